@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.ad`: derivatives of many calls. A Tape notes calls of kernels and goes back through them.
+"""`cg.ad`: derivatives of many calls. A Tape records calls of kernels and runs their gradients in reverse order.
 
-A call is noted by the thread that entered the tape, with its arguments and its stream. Nothing else is kept: what a
-gradient reads of arrays is what is in them when it runs.
+A tape records the calls of the thread that entered it: the kernel, its arguments and its stream. It saves no array
+contents: a gradient reads the contents that the arrays have when the gradient runs.
 """
 
 from __future__ import annotations
@@ -27,32 +27,34 @@ __all__ = [
 
 
 class Tape:
-    """Notes the calls of kernels in its block, and goes back through them at the end.
+    """Records the calls of kernels in its block, and runs their gradients in reverse order at the end.
 
         with cg.ad.Tape(loss=loss):
             simulate(state)
             measure(state, loss)
         state.grad.to_numpy()
 
-    When the block begins, `loss` becomes 0. When it ends, the gradients of all arrays that the calls were given, and of
-    the fields that they used, become 0, that of `loss` becomes 1, and the gradients of the calls run, the last one
-    first, each on the stream of its call. Kernels that a function with a gradient of its own calls count for the
-    clearing, too. Calls that use no array with a gradient are passed over. After an exception nothing of that is done.
+    The block sets `loss` to 0 when it begins. When the block ends, the tape clears the gradients of all arrays in the
+    arguments of the calls, and of all fields that the calls used. It sets the gradient of `loss` to 1. It then runs the
+    gradients of the calls in reverse order, each on the stream of its call.
+
+    The arrays of kernels that run inside a function with its own gradient are cleared too. The tape skips calls that
+    use no array with a gradient. If the block raises an exception, the tape neither clears nor computes gradients.
 
     Args:
-        loss: An array, field or tensor of PyTorch of one element with a gradient; None: the block only notes, and
-            `grad` goes back.
-        clear_gradients: Whether gradients become 0 before.
-        validation: Whether to look, before each gradient, if what it reads is still what the call has read: where it is
-            not, and the gradient is another one for that, an OverwrittenError names array and line. For finding
-            mistakes: it copies arrays with each call.
+        loss: An array, field or PyTorch tensor of one element with a gradient. With None the block only records calls,
+            and `grad` runs the gradients.
+        clear_gradients: Whether the tape sets gradients to 0 first.
+        validation: Whether to check, before each gradient, that the arrays still hold the values that the call read. If
+            the values have changed and the gradient depends on them, an OverwrittenError names the array and the line.
+            This option is for debugging: it copies arrays with each call.
         grad_check: Arrays of f64 whose gradients are compared, at the end, with central differences of the block along
-            a random direction: a GradientCheckError says where they differ by more than 1 %. For finding mistakes: it
-            repeats the block many times, with what the host wrote to arrays between calls.
+            a random direction. A GradientCheckError reports a difference of more than 1 %. This option is for
+            debugging: it repeats the block many times, including the writes of the host to arrays between calls.
 
     Raises:
-        TypeError: `loss` is no array, or what is to be checked is no array of f64.
-        ValueError: It has more than one element, or no gradient.
+        TypeError: `loss` is not an array, or `grad_check` contains something other than an array of f64.
+        ValueError: `loss` has more than one element or no gradient; or an array of `grad_check` has no gradient.
     """
 
     def __init__(
@@ -69,17 +71,17 @@ class Tape:
         if grad_check is not None:
             if self._loss is None or not clear_gradients:
                 raise ValueError(
-                    "grad_check is for a Tape with a loss that clears gradients: they are compared"
+                    "grad_check needs a Tape with a loss and clear_gradients=True, as it compares the gradients"
                 )
             self.check = GradCheck(grad_check, self._loss)
         self.calls: list[Call] = []
-        self._users: list[Call] = []  # `calls`, and kernels that a GradReplaced among them has called
-        self._kept: dict[int, list[Kept]] = {}  # by the number of the call
+        self._users: list[Call] = []  # `calls`, and the kernels that a GradReplaced called
+        self._kept: dict[int, list[Kept]] = {}  # saved arrays, by the number of the call
         self._state = "new"
 
     def __enter__(self) -> Tape:
         if self._state != "new":
-            raise RuntimeError("a Tape is for one block: make a new one")
+            raise RuntimeError("a Tape can be entered only once: make a new one")
         watch.begin(self)
         try:
             if self._loss is not None:
@@ -99,14 +101,17 @@ class Tape:
                 self.check.compare(self.calls)
 
     def grad(self) -> None:
-        """Go back through what was noted, with gradients as they are; for a tape without a loss, once.
+        """Run the gradients of the recorded calls in reverse order, without clearing gradients first.
+
+        Only a tape without a loss has this method to call, and only once.
 
         Raises:
-            RuntimeError: The block has not ended, or by an exception, the tape has a loss, or this was done already.
+            RuntimeError: The block has not ended, or ended with an exception; the tape has a loss; or `grad` was called
+                before.
         """
         if self._state != "closed" or self.loss is not None:
             raise RuntimeError(
-                f"grad() is for a Tape without a loss whose block has ended, once; this one is {self._state}"
+                f"grad() needs a Tape without a loss whose block has ended, and runs once; this Tape is {self._state}"
                 + (", and has a loss" if self.loss is not None else "")
             )
         self._go_back()
@@ -124,7 +129,8 @@ class Tape:
         for number, (function, args, stream) in reversed(calls):
             if number in self._kept:
                 check_kept(function, args, self._kept[number])
-            where = stream or default_stream()  # as kernels that a function calls without a stream
+            # A function without a stream calls its kernels on the default stream.
+            where = stream or default_stream()
             if before is not None and where != before:
                 where.wait(before)
             if stream is None:
@@ -134,14 +140,14 @@ class Tape:
             before = where
 
     def before(self, call: Call, inside: tuple[Any, ...]) -> None:
-        """A kernel, or a function with a gradient of its own, is about to be called."""
+        """Check a call of a kernel, or of a function with its own gradient, before it runs."""
         if isinstance(call[0], GradReplaced):
             call[0].require_gradient()
         if self.check is not None:
             self.check.before(len(self.calls), call, inside)
 
     def after(self, call: Call, inside: tuple[Any, ...]) -> None:
-        """Have the gradient of a call computed on the way back."""
+        """Record a call, so that `_go_back` runs its gradient."""
         if self.check is not None:
             self.check.after(call)
         if not any(each.is_constant for each in inside):
@@ -154,15 +160,15 @@ class Tape:
         self.calls.append(call)
 
     def captured(self, function: Any) -> None:
-        """Refuse it: when it runs, and how often, the tape does not see."""
+        """Reject the capture of a kernel: the tape cannot see when and how often the graph runs."""
         raise RuntimeError(
-            f"{function.__name__}() is captured in a Tape, which would not see it run: capture before, and launch the "
-            "graph in a function that has a gradient of its own (cg.ad.grad_replaced)"
+            f"{function.__name__}() is captured in a Tape, which does not see launches of the graph: capture before "
+            "the block, and launch the graph in a function with its own gradient (cg.ad.grad_replaced)"
         )
 
 
 def flows_through(call: Call) -> bool:
-    """Whether a call has to do with gradients."""
+    """Return True if a gradient flows through the call."""
     function, args, _ = call
     return (
         not function.is_constant if isinstance(function, GradReplaced) else bool(function.has_gradient(*args))
@@ -170,8 +176,10 @@ def flows_through(call: Call) -> bool:
 
 
 def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any]) -> None:
-    """Fill the gradients of the arrays that a call was given, and of the fields that it uses, with zeros, except those
-    that are `done`."""
+    """Fill the gradients of the array arguments and of the fields of a call with zeros.
+
+    `done` holds gradients that are already clear, by identity. The function skips these and adds new ones.
+    """
     if not isinstance(function, GradReplaced):
         function.grad.clear(args, function.fields(*args), done)
         return
@@ -184,13 +192,13 @@ def clear_all_gradients(kind: str = "grad") -> None:
     """Fill derivatives with zeros.
 
     Args:
-        kind: "grad": the gradients of all fields; of an array `a.grad.fill(0)` does it. "dual": all duals.
+        kind: "grad" clears the gradients of all fields; call `a.grad.fill(0)` for an array. "dual" clears all duals.
 
     Raises:
-        ValueError: There is no such kind.
+        ValueError: `kind` is neither "grad" nor "dual".
     """
     if kind not in CLEARED:
-        raise ValueError(f"kind is one of {', '.join(map(repr, CLEARED))}, not {kind!r}")
+        raise ValueError(f"kind must be one of {', '.join(map(repr, CLEARED))}, not {kind!r}")
     CLEARED[kind]()
 
 

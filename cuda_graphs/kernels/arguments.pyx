@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of kernels as the launch needs them: numbers and addresses, and a key that says which specialisation fits.
+"""Argument adapters of kernels: convert arguments into numbers, addresses and the key of a specialisation.
 
-What a parameter is declared to be becomes a Reader, once. A call has each Reader write its argument into places that
-are the Reader's own, so nothing is built and nothing is looked up by name.
+Each declared parameter gets a Reader when the kernel is decorated. In a call, each Reader writes its argument to its
+own leaves and keys. A call therefore builds no objects and looks up no names.
 """
 
 import dataclasses
@@ -33,11 +33,11 @@ cdef extern from "Python.h":
     unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
 
 
-cdef uint64_t OF_FIELD = <uint64_t>1 << 63  # in the key of a Tensor: keys of arrays are below
+cdef uint64_t OF_FIELD = <uint64_t>1 << 63  # bit that marks a field in the key of a Tensor: keys of arrays are smaller
 
 
 cdef class Reader:
-    """One parameter, or member of one."""
+    """Converts one parameter, or one member of a parameter."""
 
     cdef int read(self, Reading* r, object value) except -1:
         raise NotImplementedError
@@ -54,25 +54,25 @@ cdef class Reader:
         raise NotImplementedError
 
     def partner(self):
-        """What comes beside an array: "grad" or "dual"."""
+        """Return the kind of the extra leaf of an array: "grad" or "dual"."""
         cdef Array array = (<Tensor>self).array if isinstance(self, Tensor) else <Array>self
         return "grad" if array.beside == kWithGrad else "dual"
 
 
 cdef bint stands_in(Reader self, Reading* r, object value) except -1:
-    """Whether it is a parameter of a graph: a number that comes with each launch."""
+    """Return True if `value` is a parameter of a graph, whose number comes with each launch."""
     if not isinstance(value, StandIn):
         return False
     if not r.in_graph:
-        raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value in launches of its graph only")
+        raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value only in launches of its graph")
     if value.type != self.annotation.name:
-        raise TypeError(f"parameter {self.path!r} takes {self.annotation}, and {value!r} is of another type")
+        raise TypeError(f"parameter {self.path!r} takes {self.annotation}, but {value!r} has another type")
     r.leaves[self.leaf].bits = 0
     return True
 
 
 cdef class Integer(Reader):
-    """A number of an integer type: an int of Python or NumPy that fits."""
+    """Reads an int of Python or NumPy that fits the integer type of the parameter."""
 
     cdef int64_t low
     cdef uint64_t high
@@ -113,7 +113,7 @@ cdef class Integer(Reader):
 
 
 cdef class Bool(Reader):
-    """True or False; of an integer, whether it is not 0."""
+    """Reads True or False, or an integer, which is true if it is not 0."""
 
     def __cinit__(self):
         self.leaves = 1
@@ -138,7 +138,7 @@ cdef class Bool(Reader):
 
 
 cdef class Float(Reader):
-    """A number of a float type, of any number; one that is too large is infinite."""
+    """Reads any real number for a float type; a number that is too large becomes infinite."""
 
     cdef int size
 
@@ -171,7 +171,7 @@ cdef class Float(Reader):
         try:
             return float(value)
         except OverflowError:
-            raise OverflowError(f"parameter {self.path!r} takes {self.annotation}, and this int is too large for it") from None
+            raise OverflowError(f"parameter {self.path!r} takes {self.annotation}, but this int is too large for it") from None
 
     cdef int _small(self, Leaf* leaf, double number) except -1:
         from cuda_graphs.kernels.dtypes import to_element
@@ -185,10 +185,10 @@ cdef class Float(Reader):
 
 
 cdef class Array(Reader):
-    """An array: ours, or one of another library."""
+    """Reads an NDArray, or an array of another library."""
 
-    cdef uint64_t mask, wanted  # of keys, as far as the declaration says
-    cdef int beside  # a Beside
+    cdef uint64_t mask, wanted  # bits of the key that the declaration fixes, and their values
+    cdef int beside  # kind of the extra leaf, a Beside
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
@@ -204,8 +204,8 @@ cdef class Array(Reader):
             own = <NDArray>value
             if type(value) is not NDArray and isinstance(value, Field):
                 raise TypeError(
-                    f"parameter {self.path!r} takes an array, whose address comes with a call, got {value!r}: use it by its "
-                    "name, or declare the parameter as cg.template or cg.types.Tensor"
+                    f"parameter {self.path!r} takes an array, whose address comes with each call, got {value!r}: use the "
+                    "field by its name, or declare the parameter as cg.template or cg.types.Tensor"
                 )
             if not own._buffer._h:
                 raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {value!r} is closed")
@@ -233,12 +233,12 @@ cdef class Array(Reader):
                     r.leaves[self.leaf + 1].extents = other.extents.data()
             value = other
         if found & self.mask != self.wanted:
-            array_spec(self.annotation, value, f"parameter {self.path!r}")  # which says what is wrong
+            array_spec(self.annotation, value, f"parameter {self.path!r}")  # raises the error
         r.keys[self.key] = found
         return 0
 
     cdef int own(self, dict owners, object value) except -1:
-        cdef bint wants = getattr(value, "requires_grad", False) is True  # a tensor of PyTorch
+        cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
         if value is not None:
             owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else shown(value) if wants else value
         cdef NDArray partner = None
@@ -268,7 +268,7 @@ cdef class Array(Reader):
 
 
 cdef class Vector(Reader):
-    """A small vector or matrix: any nested sequence of numbers of its shape."""
+    """Reads a small vector or matrix from any nested sequence of numbers with its shape."""
 
     cdef list parts
 
@@ -298,7 +298,7 @@ cdef class Vector(Reader):
 
 
 cdef class Struct(Reader):
-    """An instance of a dataclass, member by member; or `self`, with the members that a kernel uses."""
+    """Reads an instance of a dataclass member by member, or the members of `self` that a kernel uses."""
 
     cdef object cls
     cdef list names, members
@@ -342,19 +342,19 @@ cdef class Struct(Reader):
         return annotations.StructSpec(self.cls, tuple(specs))
 
 
-# What is the same object has the same value, now as before.
+# Types of immutable values: an object of these types has the same value in every call.
 cdef frozenset UNCHANGING = frozenset((bool, int, float, str, bytes, type(None), Field))
 
 
 cdef class Numbers:
-    """Numbers of the values of one template parameter, of which calls mostly give the one of the call before."""
+    """Numbers of the values of one template parameter, with a cache of the value of the last call."""
 
     cdef object interned, last
     cdef int64_t number
 
     def __cinit__(self):
         self.interned = Interned()
-        self.last = self  # no value is this
+        self.last = self  # no argument is this object
 
     cdef int64_t number_of(self, object value) except? -1:
         cdef int64_t found
@@ -362,7 +362,7 @@ cdef class Numbers:
             return self.number
         found = self.interned.number(value)
         if type(value) in UNCHANGING:
-            self.last = self  # what goes with the one before may call again: it finds no number of another value
+            self.last = self  # a destructor of the previous value may call the kernel again: it must not match here
             self.number = found
             self.last = value
         return found
@@ -374,7 +374,7 @@ cdef class Numbers:
 
 
 cdef class Template(Reader):
-    """A value that code is made for: each has a number."""
+    """Reads a template value; each value has its own number and its own code."""
 
     cdef Numbers known
 
@@ -384,7 +384,7 @@ cdef class Template(Reader):
     cdef int read(self, Reading* r, object value) except -1:
         if isinstance(value, NDArray) and not isinstance(value, Field):
             raise TypeError(
-                f"parameter {self.path!r} is a template, and takes no NDArray, whose address is known in a call only: make "
+                f"parameter {self.path!r} is a template and takes no NDArray, whose address is known only in a call: make "
                 "it a cg.field, or declare the parameter as cg.types.ndarray()"
             )
         r.keys[self.key] = <uint64_t>self.known.number_of(value)
@@ -400,7 +400,7 @@ cdef class Template(Reader):
 
 
 cdef class Tensor(Reader):
-    """A field, which code is made for, or an array."""
+    """Reads a field, which is a constant of the code, or an array."""
 
     cdef Array array
     cdef Numbers known
@@ -426,7 +426,7 @@ cdef class Tensor(Reader):
 
 
 cdef class Fixed(Reader):
-    """A member of `self` that is part of the code: nothing of it comes with a call."""
+    """Reads nothing: the member of `self` is a constant of the code."""
 
     cdef int read(self, Reading* r, object value) except -1:
         return 0
@@ -481,7 +481,7 @@ cdef Reader scalar_reader(object type):
 
 cdef Reader array_reader(object annotation):
     cdef Array array = Array.__new__(Array)
-    if annotation.dtype is not None:  # which says what an element is, a number or a vector
+    if annotation.dtype is not None:  # the dtype also fixes the shape of an element
         array.mask |= <uint64_t>~0xFFFF00
         array.wanted |= key_of(annotation.dtype, 0, False, annotation.inner)
     if annotation.ndim is not None:
@@ -521,10 +521,10 @@ cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
 
 
 def leaf_paths(Reader reader):
-    """(path, number of the leaf) of all leaves of a Reader."""
+    """Return (path, index of the leaf) of all leaves of a Reader."""
     if isinstance(reader, (Vector, Struct)):
         parts = (<Vector>reader).parts if isinstance(reader, Vector) else (<Struct>reader).members
         return [found for part in parts for found in leaf_paths(part)]
-    if reader.leaves > 1:  # an array, and what comes beside it
+    if reader.leaves > 1:  # an array and its gradient or dual
         return [(reader.path, reader.leaf), (f"{reader.path}.{reader.partner()}", reader.leaf + 1)]
     return [(reader.path, reader.leaf)] if reader.leaves else []

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs._handles.handles cimport StreamHandle
 
-# Whether calls on the stream become nodes of a capture of ours.
+# Returns True if a capture of this package turns calls on the stream into nodes.
 cdef bint is_captured(const StreamHandle& h) except -1
 
-# Whether anybody captures the stream: then nobody can wait for what it does, or mark it.
+# Returns True if any code captures the stream. The host can then neither wait for the stream nor record events on it.
 cdef bint captures_for_others(const StreamHandle& h) except -1

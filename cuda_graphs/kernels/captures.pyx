@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a call of a kernel is captured."""
+"""Queries for the capture state of a stream, for calls of kernels."""
 
 from cuda_graphs._driver.cuda cimport CU_STREAM_CAPTURE_STATUS_NONE, CUresult, CUstreamCaptureStatus, driver
 from cuda_graphs._driver.seam cimport check_attempt

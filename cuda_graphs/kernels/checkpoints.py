@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Labels of a kernel with checkpoints, and what a call of it gives."""
+"""Labels of a kernel with checkpoints, and the status that its calls return."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ __all__ = ["CheckpointStatus", "labels_of", "number_of", "status_of"]
 
 
 class CheckpointStatus(NamedTuple):
-    """How a call of a kernel with checkpoints has ended.
+    """The result of a call of a kernel with checkpoints.
 
     Attributes:
-        yielded: Whether the flag of a checkpoint has ended it early.
-        label: That of this checkpoint, as the kernel names it: an int, or a member of an IntEnum. None: no one yielded.
+        yielded: True if the flag of a checkpoint ended the call early.
+        label: The label of this checkpoint in the kernel: an int, or a member of an IntEnum. None if the call ran to
+            its end.
     """
 
     yielded: bool
@@ -25,7 +26,7 @@ class CheckpointStatus(NamedTuple):
 
 
 def labels_of(function: Callable[..., Any], artifact: Artifact) -> tuple[int | None, ...]:
-    """The label of each checkpoint, in order; None of a loop that has none."""
+    """Return the labels of the checkpoints in order, with None for a loop without a label."""
     names = artifact.captured.get(function, {})
     return tuple(
         names.get(path, label) if path is not None else label for label, path in artifact.checkpoints
@@ -33,12 +34,17 @@ def labels_of(function: Callable[..., Any], artifact: Artifact) -> tuple[int | N
 
 
 def status_of(labels: Sequence[int | None], yielded: int) -> CheckpointStatus:
-    """`yielded`: the place of the one that did, or -1."""
+    """Return the CheckpointStatus for `yielded`, the index of the checkpoint that ended the call, or -1."""
     return CheckpointStatus(yielded >= 0, labels[yielded] if yielded >= 0 else None)
 
 
 def number_of(name: str, labels: Sequence[int | None], label: Any) -> int:
-    """The number of a checkpoint, from 1 on. TypeError, ValueError for what is no label."""
+    """Return the number of a checkpoint, counted from 1.
+
+    Raises:
+        TypeError: `label` is not an int.
+        ValueError: The kernel has no checkpoint with this label.
+    """
     if not isinstance(label, int) or isinstance(label, bool):
         raise TypeError(
             f"{name}.resume(): from_checkpoint must be a label, an int or a member of an IntEnum, got {label!r}"
@@ -47,6 +53,6 @@ def number_of(name: str, labels: Sequence[int | None], label: Any) -> int:
         known = ", ".join(repr(each) for each in labels if each is not None)
         raise ValueError(
             f"{name}.resume(): there is no checkpoint {label!r}: "
-            + (f"the labels are {known}" if known else "none has a label")
+            + (f"the labels are {known}" if known else "no checkpoint has a label")
         )
     return labels.index(label) + 1

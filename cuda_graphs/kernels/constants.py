@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values that kernels were compiled for: when are two of them the same?
+"""Equality of the values that kernels were compiled for.
 
-Of numbers, texts and containers the value counts, and the type: `1`, `1.0` and `True` make different code. Of other
-objects it is who they are, and what their attributes are now.
+Numbers, strings and containers are equal if their types and values are equal: `1`, `1.0` and `True` make different
+code. Other objects are equal if they are the same object with the same attributes.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from typing import Any
 __all__ = ["Interned", "frozen"]
 
 PLAIN = (bool, int, str, bytes, type(None))
-# What is nothing but itself, whatever attributes it has.
+# Types whose objects compare by identity alone: their attributes are ignored.
 THEMSELVES = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Enum)
-# Whose methods give what depends on the value alone.
+# Types whose methods return results that depend on the value alone.
 VALUES = (bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
 
 def is_of_numpy(value: Any) -> bool:
-    """Whether it is an array or a scalar."""
+    """Return True for an array or a scalar of NumPy."""
     return hasattr(value, "tobytes") and hasattr(value, "dtype")
 
 
 def is_method_of_value(value: Any) -> bool:
-    """`TABLE.get`: Python makes another object each time that it is asked for."""
+    """Return True for a bound method of a value, such as `TABLE.get`: each access makes a new object."""
     if not isinstance(value, types.BuiltinMethodType):
         return False
     return type(value.__self__) in VALUES or is_of_numpy(value.__self__)
 
 
 def frozen(value: Any, depth: int = 8) -> Any:
-    """Something hashable that is equal for values that make the same code, and for no others."""
+    """Return a hashable key that is equal for two values exactly if they make the same code."""
     kind = type(value)
     if kind in PLAIN:
         return kind, value
     if kind is float:
-        return kind, value.hex()  # which tells the zeros apart, and finds NaN equal to itself
+        return kind, value.hex()  # distinguishes 0.0 from -0.0, and NaN equals NaN
     if isinstance(value, (tuple, list)):
         return kind, tuple([frozen(each, depth) for each in value])
     if isinstance(value, dict):
@@ -59,13 +59,13 @@ def frozen(value: Any, depth: int = 8) -> Any:
 
 
 def members(value: Any) -> list[tuple[str, Any]]:
-    """The attributes that an object has, of its own or of its class, but for functions."""
+    """Return (name, value) of the attributes of an object and of its class, without functions."""
     found = list(getattr(value, "__dict__", {}).items())
     return found + [(name, getattr(value, name, None)) for name in data_of(type(value))]
 
 
 def data_of(cls: type) -> list[str]:
-    """What a class, and those that it is made of, have that is not code: for all objects, and as slots."""
+    """Return the names of the class attributes and slots of a class and its bases, without functions."""
     return [
         name
         for each in cls.__mro__
@@ -76,9 +76,10 @@ def data_of(cls: type) -> list[str]:
 
 
 class Interned:
-    """Numbers of the values of one template parameter. The values are kept: no other takes the place of one.
+    """Numbers of the values of one template parameter.
 
-    A number is never given twice, also not to two threads that ask at the same time, nor after `forget`.
+    The object keeps the values alive, so that no other object can get the same identity. Each number is used once, even
+    if two threads call `number` at the same time, and even after `forget`.
     """
 
     def __init__(self) -> None:
@@ -86,7 +87,7 @@ class Interned:
         self.next = itertools.count()
 
     def number(self, value: Any) -> int:
-        """The number of a value, the same for values that make the same code."""
+        """Return the number of a value; values that make the same code have the same number."""
         key = frozen(value)
         found = self.numbers.get(key)
         if found is None:
@@ -94,5 +95,5 @@ class Interned:
         return found[0]
 
     def forget(self) -> None:
-        """Let go of the values."""
+        """Release the values."""
         self.numbers.clear()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of Python that call kernels, and have a gradient of their own."""
+"""Python functions that call kernels and have their own gradient."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["GradReplaced", "grad_for", "grad_replaced", "no_grad"]
 
 
 class GradReplaced:
-    """A function of Python whose gradient is another one: `grad_replaced` makes it."""
+    """A Python function with its own gradient; `grad_replaced` makes it."""
 
     __name__: str
 
@@ -27,14 +27,14 @@ class GradReplaced:
 
     @property
     def is_constant(self) -> bool:
-        """Whether no derivative flows through it."""
+        """True if no derivative flows through the function."""
         return self.backward is _nothing
 
     def __get__(self, owner: Any, cls: type) -> Any:
         return self if owner is None else _Bound(self, owner)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        """Call the function, and have the tape that is open note it, without the kernels that it calls."""
+        """Call the function; the open tape records this call, but not the kernels inside it."""
         args = self.in_order(args, keywords)
         if not watch.place():
             watch.before(self, args, None)
@@ -47,19 +47,19 @@ class GradReplaced:
         """Call the gradient.
 
         Raises:
-            TypeError: It has none.
+            TypeError: The function has no gradient.
         """
         with watch.apart(self):
             return self.require_gradient()(*self.in_order(args, keywords))
 
     def in_order(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
-        """Arguments as the function lists them: the gradient is called with the same."""
+        """Return the arguments in the order of the function's parameters, which the gradient shares."""
         if not keywords:
             return args
         bound = self.signature.bind(*args, **keywords)
         if bound.kwargs:
             raise TypeError(
-                f"{self.__name__}() has a gradient of its own, and takes no keyword-only arguments: "
+                f"{self.__name__}() has its own gradient and cannot take keyword-only arguments: "
                 + ", ".join(bound.kwargs)
             )
         return bound.args
@@ -72,11 +72,11 @@ class GradReplaced:
         return self.backward
 
     def __repr__(self) -> str:
-        return f"<{self.__name__}() with a gradient of its own>"
+        return f"<{self.__name__}() with its own gradient>"
 
 
 class _Bound:
-    """A GradReplaced of an object."""
+    """A GradReplaced bound to an object, as a method."""
 
     def __init__(self, of: GradReplaced, owner: Any) -> None:
         self.of, self.owner, self.__name__ = of, owner, of.__name__
@@ -90,33 +90,33 @@ class _Bound:
 
 
 def _nothing(*args: Any) -> None:
-    """The gradient of what has none."""
+    """Do nothing: the gradient of a function with `no_grad`."""
 
 
 def grad_replaced(function: Callable[..., Any]) -> GradReplaced:
-    """Decorates a function of Python, which calls kernels, and whose gradient `grad_for` gives.
+    """Decorates a Python function that calls kernels; `grad_for` defines its gradient.
 
     Raises:
-        TypeError: It is a kernel, or no function.
+        TypeError: `function` is a kernel, or is not a function.
     """
     if not hasattr(function, "__code__"):
-        raise TypeError(f"grad_replaced decorates a function of Python that calls kernels, not {function!r}")
+        raise TypeError(f"grad_replaced decorates a Python function that calls kernels, not {function!r}")
     return GradReplaced(function)
 
 
 def grad_for(primal: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorates the gradient of a function: it is called with the same arguments, on the way back.
+    """Decorates the gradient of a function; a tape calls it with the arguments of the function.
 
     Raises:
-        RuntimeError: `primal` is not decorated with `grad_replaced`, or has a gradient already.
-        TypeError: What is decorated cannot be called.
+        RuntimeError: `primal` is not decorated with `grad_replaced`, or already has a gradient.
+        TypeError: The decorated object is not callable.
     """
     if not isinstance(primal, GradReplaced):
         raise RuntimeError(
-            f"{primal!r} must be decorated with @cg.ad.grad_replaced: a function of Python, no kernel"
+            f"{primal!r} must be decorated with @cg.ad.grad_replaced, which takes a Python function, not a kernel"
         )
     if primal.backward is not None:
-        raise RuntimeError(f"{primal!r} has a gradient already: {primal.backward.__name__}")
+        raise RuntimeError(f"{primal!r} already has a gradient: {primal.backward.__name__}")
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(function):
@@ -130,13 +130,13 @@ def grad_for(primal: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def no_grad(function: Callable[..., Any]) -> GradReplaced:
-    """Decorates a function of Python through which no gradient flows.
+    """Decorates a Python function through which no gradient flows.
 
     Raises:
-        TypeError: It is a kernel, or no function.
+        TypeError: `function` is a kernel, or is not a function.
     """
     if not hasattr(function, "__code__"):
-        raise TypeError(f"no_grad decorates a function of Python that calls kernels, not {function!r}")
+        raise TypeError(f"no_grad decorates a Python function that calls kernels, not {function!r}")
     made = GradReplaced(function)
     made.backward = _nothing
     return made

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`@cg.kernel`."""
+"""The decorator `@cg.kernel`."""
 
 from __future__ import annotations
 
@@ -49,37 +49,39 @@ def kernel(
     chain: str = "auto",
     checkpoints: bool = False,
 ) -> Any:
-    """A function that runs on the device, compiled for the types of its arguments in the first call with them.
+    """Decorates a function that runs on the device; the first call with new argument types compiles it.
 
         @cg.kernel
         def saxpy(a: cg.f32, x: cg.types.ndarray(cg.f32, ndim=1), y: cg.types.ndarray(cg.f32, ndim=1)):
             for i in x:
                 y[i] += a * x[i]
 
-    Each loop at the top level is a parallel task, what is between loops runs on one thread; tasks run one after the
-    other. The first parameter of a method is `self`, and has no annotation: see `data_oriented`.
+    Each loop at the top level is a parallel task. The statements between two loops are a task of one thread. The tasks
+    run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`.
 
     Args:
         debug: Compare each index with its extent, and check asserts.
         fast_math: Allow floats to be contracted (a * b + c rounded once) and reassociated.
-        graph: Have a call launch one graph, which the first call with arguments of their types builds; later ones set
-            what has changed. Only such kernels have control flow between tasks (`cg.graph_do_while`). With `debug`, or
-            CUDA_GRAPHS_KERNEL_GRAPHS=0 in the environment, the tasks are launched one by one.
-        loop: What that control flow becomes: "conditional" nodes; "resident" for one cooperative launch, whose threads
-            wait for each other between tasks; "host" for a loop on the host that reads each condition back; "auto" for
-            resident on a GPU where that can be, else nodes where it has them (compute capability 9.0, CUDA 12.8), else
-            host.
-        chain: "resident" for one such launch of tasks that follow each other; "nodes" for a launch each; "auto" for
-            resident on a GPU where `loop` is "auto" too, of tasks whose iterations are light.
-        checkpoints: Have a call return a CheckpointStatus when it is done, and end early where the flag of a
-            `cg.checkpoint` says so; `resume` goes on. Each loop is a checkpoint, those outside of `cg.checkpoint`
-            without a label.
+        graph: Launch each call as one graph. The first call with each combination of argument types builds the graph;
+            later calls set the changed values. Only graph kernels can have control flow between tasks
+            (`cg.graph_do_while`). With `debug`, or with CUDA_GRAPHS_KERNEL_GRAPHS=0 in the environment, a call launches
+            the tasks one by one.
+        loop: The lowering of control flow between tasks. "conditional" makes conditional nodes. "resident" makes one
+            cooperative launch, whose threads synchronise between tasks. "host" makes a loop on the host, which reads
+            each condition back. "auto" selects "resident" on a GPU that supports it for these tasks, then
+            "conditional" (compute capability 9.0, CUDA 12.8), then "host".
+        chain: The lowering of consecutive tasks. "resident" combines them in one cooperative launch. "nodes" makes a
+            launch for each task. "auto" combines tasks with light iterations on a GPU, if `loop` is "auto" too.
+        checkpoints: Return a CheckpointStatus from each call. The call waits for its end, and ends early if the flag of
+            a `cg.checkpoint` is set; `resume` continues it. Each loop is a checkpoint; a loop outside `cg.checkpoint`
+            has no label.
 
     Raises:
-        TypeError: `function` is not a function, or a graph kernel returns something.
-        ValueError: There is no such `loop` or `chain`, or they do not go together; checkpoints without `graph`.
-        CompileError: A parameter is not declared, or as what kernels do not take, or a final return and the annotation
-            do not agree. What is wrong in the body else is raised by the first call.
+        TypeError: `function` is not a function, or a graph kernel returns a value.
+        ValueError: `loop` or `chain` has an unknown value, the two exclude each other, or `checkpoints` is set without
+            `graph`.
+        CompileError: A parameter has no declaration or an unsupported one, or the final return contradicts the
+            annotation. The first call reports other errors in the body.
     """
     options = Options(debug, fast_math, graph, loop, chain, checkpoints)
     if function is None:

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Types of elements: which of ours a value names, and how NumPy holds its elements on the host.
+"""Element types: conversion from NumPy's types, and the representation of elements on the host.
 
-bfloat16 is the one that NumPy does not have: on the host its elements are float32, rounded to the nearest, ties to
-even, on the way to the device.
+NumPy has no bfloat16. Its elements are float32 on the host. Copies to the device round them to nearest, ties to even.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ from cuda_graphs.compiler.types import SCALARS, ScalarType, bf16, bool_, f32, i3
 
 __all__ = ["accept_dtype", "accept_element", "from_device", "host_dtype", "to_device", "to_element"]
 
-# Python's own types, as in annotations of kernels.
+# Element types of Python's built-in types, as in annotations of kernels.
 PYTHON = {int: i32, float: f32, bool: bool_}
 BY_NUMPY = {np.dtype(t.dtype): t for t in SCALARS.values() if t.dtype is not None}
 
 
 def accept_dtype(given: Any) -> ScalarType:
-    """The element type that `given` means: one of ours, a type of NumPy of the same layout, or int, float, bool.
+    """Return the element type for `given`: an element type, a NumPy type of the same layout, or int, float, bool.
 
     Raises:
-        TypeError: It means none.
+        TypeError: `given` is not such a type.
     """
     if isinstance(given, ScalarType) and given.name in SCALARS:
         return given
@@ -47,10 +46,10 @@ def accept_dtype(given: Any) -> ScalarType:
 
 
 def accept_element(given: Any) -> tuple[ScalarType, tuple[int, ...]]:
-    """The type of the components and the shape of an element, which is () of a number.
+    """Return the type of the components and the shape of an element; the shape is () for a number.
 
     Raises:
-        TypeError: Neither a vector type nor what `accept_dtype` takes.
+        TypeError: `given` is neither a vector type nor an argument for `accept_dtype`.
     """
     if isinstance(given, VectorType):
         return accept_dtype(given.dtype), given.shape
@@ -58,12 +57,12 @@ def accept_element(given: Any) -> tuple[ScalarType, tuple[int, ...]]:
 
 
 def host_dtype(dtype: ScalarType) -> np.dtype[Any]:
-    """How NumPy holds elements on the host."""
+    """Return the NumPy type of elements on the host."""
     return np.dtype(np.float32 if dtype.dtype is None else dtype.dtype)
 
 
 def to_device(values: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
-    """`values`, which have `host_dtype(dtype)`, as elements of the device."""
+    """Convert `values` of type `host_dtype(dtype)` to elements of the device, of type `device_dtype(dtype)`."""
     if dtype is not bf16:
         return values
     bits = values.view(np.uint32)
@@ -72,24 +71,24 @@ def to_device(values: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any
 
 
 def from_device(elements: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
-    """The way back."""
+    """Convert elements of the device to values of type `host_dtype(dtype)`."""
     if dtype is not bf16:
         return elements
     return (elements.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def device_dtype(dtype: ScalarType) -> np.dtype[Any]:
-    """A type of NumPy with the layout of the elements on the device."""
+    """Return a NumPy type with the layout of elements on the device."""
     return np.dtype(np.uint16 if dtype.dtype is None else dtype.dtype)
 
 
 def to_element(value: Any, dtype: ScalarType, what: str, inner: tuple[int, ...] = ()) -> bytes:
-    """One value as the bytes of an element; of a vector all components, or one number for all of them.
+    """Return the bytes of one element with this value. A vector takes all components, or one number for all of them.
 
     Raises:
-        TypeError: A float for an integer type, or no number at all.
-        OverflowError: An integer that the type does not hold.
-        ValueError: Components of another shape than `inner`.
+        TypeError: `value` is a float for an integer type, or is not a number.
+        OverflowError: `value` is an integer outside the range of the type.
+        ValueError: The components have a shape other than `inner`.
     """
     if not inner:
         return to_number(value, dtype, what)
@@ -108,12 +107,12 @@ def to_number(value: Any, dtype: ScalarType, what: str) -> bytes:
         value = as_integer(value, dtype, what)
     elif not is_real(value):
         raise TypeError(f"{what} takes a number, got {type(value).__name__}")
-    with np.errstate(over="ignore"):  # an infinity, as in a kernel
+    with np.errstate(over="ignore"):  # overflow gives an infinity, as in a kernel
         return to_device(np.array([value], host_dtype(dtype)), dtype).tobytes()
 
 
 def is_real(value: Any) -> bool:
-    """Whether it is one number that floats are made of. Arrays of one element have __float__ too."""
+    """Return True for a number that `float` accepts. Arrays of one element also have __float__, but are rejected."""
     if isinstance(value, (str, bytes)) or np.iscomplexobj(value) or getattr(value, "ndim", 0) != 0:
         return False
     return (hasattr(value, "__float__") or hasattr(value, "__index__")) and not is_address(value)

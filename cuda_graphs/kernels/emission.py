@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks of a kernel as nodes of a graph: a KernelNode each, in a chain. Control flow between them is conditional nodes,
-whose bodies hold tasks; sections are branches, which one EmptyNode joins. Resident tasks are one node together."""
+"""Nodes for the tasks of a kernel in a graph.
+
+Each task becomes a KernelNode; consecutive tasks form a chain. Control flow between tasks becomes conditional nodes,
+whose bodies contain tasks. Sections become branches, which an EmptyNode joins. Resident tasks share one node.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ __all__ = ["ConditionSlot", "Emission"]
 
 
 class ConditionSlot(str):
-    """The name of a condition, among the arguments of a task."""
+    """The name of a condition that stands in the arguments of a task."""
 
 
 class Emission:
@@ -22,13 +25,13 @@ class Emission:
 
     Args:
         launches: (LaunchConfig, Kernel, arguments, reads, writes) of each task.
-        plan: That of the Artifact.
-        early: As the Artifact has it: edges from task to task are programmatic.
+        plan: The plan of the Artifact.
+        early: The `early` of the Artifact: True makes edges between consecutive tasks programmatic.
 
     Attributes:
-        last: The last of the nodes; `start` where there are none.
-        nodes: Those of the tasks, by number.
-        conditions: Condition by name.
+        last: The last of the nodes, or `start` if the plan is empty.
+        nodes: The nodes of the tasks, by number.
+        conditions: The Conditions, by name.
     """
 
     def __init__(self, start: Any, launches: Sequence[Any], plan: Sequence[Any], early: bool = False) -> None:
@@ -55,14 +58,14 @@ class Emission:
         return node
 
     def sections(self, node: Any, plans: Sequence[Any]) -> Any:
-        """A branch for each that has tasks."""
+        """Add a branch for each plan with tasks, and return the node that joins them."""
         ends = [self.chain(node, plan) for plan in plans if plan]
         if len(ends) > 1:
             return ends[0].join(*ends[1:])
         return ends[0] if ends else node
 
     def task(self, node: Any, number: int, before: Any) -> Any:
-        """`before`: the step of the plan that `node` is, if any."""
+        """Add the KernelNode of a task after `node`. `before` is the step of the plan that added `node`, if any."""
         config, kernel, values, reads, writes = self.launches[number]
         values = [self.conditions[v] if isinstance(v, ConditionSlot) else v for v in values]
         edge = self.edge(before, number) if self.early and isinstance(before, int) else {}
@@ -70,7 +73,10 @@ class Emission:
         return self.nodes[number]
 
     def edge(self, before: int, number: int) -> dict[str, EdgeData]:
-        """The `edge` of a node. Cooperative launches begin when all is over: they may need the whole device."""
+        """Return the keyword `edge` of a launch, which is empty for a full edge.
+
+        Edges of cooperative launches are full, as such a launch may need the whole device.
+        """
         alone = any(self.launches[each][0].is_cooperative for each in (before, number))
         return {} if alone else {"edge": EdgeData.programmatic()}
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a kernel is fixed in its code, what each call may change, and how its tasks run."""
+"""Explanations of kernels: the constants of the code, the parameters of calls, and the launches of the tasks."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from cuda_graphs.compiler.signature import member_type
 
 __all__ = ["Baked", "Explanation", "TaskExplanation", "explain"]
 
-LONGEST = 60  # of a value, in characters
+LONGEST = 60  # characters of a displayed value
 
 
 @dataclass(frozen=True)
 class Baked:
-    """A constant of the code: another value of it is other code.
+    """A constant of the code: a different value needs different code.
 
     Attributes:
-        name: As the source names it; of a template the parameter or member. `x.dtype` and `x.ndim` of an array whose
-            declaration leaves them open.
-        value: What it is.
-        source: "file.py:12", where it is used first; of what is not, where the kernel is defined.
+        name: The name in the source; for a template, the parameter or member; for an array whose declaration leaves
+            them open, `x.dtype` and `x.ndim`.
+        value: The value of the constant.
+        source: The place of the first use, such as "file.py:12"; for an unused constant, the definition of the kernel.
     """
 
     name: str
@@ -47,11 +47,12 @@ class TaskExplanation:
     """One task.
 
     Attributes:
-        name: Of its entry in the code.
-        source: "file.py:12".
-        is_parallel: Whether it is a loop, or what one thread runs.
-        parameters: What it takes: names of numbers and arrays, `x.shape[0]` of extents.
-        launch: Of a resident one, the name of the entry that runs it and others; None of one that is a launch itself.
+        name: The name of its entry in the code.
+        source: The place of the task, such as "file.py:12".
+        is_parallel: True for a parallel loop, False for statements that one thread runs.
+        parameters: The names of its numbers and arrays, and `x.shape[0]` for an extent.
+        launch: The name of the entry that runs this resident task together with others; None for a task with its own
+            launch.
     """
 
     name: str
@@ -68,15 +69,15 @@ class TaskExplanation:
 
 @dataclass(frozen=True)
 class Explanation:
-    """How a call with arguments of some types runs. `KernelFunction.explain` makes it; `str()` is the text.
+    """Describes calls of a kernel with given argument types; `KernelFunction.explain` makes it, and `str()` prints it.
 
     Attributes:
-        kernel: Its name.
-        baked: Constants of the code.
-        parameters: What calls may change without other code.
-        tasks: In the order of the source.
-        lowering: What control flow between tasks becomes, None of a kernel that is no graph kernel.
-        why: The reason for that, in words.
+        kernel: The name of the kernel.
+        baked: The constants of the code.
+        parameters: The values that calls may change without a new compilation.
+        tasks: The tasks in the order of the source.
+        lowering: The lowering of control flow between tasks; None for a kernel without `graph=True`.
+        why: The reason for the lowering, in words.
     """
 
     kernel: str
@@ -102,7 +103,7 @@ def explain(
     artifact: Artifact,
     why: str,
 ) -> Explanation:
-    """What is known of a specialisation."""
+    """Return the Explanation of a specialisation."""
     code = function.__code__
     paths = dict.fromkeys(
         spelled(slot) for task in artifact.tasks for slot in task.slots if is_argument(slot, artifact)
@@ -127,7 +128,7 @@ def spelled(slot: Any) -> str:
 
 
 def is_argument(slot: Any, artifact: Artifact) -> bool:
-    """Whether it comes with a call, and is not the kernel's own."""
+    """Return True if the slot holds an argument of the call, not a temporary, a seed or a condition."""
     own = {name for name, _ in artifact.temps} | {"random.seed", START}
     return slot.kind != "condition" and slot.path not in own
 
@@ -135,7 +136,7 @@ def is_argument(slot: Any, artifact: Artifact) -> bool:
 def templates(
     function: Callable[..., Any], annotations: Mapping[str, Any], signature: Mapping[str, Any]
 ) -> Iterator[Baked]:
-    """What of the arguments is part of the code."""
+    """Yield the constants of the code that come from arguments."""
     code, lines = function.__code__, first_lines(function)
     for name, spec in signature.items():
         for path, of, value in fixed(name, annotations[name], spec):
@@ -143,7 +144,7 @@ def templates(
 
 
 def fixed(path: str, annotation: Any, spec: Any) -> Iterator[tuple[str, str, Any]]:
-    """(name, the argument or member that it is about, value)."""
+    """Yield (name, argument or member, value) of the constants that come from one argument."""
     if isinstance(spec, StaticSpec):
         yield path, path, spec.value
     elif isinstance(spec, FieldSpec):
@@ -159,14 +160,14 @@ def fixed(path: str, annotation: Any, spec: Any) -> Iterator[tuple[str, str, Any
 
 
 def members(annotation: Any) -> dict[str, Any]:
-    """What the members of a dataclass, or of `self`, are declared to be."""
+    """Return the declarations of the members of a dataclass or of `self`, by name."""
     if isinstance(annotation, Record):
         return dict(annotation.members)
     return {each.name: member_type(annotation, each) for each in fields(annotation)}
 
 
 def captured(artifact: Artifact) -> Iterator[Baked]:
-    """Names from outside; functions and modules are code, and not listed."""
+    """Yield the constants that come from globals and closures, without functions and modules."""
     for function, names in artifact.captured.items():
         lines = first_lines(function)
         for path, value in names.items():
@@ -176,7 +177,7 @@ def captured(artifact: Artifact) -> Iterator[Baked]:
 
 
 def first_lines(function: Callable[..., Any]) -> dict[str, int]:
-    """The line where each name of a function is used first."""
+    """Return the line of the first use of each name in a function."""
     try:
         tree = Source(function).tree
     except CompileError:  # a lambda

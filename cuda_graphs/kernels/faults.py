@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels with `debug=True` find wrong when they run, as exceptions."""
+"""Exceptions for the errors that kernels with `debug=True` detect when they run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["AdstackOverflowError", "KernelAssertionError", "KernelError", "Kerne
 
 
 class KernelError(RuntimeError):
-    """A kernel found something wrong while it ran. Nothing is wrong with the device: the next call can be made."""
+    """A kernel detected an error while it ran. The context stays valid, so the next call can run."""
 
 
 class KernelAssertionError(KernelError, AssertionError):
-    """An assert of a kernel did not hold."""
+    """An assert of a kernel failed."""
 
 
 class KernelIndexError(KernelError, IndexError):
@@ -24,9 +24,9 @@ class KernelIndexError(KernelError, IndexError):
 
 
 class AdstackOverflowError(KernelError):
-    """A stack of a gradient had no room: what it was to hold grew while it ran, or its room was set to less.
+    """A stack of a gradient was full: its data grew during the call, or `stack_room` was too small.
 
-    Iterations that had no room have added nothing to any gradient; others have.
+    Iterations whose stack was full added nothing to any gradient; the other iterations did.
     """
 
 
@@ -34,6 +34,6 @@ KINDS = {"assert": KernelAssertionError, "index": KernelIndexError, "adstack": A
 
 
 def error_of(kernel: str, claim: Any, text: str) -> KernelError:
-    """The exception for an assert that failed, with its place in the source and its message."""
-    said = text or "an assert does not hold"
+    """Return the exception for a failed check, with its source location and its message."""
+    said = text or "an assert failed"
     return KINDS[claim.kind](f"kernel {kernel}: {said}\n{describe_place(claim.loc)}".rstrip())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the user calls a field: code has names of its own for them, and messages tell of both code and user."""
+"""Names of fields in error messages: the user's name of a field replaces its internal name in code."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ IN_CODE = re.compile(r"<field \d+>")
 
 
 def with_field_names(error: CompileError, function: Callable[..., Any]) -> CompileError:
-    """The error, in which fields that a kernel uses by name are called by that."""
+    """Return the error with the kernel's names of fields in its texts."""
     cause, remedy = name_fields(error.cause, function), name_fields(error.remedy, function)
     return error if (cause, remedy) == (error.cause, error.remedy) else type(error)(cause, error.loc, remedy)
 
 
 def name_fields(text: str, function: Callable[..., Any]) -> str:
-    """A message about a kernel, in which fields are called as it calls them."""
+    """Return a message about a kernel with the kernel's names of fields."""
     if not IN_CODE.search(text):
         return text
     known = {value.__cuda_graphs_field__.name: name for name, value in fields_seen(function)}
@@ -31,10 +31,10 @@ def name_fields(text: str, function: Callable[..., Any]) -> str:
 
 
 def fields_seen(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
-    """(name, field) of what is global to a function, and of what it encloses."""
+    """Yield (name, field) of the fields among the globals and closure variables of a function."""
     names = dict(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        with suppress(ValueError):  # nothing was assigned to it yet
+        with suppress(ValueError):  # the variable is not assigned yet
             names[name] = cell.cell_contents
     for name, value in names.items():
         if hasattr(type(value), "__cuda_graphs_field__"):

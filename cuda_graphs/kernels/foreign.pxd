@@ -10,41 +10,41 @@ from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.reading cimport Reading
 
 
-# An array of another library as an argument.
+# An argument that is an array of another library.
 cdef class ForeignArray:
     cdef readonly object array, dtype
     cdef readonly tuple shape
     cdef readonly str path
     cdef Py_ssize_t leaf
     cdef uint64_t key
-    cdef CUdeviceptr address      # what the kernel gets
+    cdef CUdeviceptr address      # address that the kernel uses
     cdef vector[int32_t] extents
-    cdef bint is_of_host          # whoever has it looks at it without asking a stream
+    cdef bint is_of_host          # memory of the host: the program reads it without synchronising a stream
     cdef bint is_read_only
-    cdef readonly bint needs_grad  # a tensor of PyTorch that wants one
-    cdef bint is_packed           # in C order without gaps
-    cdef bint is_written          # by the kernel, through this parameter or another that was given the same array
-    cdef ArrayView view           # what the array showed, and what keeps that
-    cdef object memory            # that as an array of NumPy; None where the kernel uses it where it is
-    cdef object packed            # itself, or a copy without gaps
-    cdef Buffer staged            # memory of the device with a copy of `packed`; None where the device reaches that
+    cdef readonly bint needs_grad  # True for a PyTorch tensor with requires_grad
+    cdef bint is_packed           # True for C order without gaps
+    cdef bint is_written          # True if the kernel writes it, through any parameter with this array
+    cdef ArrayView view           # the memory that the array exposes, and its owner
+    cdef object memory            # NumPy view of that memory; None if the kernel uses the memory in place
+    cdef object packed            # `memory`, or a copy without gaps
+    cdef Buffer staged            # device memory with a copy of `packed`; None if the device can access `packed`
 
 
-# All of one call.
+# The arrays of other libraries in one call.
 cdef class Foreign:
     cdef list arrays
 
     cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner)
 
-    # Brings to the device what it does not reach. `writes` are the paths that the kernel writes.
+    # Copies the arrays that the device cannot access to the device. `writes` holds the paths that the kernel writes.
     cdef int bring(self, Stream stream, object writes, Reading* r) except -1
 
-    # Brings back what the kernel wrote, and waits for it, where that is needed.
+    # Copies the arrays that the kernel wrote back to the host, and waits for the stream if an array is on the host.
     cdef int finish(self, Stream stream) except -1
 
-    # ValueError if something had to be copied: work that comes later, and again, cannot.
+    # Raises ValueError if an array needs a copy: a graph cannot copy arguments in each launch.
     cdef int check_stays(self, object writes) except -1
 
 
-# The elements of an array of the host, as an array of NumPy; None: the argument of that leaf is another one.
+# Returns the elements of the host array at a leaf as a NumPy array; None if the leaf has no host array.
 cdef object host_values(Foreign staff, Py_ssize_t leaf)

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of NumPy, PyTorch, CuPy and others as arguments of kernels.
 
-An array that the device reaches and that has no gaps is used where it is. Others are copied to the device before the
-tasks and, if the kernel writes them, back after. Whoever has an array of the host looks at it without asking a stream, so
-a call with one returns when the kernel is done.
+The kernel uses an array in place if the device can access it and it has no gaps. Other arrays are copied to the device
+before the tasks, and back after them if the kernel writes them. The program reads a host array without synchronising a
+stream, so a call with a host array returns when the kernel is done.
 
-What is copied is the memory that the array showed, never what NumPy or the array's own assignment make of the object: an
-array that only offers DLPack is to NumPy one object, and a tensor takes no array of NumPy.
+The copies use the memory that the array exposes. NumPy's conversion does not work, as NumPy treats an array that only
+offers DLPack as one object. The array's own assignment does not work, as a tensor rejects NumPy arrays.
 """
 
 import math
@@ -34,7 +34,7 @@ from cuda_graphs.kernels.tensors import shown
 
 
 cdef class ForeignArray:
-    """One array, and where the kernel finds it."""
+    """One array, and the address that the kernel uses for it."""
 
 
 cdef class Foreign:
@@ -54,11 +54,11 @@ cdef class Foreign:
         for array in self.arrays:
             array.is_written = array.path in writes
             if array.is_read_only and array.is_written:
-                raise ValueError(f"parameter {array.path!r} is read-only, and the kernel writes it: pass a copy")
+                raise ValueError(f"parameter {array.path!r} is read-only, but the kernel writes it: pass a copy")
         for array in self.arrays:
             if not array.is_packed and not array.is_of_host:
                 raise ValueError(
-                    f"parameter {array.path!r} has gaps or another order than C's: pass a contiguous array, and copy it "
+                    f"parameter {array.path!r} has gaps or is not in C order: pass a contiguous array, and copy it "
                     "back if the kernel writes it"
                 )
         for array in self.arrays:
@@ -92,8 +92,8 @@ cdef class Foreign:
         for array in self.arrays:
             if not array.is_packed or not is_known_memory(array.address):
                 raise ValueError(
-                    f"parameter {array.path!r} is a {type(array.array).__name__} that the device does not reach: a graph cannot copy "
-                    "it in each run; pass a cg.ndarray"
+                    f"parameter {array.path!r} is a {type(array.array).__name__} that the device cannot access: a graph cannot copy "
+                    "it in each launch; pass a cg.ndarray"
                 )
             if array.is_read_only and array.path in writes:
                 raise ValueError(f"parameter {array.path!r} is read-only: pass a copy")
@@ -101,7 +101,7 @@ cdef class Foreign:
 
 
 cdef ForeignArray describe(object array, str path, tuple inner):
-    if type(array).__name__ == "MaskedArray":  # its interface says nothing of the mask
+    if type(array).__name__ == "MaskedArray":  # its interface omits the mask
         raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
     cdef ArrayView view = None
     cdef bint wants = getattr(array, "requires_grad", False) is True
@@ -114,7 +114,7 @@ cdef ForeignArray describe(object array, str path, tuple inner):
     self.dtype, self.key = element_of(array, view, path)
     self.needs_grad = wants
     self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
-    # Of a tensor that wants a gradient, PyTorch refuses to show the interface even where there is one.
+    # PyTorch refuses to expose the interface of a tensor with requires_grad.
     self.is_of_host = is_host(array) if wants else not hasattr(array, "__cuda_array_interface__") and is_host(array)
     self.is_packed = True
     cdef Py_ssize_t step = view.itemsize
@@ -124,7 +124,7 @@ cdef ForeignArray describe(object array, str path, tuple inner):
     self.is_packed = self.is_packed or step == 0
     for extent in view.shape:
         if extent > 0x7FFFFFFF:
-            raise ValueError(f"parameter {path!r} has the shape {view.shape}: extents of arrays in kernels are below 2**31")
+            raise ValueError(f"parameter {path!r} has the shape {view.shape}: extents of arrays in kernels must be below 2**31")
         self.extents.push_back(<int32_t>extent)
     cdef Py_ssize_t outer = len(view.shape) - len(inner)
     if inner:
@@ -136,31 +136,31 @@ cdef ForeignArray describe(object array, str path, tuple inner):
 
 
 def view_memory(array, dtype):
-    """What `from_dlpack` makes of an array and of a vector type, or None."""
+    """Return the NDArray that `from_dlpack` makes of an array. `dtype` may be a vector type, or None."""
     from cuda_graphs.kernels.dtypes import accept_element
 
     if getattr(array, "needs_grad", False):
-        raise TypeError(f"{array!r} has a gradient, which a view of its memory would not have: use the array itself")
+        raise TypeError(f"{array!r} has a gradient, and a view of its memory would lose it: use the array itself")
     inner = () if dtype is None else accept_element(dtype)[1]
     cdef ForeignArray found = describe(array, "array", inner)
     scalar = found.dtype if dtype is None else accept_element(dtype)[0]
     spec = array_spec(annotations.NDArray(scalar, None, inner), found, "array")
     size = found.view.itemsize * math.prod(found.shape)
-    is_known = size == 0 or is_known_memory(found.address)  # libraries put empty arrays at any address
+    is_known = size == 0 or is_known_memory(found.address)  # libraries place empty arrays at arbitrary addresses
     if found.is_read_only or not found.is_packed or not is_known:
         raise ValueError(
-            f"array, a {type(array).__name__}, is read-only, has gaps, or is in no memory of the driver's (of a device, managed "
-            "or pinned): copy it with from_numpy of a cuda_graphs.ndarray"
+            f"array, a {type(array).__name__}, is read-only, has gaps, or is not in memory of the driver (device, managed "
+            "or pinned memory): copy it with from_numpy of a cuda_graphs.ndarray"
         )
     buffer = BufferType.from_handle(found.address, size, owner=found.view)
     return of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], current_device())
 
 
-cdef dict elements = {}  # (type, its key) by what array interfaces call it
+cdef dict elements = {}  # (element type, its key) by the typestr of the array interface
 
 
 cdef tuple element_of(object array, ArrayView view, str path):
-    """The type of elements, and the key of arrays of it without dimensions."""
+    """Return the element type, and the key of arrays of this type without dimensions."""
     cdef str typestr = view.dtype
     found = elements.get(typestr)
     if found is not None:
@@ -168,11 +168,11 @@ cdef tuple element_of(object array, ArrayView view, str path):
     dtype = BY_DTYPE.get(typestr)
     if dtype is not None:
         found = elements[typestr] = (dtype, key_of(dtype, 0, False))
-    elif view.is_bfloat16 or str(getattr(array, "dtype", "")).endswith("bfloat16"):  # array interfaces have no name for it
+    elif view.is_bfloat16 or str(getattr(array, "dtype", "")).endswith("bfloat16"):  # array interfaces have no name for bfloat16
         found = (bf16, key_of(bf16, 0, False))
     else:
         raise TypeError(
-            f"parameter {path!r}: arrays of {getattr(array, 'dtype', typestr) or 'such elements'} are not taken; convert it "
+            f"parameter {path!r}: arrays of {getattr(array, 'dtype', typestr) or 'such elements'} are not supported; convert the array "
             f"to one of {', '.join(SCALARS)}"
         )
     return found
@@ -182,13 +182,13 @@ cdef bint is_host(object array) except -1:
     return not hasattr(array, "__dlpack_device__") or array.__dlpack_device__()[0] in (kDLCPU, kDLCUDAHost)
 
 
-# Whether the device uses any memory of the process, as the host driver does unless it looks for bugs, such as accesses
-# to such memory; None: nobody has asked. Tests say no.
+# True if the device can access all memory of the process; None before the first query. The host driver can, unless it
+# checks memory accesses. Tests set it to False.
 all_is_reached = None
 
 
 cdef bint is_reached(CUdeviceptr address) except -1:
-    """Whether kernels can use the memory there."""
+    """Return True if kernels can use the memory at the address."""
     global all_is_reached
     if all_is_reached is None:
         ensure_driver()
@@ -198,10 +198,10 @@ cdef bint is_reached(CUdeviceptr address) except -1:
 
 
 class Memory:
-    """The memory of an array as NumPy reads it: elements are as many bytes, whatever they mean."""
+    """Exposes the memory of an array to NumPy, with elements of the same size as raw integers or bytes."""
 
     def __init__(self, ArrayView view):
-        self.view = view  # which keeps it
+        self.view = view  # keeps the memory alive
         self.__array_interface__ = {
             "version": 3,
             "data": (view.address, view.is_read_only),
@@ -222,7 +222,7 @@ cdef object host_values(Foreign staff, Py_ssize_t leaf):
 
 
 cdef int stage(ForeignArray array, Stream stream) except -1:
-    """A packed copy where the device reaches it."""
+    """Make a copy of the array without gaps, in memory that the device can access."""
     import numpy as np
 
     array.memory = np.asarray(Memory(array.view))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""All kernels of the process, so that they can be told to forget what was compiled.
+"""The registry of all kernels of the process, so that `reset` can drop their compiled code.
 
-No lock is taken: a child that was forked while another thread has it would wait for ever where it decorates a kernel.
+The registry takes no lock. If a thread held a lock during a fork, the child would wait forever at its next kernel.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ _kernels: weakref.WeakValueDictionary[int, KernelFunction] = weakref.WeakValueDi
 
 
 def know(kernel: KernelFunction) -> None:
-    """Have `reset` tell this kernel too, as long as it lives."""
+    """Register a kernel for `reset`, as long as the kernel is alive."""
     _kernels[id(kernel)] = kernel
 
 
 def reset() -> None:
-    """Have every kernel forget what was compiled, its graphs, and the values of its templates, as
-    `KernelFunction.forget` does: the next call of each compiles and builds again.
+    """Drop the compiled code, the graphs and the template values of every kernel, as `KernelFunction.forget` does.
 
-    Kernels, arrays and fields stay as they are, work that runs still does, and code on disk (`compile_cache`) is found
-    again.
+    The next call of each kernel compiles and builds again. Kernels, arrays and fields stay valid, and running work
+    continues. Code on disk (`compile_cache`) stays and is used again.
     """
     for each in _kernels.valuerefs():
         kernel = each()

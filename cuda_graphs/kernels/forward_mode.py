@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.ad.FwdMode`: derivatives along a direction, computed beside the calls themselves."""
+"""`cg.ad.FwdMode`: directional derivatives, which kernels compute together with their results."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ Several = NDArray | Sequence[NDArray]
 
 
 class FwdMode:
-    """Has the calls of kernels in its block compute how their results change when parameters change in a direction.
+    """Computes the directional derivatives of all kernel calls in its block, along with their results.
 
         with cg.ad.FwdMode(loss=loss, param=x, seed=[1.0, 0.0, 0.0]):
             simulate(x, state)
             measure(state, loss)
         loss.dual.to_numpy()  # the derivative of the loss with respect to x[0]
 
-    Each array and field that has a gradient, or was made with needs_dual=True, has a `dual` of its type and shape. In
-    the block a kernel sets the dual of what it stores, and adds to that of what it adds to: the product of the Jacobian
-    matrix of all calls and the seed is in `loss.dual` at the end. Nothing is saved on the way, so control flow costs
-    nothing, and arrays may be overwritten.
+    Each array and field with a gradient, or with needs_dual=True, has a `dual` of its type and shape. In the block, a
+    store of a kernel also sets the dual of the element, and an atomic addition also adds to the dual. At the end,
+    `loss.dual` holds the product of the Jacobian matrix of all calls and the seed. Forward mode saves no intermediate
+    values: control flow costs no memory, and kernels may overwrite arrays.
 
-    A function with a gradient of its own is differentiated by way of the kernels that it calls; through one with
-    `cg.ad.no_grad` nothing flows. Kernels with derivatives that nobody can compute are CompileGradientErrors of calls.
+    The kernels inside a function with its own gradient are differentiated. No derivative flows through a function with
+    `cg.ad.no_grad`. The call of a kernel without a computable derivative raises CompileGradientError.
 
     Args:
-        loss: The array, or arrays, whose derivative is asked for: of any shape.
-        param: The array, or arrays, that change.
-        seed: The direction: as many numbers as `param` has, an array of its shape or flat; of several params one for
-            each. None: 1, of params of one number.
-        clear_gradients: Whether all duals become 0 before.
+        loss: The array or arrays to differentiate, of any shape.
+        param: The array or arrays to differentiate with respect to.
+        seed: The direction: the numbers for `param`, as an array of its shape or flat. For several params, a list with
+            one direction for each. None means 1, for params of one element.
+        clear_gradients: Whether all duals become 0 first.
 
     Raises:
-        TypeError: `loss` or `param` is no array of ours, or the seed no numbers.
-        ValueError: One has no dual, is both, or the seed has another size or is missing.
+        TypeError: `loss` or `param` is not an NDArray, or the seed does not consist of numbers.
+        ValueError: An array has no dual, or is both `loss` and `param`; or the seed is missing or has the wrong size.
     """
 
     def __init__(self, loss: Several, param: Several, seed: Any = None, clear_gradients: bool = True) -> None:
         self.losses, self.params = arrays_of(loss, "loss"), arrays_of(param, "param")
         if any(one is other for one in self.losses for other in self.params):
-            raise ValueError("loss and param are one array: copy it in a kernel")
+            raise ValueError("loss and param are the same array: copy it in a kernel")
         several = not isinstance(param, NDArray)
         if several and seed is not None and not isinstance(seed, (list, tuple)):
-            raise TypeError(f"seed is a list with a part for each of several params, not {seed!r}")
+            raise TypeError(f"seed must be a list with a part for each of several params, not {seed!r}")
         given = [seed] * len(self.params) if seed is None or not several else list(seed)
         if len(given) != len(self.params):
             raise ValueError(f"seed has {len(given)} parts for {len(self.params)} params: give one for each")
@@ -62,7 +62,7 @@ class FwdMode:
 
     def __enter__(self) -> FwdMode:
         if self._state != "new":
-            raise RuntimeError("a FwdMode is for one block: make a new one")
+            raise RuntimeError("a FwdMode can be entered only once: make a new one")
         watch.begin(self)
         try:
             if self.clear_gradients:
@@ -84,13 +84,13 @@ class FwdMode:
             each.dual.fill(0)
 
     def before(self, call: Call, inside: tuple[Any, ...]) -> Callable[..., Any] | None:
-        """What is called instead of a kernel: itself with duals."""
+        """Return the version of a kernel with duals, which runs in its place; None if the call stays as it is."""
         function = call[0]
         if isinstance(function, GradReplaced):
             return None
         if function.mode == "reverse":
             raise RuntimeError(f"{function!r} is called in a FwdMode: there are no second derivatives")
-        if function.mode is not None:  # made of a kernel already
+        if function.mode is not None:  # already a kernel with duals
             return None
         found: Callable[..., Any] = function.forward(
             "constant" if any(each.is_constant for each in inside) else "forward"
@@ -98,19 +98,19 @@ class FwdMode:
         return found
 
     def after(self, call: Call, inside: tuple[Any, ...]) -> None:
-        """Nothing is noted."""
+        """Do nothing: forward mode records no calls."""
 
     def captured(self, function: Any) -> None:
-        """What is captured has duals, as what is called."""
+        """Do nothing: captured kernels compute duals too."""
 
 
 def arrays_of(given: Several, what: str) -> tuple[NDArray, ...]:
-    """One array or several, all with duals."""
+    """Return one array or several as a tuple, and check that all have duals."""
     found = (
         (given,) if isinstance(given, NDArray) else tuple(given) if isinstance(given, (list, tuple)) else ()
     )
     if not found or not all(isinstance(each, NDArray) for each in found):
-        raise TypeError(f"{what} is a cg.ndarray, a cg.field, or a list of such, not {given!r}")
+        raise TypeError(f"{what} must be a cg.ndarray, a cg.field, or a list of these, not {given!r}")
     for each in found:
         if not each.needs_dual:
             raise ValueError(
@@ -120,19 +120,19 @@ def arrays_of(given: Several, what: str) -> tuple[NDArray, ...]:
 
 
 def seed_of(param: NDArray, seed: Any) -> np.ndarray:
-    """The direction as an array of the parameter's shape."""
+    """Return the direction as an array of the parameter's shape."""
     shape = param.shape + param.element_shape
     size = int(np.prod(shape))
     if seed is None:
         if size != 1:
-            raise ValueError(f"seed is missing: {param!r} changes in {size} numbers, give the direction")
+            raise ValueError(f"seed is missing: {param!r} has {size} numbers, so give the direction")
         return np.ones(shape)
     try:
         values = np.asarray(seed, np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"seed is {size} numbers for {param!r}, not {seed!r}") from None
+        raise TypeError(f"seed must be {size} numbers for {param!r}, not {seed!r}") from None
     if values.size != size or values.shape not in (shape, (size,)):
         raise ValueError(
-            f"seed of the shape {values.shape} for {param!r}: give {size} numbers, flat or of its shape"
+            f"seed has the shape {values.shape} for {param!r}: give {size} numbers, flat or in its shape"
         )
     return values.reshape(shape)

@@ -17,25 +17,25 @@ cdef class _Taken:
 
 cdef class KernelFunction:
     cdef object function
-    cdef object options, annotations  # what it was made of
+    cdef object options, annotations  # arguments of `begin`
     cdef readonly object mode  # one of the compiler's MODES; None: the kernel itself
-    cdef dict forwards         # KernelFunctions of modes of forward differentiation, by mode
-    cdef object gradient       # a GradientFunction, if anybody has asked for it
+    cdef dict forwards         # KernelFunctions for forward differentiation, by mode
+    cdef object gradient       # GradientFunction; None until the first access to `grad`
     cdef str name
     cdef readonly bint debug, fast_math, is_graph, has_checkpoints
-    cdef object loop           # how control flow is lowered: of options.LOOPS
-    cdef object replays        # Replay by (specialisation, context), the one that was used last at the end
-    cdef Replay replay         # that of the last call
+    cdef object loop           # lowering of control flow between tasks: a value of options.LOOPS
+    cdef object replays        # Replay by (specialisation, context), the most recently used at the end
+    cdef Replay replay         # Replay of the last call
     cdef size_t builds
     cdef bint replayed
     cdef list readers
     cdef tuple names
-    cdef object index_of       # the place of a parameter, by name
+    cdef object index_of       # position of each parameter, by name
     cdef Py_ssize_t leaves, keys
-    cdef Py_ssize_t start      # of a kernel with checkpoints: the leaf behind those of the arguments, where it begins
+    cdef Py_ssize_t start      # index of the leaf that holds the start checkpoint, after the leaves of the arguments
     cdef dict known            # lists of specialisations, by key
     cdef Specialisation last
-    cdef Specialisation called  # by the last call
+    cdef Specialisation called  # Specialisation of the last call
     cdef bytes last_key
     cdef object lock
     cdef object __weakref__
@@ -58,5 +58,5 @@ cdef class KernelFunction:
     cdef object _run(self, Reading* r, tuple args, Stream stream, object label=*)
 
 
-# A kernel of a class, and what comes beside its arrays: a Beside.
+# Returns a new kernel of the class `cls`. `beside`, a Beside, is the extra leaf of each array argument.
 cdef KernelFunction begin(object cls, object function, object options, object known, int beside)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`@kernel`: a Python function that runs on the device.
 
-A call takes its arguments apart (arguments.pyx), finds the specialisation by the key that comes of it, and launches.
-What the function says is looked at when a specialisation is made, and never else.
+A call converts its arguments to leaves and a key (arguments.pyx), finds the specialisation for the key, and launches
+it. Only the compilation of a specialisation reads the source of the function.
 """
 
 import functools
@@ -56,22 +56,22 @@ from cuda_graphs.kernels.specialisation import load
 from cuda_graphs.kernels.targets import current_device, target_of
 
 cdef enum:
-    FEW = 32  # leaves and keys that need no memory from the heap
+    FEW = 32  # leaves and keys that fit on the C stack
 
-MOST_GRAPHS = 64  # of one kernel; those that were not used for the longest time go
+MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
 cdef bint graphs_are_on = GRAPHS_ARE_ON
 
-# Keywords of a call that are not parameters.
+# Keywords of a call that a kernel cannot use as names of parameters.
 RESERVED = ("stream",)
 
 log = logging.getLogger("cuda_graphs")
 
 cdef Stream usual_stream = default_stream()
-cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # another one for who gives memory back elsewhere
+cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # a separate stream in each thread
 
 
 cdef class _Taken:
-    """The arguments of one call, taken apart, where that need not be fast."""
+    """The leaves and keys of one call on the heap, for calls that need not be fast."""
 
     def __dealloc__(self):
         Py_XDECREF(self.r.staff)
@@ -81,15 +81,15 @@ cdef class _Taken:
 cdef class KernelFunction:
     """A function that runs on the device: `kernel` makes it.
 
-    A call compiles the function for the types of its arguments, the first time, and launches its tasks on a stream:
-    ``f(*args, stream=None)``. It returns at once, but when the function returns numbers or prints, or takes an array of
-    the host.
+    A call ``f(*args, stream=None)`` launches the tasks of the function on a stream. The first call with each
+    combination of argument types compiles the function. A call returns at once, unless the function returns numbers,
+    prints, or takes a host array.
 
     Attributes:
-        debug: Whether indices and asserts are checked.
-        fast_math: Whether floats may be contracted and reassociated.
-        is_graph: Whether a call launches one graph.
-        has_checkpoints: Whether a call may end early, and returns a CheckpointStatus.
+        debug: True if the kernel checks indices and asserts.
+        fast_math: True if floats may be contracted and reassociated.
+        is_graph: True if a call launches one graph.
+        has_checkpoints: True if a call may end early and returns a CheckpointStatus.
     """
 
     def __init__(self, *args, **kwargs):
@@ -140,7 +140,7 @@ cdef class KernelFunction:
         return taken
 
     cdef tuple _order(self, tuple args, dict keywords):
-        """Arguments as the function lists them."""
+        """Return the arguments in the order of the parameters."""
         return ordered(self.name, self.names, self.index_of, args, keywords)
 
     cdef int _read(self, Reading* r, tuple args) except -1:
@@ -158,7 +158,7 @@ cdef class KernelFunction:
         return 0
 
     cdef Specialisation _find(self, Reading* r, tuple args):
-        # Nodes of a graph kernel may become a part of any graph: their conditions depend on nothing that was so before.
+        # The nodes may become part of any graph, so embedded code does not rely on initial values of its conditions.
         cdef bint embedded = self.is_graph and r.in_graph
         cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
         cdef Specialisation found = self.last
@@ -168,7 +168,7 @@ cdef class KernelFunction:
                 if (<Guards>found.guards).hold():
                     return found
         key = (embedded, PyBytes_FromStringAndSize(<char*>r.keys, size))
-        current_device()  # refused in a forked child, for which nobody would free the lock
+        current_device()  # raises in a forked child, where the lock may stay locked forever
         with self.lock:
             for found in self.known.get(key, ()):
                 if (<Guards>found.guards).hold():
@@ -178,13 +178,13 @@ cdef class KernelFunction:
                 self.known.setdefault(key, []).append(found)
             if embedded:
                 return found
-            self.last = None  # so that no other thread sees the key of one with the code of another
+            self.last = None  # other threads never see a key together with the code of another key
             self.last_key = key[1]
             self.last = found
         return found
 
     def _signature(self, args):
-        """What each parameter is in the specialisation for these arguments."""
+        """Return the compiler's description of each argument, by parameter name."""
         cdef Reader reader
         specs = {}
         for name, value, each in zip(self.names, args, self.readers):
@@ -212,18 +212,18 @@ cdef class KernelFunction:
         return found
 
     def _lowering(self, embedded):
-        """A Lowering: control flow between tasks of what is made of a kernel is the host's."""
+        """Return the Lowering. The host runs the control flow between the tasks of gradients and of forward mode."""
         if self.mode is not None:
             return Lowering("host", None) if self.options.graph else NO_LOWERING
         return self.options.lowering(embedded, self._is_replayed())
 
     cdef bint _is_replayed(self) noexcept:
-        """Whether calls launch one graph."""
+        """Return True if calls launch one graph."""
         return self.is_graph and graphs_are_on and not self.debug
 
     def _artifact(self, signature, target, graph, chain):
         options = {"graph": graph, "chain": chain, "mode": self.mode, "checkpoints": bool(self.has_checkpoints)}
-        if self.debug:  # the claims of code that reports are not kept on disk
+        if self.debug:  # the cache on disk does not keep the checks of debug code
             from cuda_graphs.compiler.pipeline import compile_kernel
 
             return compile_kernel(self.function, signature, target, debug=True, reports=True, **options)
@@ -231,9 +231,9 @@ cdef class KernelFunction:
 
     @property
     def grad(self):
-        """The GradientFunction, which is called as the kernel. AttributeError of one that is a gradient."""
+        """The GradientFunction, which takes the arguments of the kernel. A gradient raises AttributeError."""
         if self.mode is not None:
-            raise AttributeError(f"{self.name} is a gradient, which has none: there are no second derivatives")
+            raise AttributeError(f"{self.name} is a gradient and has no gradient: there are no second derivatives")
         with self.lock:
             if self.gradient is None:
                 from cuda_graphs.kernels.gradient import gradient_of
@@ -242,8 +242,10 @@ cdef class KernelFunction:
             return self.gradient
 
     def forward(self, mode="forward"):
-        """The KernelFunction that does what this one does, and to dual numbers: "constant", as if arrays it reads had
-        none."""
+        """Return the KernelFunction that computes the results and their duals.
+
+        The mode "constant" treats the duals of the arrays that the kernel reads as 0.
+        """
         cdef KernelFunction found
         with self.lock:
             found = self.forwards.get(mode)
@@ -255,28 +257,28 @@ cdef class KernelFunction:
 
     @property
     def grad_stats(self):
-        """GradStats: what the calls of `grad` did."""
+        """The GradStats, which count the work of all calls of `grad`."""
         return self.grad.stats
 
     def _shown(self, error):
-        """A CompileError without the frames of the compiler, which say nothing of the kernel; CUDA_GRAPHS_DEBUG has them."""
+        """Return a CompileError without the frames of the compiler. CUDA_GRAPHS_DEBUG keeps the frames."""
         return error if trace.level() else with_field_names(error, self.function).with_traceback(None)
 
     def compile(self, *args, **keywords):
-        """Compile for the types of these arguments, as a call does; nothing runs.
+        """Compile for the types of these arguments, as a call does, without running the kernel.
 
         Raises:
-            TypeError: Arguments that it does not take.
-            CompileError: The function cannot be compiled for them.
+            TypeError: The arguments do not fit the parameters.
+            CompileError: The function cannot be compiled for the arguments.
         """
         self._specialisation(self._order(args, keywords))
 
     def fields(self, *args):
-        """The fields that the kernel uses, called with arguments of these types."""
+        """Return the fields that the kernel uses in calls with arguments of these types."""
         return self._specialisation(args).fields
 
     def has_gradient(self, *args):
-        """Whether an array among these arguments, or a field that the kernel uses, has a gradient."""
+        """Return True if an array among the arguments, or a field that the kernel uses, has a gradient."""
         cdef Specialisation code = self._specialisation(args)
         return code.has_gradients or any([field.needs_grad for field in code.fields])
 
@@ -285,7 +287,7 @@ cdef class KernelFunction:
         return self._find(&taken.r, args)
 
     cdef tuple _launches(self, tuple args):
-        """What Specialisation.launches gives, and the plan."""
+        """Return the list of Specialisation.launches, and the plan."""
         cdef _Taken taken = self._taken(args, True)
         cdef Specialisation code = self._find(&taken.r, args)
         cdef dict owners = {}
@@ -298,28 +300,31 @@ cdef class KernelFunction:
         return code.launches(taken.r.leaves, owners, self._temps(code, taken.r.leaves, owners)), code.artifact.plan
 
     cdef list _temps(self, Specialisation code, const Leaf* leaves, dict owners):
-        """Memory of its own for what a graph launches."""
+        """Return new memory for the temporary arrays of a graph."""
         return code.new_temps()
 
     def __cuda_graph_emit__(self, node, args):
-        """Add a KernelNode for each task after `node`; `node.call(function, *args)` calls it. The last one."""
+        """Add a KernelNode for each task after `node`, for `node.call(kernel, *args)`, and return the last node."""
         emission = Emission(node, *self._launches(tuple(args)))
         return node.join() if emission.last is node else emission.last
 
     def __cuda_graph_kernel__(self, config, args):
-        """(config, Kernel, arguments) of a function that is one task; any grid of one dimension runs all of it."""
+        """Return (config, Kernel, arguments) of a kernel with one task.
+
+        Any grid of one dimension runs all iterations.
+        """
         found, plan = self._launches(tuple(args))
         if len(found) != 1 or plan != (0,):
             raise ValueError(
-                f"{self.name}() has {len(found)} tasks, one for each loop at the top level and one for what is between "
-                "them: add it with call(), which makes a node for each"
+                f"{self.name}() has {len(found)} tasks, one for each loop at the top level and one for the statements between "
+                "two loops: add the kernel with call(), which makes a node for each task"
             )
         own, code, values, _, _ = found[0]
         if own.is_cooperative and config is not None:
             raise ValueError(
-                f"{self.name}() is one launch whose blocks wait for each other, with a grid of its own: add it with call()"
+                f"{self.name}() is one cooperative launch, which sets its own grid: add the kernel with call()"
             )
-        if self.debug:  # the launch may be of no graph, and nobody else keeps what asserts write to
+        if self.debug:  # a launch outside a graph does not keep the memory that asserts write to
             from cuda_graphs.kernels.reports import keep
 
             keep(values)
@@ -327,7 +332,7 @@ cdef class KernelFunction:
 
     cdef object _run(self, Reading* r, tuple args, Stream stream, object label=None):
         cdef Specialisation code = self._find(r, args)
-        stream._check_open()  # an argument that was read may have closed it
+        stream._check_open()  # reading an argument may have closed it
         if code.apart.size():
             code.check_apart(r.leaves)
         cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
@@ -339,7 +344,7 @@ cdef class KernelFunction:
             return None
         cdef bint replays = self._is_replayed() and code.is_replayable
         cdef Replay replay = None
-        # A replay finds out by itself.
+        # A replay detects a capture itself.
         if self.is_graph and (staff is not None or not replays) and self._capture_for_others(args, stream, label):
             return None
         if replays:
@@ -360,7 +365,7 @@ cdef class KernelFunction:
                     result = status_of(code.labels, yielded)
             else:
                 result = self._launch(code, r, args, stream)
-        finally:  # after the launch: who looks before has the old version
+        finally:  # after the launch: a reader before it must see the old version
             code.note_changes(r.leaves, raw_of(stream._h), False)
         if staff is not None:
             staff.finish(stream)
@@ -374,22 +379,22 @@ cdef class KernelFunction:
         return result
 
     cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream):
-        """Launch the tasks; what they return."""
+        """Launch the tasks, and return the results of the kernel."""
         if code.answers:
             return code.launch_for_results(r.leaves, stream, NULL)
         code.launch(r.leaves, stream, NULL)
         return None
 
     cdef int _capture(self, tuple args, Stream stream, object label) except -1:
-        """Add the nodes to what the stream captures."""
+        """Add the nodes of a call to the graph that the stream captures."""
         if label is not None:
-            raise RuntimeError(f"{self.name}.resume() on {stream!r}, which is being captured: nobody sees there whether it yielded")
+            raise RuntimeError(f"{self.name}.resume() on {stream!r}, which is being captured: a capture has no CheckpointStatus")
         note_capture(self)
         Emission(CapturedPlace(stream), *self._launches(args))
         return 0
 
     cdef bint _capture_for_others(self, tuple args, Stream stream, object label) except -1:
-        """The same where code outside of this package captures the stream; whether it does."""
+        """Add the nodes if code outside this package captures the stream; return True if it does."""
         with BorrowedCapture(stream) as capture:
             if capture.is_there:
                 self._capture(args, stream, label)
@@ -397,7 +402,7 @@ cdef class KernelFunction:
             return capture.is_there
 
     cdef Replay _replay_or_none(self, Specialisation code, Reading* r):
-        """None where the driver does not build such a graph."""
+        """Return the Replay, or None if the driver cannot build the graph."""
         try:
             return self._replay(code, r)
         except CUDANotSupportedError as error:
@@ -407,7 +412,7 @@ cdef class KernelFunction:
             return None
 
     cdef Specialisation _instead_of(self, Specialisation code, tuple args):
-        """Code for the same arguments that needs no graph, from now on: the driver does not build that of `code`."""
+        """Replace `code`, whose graph the driver cannot build, by code that needs no graph, and return the new code."""
         cdef Specialisation other
         with self.lock:
             if code.instead is None:
@@ -420,7 +425,7 @@ cdef class KernelFunction:
             return code.instead
 
     cdef Replay _replay(self, Specialisation code, Reading* r):
-        """The graph of the specialisation in the current context."""
+        """Return the Replay of the specialisation in the current context, and build it if necessary."""
         cdef CUcontext context = NULL
         cdef Replay found = self.replay
         cdef CUresult status
@@ -429,7 +434,7 @@ cdef class KernelFunction:
         if found is not None and found.code is code and found.context == context and context != NULL:
             self.replayed = True
             return found
-        current_device()  # of a thread that has not used it yet
+        current_device()  # sets the current context of a new thread
         with nogil:
             status = current_context(&context)
         check_attempt(status, f"ask for the context of {self.name}()")
@@ -448,19 +453,20 @@ cdef class KernelFunction:
         return found
 
     def resume(self, *args, from_checkpoint, stream=None, **keywords):
-        """Call a kernel with checkpoints, and skip the work before one of them.
+        """Call a kernel with checkpoints, and skip the work before a checkpoint.
 
         Args:
-            args, keywords: As in a call.
-            from_checkpoint: The label: an int, or a member of an IntEnum.
-            stream: As in a call.
+            args, keywords: The arguments of a call.
+            from_checkpoint: The label of the checkpoint: an int, or a member of an IntEnum.
+            stream: The stream of the call.
 
         Returns:
             A CheckpointStatus, as a call does.
 
         Raises:
             AttributeError: The kernel has no checkpoints.
-            TypeError, ValueError: It has none with this label.
+            TypeError: `from_checkpoint` is not a label.
+            ValueError: The kernel has no checkpoint with this label.
             RuntimeError: The stream is being captured.
         """
         cdef _Taken taken
@@ -473,17 +479,19 @@ cdef class KernelFunction:
         return self._run(&taken.r, args, usual_stream if stream is None else Stream_accept(stream), from_checkpoint)
 
     def graph(self, *args, **keywords):
-        """A GraphDef with the nodes of a call with these arguments, to look at, to draw, or to go on with."""
+        """Return a GraphDef with the nodes of a call with these arguments, to inspect, to draw, or to extend."""
         definition = GraphDef()
         definition.call(self, *self._order(args, keywords))
         return definition
 
     def explain(self, *args, **keywords):
-        """An Explanation of calls with arguments of these types: what is fixed in the code, and where; what calls may
-        change; the tasks; what control flow between them becomes, and why. `print` it.
+        """Return an Explanation of calls with arguments of these types.
+
+        It lists the constants of the code with their source lines, the parameters of calls, the tasks, and the lowering
+        of control flow between tasks with its reason. `print` shows it.
 
         Raises:
-            CompileError: The function cannot be compiled for them.
+            CompileError: The function cannot be compiled for the arguments.
         """
         from cuda_graphs.kernels.explanation import explain
 
@@ -495,7 +503,7 @@ cdef class KernelFunction:
 
     @property
     def graph_stats(self):
-        """GraphStats of a graph kernel. AttributeError of any other."""
+        """The GraphStats of a graph kernel. Other kernels raise AttributeError."""
         if not self.is_graph:
             raise AttributeError(f"{self.name} is not a graph kernel: write @cg.kernel(graph=True)")
         last, code = self.replay, self.called
@@ -509,22 +517,22 @@ cdef class KernelFunction:
         )
 
     def inspect(self, *args, target=None, **keywords):
-        """An Inspection of the specialisation for these arguments: its IR, LLVM and assembly or PTX, as texts.
+        """Return an Inspection of the specialisation for these arguments: IR, LLVM IR, and assembly or PTX, as text.
 
         Args:
-            args, keywords: As in a call. Nothing runs.
-            target: "x86" or "ptx"; None for what the driver runs.
+            args, keywords: The arguments of a call. The kernel does not run.
+            target: "x86" or "ptx"; None for the target of the driver.
 
         Raises:
-            ValueError: There is no such target.
-            CompileError: The function cannot be compiled for them.
+            ValueError: `target` is neither "x86" nor "ptx".
+            CompileError: The function cannot be compiled for the arguments.
         """
         from cuda_graphs.kernels.inspection import Inspection
 
         return Inspection(self.function, self._signature(self._order(args, keywords)), target, self)
 
     def forget(self):
-        """Forget what was compiled, and the values of templates: the next call compiles again. Work that runs still does."""
+        """Drop the compiled code and the template values: the next call compiles again. Running work continues."""
         cdef Reader reader
         with self.lock:
             self.last = self.called = self.replay = None
@@ -546,7 +554,7 @@ cdef class KernelFunction:
 
 
 def kernel_of(function, options, known=None):
-    """The kernel of a function; `known`: annotations that its source does not have."""
+    """Return the kernel of a function. `known` holds annotations that are missing in its source, by parameter."""
     return begin(KernelFunction, function, options, known, kWithGrad if names_gradients(function) else kAlone)
 
 
@@ -562,7 +570,7 @@ cdef KernelFunction begin(cls, function, options, known, int beside):
     parameters = declared(function, known)
     for name, annotation in parameters.items():
         if name in RESERVED:
-            raise TypeError(f"{function.__name__}: a parameter of a kernel cannot be called {name!r}, a keyword of its calls")
+            raise TypeError(f"{function.__name__}: a parameter of a kernel cannot be called {name!r}, a keyword of every call")
         reader = reader_of(annotation, name, self.leaves, self.keys, beside)
         self.leaves += reader.leaves
         self.keys += reader.keys

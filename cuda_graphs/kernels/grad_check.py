@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of a tape against central differences of its block (`Tape(grad_check=[...])`).
+"""Comparison of gradients of a tape with central differences of its block (`Tape(grad_check=[...])`).
 
-The block is repeated with other values in the array that is checked: its calls, in their order, and what the host wrote
-to arrays between them. Of the latter, arrays tell: before each call those that it uses are compared with what the call
-before had left in them.
+The check repeats the block with other values in the checked array: the calls in their order, and the writes of the host
+between them. To detect these writes, the check compares the arrays of each call with their contents after the previous
+call.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from cuda_graphs.kernels.watching import Call
 
 __all__ = ["GradCheck", "GradientCheckError"]
 
-STEPS = tuple(2.0**-exponent for exponent in range(3, 30, 2))  # from one that truncates to one that rounds
-ALLOWED = 0.01  # of the derivative
-ROUNDING = 1e-12  # of the loss
-DEPTH = 8  # of members that have members
+# Step sizes of the differences: large steps have a truncation error, small steps have a rounding error.
+STEPS = tuple(2.0**-exponent for exponent in range(3, 30, 2))
+ALLOWED = 0.01  # tolerance relative to the derivative
+ROUNDING = 1e-12  # tolerance relative to the loss
+DEPTH = 8  # levels of nested members
 
 
 class GradientCheckError(AssertionError):
@@ -34,11 +35,11 @@ class GradientCheckError(AssertionError):
 
 
 class GradCheck:
-    """Of one tape.
+    """The gradient check of one tape.
 
     Raises:
-        TypeError: What is to be checked is no array of ours, or of elements other than f64; or the loss is.
-        ValueError: One of them has no gradient.
+        TypeError: A checked array or the loss is not an NDArray of f64.
+        ValueError: A checked array or the loss has no gradient.
     """
 
     def __init__(self, arrays: Sequence[NDArray], loss: Loss) -> None:
@@ -47,17 +48,21 @@ class GradCheck:
         for each in (*arrays, loss.array):
             if not isinstance(each, NDArray) or each.dtype != f64:
                 raise TypeError(
-                    f"grad_check takes arrays and a loss of f64, whose differences mean something, not {each!r}"
+                    f"grad_check takes arrays and a loss of f64, for accurate differences, not {each!r}"
                 )
             if not each.needs_grad:
                 raise ValueError(f"grad_check: {each!r} has no gradient: make it with needs_grad=True")
         self.arrays, self.loss = tuple(arrays), loss.array
-        self.writes: dict[int, list[tuple[NDArray, np.ndarray]]] = {}  # before the call of that number
-        self.last: dict[NDArray, np.ndarray] = {}  # what an array is known to hold
+        # Writes of the host before a call, by the number of the call.
+        self.writes: dict[int, list[tuple[NDArray, np.ndarray]]] = {}
+        self.last: dict[NDArray, np.ndarray] = {}  # last known contents of each array
 
     def before(self, number: int, call: Call, inside: tuple[Any, ...]) -> None:
-        """Note what the host has written to what a call uses. What a function with a gradient of its own writes, it
-        will write again."""
+        """Record the writes of the host to the arrays of a call.
+
+        Inside a function with its own gradient, the check records only new arrays: a repetition calls this function
+        again, which repeats its writes.
+        """
         for array in arrays_of(call):
             is_new = array not in self.last
             if inside and not is_new:
@@ -67,8 +72,8 @@ class GradCheck:
                 continue
             if not is_new and array in self.arrays:
                 raise ValueError(
-                    f"grad_check: the host wrote to {array!r} after a call had used it, so its gradient is of no one "
-                    "value: write before the block"
+                    f"grad_check: the host wrote to {array!r} after a call had used it, so its gradient belongs to "
+                    "several values: write before the block"
                 )
             self.writes.setdefault(number, []).append((array, values))
             self.last[array] = values
@@ -78,7 +83,7 @@ class GradCheck:
             self.last[array] = array.to_numpy()
 
     def compare(self, calls: Sequence[Call]) -> None:
-        """Raise GradientCheckError where a gradient differs from all differences. Arrays are as before then."""
+        """Raise GradientCheckError if a gradient differs from all central differences; restore all arrays."""
         random = np.random.default_rng(0)
         try:
             for number, array in enumerate(self.arrays):
@@ -91,18 +96,18 @@ class GradCheck:
                     best = min(found, key=lambda each: abs(each - told))
                     raise GradientCheckError(
                         f"gradient of {array!r}, number {number} of grad_check: along a random direction the loss "
-                        f"changes by {best:g} (central differences), and the gradient says {told:g}"
+                        f"changes by {best:g} (central differences), but the gradient predicts {told:g}"
                     )
         finally:
             for each, values in self.last.items():
                 each.from_numpy(values)
 
     def difference(self, calls: Sequence[Call], array: NDArray, change: np.ndarray) -> float:
-        """How much the loss changes, per unit of the change."""
+        """Return the central difference of the loss for this change of an array."""
         return (self.repeated(calls, array, change) - self.repeated(calls, array, -change)) / 2
 
     def repeated(self, calls: Sequence[Call], array: NDArray, change: np.ndarray) -> float:
-        """The loss of the block, with the first value of an array changed."""
+        """Repeat the block with `change` added to the initial value of an array, and return the loss."""
         for number, (function, args, stream) in enumerate(calls):
             for written, values in self.writes.get(number, ()):
                 written.from_numpy(np.asarray(values + change) if written is array else values)
@@ -114,14 +119,14 @@ class GradCheck:
 
 
 def arrays_of(call: Call) -> list[NDArray]:
-    """The arrays of ours that a call uses, each once."""
+    """Return the NDArrays that a call uses, each once."""
     function, args, _ = call
     fields: Iterable[Any] = () if isinstance(function, GradReplaced) else function.fields(*args)
     return list(dict.fromkeys([each for value in (*args, *fields) for each in inside(value, DEPTH)]))
 
 
 def inside(value: Any, depth: int) -> Iterator[NDArray]:
-    """The arrays in an argument."""
+    """Yield the NDArrays in an argument and in its members."""
     if isinstance(value, NDArray):
         yield value
     elif depth and (dataclasses.is_dataclass(value) or hasattr(type(value), "__cuda_graphs_data_oriented__")):

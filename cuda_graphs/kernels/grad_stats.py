@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the calls of a gradient did besides the gradient."""
+"""Counters for the extra work that calls of a gradient do to size their stacks."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ __all__ = ["GradStats"]
 
 @dataclass
 class GradStats:
-    """Counters of the gradient of a kernel. What is 0 in the second of two equal calls costs nothing there.
+    """Counters of the gradient of a kernel. If a repeated call does not increase a counter, it does none of this work.
 
     Attributes:
-        calls: Of the gradient.
-        host_evals: Calls for which the host worked out how large stacks become, of extents, numbers, fields and arrays
-        of the host; calls after it for which nothing has changed do not.
-        sizer_launches: Launches of the kernel that finds it of what arrays of the device hold, or of the one that
-        counts where no expression says it. Calls after it take none, unless something has changed, or somebody else
-        has the memory of the arrays (`handle`, DLPack and the like, or a graph that writes them).
-        device_evals: Stacks whose size came of these.
-        d2h_reads: Elements of fields that were read for it, and waits for these kernels.
-        meta_uploads, meta_bytes, event_waits: Copies of sizes to the device, and waits for them. Sizes are parameters
-        of the launch, so there are none. heap_grows: How often the memory of the stacks was too small. heap_bytes: What
-        the stacks of the last call took.
+        calls: Number of calls of the gradient.
+        host_evals: Number of calls in which the host computed stack capacities from extents, numbers, fields and host
+            arrays. A later call with the same inputs does not compute them again.
+        sizer_launches: Number of launches of the sizing kernel, which reads arrays of the device, and of the counting
+            kernel, for stacks without an expression. A later call launches them again only if an input has changed, or
+            if other code can write the arrays (after `handle`, DLPack and the like, or in a graph).
+        device_evals: Number of stack capacities that came from these kernels.
+        d2h_reads: Number of elements of fields that the host read for capacities, plus waits for these kernels.
+        meta_uploads: Number of copies of capacities to the device: 0, as capacities are parameters of the launch.
+        meta_bytes: Bytes of these copies: 0.
+        event_waits: Number of waits for these copies: 0.
+        heap_grows: Number of times that the memory of the stacks was too small.
+        heap_bytes: Bytes of the stacks in the last call.
     """
 
     calls: int = 0

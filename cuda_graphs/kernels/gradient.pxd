@@ -10,28 +10,28 @@ from cuda_graphs.kernels.rooms cimport Rooms
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
 
-# An array that comes with a call, and the gradient that comes with it.
+# An array argument and its gradient.
 cdef struct Operand:
     size_t leaf
     uint64_t size      # bytes of an element
     int ndim
-    bint is_written    # by the kernel
-    uint64_t begin, end
-    uint64_t grad, grad_end
+    bint is_written    # True if the kernel writes the array
+    uint64_t begin, end       # address range of the array in the current call
+    uint64_t grad, grad_end   # address range of the gradient; 0 without a gradient
 
 
-# What is known of one specialisation.
+# The arrays and stack capacities of one specialisation.
 cdef class Sizes:
     cdef vector[Operand] operands
-    cdef list paths          # of the operands
+    cdef list paths          # paths of the operands
     cdef Rooms rooms
 
 
 cdef class GradientFunction(KernelFunction):
     cdef KernelFunction sizer, counter
     cdef dict sizes          # Sizes by Specialisation
-    cdef object heaps        # dicts of Buffers by the number of the device, by Stream
-    cdef object room
+    cdef object heaps        # memory of the stacks: by Stream, a dict of Buffers by device number
+    cdef object room         # the user's `stack_room`, or None
     cdef readonly object stats
 
     cdef list _fixed_rooms(self, Specialisation code, const Leaf* leaves, dict owners)

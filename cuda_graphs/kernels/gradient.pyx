@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients of kernels: their calls, and the memory of their stacks.
 
-How large stacks become, rooms.pyx finds. Sizes are parameters of the launch, as addresses are, so nothing is uploaded for
-them. The memory is of one stream, whose order keeps calls apart, and only grows; of a default stream that each thread has for itself, it is
-of one call.
+rooms.pyx computes the stack capacities. Capacities are parameters of the launch, as addresses are, so no call uploads
+them. Each stream has its own stack memory, which only grows; the order of the stream separates the calls. On a
+per-thread default stream, each call allocates its own memory.
 """
 
 import weakref
@@ -34,25 +34,25 @@ from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.tensors import fill
 
 cdef enum:
-    ALIGNMENT = 256  # of the memory of a stack
+    ALIGNMENT = 256  # bytes, of the memory of a stack
 
-cdef dict NO_OWNERS = {}  # of a call: nothing comes later
+cdef dict NO_OWNERS = {}  # owners of a plain call, in which all values are known
 
 
 cdef class Sizes:
-    """What is known of the arrays and stacks of one specialisation."""
+    """The arrays and stack capacities of one specialisation."""
 
 
 cdef class GradientFunction(KernelFunction):
-    """The gradient of a kernel: ``kernel.grad``. It is called with the arguments of the kernel, after the kernel.
+    """The gradient of a kernel: ``kernel.grad``. A call takes the arguments of the kernel, after the kernel has run.
 
-    It adds to the gradient of each array that the kernel reads, and takes that of what the kernel writes: the gradient of
-    an element that was stored to is read and becomes 0, that of one that was added to is read. Whoever calls it fills the
-    gradients of the results before, and clears those of the inputs.
+    The gradient adds to the gradients of the arrays that the kernel reads. It reads the gradient of each element that
+    the kernel stores, and sets it to 0. It reads the gradient of each element that the kernel adds to, and leaves it
+    unchanged. Before the call, the caller sets the gradients of the results and clears the gradients of the inputs.
 
     Attributes:
-        stats: GradStats of all calls.
-        stack_room: How many values each stack of a thread holds, an int; None: as many as the call needs.
+        stats: The GradStats of all calls.
+        stack_room: The capacity of each stack of a thread in values, an int; None for the capacity that the call needs.
     """
 
     @property
@@ -63,13 +63,16 @@ cdef class GradientFunction(KernelFunction):
     def stack_room(self, value):
         number = None if value is None else as_int(value)
         if value is not None and (number is None or not 1 <= number <= MOST_ROOM):
-            raise ValueError(f"stack_room of {self.name} is a number from 1 to {MOST_ROOM}, or None, not {value!r}")
+            raise ValueError(f"stack_room of {self.name} must be an int from 1 to {MOST_ROOM}, or None, not {value!r}")
         self.room = number
 
     cdef list _temps(self, Specialisation code, const Leaf* leaves, dict owners):
-        """The stacks of a graph have memory of their own: its address, its room, its workers."""
+        """Return memory for the temporary arrays and the stacks of a graph.
+
+        Each stack has three entries: its memory, its capacity, and its workers.
+        """
         cdef list found = code.new_temps()
-        resource = SynchronousMemoryResource(current_device())  # it may be a thread that captures
+        resource = SynchronousMemoryResource(current_device())  # safe in a thread that captures
         check_operands(self.name, self._sizes(code), leaves)
         stacks = code.artifact.gradient.stacks
         workers = workers_of(code, leaves, owners)
@@ -78,7 +81,7 @@ cdef class GradientFunction(KernelFunction):
         return found
 
     cdef list _fixed_rooms(self, Specialisation code, const Leaf* leaves, dict owners):
-        """How many values each stack of a graph holds, in whatever launch."""
+        """Return the capacity of each stack of a graph, which suffices for every launch."""
         stacks = code.artifact.gradient.stacks
         if self.room is not None:
             return [self.room] * len(stacks)
@@ -95,8 +98,8 @@ cdef class GradientFunction(KernelFunction):
         if room is None:
             why = f"{changing[0]!r}, which comes with each launch" if changing else "the content of arrays, or a while"
             raise RuntimeError(
-                f"gradient of {self.name}() in a graph or capture: how large its stacks become depends on {why}; say how many "
-                f"values each holds at most, as in {self.name}.grad.stack_room = 64"
+                f"gradient of {self.name}() in a graph or capture: the capacity of its stacks depends on {why}; set the most "
+                f"values that each stack holds, as in {self.name}.grad.stack_room = 64"
             )
         return room_of(self.name, room)
 
@@ -131,24 +134,27 @@ cdef class GradientFunction(KernelFunction):
             with self.lock:
                 found = sizes_of(code)
                 found.rooms = rooms_of(code, self.sizer, self.counter, self.stats)
-                self.sizes[code] = found  # which other threads see from here on
+                self.sizes[code] = found  # visible to other threads only when complete
         return found
 
     cdef list _rooms(self, Specialisation code, Sizes sizes, Reading* r, tuple args, Stream stream):
-        """How many values each stack holds in this call."""
+        """Return the capacity of each stack in this call, in values."""
         if self.room is not None:
             return [self.room] * len(code.artifact.gradient.stacks)
         staff = <Foreign>r.staff if r.staff != NULL else None
         return sizes.rooms.of_call(known_of(sizes.rooms, code, r.leaves, staff, stream), args)
 
     cdef object _heap(self, uint64_t size, Stream stream):
-        """Memory of as many bytes for work of a stream: what it had before is enough, or goes when its work is done."""
+        """Return stack memory of at least `size` bytes for a stream.
+
+        If the current memory is too small, new memory replaces it; the old memory is released when its work is done.
+        """
         cdef dict of_devices
         cdef Buffer found
         device = current_device()
-        if stream == PER_THREAD_DEFAULT_STREAM:  # one name for a stream of each thread: nobody else may have the memory
+        if stream == PER_THREAD_DEFAULT_STREAM:  # a separate stream in each thread: no shared memory
             return self._grown(device, size, size, stream)
-        of_devices = self.heaps.setdefault(stream, {})  # the default stream is another one on each device
+        of_devices = self.heaps.setdefault(stream, {})  # the default stream exists on each device
         found = of_devices.get(device.device_id)
         if found is None or found._size < size:
             most = size if found is None else max(size, 2 * <uint64_t>found._size)
@@ -157,13 +163,13 @@ cdef class GradientFunction(KernelFunction):
         return found
 
     cdef object _grown(self, object device, uint64_t size, uint64_t most, Stream stream):
-        """`most` bytes, of which `size` are needed now."""
+        """Allocate `most` bytes, of which the call needs `size`."""
         try:
             made = device.memory_resource.allocate(most, stream=stream)
         except CUDAOutOfMemoryError as error:
             error.add_note(
                 f"The stacks of the gradient of {self.name}() take {size} bytes in this call: split the loop whose variables "
-                f"they hold, or say how many values they hold at most, as in {self.name}.grad.stack_room = 64"
+                f"they hold, or limit the values of each stack, as in {self.name}.grad.stack_room = 64"
             )
             raise
         self.stats.heap_grows += 1
@@ -171,15 +177,17 @@ cdef class GradientFunction(KernelFunction):
         return made
 
     def info(self, *args):
-        """What the compiler says of the gradient for these arguments, a GradientInfo."""
+        """Return the compiler's GradientInfo for these arguments."""
         return self._specialisation(args).artifact.gradient
 
     def clear(self, tuple args, fields, dict done):
-        """Fill the gradients of the arrays among these arguments, and of `fields`, with zeros. Nothing is compiled.
+        """Fill the gradients of the array arguments and of `fields` with zeros, without compiling.
 
-        `fields`: those that the kernel uses (KernelFunction.fields). The gradient need not read a field to write its
-        gradient, so its own code does not list all of them.
-        `done`: gradients that were filled, by their identity. They are passed over, and new ones are added.
+        Args:
+            args: The arguments of a call.
+            fields: The fields that the kernel uses (KernelFunction.fields). The code of the gradient does not list all
+                of them: it can write the gradient of a field without reading the field.
+            done: The gradients that are already clear, by identity. The method skips these and adds new ones.
         """
         cdef Reader reader
         cdef dict owners = {}
@@ -205,7 +213,7 @@ cdef class GradientFunction(KernelFunction):
             stream.sync()
 
     def forget(self):
-        """Forget what was compiled, and give the memory of the stacks back when nobody uses it any more."""
+        """Drop the compiled code, and release the memory of the stacks when its work is done."""
         super().forget()
         self.sizes.clear()
         self.heaps = weakref.WeakKeyDictionary()
@@ -217,7 +225,7 @@ cdef class GradientFunction(KernelFunction):
 
 
 def gradient_of(KernelFunction primal):
-    """The GradientFunction of a kernel."""
+    """Return a new GradientFunction for a kernel."""
     cdef GradientFunction self = begin(GradientFunction, primal.function, primal.options, primal.annotations, kWithGrad)
     self.sizer = begin(KernelFunction, primal.function, primal.options, primal.annotations, kAlone)
     self.counter = begin(KernelFunction, primal.function, primal.options, primal.annotations, kAlone)
@@ -228,7 +236,7 @@ def gradient_of(KernelFunction primal):
 
 
 cdef list workers_of(Specialisation code, const Leaf* leaves, dict owners):
-    """Workers of each stack. `owners`: as of Specialisation.launches."""
+    """Return the number of workers of each stack. `owners` is the dict of Specialisation.launches."""
     cdef list found = []
     cdef size_t number
     cdef uint64_t most, blocks
@@ -258,7 +266,7 @@ cdef Sizes sizes_of(Specialisation code):
 
 
 cdef int check_operands(str name, Sizes sizes, const Leaf* leaves) except -1:
-    """Refuse arrays that share memory so that the gradient would be wrong."""
+    """Raise ValueError if arrays or gradients share memory in a way that makes the gradient wrong."""
     cdef Operand* a
     cdef Operand* b
     cdef uint64_t bytes_
@@ -278,24 +286,27 @@ cdef int check_operands(str name, Sizes sizes, const Leaf* leaves) except -1:
             b = &sizes.operands[j]
             if a.grad < b.end and b.begin < a.grad_end:
                 raise ValueError(
-                    f"gradient of {name}(): the gradient of {sizes.paths[i]!r} is the memory of {sizes.paths[j]!r}, which it "
-                    "reads while it runs: pass a copy"
+                    f"gradient of {name}(): the gradient of {sizes.paths[i]!r} shares memory with {sizes.paths[j]!r}, which "
+                    "the gradient reads while it runs: pass a copy"
                 )
             if i < j and a.grad < b.grad_end and b.grad < a.grad_end and not are_one(a, b, leaves):
                 raise ValueError(
-                    f"gradient of {name}(): the gradients of {sizes.paths[i]!r} and {sizes.paths[j]!r} overlap and are not the "
-                    "same array: pass a copy of one"
+                    f"gradient of {name}(): the gradients of {sizes.paths[i]!r} and {sizes.paths[j]!r} overlap but are not "
+                    "the same array: pass a copy of one array"
                 )
             if i != j and a.is_written and a.begin < b.end and b.begin < a.end:
                 raise ValueError(
-                    f"gradient of {name}(): {sizes.paths[i]!r}, which the kernel writes, and {sizes.paths[j]!r} are the same "
-                    "memory, so what it has read may not be there any more: pass different arrays"
+                    f"gradient of {name}(): {sizes.paths[i]!r}, which the kernel writes, and {sizes.paths[j]!r} share "
+                    "memory, so the kernel may have overwritten values that the gradient needs: pass different arrays"
                 )
     return 0
 
 
 cdef bint are_one(Operand* a, Operand* b, const Leaf* leaves):
-    """Whether gradients that overlap are one array, or of different dimensions, which no loop takes for its own."""
+    """Return True if overlapping gradients are safe: the same array, or arrays with different numbers of dimensions.
+
+    The compiler makes no assumptions about gradients with different numbers of dimensions.
+    """
     cdef int axis
     if a.ndim != b.ndim:
         return True

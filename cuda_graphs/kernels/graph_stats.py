@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the graphs of a graph kernel did."""
+"""Counters of the graphs of a graph kernel."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class GraphStats(NamedTuple):
     """Counters of a graph kernel.
 
     Attributes:
-        graphs: Executable graphs that are kept now.
-        builds: How many were built in total.
-        replayed: Whether the last call launched a graph that was there already.
-        nodes: Of the last graph, those in bodies of conditional nodes included.
-        tasks: Of the kernel as it was called last.
-        lowering: What became of the control flow between the tasks: "conditional" nodes, a part of one "resident"
-            launch, or a loop on the "host"; None of a kernel that was not called.
+        graphs: Number of executable graphs that the kernel keeps now.
+        builds: Number of graphs built in total.
+        replayed: True if the last call launched a graph from an earlier call.
+        nodes: Number of nodes of the last graph, including the nodes in bodies of conditional nodes.
+        tasks: Number of tasks in the last call.
+        lowering: The lowering of control flow between the tasks in the last call: "conditional" for nodes, "resident"
+            for a part of one launch, "host" for a loop on the host; None before the first call.
     """
 
     graphs: int

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-# What one specialisation captured.
+# The globals and closure variables that one specialisation captured.
 cdef class Guards:
     cdef list checks
 
-    # Whether all of it is what it was.
+    # Returns True if all captured values are unchanged.
     cdef bint hold(self) except -1

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Globals and closure variables that became constants of code: are they what they were?
+"""Guards: checks that globals and closure variables, which are constants of code, have not changed.
 
-Asked in each call, so it is a look-up and a comparison of identities for each name; only where another object is found
-are values compared. Containers and objects of NumPy are compared each time, since they change in place.
+Each call runs the checks. A check looks up the name and compares identities. It compares values only if it finds
+another object. Containers and objects of NumPy change in place, so their values are compared in each call.
 """
 
 import sys
@@ -16,21 +16,21 @@ from cuda_graphs.compiler.frontend.captured import CONTAINERS
 from cuda_graphs.compiler.outside import is_ours
 from cuda_graphs.kernels.constants import frozen, is_method_of_value, is_of_numpy
 
-# Numbers and texts: two of them with one value make the same code. Nothing in them changes.
+# Immutable numbers and strings: two objects with the same value make the same code.
 PLAIN = (bool, int, float, str, bytes, type(None))
 
-# What changes in place, or is another object each time that it is asked for.
+# Types whose objects change in place, or are new objects in each access.
 CHANGING = (*CONTAINERS, types.MethodType)
 
 
 cdef class Check:
-    """One name, or an attribute of what it stands for."""
+    """The check of one name, or of an attribute behind a name."""
 
-    cdef dict space        # the globals; None: `cell`
+    cdef dict space        # globals with the name; None if it is in `cell`
     cdef object cell
     cdef str name
     cdef tuple attributes
-    cdef object wanted     # as it was; a frozen form if `changing`
+    cdef object wanted     # captured value; its frozen form if `changing`
     cdef bint changing
 
     cdef object _now(self):
@@ -49,7 +49,7 @@ cdef class Check:
     cdef bint _holds(self) except -1:
         try:
             now = self._now()
-        except (LookupError, AttributeError, ValueError):  # it is not there any more: ValueError of an empty cell
+        except (LookupError, AttributeError, ValueError):  # the name is gone; an empty cell raises ValueError
             return False
         if self.changing:
             return frozen(now) == self.wanted
@@ -57,7 +57,7 @@ cdef class Check:
 
 
 cdef class Guards:
-    """What one specialisation captured."""
+    """The globals and closure variables that one specialisation captured."""
 
     cdef bint hold(self) except -1:
         cdef Check check
@@ -68,18 +68,18 @@ cdef class Guards:
 
 
 def guards_of(captured) -> Guards:
-    """Guards of {function: {path: value}}, of a kernel and all that its code is made of."""
+    """Return the Guards for {function: {path: value}} of a kernel and of the functions that it inlines."""
     cdef Guards self = Guards.__new__(Guards)
     self.checks = []
     for function, paths in captured.items():
-        if not is_ours(function):  # which changes with nothing
+        if not is_ours(function):  # functions of this package capture only constants
             checks = [check_of(function, path, value) for path, value in paths.items()]
             self.checks += [check for check in checks if check is not None]
     return self
 
 
 cdef Check check_of(function, str path, value):
-    """None for what is a constant of Python or of this package."""
+    """Return the check of a path; None for a constant of Python or of this package."""
     root, *attributes = path.split(".")
     cdef Check self = Check.__new__(Check)
     self.name, self.attributes = sys.intern(root), tuple(attributes)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel becomes on its way to code, as texts."""
+"""The intermediate forms of a kernel in the compiler, as texts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["Inspection"]
 
 
 class Inspection:
-    """One specialisation of a kernel, compiled to be read. `KernelFunction.inspect` makes it.
+    """One specialisation of a kernel, compiled for inspection. `KernelFunction.inspect` makes it.
 
     Attributes:
-        signature: {parameter: what it is in this specialisation}.
+        signature: The compiler's description of each argument, by parameter name.
         target: "x86" or "ptx".
     """
 
@@ -34,7 +34,7 @@ class Inspection:
 
     @cached_property
     def artifact(self) -> Artifact:
-        """What the compiler gives: code, and for each task its parameters, and what it reads and writes."""
+        """The result of the compiler: code, and the parameters, reads and writes of each task."""
         return compile_kernel(
             self._function,
             self.signature,
@@ -48,7 +48,7 @@ class Inspection:
 
     @cached_property
     def ir(self) -> str:
-        """The tasks in the compiler's own form, as it is printed."""
+        """The tasks in the compiler's IR, as text."""
         graph = self.artifact.lowering
         program, _ = lower(
             self._function,
@@ -63,12 +63,12 @@ class Inspection:
 
     @property
     def llvm(self) -> str:
-        """LLVM's text, before LLVM optimises it."""
+        """The LLVM IR before optimisation, as text."""
         return self.artifact.llvm
 
     @cached_property
     def code(self) -> str:
-        """Assembly of the CPU, or PTX."""
+        """The assembly for the CPU, or the PTX."""
         return self.artifact.code.decode() if self.target == "ptx" else machine.assembly(self.llvm)
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keywords of a call."""
+"""Keyword arguments of a call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def ordered(
     args: Sequence[Any],
     keywords: Mapping[str, Any],
 ) -> tuple[Any, ...]:
-    """Arguments as the function, whose parameters are `names`, lists them. TypeError for those that do not fit."""
+    """Return the arguments in the order of the parameters `names`; raise TypeError if they do not fit."""
     found = list(args) + [None] * (len(names) - len(args))
     missing = set(names[len(args) :])
     for name, value in keywords.items():

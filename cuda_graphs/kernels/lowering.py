@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the control flow and the chains of a graph kernel become on the device of this process, and why.
+"""The lowering of control flow and of consecutive tasks of a graph kernel for the current device, and its reason.
 
-The rule of "auto" was measured on an H200 (docs/design/2026-11-resident.md).
+The rule of "auto" follows measurements on an H200 (docs/design/2026-11-resident.md).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ NO_COOPERATION = "the device has no cooperative launches"
 
 
 class Lowering(NamedTuple):
-    """As the compiler takes it.
+    """The lowering options of the compiler.
 
     Attributes:
-        graph: One of its LOWERINGS or CHOICES; None of what is no graph kernel.
-        chain: Which tasks that follow each other are one launch: "all", "light" ones, or None.
+        graph: One of the compiler's LOWERINGS or CHOICES; None for a kernel without `graph=True`.
+        chain: The consecutive tasks that share a launch: "all", "light" for tasks with light iterations, or None.
     """
 
     graph: str | None
@@ -35,7 +35,7 @@ NO_LOWERING = Lowering(None, None)
 
 
 def loops_of(loop: str) -> str:
-    """What the compiler is to make of control flow between tasks, with `loop` as `kernel` takes it."""
+    """Return the compiler's lowering of control flow between tasks, for the argument `loop` of `kernel`."""
     if loop != "auto":
         return loop
     info = driver_info()
@@ -46,8 +46,7 @@ def loops_of(loop: str) -> str:
 
 
 def chains_of(chain: str, loops: str | None) -> str | None:
-    """Which tasks that follow each other it is to make one launch, with `chain` as `kernel` takes it and what it is to
-    make of loops."""
+    """Return the consecutive tasks that share a launch, for the argument `chain` of `kernel` and for `loops`."""
     if loops is None or loops == "host" or chain == "nodes":
         return None
     if chain == "resident":
@@ -56,14 +55,14 @@ def chains_of(chain: str, loops: str | None) -> str | None:
 
 
 def why_lowered(artifact: Artifact) -> str:
-    """Why "auto" has come to the lowering that it has."""
+    """Return the reason for the lowering that "auto" selected, in words."""
     if artifact.lowering == "conditional" and all(isinstance(step, int) for step in artifact.plan):
         return "there is no control flow between the tasks"
     if artifact.lowering == "resident":
-        return "the tasks fit into one launch, whose threads stay"
+        return "the tasks fit into one resident launch"
     if artifact.lowering == "host":
         needed = "compute capability 9.0 and CUDA 12.8"
         return f"{artifact.why or NO_COOPERATION}; the device has no conditional nodes, which need {needed}"
     if driver_info().kind == "host":
-        return "the device has conditional nodes, and a resident loop would have one of its threads"
+        return "the device has conditional nodes, and a resident loop would use only one of its threads"
     return f"the device has conditional nodes; {artifact.why or NO_COOPERATION}"

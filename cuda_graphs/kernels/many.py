@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiling many kernels before they are needed."""
+"""Compilation of many kernels in advance."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ def compile_all(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> None:
-    """Compile kernels for the arguments of calls to come, in several threads. Nothing runs.
+    """Compile kernels in several threads for the arguments of later calls, without running the kernels.
 
         cg.compile_all([(saxpy, 2.0, x, y), (normalise, y)])
 
     Args:
-        calls: Tuples of a kernel and the arguments of a call; a kernel alone if it has no parameters.
-        threads: How many compile at a time; None for as many as there are CPUs. LLVM itself runs one at a time.
-        progress: Whether to show a bar on stderr, with the package rich if it is there; None: if that is a terminal.
+        calls: Tuples of a kernel and the arguments of a call; a kernel without parameters can stand alone.
+        threads: Number of threads; None for the number of CPUs. LLVM itself runs in one thread at a time.
+        progress: Whether to show the progress on stderr: a bar if the package rich is installed, else lines. None shows
+            it if stderr is a terminal.
 
     Raises:
-        TypeError: What is no such tuple, or arguments that a kernel does not take.
-        CompileError: A kernel cannot be compiled. The others are, first; of several errors it is that of the first
-            call, with a note that names the others.
-        KeyboardInterrupt: What had not begun is not compiled.
+        TypeError: An element of `calls` is not such a tuple, or its arguments do not fit the kernel.
+        CompileError: A kernel cannot be compiled. The function compiles all other kernels first. It raises the error of
+            the first failed call, with a note for each other error.
+        KeyboardInterrupt: The user interrupted the compilation. Kernels that had not started are not compiled.
     """
     wanted = [accept(call) for call in calls]
     current_device()
@@ -56,7 +57,7 @@ def compile_all(
     if errors:
         (_, first), *others = errors
         for name, error in others:
-            first.add_note(f"Neither can {name} be compiled: {type(error).__name__}: {error}")
+            first.add_note(f"{name} cannot be compiled either: {type(error).__name__}: {error}")
         raise first
 
 
@@ -71,7 +72,7 @@ def accept(
 
 @contextmanager
 def bar(count: int, shown: bool) -> Iterator[Callable[[str], None]]:
-    """To be called with the name of each that is done: shows how many of `count` are; plain lines without rich."""
+    """Yield a function that shows the progress. The caller calls it with the name of each kernel that is done."""
     if not shown:
         yield lambda name: None
         return

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that are methods: of `self`, arrays are arguments that come with each call, all else is part of the code.
+"""Kernels that are methods: arrays of `self` are arguments of each call, all other members are constants of the code.
 
-A call looks at the members of its object that the kernel uses, and takes the kernel that was made for what they are.
+A call reads the members of its object that the kernel uses, and selects the kernel for these members.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from cuda_graphs.kernels.options import Options
 __all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]
 
 ARRAYS = ("__cuda_array_interface__", "__array_interface__", "__dlpack__")
-DEPTH = 8  # of members that have members
+DEPTH = 8  # levels of nested members
 
 
 class KernelMethod:
-    """A kernel in a class: `obj.name` is what can be called."""
+    """A kernel in a class. `obj.name` returns a BoundKernel, which can be called."""
 
     __name__: str
     __qualname__: str
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
-        declared(function, {"self": None})  # says at once what is wrong
+        declared(function, {"self": None})  # reports wrong declarations at once
         self.function, self.options = function, options
         self.known: dict[Any, KernelFunction] = {}
         self.lock = threading.Lock()
@@ -54,7 +54,7 @@ class KernelMethod:
         )
 
     def of(self, owner: Any) -> KernelFunction:
-        """The kernel for an object as it is now."""
+        """Return the kernel for the current members of an object."""
         cls = type(owner)
         uses = self.uses.get(cls)
         if uses is None or not uses.hold(cls):
@@ -71,7 +71,7 @@ class KernelMethod:
         self(*args)
 
     def forget(self) -> None:
-        """Forget what was compiled, for all objects."""
+        """Drop the compiled code for all objects."""
         with self.lock:
             self.known.clear()
 
@@ -80,7 +80,7 @@ class KernelMethod:
 
 
 class BoundKernel:
-    """A kernel with its object. It is called, compiled, inspected and added to graphs as a KernelFunction."""
+    """A kernel bound to an object. It has the methods of a KernelFunction, without the argument for `self`."""
 
     def __init__(self, method: KernelMethod, owner: Any) -> None:
         if not has_members(owner):
@@ -93,43 +93,43 @@ class BoundKernel:
         return self.method.of(self.owner)(self.owner, *args, stream=stream, **keywords)
 
     def resume(self, *args: Any, from_checkpoint: int, **keywords: Any) -> Any:
-        """Call it so that it goes on at a checkpoint."""
+        """Call the kernel, and skip the work before a checkpoint."""
         kernel = self.method.of(self.owner)
         return kernel.resume(self.owner, *args, from_checkpoint=from_checkpoint, **keywords)
 
     def compile(self, *args: Any, **keywords: Any) -> None:
-        """Compile for the types of these arguments, as a call does; nothing runs."""
+        """Compile for the types of these arguments, as a call does, without running the kernel."""
         self.method.of(self.owner).compile(self.owner, *args, **keywords)
 
     def inspect(self, *args: Any, **keywords: Any) -> Any:
-        """An Inspection of the specialisation for these arguments."""
+        """Return an Inspection of the specialisation for these arguments."""
         return self.method.of(self.owner).inspect(self.owner, *args, **keywords)
 
     def graph(self, *args: Any, **keywords: Any) -> Any:
-        """A GraphDef with the nodes of a call."""
+        """Return a GraphDef with the nodes of a call."""
         return self.method.of(self.owner).graph(self.owner, *args, **keywords)
 
     def explain(self, *args: Any, **keywords: Any) -> Any:
-        """An Explanation of calls with arguments of these types."""
+        """Return an Explanation of calls with arguments of these types."""
         return self.method.of(self.owner).explain(self.owner, *args, **keywords)
 
     def forget(self) -> None:
-        """Drop its graphs and code for objects like this one, as a KernelFunction does."""
+        """Drop the graphs and code for objects with the same members, as KernelFunction.forget does."""
         self.method.of(self.owner).forget()
 
     @property
     def grad(self) -> BoundGradient:
-        """The gradient of the kernel for the object as it is now."""
+        """The gradient of the kernel, bound to the object."""
         return BoundGradient(self.method, self.owner)
 
     @property
     def grad_stats(self) -> Any:
-        """GradStats of the gradient for the object as it is now."""
+        """The GradStats of the gradient for the current members of the object."""
         return self.method.of(self.owner).grad_stats
 
     @property
     def graph_stats(self) -> Any:
-        """GraphStats of the graph kernel for the object as it is now."""
+        """The GraphStats of the graph kernel for the current members of the object."""
         return self.method.of(self.owner).graph_stats
 
     def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
@@ -143,22 +143,22 @@ class BoundKernel:
 
 
 class BoundGradient(BoundKernel):
-    """The gradient of a kernel with its object: called without it, as the kernel is."""
+    """The gradient of a kernel, bound to an object. Calls omit the argument for `self`."""
 
     def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any:
         return self.method.of(self.owner).grad(self.owner, *args, stream=stream, **keywords)
 
     def compile(self, *args: Any, **keywords: Any) -> None:
-        """Compile for the types of these arguments, as a call does; nothing runs."""
+        """Compile for the types of these arguments, as a call does, without running the kernel."""
         self.method.of(self.owner).grad.compile(self.owner, *args, **keywords)
 
     def inspect(self, *args: Any, **keywords: Any) -> Any:
-        """An Inspection of the specialisation for these arguments."""
+        """Return an Inspection of the specialisation for these arguments."""
         return self.method.of(self.owner).grad.inspect(self.owner, *args, **keywords)
 
     @property
     def grad(self) -> BoundGradient:
-        """AttributeError: there are no second derivatives."""
+        """Raise AttributeError: there are no second derivatives."""
         raise AttributeError(
             f"the gradient of {self.__name__} has no gradient: there are no second derivatives"
         )
@@ -171,21 +171,23 @@ class BoundGradient(BoundKernel):
 
 
 def has_members(value: Any) -> bool:
-    """Whether a value is taken apart: an object of a data_oriented class, or of a dataclass."""
+    """Return True for an object of a data_oriented class or of a dataclass, whose members are separate arguments."""
     cls = type(value)
     return hasattr(cls, "__cuda_graphs_data_oriented__") or dataclasses.is_dataclass(cls)
 
 
 def is_array(value: Any) -> bool:
-    """Whether it is an array whose address comes with each call. Scalars of NumPy are numbers, fields are constants."""
+    """Return True for an array whose address comes with each call, which excludes NumPy scalars and fields."""
     if isinstance(value, (type, np.generic)) or hasattr(value, "__cuda_graphs_field__"):
         return False
     return any(hasattr(value, each) for each in ARRAYS)
 
 
 def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
-    """The members of these names, and those that methods among them name. A function of the language that the class
-    has is no member: it is inlined."""
+    """Return the Record of the members with these names, and of the members that their methods use.
+
+    A `func` of the class is inlined, so the record does not contain it.
+    """
     members, waiting, done = [], list(names), set()
     while waiting:
         name = waiting.pop(0)
@@ -202,13 +204,15 @@ def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
 
 
 def is_of_class(owner: Any, name: str) -> bool:
-    """Returns True for the name of a function of the language that the class of an object has."""
+    """Return True for the name of a `func` in the class of an object."""
     return name not in getattr(owner, "__dict__", ()) and is_func(getattr(type(owner), name, None))
 
 
 def with_own_methods(value: Any, owner: Any) -> tuple[Any, list[Callable[..., Any]]]:
-    """A value with an OwnMethod in the place of each method of the language that is bound to `owner`, in lists, tuples
-    and dicts too; and the functions of these."""
+    """Replace each `func` that is bound to `owner` by an OwnMethod, also in lists, tuples and dicts.
+
+    Return the new value, and the functions of the replaced methods.
+    """
     if isinstance(value, types.MethodType) and value.__self__ is owner and is_func(value):
         function: Any = value.__func__
         return OwnMethod(function.__cuda_graphs_func__), [function.__cuda_graphs_func__]
@@ -226,19 +230,19 @@ MISSING = object()
 
 
 def member_of(value: Any, depth: int) -> Any:
-    """The annotation of a member."""
+    """Return the annotation of a member."""
     if is_array(value):
         return NDArray()
     return record_of(value, vars(value), depth - 1) if has_members(value) and depth else Fixed(value)
 
 
 def is_func(value: Any) -> bool:
-    """Whether it is a function of the language, or a method that is one."""
+    """Return True for a `func`, or for a method that is a `func`."""
     return hasattr(value, "__cuda_graphs_func__")
 
 
 def key_of(record: Record) -> Any:
-    """Something hashable, equal for objects that make the same kernel."""
+    """Return a hashable key that is equal for objects with the same kernel."""
     members = [(name, member_key(member)) for name, member in record.members]
     return record.cls, tuple(members)
 
@@ -251,18 +255,18 @@ def member_key(member: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Uses:
-    """What the kernels of a class name: members of `self`, and the functions that were looked through for it."""
+    """The members of `self` that a kernel uses, and the functions that were searched for them."""
 
-    names: tuple[str, ...] | None  # None: `self` is handed on, and all that it has may be used
+    names: tuple[str, ...] | None  # None if the kernel passes `self` on, so that it may use all members
     functions: tuple[Callable[..., Any], ...]
 
     def hold(self, cls: type) -> bool:
-        """Whether the class still has these functions."""
+        """Return True if the class still has these functions."""
         return all(getattr(cls, each.__name__, None) is each for each in self.functions)
 
 
 def uses_of(function: Callable[..., Any], cls: type) -> Uses:
-    """Those of a kernel and of the methods that it calls, at any depth."""
+    """Return the Uses of a kernel and of the methods that it calls, at any depth."""
     found: dict[str, None] = {}
     functions: list[Callable[..., Any]] = []
     waiting, whole = [function], False
@@ -279,7 +283,7 @@ def uses_of(function: Callable[..., Any], cls: type) -> Uses:
 
 
 def names_of(function: Callable[..., Any]) -> set[str] | None:
-    """The members that one method names; None where it hands on `self`."""
+    """Return the members that one method uses; None if it passes `self` on."""
     if function not in known_names:
         known_names[function] = look_for_names(function)
     return known_names[function]

@@ -8,29 +8,29 @@ from cuda_graphs._driver.cuda cimport CUdeviceptr, CUstream
 from cuda_graphs._objects.buffer cimport Buffer
 
 
-# What is known of changes of the elements of an array.
+# The last change of the elements of an array.
 #
-# version  another one after each change, and never that of another array; 0: others have the memory, and may change it
-# writer   the stream on which it changes, as writer_of has it; 0: it has changed
+# version  number of the last change, unique among all arrays; 0 if other code has access to the memory
+# writer   stream of the last change, as a value of writer_of; 0 if the change is complete
 cdef struct Changes:
     uint64_t version
     uintptr_t writer
 
 
 cdef class NDArray:
-    cdef Buffer _buffer  # None: a Field that nobody has used
+    cdef Buffer _buffer  # memory of the elements; None for a Field before its first use
     cdef CUdeviceptr _address
     cdef readonly object dtype
     cdef readonly tuple shape, element_shape
     cdef readonly Py_ssize_t size
     cdef Py_ssize_t _itemsize
-    cdef object _device  # what was asked for, until there is memory
+    cdef object _device  # Device of the memory; before the allocation, the requested Device or None
     cdef NDArray _grad, _dual
     cdef bint _needs_grad, _needs_dual
-    cdef uint64_t _key  # of its type, as in arguments.pxd
-    cdef vector[int32_t] _extents  # shape, as kernels take it
+    cdef uint64_t _key  # key of the array type, from key_of
+    cdef vector[int32_t] _extents  # shape, in the form for kernels
     cdef object __weakref__
-    cdef str _name  # of a Field in code
+    cdef str _name  # name of a Field in code
     cdef Changes _changes
 
     cdef NDArray _dual_or_none(self)
@@ -48,13 +48,15 @@ cdef class Field(NDArray):
     pass
 
 
-# The elements have changed, or will where `writer` is. NULL: of no array of ours.
+# Gives `changes` a new version: the elements have changed (`writer` 0), or will change on the stream `writer`. NULL is
+# the array of another library, and is ignored.
 cdef void note_change(Changes* changes, uintptr_t writer) noexcept
 
+# Returns the nonzero `writer` value of a stream.
 cdef uintptr_t writer_of(CUstream stream) noexcept
 
-# What tells array types of kernels apart: element type, number of dimensions, gradients, and the shape of an element.
+# Returns the key of an array type: element type, number of dimensions, gradients, and the shape of an element.
 cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*, bint needs_dual=*) except? 0
 
-# An array of memory that exists.
+# Returns an array that uses the memory of `buffer`.
 cdef NDArray of_buffer(Buffer buffer, object dtype, tuple inner, tuple shape, object device)

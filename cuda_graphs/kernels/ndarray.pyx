@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays for kernels: elements of one type in C order, in memory of a device.
 
-Whatever the host reads or writes here waits for the device first, so it sees what was launched before, on any stream,
-and what is launched after sees it.
+A read or write by the host waits for the device first. It therefore sees all work launched before, on any stream, and
+work launched later sees its writes.
 
-Where the host reaches managed memory of the device in place (the host driver; GPUs that share their memory with the CPU)
-the elements are in managed memory and NumPy sees them without a copy; elsewhere they are in device memory.
+The elements are in managed memory if the host can access the managed memory of the device in place. This is true for
+the host driver and for GPUs that share their memory with the CPU. NumPy then uses the elements without a copy. On
+other devices, the elements are in device memory.
 """
 
 import itertools
@@ -26,20 +27,20 @@ from cuda_graphs._objects.device import Device
 from cuda_graphs._objects.memory_resource import ManagedMemoryResource
 from cuda_graphs.kernels import retained
 
-# How a Field is called in code: names of variables do not look like this.
+# Start of the name of a Field in code, which differs from all names of variables.
 FIELD = "<field "
 cdef object field_numbers = itertools.count()
-# Fields by that name, as long as they are alive.
+# Live fields by their name in code.
 cdef object fields = weakref.WeakValueDictionary()
-# Those that have a gradient, as long as they are alive.
+# Live fields with a gradient.
 cdef object with_gradients = weakref.WeakSet()
-# Arrays and fields that have a dual already.
+# Live arrays and fields whose dual has memory.
 cdef object with_duals = weakref.WeakSet()
 
-# One thread at a time gives a Field its memory.
+# Lock for the allocation of fields and duals.
 cdef object making = threading.RLock()
 
-# An extent is an i32 in kernels.
+# Largest extent: extents are i32 in kernels.
 LARGEST_EXTENT = 2**31 - 1
 
 cdef dict DLPACK_CODES = {
@@ -47,7 +48,7 @@ cdef dict DLPACK_CODES = {
 }
 
 
-cdef uint64_t versions = 1  # that were given away
+cdef uint64_t versions = 1  # last version that was assigned
 
 
 cdef void note_change(Changes* changes, uintptr_t writer) noexcept:
@@ -64,17 +65,17 @@ cdef uintptr_t writer_of(CUstream stream) noexcept:
 cdef class NDArray:
     """An array of elements in memory of a device: an argument of kernels. `ndarray` makes one.
 
-    `a[i, j]` reads one element on the host and `a[i, j] = value` writes one; each waits for the device, so many elements go
-    through `to_numpy` and `from_numpy`. Other libraries take it without a copy: ``__cuda_array_interface__``, DLPack, and
-    ``__array_interface__`` where the host reaches the memory.
+    `a[i, j]` reads one element on the host, and `a[i, j] = value` writes one element. Each access waits for the
+    device, so use `to_numpy` and `from_numpy` for many elements. Other libraries use the array without a copy, through
+    ``__cuda_array_interface__``, DLPack, and, if the host can access the memory, ``__array_interface__``.
 
-    Elements that are vectors or matrices are small NumPy arrays on the host, which cannot be written: ``a[i] = [1, 2, 3]``
-    writes one. To NumPy and others their components are further dimensions, of shape ``shape + element_shape``.
+    An element that is a vector or a matrix is a small read-only NumPy array on the host: ``a[i] = [1, 2, 3]`` writes a
+    whole element. For NumPy and other libraries, the components are further dimensions: ``shape + element_shape``.
 
     Attributes:
-        dtype: The type of the elements, or of the components where elements are vectors.
-        shape: A tuple of ints; ``()`` of an array of one element without an index.
-        element_shape: ``()`` of numbers, ``(3,)`` of vectors, ``(2, 3)`` of matrices.
+        dtype: The type of the elements, or of the components of vector elements.
+        shape: A tuple of ints; ``()`` for an array of one element without an index.
+        element_shape: ``()`` for numbers, ``(3,)`` for vectors, ``(2, 3)`` for matrices.
         size: The number of elements.
     """
 
@@ -88,17 +89,17 @@ cdef class NDArray:
 
     @property
     def itemsize(self):
-        """Bytes of an element, with all its components."""
+        """The bytes of an element, with all its components."""
         return self._itemsize
 
     @property
     def nbytes(self):
-        """Bytes of all elements."""
+        """The bytes of all elements."""
         return self.size * self._itemsize
 
     @property
     def strides(self):
-        """Bytes from an element to the next along each dimension of `shape`."""
+        """The bytes from an element to the next along each dimension of `shape`."""
         strides = []
         step = self._itemsize
         for extent in reversed(self.shape):
@@ -120,30 +121,32 @@ cdef class NDArray:
 
     @property
     def device(self):
-        """The Device that the memory is of."""
+        """The Device of the memory."""
         self._ready()
         return self._device
 
     @property
     def needs_grad(self):
-        """Whether there is a `grad`."""
+        """True if the array has a `grad`."""
         return bool(self._needs_grad)
 
     @property
     def grad(self):
-        """An NDArray of the same type and shape, for gradients; None unless it was asked for."""
+        """An NDArray of the same type and shape, for gradients; None without `needs_grad`."""
         self._ready()
         return self._grad
 
     @property
     def needs_dual(self):
-        """Whether there is a `dual`, as of all that has a gradient."""
+        """True if the array has a `dual`; every array with a gradient has a dual."""
         return bool(self._needs_grad or self._needs_dual)
 
     @property
     def dual(self):
-        """An NDArray of the same type and shape, for forward derivatives, made with zeros when it is used first; None
-        unless it, or a gradient, was asked for."""
+        """An NDArray of the same type and shape, for forward derivatives; None without `needs_dual` and `needs_grad`.
+
+        The first access makes it, filled with zeros.
+        """
         return self._dual_or_none()
 
     cdef NDArray _dual_or_none(self):
@@ -159,22 +162,22 @@ cdef class NDArray:
         return self._dual
 
     cdef int _expose(self) except -1:
-        """Have memory, which somebody gets to see: it may change from now on without anybody here knowing."""
+        """Prepare to give the memory to other code, which may then change the elements without a new version."""
         self._ready()
         self._changes.version = 0
         return 0
 
     cdef int _ready(self) except -1:
-        """Have memory: a Field gets it when it is used first."""
+        """Ensure that the array has memory: a Field gets its memory at its first use."""
         if self._buffer is None:
-            ensure_driver()  # refused in a forked child, for which nobody would free the lock
+            ensure_driver()  # raises in a forked child, where the lock may stay locked forever
             with making:
                 if self._buffer is None:
                     self._allocate()
         return 0
 
     cdef int _allocate(self) except -1:
-        """Memory with zeros, of the device that was asked for."""
+        """Allocate memory on the requested device, and fill it with zeros."""
         device = Device(self._device)
         if device._context is None:
             device.set_current()
@@ -192,12 +195,12 @@ cdef class NDArray:
         return 0
 
     def fill(self, value):
-        """Set every element to a value: of vectors all components, or one number for all of them.
+        """Set every element to a value. Vector elements take all components, or one number for all of them.
 
         Raises:
-            TypeError: A float for elements that are integers, or no number.
-            OverflowError: An integer that the elements do not hold.
-            ValueError: A value of another shape than that of the elements.
+            TypeError: `value` is a float for integer elements, or is not a number.
+            OverflowError: `value` is an integer outside the range of the element type.
+            ValueError: `value` has a shape other than that of an element.
         """
         import numpy as np
 
@@ -207,7 +210,7 @@ cdef class NDArray:
         if not self.size:
             return
         self._wait()
-        for width in (1, 2, 4):  # the driver fills with as many bytes
+        for width in (1, 2, 4):  # widths of the driver's fills, in bytes
             if element == element[:width] * (len(element) // width):
                 stream = self.device.default_stream
                 self._buffer.fill(element[:width], stream=stream)
@@ -217,7 +220,7 @@ cdef class NDArray:
         self._write(np.tile(np.frombuffer(element, np.uint8), self.size), 0)
 
     def to_numpy(self):
-        """A NumPy array of shape ``shape + element_shape`` with a copy; of bf16 as float32, which holds it exactly."""
+        """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact."""
         import numpy as np
 
         from cuda_graphs.kernels.dtypes import device_dtype, from_device
@@ -228,11 +231,11 @@ cdef class NDArray:
         return from_device(elements, self.dtype)
 
     def from_numpy(self, values):
-        """Take the elements of a NumPy array of shape ``shape + element_shape``, converted as NumPy's `astype` does.
+        """Copy the elements of a NumPy array of shape ``shape + element_shape``, converted by the rules of `astype`.
 
         Raises:
-            TypeError: `values` is not a NumPy array, or of a kind that does not become numbers of this type.
-            ValueError: Another shape.
+            TypeError: `values` is not a NumPy array, or its elements cannot be converted to this type.
+            ValueError: `values` has another shape.
         """
         import numpy as np
 
@@ -242,19 +245,19 @@ cdef class NDArray:
             raise TypeError(f"values must be a NumPy array, got {type(values).__name__}: make one with numpy.asarray")
         shape = self.shape + self.element_shape
         if values.shape != shape:
-            raise ValueError(f"values have the shape {values.shape}, {self!r} takes {shape}")
+            raise ValueError(f"values have the shape {values.shape}, but {self!r} takes {shape}")
         if values.dtype.kind not in "biuf" and values.dtype.name != "bfloat16":
-            raise TypeError(f"elements of {values.dtype} do not become {self.dtype}")
-        with np.errstate(all="ignore"):  # what does not fit is what NumPy makes of it
+            raise TypeError(f"elements of {values.dtype} cannot be converted to {self.dtype}")
+        with np.errstate(all="ignore"):  # NumPy decides the result of an overflow
             host = np.ascontiguousarray(values, host_dtype(self.dtype)).reshape(shape)
         self._wait()
         self._write(to_device(host, self.dtype), 0)
 
     def copy_from(self, NDArray other not None):
-        """Take the elements of another NDArray of the same type and shape.
+        """Copy the elements of another NDArray of the same type and shape.
 
         Raises:
-            ValueError: Another type or shape.
+            ValueError: `other` has another type or shape.
         """
         if (other.dtype, other.shape, other.element_shape) != (self.dtype, self.shape, self.element_shape):
             raise ValueError(f"elements of {other!r} cannot be copied to {self!r}: type and shape must be the same")
@@ -266,7 +269,7 @@ cdef class NDArray:
         stream.sync()
 
     cdef int _wait(self) except -1:
-        """Have memory, and nothing that runs uses it."""
+        """Ensure that the array has memory, and wait for all work of its device."""
         self._ready()
         self._device.sync()
         return 0
@@ -289,15 +292,15 @@ cdef class NDArray:
         if size:
             with nogil:
                 status = driver().cuMemcpyHtoD(to, <const void*>source, size)
-                # It may return when the driver has read pageable memory, before that is in the device's (CUDA's "API
-                # synchronization behavior"); other streams don't wait for the legacy stream's copy by themselves.
+                # The copy from pageable memory may return before the data is on the device (CUDA's "API synchronization
+                # behavior"), and non-blocking streams do not wait for the legacy stream.
                 if status == CUDA_SUCCESS:
                     status = driver().cuStreamSynchronize(CU_STREAM_LEGACY)
         note_change(&self._changes, 0)
         return check_attempt(status, f"write {self!r}")
 
     cdef size_t _offset(self, index) except? 0xBAD:
-        """Bytes from the first element to that of an index."""
+        """Return the bytes from the first element to the element at `index`."""
         if index is None:
             index = ()
         elif not isinstance(index, tuple):
@@ -309,7 +312,7 @@ cdef class NDArray:
             number = as_int(given)
             if number is None:
                 raise TypeError(
-                    f"an index of {self!r} must be an int, got {type(given).__name__}: to_numpy() gives slices"
+                    f"an index of {self!r} must be an int, got {type(given).__name__}: use to_numpy() for slices"
                 )
             extent = self.shape[axis]
             if not -extent <= number < extent:
@@ -349,7 +352,7 @@ cdef class NDArray:
 
     def __array__(self, dtype=None, copy=None):
         if copy is False:
-            raise ValueError(f"{self!r} cannot be had as a NumPy array without a copy")
+            raise ValueError(f"{self!r} cannot become a NumPy array without a copy")
         values = self.to_numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
 
@@ -365,14 +368,14 @@ cdef class NDArray:
 
     @property
     def __cuda_array_interface__(self):
-        """Elements of bf16 are described as u16, since the interface has no such type."""
+        """The CUDA array interface. It describes bf16 elements as u16, as the interface has no type for bf16."""
         return self._interface()
 
     @property
     def __array_interface__(self):
         self._ready()
         if not self._buffer.is_host_accessible:
-            raise AttributeError(f"{self!r} is in memory that the host does not reach: use to_numpy()")
+            raise AttributeError(f"{self!r} is in memory that the host cannot access: use to_numpy()")
         self._wait()
         return self._interface()
 
@@ -383,8 +386,8 @@ cdef class NDArray:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         device = self.__dlpack_device__()
         if device[0] == kDLCPU and stream is not None:
-            raise BufferError(f"{self!r} is in memory of the host, which has no stream {stream!r}")
-        if device[0] == kDLCPU or stream != -1:  # -1: the consumer does not want anybody to wait
+            raise BufferError(f"{self!r} is in host memory, so stream must be None, got {stream!r}")
+        if device[0] == kDLCPU or stream != -1:  # -1: the consumer asks for no synchronisation
             self._wait()
         cdef ArrayForm form
         form.code = kDLBfloat if self.dtype.name == "bf16" else <DLDataTypeCode><int>DLPACK_CODES[self.dtype.kind]
@@ -427,12 +430,12 @@ cdef class NDArray:
 cdef class Field(NDArray):
     """An NDArray whose address and shape are constants of the kernels that use it: global data of a program.
 
-    A kernel uses it by its name, as any global, or as a template argument. Its memory is made when it is used first.
+    A kernel uses a field by its name, like any global, or as a template argument. The first use allocates its memory.
     """
 
     @property
     def __cuda_graphs_field__(self):
-        """What the compiler has to know of it, a FieldSpec."""
+        """The compiler's description of the field, a FieldSpec."""
         from cuda_graphs.compiler.annotations import FieldSpec
 
         if self._name is None:
@@ -442,19 +445,19 @@ cdef class Field(NDArray):
 
 
 def find_field(str name):
-    """The Field of a FieldSpec's name; with ".grad" or ".dual" behind it that array of its."""
+    """Return the Field for the name of a FieldSpec, or its gradient or dual for a name with ".grad" or ".dual"."""
     of, _, partner = name.partition(".")
     return getattr(fields[of], partner) if partner else fields[of]
 
 
 def clear_duals():
-    """Fill all duals that there are with zeros."""
+    """Fill all duals with zeros."""
     for each in list(with_duals):
         each.dual.fill(0)
 
 
 def address_of(NDArray field):
-    """Where its elements are; who asks for `handle` may write there."""
+    """Return the address of the elements. Unlike `handle`, this keeps the version: the caller must not write there."""
     field._ready()
     return field._address
 
@@ -468,7 +471,7 @@ def clear_fields():
             field._grad.fill(0)
 
 
-cdef dict codes = {}  # of element types, from 1 on
+cdef dict codes = {}  # code of each element type, from 1 on
 
 
 cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=(), bint needs_dual=False) except? 0:
@@ -484,21 +487,21 @@ cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner
 
 
 def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
-    """An array for kernels, filled with zeros.
+    """Make an array for kernels, filled with zeros.
 
     Args:
-        dtype: The type of the elements: `f32` and the others, or NumPy's types; `vec3`, `types.mat(2, 3, f64)` and the
-            like for elements that are vectors or matrices.
+        dtype: The type of the elements: an element type such as `f32`, or a NumPy type. For vector and matrix
+            elements, a type such as `vec3` or `types.mat(2, 3, f64)`.
         shape: An int or a tuple of ints from 0 to 2**31 - 1; ``()`` for one element without an index.
-        needs_grad: Whether it has a `grad` beside it, and a `dual` when that is asked for.
-        needs_dual: Whether it has a `dual` alone.
-        device: A Device or its number; None for the one that is current on this thread, else number 0.
+        needs_grad: Whether the array has a `grad`; its `dual` is made at the first access.
+        needs_dual: Whether the array has a `dual` without a `grad`.
+        device: A Device or its number; None for the current device of this thread, or device 0 if no device is current.
 
     Raises:
-        TypeError: No such type, an extent that is not an int, or `needs_grad` or `needs_dual` for elements that are
-            not floats.
-        ValueError: An extent out of range.
-        CUDAError: There is not enough memory.
+        TypeError: `dtype` is not an element type; an extent is not an int; or `needs_grad` or `needs_dual` is set for
+            elements that are not floats.
+        ValueError: An extent is out of range.
+        CUDAError: The device has not enough memory.
     """
     cdef NDArray made = new(NDArray, dtype, shape, needs_grad, needs_dual, device)
     made._ready()
@@ -506,22 +509,25 @@ def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
 
 
 def field(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
-    """A Field: as `ndarray`, but kernels know its address and its shape as constants, and its memory, with zeros, is made
-    when it is used first (by a kernel, or here on the host), on the device that is current then if none is given."""
+    """Make a Field: an array like `ndarray`, whose address and shape are constants of kernels.
+
+    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. Without a
+    `device`, the field is on the device that is current at the first use.
+    """
     return new(Field, dtype, shape, needs_grad, needs_dual, device)
 
 
 def from_dlpack(array, dtype=None):
-    """An NDArray of the memory of another library's array, which is not copied, and which it keeps.
+    """Make an NDArray that shares the memory of another library's array, without a copy, and keeps that array alive.
 
     Args:
-        array: Anything with DLPack, ``__cuda_array_interface__`` or ``__array_interface__`` in memory of a device, managed
-            or pinned memory, in C order without gaps. Nobody waits for what its library still does with it.
+        array: An object with DLPack, ``__cuda_array_interface__`` or ``__array_interface__``, in device, managed or
+            pinned memory, in C order without gaps. The function does not wait for pending work of the other library.
         dtype: A vector or matrix type, whose components are the last dimensions; None for elements that are numbers.
 
     Raises:
-        TypeError: `array` is no array, or of elements that kernels do not know or that are not those of `dtype`.
-        ValueError: It has gaps, is read-only, is in other memory, or has not the shape of vectors.
+        TypeError: `array` is not an array, or its element type is unknown to kernels or differs from `dtype`.
+        ValueError: `array` has gaps, is read-only, is in other memory, or its last dimensions do not fit `dtype`.
     """
     from cuda_graphs.kernels.foreign import view_memory
 
@@ -578,13 +584,13 @@ cdef tuple read_shape(shape):
         if number is None or isinstance(extent, bool):
             raise TypeError(f"shape must be an int or a tuple of ints, got {shape!r}")
         if not 0 <= number <= LARGEST_EXTENT:
-            raise ValueError(f"{shape!r} is not a valid shape: extents are from 0 to {LARGEST_EXTENT}")
+            raise ValueError(f"{shape!r} is not a valid shape: extents must be from 0 to {LARGEST_EXTENT}")
         extents.append(int(number))
     return tuple(extents)
 
 
 def _rebuild(cls, name, inner, needs_grad, needs_dual, values, grad, dual):
-    """What was pickled."""
+    """Return the array from its pickled parts."""
     from cuda_graphs.compiler.types import SCALARS
 
     shape = values.shape[: values.ndim - len(inner)]

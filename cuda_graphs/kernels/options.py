@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What `kernel` is told besides its function."""
+"""The options of the decorator `kernel`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHAINS = ("auto", "nodes", "resident")
 
 
 class Options(NamedTuple):
-    """The keywords of `kernel`, which explains them."""
+    """The keywords of `kernel`; its docstring describes them."""
 
     debug: bool
     fast_math: bool
@@ -31,7 +31,7 @@ class Options(NamedTuple):
     checkpoints: bool = False
 
     def check(self, function: Callable[..., Any]) -> None:
-        """Refuse what does not go together: ValueError, TypeError, CompileError."""
+        """Raise ValueError, TypeError or CompileError for invalid or contradictory options."""
         name = function.__name__
         if self.loop not in LOOPS:
             raise ValueError(f"{name}: loop must be one of {', '.join(LOOPS)}, got {self.loop!r}")
@@ -43,13 +43,15 @@ class Options(NamedTuple):
             raise ValueError(f"{name}: checkpoints=True is for graph kernels: write graph=True too")
         if self.graph and (returned_types(function) is not None or final_value(function) is not None):
             raise TypeError(
-                f"{name}: a graph kernel returns nothing, since nobody waits for it: have it write to an array"
+                f"{name}: a graph kernel returns nothing, since its calls do not wait: have it write to an array"
             )
         check_return(function)
 
     def lowering(self, embedded: bool, is_replayed: bool) -> Lowering:
-        """What the compiler is to make of a kernel: as nodes of any graph, if it is `embedded`, as a graph of its own,
-        if that `is_replayed`, or to be launched task by task."""
+        """Return the compiler's lowering options for one use of a kernel.
+
+        The tasks become nodes of any graph (`embedded`), a graph that calls launch (`is_replayed`), or single launches.
+        """
         if not self.graph:
             return NO_LOWERING
         if embedded:
@@ -59,13 +61,13 @@ class Options(NamedTuple):
         return Lowering(loops, chains_of(self.chain, loops))
 
     def why(self, artifact: Artifact, is_refused: bool) -> str:
-        """Why a kernel is lowered as it is. `is_refused`: the driver does not build its graph."""
+        """Return the reason for the lowering, in words. `is_refused` means that the driver cannot build the graph."""
         if not self.graph:
-            return "it is no graph kernel, so a call launches the tasks one after the other"
+            return "the kernel is no graph kernel, so a call launches its tasks one by one"
         if self.debug:
-            return "debug=True, so that an assert that fails is an exception of the call"
+            return "debug=True, so a failed assert raises an exception in the call"
         if not GRAPHS_ARE_ON:
-            return "CUDA_GRAPHS_KERNEL_GRAPHS is in the environment, and not 1"
+            return "the environment sets CUDA_GRAPHS_KERNEL_GRAPHS to a value other than 1"
         if self.loop != "auto":
-            return f'loop="{self.loop}" was asked for'
-        return "the driver does not build the graph" if is_refused else why_lowered(artifact)
+            return f'the kernel sets loop="{self.loop}"'
+        return "the driver cannot build the graph" if is_refused else why_lowered(artifact)

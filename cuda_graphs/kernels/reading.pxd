@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of one call, as C has them."""
+"""The arguments of one call, in C structs."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
@@ -8,17 +8,18 @@ from libc.stdint cimport int32_t, uint64_t
 from cuda_graphs.kernels.ndarray cimport Changes
 
 
-# One scalar or array of the arguments. Its address is what a launch is given: 8 bytes, of which the type takes the first.
+# One scalar or array of the arguments. A launch gets the address of `bits`; a smaller type uses its first bytes.
 cdef struct Leaf:
-    uint64_t bits           # the number, or the address of the first element
-    const int32_t* extents  # of an array; whoever owns it is among the arguments
-    Changes* changes        # of an array of ours; NULL: of another
+    uint64_t bits           # number, or address of the first element
+    const int32_t* extents  # extents of an array, owned by the argument
+    Changes* changes        # record of changes of an NDArray; NULL for an array of another library
 
 
-# The arguments of one call, taken apart.
+# The leaves and keys of one call.
 cdef struct Reading:
     Leaf* leaves     # by Reader.leaf
-    uint64_t* keys   # by Reader.key: what the types of the arguments are
-    bint in_graph    # for nodes, whose values may come later
-    PyObject* staff  # a Foreign: the arrays of other libraries. NULL: there are none
-    PyObject* members  # a list of what members of arguments are now, which another thread may change. NULL: of none
+    uint64_t* keys   # keys of the argument types, by Reader.key
+    bint in_graph    # True for nodes of a graph, whose values may come with a launch
+    PyObject* staff  # Foreign with the arrays of other libraries, a strong reference; NULL without such arrays
+    # List of the current members of arguments, a strong reference, as other threads may replace members; or NULL.
+    PyObject* members

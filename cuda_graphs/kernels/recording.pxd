@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-# Whether somebody watches.
+# Returns True if a watcher is set.
 cdef bint is_watched() noexcept
 
-# A kernel is about to be called with these arguments on a stream: what to call instead, or None.
+# Notifies the watcher before a call. Returns the function to call instead of the kernel, or None.
 cdef object instead_of(object kernel, tuple args, object stream)
 
-# It was called.
+# Notifies the watcher after a call.
 cdef int note_call(object kernel, tuple args, object stream) except -1
 
-# Its call is about to become nodes of what the stream captures.
+# Notifies the watcher before a capture turns a call into nodes.
 cdef int note_capture(object kernel) except -1

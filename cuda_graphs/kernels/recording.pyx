@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who watches calls of kernels: the Tape or FwdMode that is open, if there is one (watching.py)."""
+"""The watcher of kernel calls, which passes them to the open Tape or FwdMode (watching.py)."""
 
 cdef object watcher = None
 
 
 def watch_by(found):
-    """Have `found` asked before each call of a kernel from now on (`before`: what to call instead, or None), told after
-    it (`after`), and of calls that are captured instead (`captured`). None: nobody."""
+    """Set the watcher of all later calls of kernels; None removes it.
+
+    Each call runs `found.before`, which returns the function to call instead or None, and then `found.after`. A
+    captured call runs `found.captured`.
+    """
     global watcher
     watcher = found
 

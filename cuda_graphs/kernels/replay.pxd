@@ -12,37 +12,38 @@ from cuda_graphs._objects.stream cimport Stream
 from cuda_graphs.kernels.reading cimport Leaf
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
-# Of a launch a stream may be let go at its end, and Python run that calls the kernel again: so it may be taken twice.
+# A recursive mutex: the end of a launch may release a stream, which can run Python code that calls the kernel again.
 cdef extern from "<mutex>" namespace "std" nogil:
     cppclass Mutex "std::recursive_mutex":
         void lock()
         void unlock()
 
 
-# The node of a task, and what it was set to last.
+# The node of a task, and its parameters of the last launch.
 cdef struct TaskNode:
     CUgraphNode raw
     CUgraphNodeParams params
-    vector[uint64_t] values    # of its parameters, 8 bytes each
-    vector[void*] pointers     # to these
-    vector[size_t] sizes       # in bytes; 0 of what never changes
+    vector[uint64_t] values    # values of the parameters, 8 bytes each
+    vector[void*] pointers     # addresses of `values`
+    vector[size_t] sizes       # sizes of the parameters in bytes; 0 for a constant parameter
 
 
 # The executable graph of a specialisation in one context.
 cdef class Replay:
     cdef readonly object graph       # the Graph
-    cdef readonly object definition  # whose nodes name those of the graph
+    cdef readonly object definition  # GraphDef of the graph
     cdef readonly Specialisation code
-    cdef readonly size_t count       # nodes, those of bodies included
+    cdef readonly size_t count       # number of nodes, including nodes in bodies
     cdef CUcontext context
-    cdef list memory                 # of temporary arrays
+    cdef list memory                 # memory of the temporary arrays
     cdef GraphExecHandle executable
     cdef vector[TaskNode] nodes      # by the number of the task
     cdef vector[uint64_t] temps      # addresses of temporary arrays
-    cdef Mutex mutex                 # of nodes, and of setting and launching
+    cdef Mutex mutex                 # guards `nodes`, and the setting and launch of one call
 
-    # Sets what has changed, and launches. False: the stream is captured, where no executable graph is launched.
-    # Of a kernel with checkpoints it waits; `yielded`: the one that did, or -1.
+    # Sets the changed parameters, and launches. Returns False if the stream is captured: a capture cannot launch an
+    # executable graph. A kernel with checkpoints waits for the end; `yielded` becomes the index of the checkpoint that
+    # ended the launch, or -1.
     cdef bint run(self, const Leaf* leaves, Stream stream, int32_t* yielded) except -1
     cdef CUresult look(self, const StreamHandle& stream, int32_t* yielded) noexcept nogil
     cdef CUresult submit(
@@ -53,5 +54,5 @@ cdef class Replay:
     cdef int bind(self) except -1
 
 
-# Builds the graph, with the arguments of the call that needs it first.
+# Builds the graph with the arguments of the first call.
 cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context)

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 # cython: cdivision=True
-"""A kernel as one executable graph, which is launched again and again.
+"""Replays: a kernel as one executable graph, which each call launches.
 
-What a call gives is compared with what the nodes were set to: only nodes for which something has changed are set, in bodies
-of conditional nodes as elsewhere. Setting a node does not touch launches in flight (cuda.h, cuGraphExecNodeSetParams). A
-mutex, taken without the GIL, keeps the setting and the launch of one call together.
+A call compares its arguments with the current parameters of the nodes, and sets only the nodes that differ, including
+nodes in bodies of conditional nodes. Setting a node does not affect earlier launches (cuda.h,
+cuGraphExecNodeSetParams). A mutex, locked without the GIL, makes the setting and the launch of one call atomic.
 """
 
 from libc.stddef cimport size_t
@@ -37,13 +37,13 @@ cdef class Replay:
     """The executable graph of one specialisation of a kernel in one context."""
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("Replay objects are made by graph kernels when they are called")
+        raise RuntimeError("Replay objects cannot be instantiated directly. Calls of graph kernels make them.")
 
     def __repr__(self):
         return f"<Replay of {self.code.name}: {self.count} nodes>"
 
     cdef int note_node(self, size_t number, emission) except -1:
-        """Take over what the node of a task was made of."""
+        """Add the TaskNode of a task, with the parameters that its node has in the definition."""
         cdef TaskNode task
         cdef NodeSpec spec
         cdef NodeRecord* record = (<Place>emission.nodes[number])._record()
@@ -58,13 +58,13 @@ cdef class Replay:
             condition = emission.conditions.get(slot.path) if slot.kind == "condition" else None
             task.sizes.push_back(0 if condition is not None else slot.size)
             task.values.push_back(0 if condition is None else <uint64_t>condition.handle)
-        task.params.kernel.func = NULL  # it would go before `kern`, and be of the context of whoever calls
-        task.params.kernel.gridDimX = 0  # the first run is a change
+        task.params.kernel.func = NULL  # it would take precedence over `kern`, and belong to the caller's context
+        task.params.kernel.gridDimX = 0  # marks the node as changed for the first run
         self.nodes.push_back(task)
         return 0
 
     cdef int bind(self) except -1:
-        """Point the parameters of the nodes to their values, which stay where they are from now on."""
+        """Set the parameter pointers of the nodes. The values must not move afterwards."""
         cdef TaskNode* node
         cdef size_t i, k
         for i in range(self.nodes.size()):
@@ -106,7 +106,7 @@ cdef class Replay:
         return launch(self.executable, stream, none, &problem)
 
     cdef CUresult look(self, const StreamHandle& stream, int32_t* yielded) noexcept nogil:
-        """Wait for the launch: which checkpoint has yielded. Before the next launch, which begins with none."""
+        """Wait for the launch, and read the index of the checkpoint that yielded. The next launch resets it."""
         cdef CUstream raw = raw_of(stream)
         cdef CUresult status = driver().cuMemcpyDtoHAsync(
             yielded, self.temps[<size_t>self.code.state] + self.code.yielded, sizeof(int32_t), raw
@@ -132,12 +132,12 @@ cdef class Replay:
         node.params.kernel.gridDimX = grid
         status = graph_driver().cuGraphExecNodeSetParams(raw_of(self.executable), node.raw, &node.params)
         if status != CUDA_SUCCESS:
-            node.params.kernel.gridDimX = 0  # whatever comes next is a change
+            node.params.kernel.gridDimX = 0  # marks the node as changed for the next run
         return status
 
 
 cdef size_t count_nodes(definition) except? 0:
-    """Nodes, those of bodies included."""
+    """Return the number of nodes, including nodes in bodies."""
     cdef size_t count = 0
     for node in definition.nodes():
         count += 1
@@ -154,7 +154,8 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context):
     for buffer in self.memory:
         self.temps.push_back(buffer.handle)
     self.definition = GraphDef()
-    launches = [(*launched[:3], (), ()) for launched in code.launches(leaves, {}, self.memory)]  # what is touched will change
+    # The nodes have no access ranges, as each call can pass other arrays.
+    launches = [(*launched[:3], (), ()) for launched in code.launches(leaves, {}, self.memory)]
     emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early)
     for i in range(code.tasks.size()):
         self.note_node(i, emission)

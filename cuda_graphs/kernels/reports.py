@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels with debug find wrong in graphs, where no caller waits for them: whoever waits for the device next gets
-the exception.
+"""Reports of errors that kernels with debug detect in graphs. The next synchronisation raises the error.
 
-A node writes to memory of the host (compiler/passes/report.py says what). The graph keeps that memory as an argument of
-the node; here it is only known.
+A node writes its report to host memory, in the layout of compiler/passes/report.py. The graph keeps this memory alive
+as an argument of the node; this module holds weak references.
 """
 
 from __future__ import annotations
@@ -29,7 +28,11 @@ __all__ = ["Report", "keep", "overflow_report", "tell"]
 
 
 class Report:
-    """Words that the asserts of one call in a graph write to. `handle`: their address, which its kernels take."""
+    """The words that the checks of one call in a graph write to.
+
+    Attributes:
+        handle: The address of the words, an argument of the kernels.
+    """
 
     def __init__(self, kernel: str, claims: tuple[Any, ...], size: int) -> None:
         self.kernel, self.claims = kernel, claims
@@ -39,17 +42,18 @@ class Report:
         ctypes.memset(self.handle, 0, size)
         with _lock:
             _reports.add(self)
-        tell_by(tell)  # from the first one on: waits of programs without any cost nothing more
+        tell_by(tell)  # only from the first report on, so that programs without reports pay nothing
 
     def take(self) -> KernelError | None:
-        """What went wrong first since it was taken last."""
+        """Return the first error since the last call of `take`, and clear the report; None without an error."""
         found = what_failed(self.claims, list(self._words)) if self._words[0] else None
         if found is None:
             return None
         self._words[0] = 0
         return error_of(self.kernel, *found)
 
-    # With the graph, whose last launch nobody may have waited for; and nobody hears of it when the interpreter ends.
+    # The report ends with its graph, perhaps before a synchronisation, so the module keeps its error for the next
+    # synchronisation. At the end of the interpreter, the error is dropped.
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         words = getattr(self, "_words", None)
         if words is not None and words[0] and not is_finalizing():
@@ -60,7 +64,7 @@ class Report:
 
 
 def overflow_report(kernel: str, info: GradientInfo) -> Report:
-    """The word that a gradient's tasks write the number of a stack to that had no room."""
+    """Return a Report with the word to which tasks of a gradient write the number of a full stack."""
     claims = tuple(
         Claim("adstack", (FULL,), Loc(*stack.place) if stack.place is not None else None)
         for stack in info.stacks
@@ -69,24 +73,25 @@ def overflow_report(kernel: str, info: GradientInfo) -> Report:
 
 
 FULL = (
-    "a stack of the gradient had no room for what this line changes, so the gradient lacks some iterations: clear the "
-    "gradients, let nothing change how often loops run between the forward call and the gradient, and repeat both; if "
-    "stack_room was set, set it to more"
+    "a stack of the gradient was full when it saved values of this line, so the gradient lacks some iterations: clear "
+    "the gradients, keep the iteration counts of loops the same in the forward call and in the gradient, and repeat "
+    "both; if stack_room is set, increase it"
 )
 
-_lock = threading.RLock()  # what the collector ends meanwhile may wait for the device, and ask again
+# The lock is recursive: the destructor of a collected object may synchronise and call `tell` again.
+_lock = threading.RLock()
 _reports: weakref.WeakSet[Report] = weakref.WeakSet()
 _kept: deque[Report] = deque()
-_left: deque[KernelError | None] = deque()  # of reports that are gone
+_left: deque[KernelError | None] = deque()  # errors of reports that have ended
 
 
 def keep(arguments: tuple[Any, ...]) -> None:
-    """Let the reports among arguments live until a wait is over: a launch keeps none."""
+    """Keep the Reports in `arguments` alive until the next synchronisation, as a launch does not keep them."""
     _kept.extend(each for each in arguments if isinstance(each, Report))
 
 
 def tell() -> None:
-    """Raise what a graph has found wrong, if one has; of several, the others are raised next."""
+    """Raise the error of a report, if there is an error. Later calls raise further errors."""
     with _lock:
         known = list(_reports)
     _kept.clear()
@@ -94,7 +99,7 @@ def tell() -> None:
         error = report.take()
         if error is not None:
             raise error
-    with _lock:  # so that of two who wait one gets it
+    with _lock:  # only one of two waiting threads gets the error
         error = _left.popleft() if _left else None
     if error is not None:
         raise error

@@ -3,6 +3,6 @@
 from cuda_graphs._objects.stream cimport Stream
 
 
-# Keeps the arguments until what the stream has to do now is done. Not of a stream that is being captured: an event in it
-# would be one of the capture.
+# Keeps the arguments alive until the current work of the stream is done. The stream must not be captured: the event
+# that marks its work would become a node of the capture.
 cdef int keep(Stream stream, tuple arguments) except -1

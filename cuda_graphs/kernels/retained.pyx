@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of calls on streams of their own, kept until the work is done.
+"""Keep-alive references to the arguments of calls on non-default streams, until the work of the calls is done.
 
-Memory of a pool is given back in the order of the default stream, which knows nothing of work on others: an array that
-goes while such work runs would have its memory used for something else. So the arguments stay here until their stream
-has done all that it had to do, or an event in it says that it has done enough. Each new array looks, and each call now
-and then; an event for each call would cost more than the call.
+A pool releases the memory of an array in the order of the default stream, which does not wait for other streams. If an
+array ended during work on another stream, its memory would be reused too early. This module therefore holds the
+arguments until their stream is empty, or until an event on the stream shows that the work is done. It checks all
+streams at each new array and at the first call on a stream, and one stream when 64 calls on it are pending. An event
+for each call would cost more than the call; only streams that the module cannot query get one.
 
-Nothing is recorded in a stream that is being captured, and nothing is asked of it: that would be a part of the capture,
-or spoil it.
+The module neither records events on a captured stream nor queries it: this would add a node to the capture or
+invalidate it.
 """
 
 import threading
@@ -24,23 +25,23 @@ from cuda_graphs._objects.event cimport Event
 from cuda_graphs._objects.stream cimport Stream
 
 cdef enum:
-    MANY = 64  # calls that may wait for somebody to look
+    MANY = 64  # calls on a stream between two checks
 
-cdef dict waiting = {}  # Kept by the address of the stream
-cdef object lock = threading.RLock()  # what is collected while it is taken may make arrays
+cdef dict waiting = {}  # Kept, by the address of the stream
+cdef object lock = threading.RLock()  # recursive: the garbage collector may run code that makes arrays
 
 
 cdef class Kept:
     """The arguments of calls on one stream, in its order."""
 
     cdef Stream stream
-    cdef list late       # of calls behind the last event
-    cdef object marked   # (Event, list of arguments) in order
-    cdef bint is_lasting  # a stream of ours, or one that its owner lends: it can be asked as long as it is known here
-    cdef bint is_looked_at  # by this thread already: what is collected meanwhile may make arrays
+    cdef list late       # arguments of calls after the last event
+    cdef object marked   # (Event, list of arguments), in the order of the stream
+    cdef bint is_lasting  # True if the Kept keeps the stream valid, so that it can query the stream
+    cdef bint is_looked_at  # True while `look` runs: the garbage collector may call it again
 
     cdef int look(self, list done) except -1:
-        """Move what nobody needs any more to `done`, and have an event tell of the rest."""
+        """Move the arguments of finished work to `done`, and record an event for the remaining work."""
         if self.is_looked_at:
             return 0
         self.is_looked_at = True
@@ -62,10 +63,10 @@ cdef class Kept:
             with nogil:
                 status = ask_end(raw)
         if status == CUDA_ERROR_NOT_READY:
-            count = len(self.late)  # what comes meanwhile is behind the event, or not known to be before it
+            count = len(self.late)  # calls of other threads during `record` may come after the event
             self.marked.append((self.stream.record(), self.late[:count]))
             del self.late[:count]
-        elif status != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:  # done, or lost with its context
+        elif status != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:  # the work is done, or its context was lost
             done.append((list(self.marked), self.late))
             self.late = []
             self.marked.clear()
@@ -79,7 +80,7 @@ cdef Kept kept_of(Stream stream):
     if kept is None:
         kept = Kept.__new__(Kept)
         box = box_of[StreamBox](stream._h)
-        # Held by its handle, which a later close() of the user's does not take away.
+        # The handle keeps the stream valid after a later close() by the user.
         kept.stream = Stream._from_handle(stream._h)
         kept.is_lasting = box.context and (box.owned or box.owner)
         kept.late, kept.marked = [], deque()
@@ -90,8 +91,8 @@ cdef Kept kept_of(Stream stream):
 cdef int keep(Stream stream, tuple arguments) except -1:
     cdef Kept kept
     if <uintptr_t>raw_of(stream._h) not in waiting:
-        let_go()  # so that streams go too, of a program that makes no arrays any more
-    done = []  # goes after the lock is free: what ends with an argument may do anything
+        let_go()  # releases other streams in programs that make no more arrays
+    done = []  # released after the lock is free, as destructors may run arbitrary code
     with lock:
         kept = kept_of(stream)
         kept.late.append(arguments)
@@ -101,7 +102,7 @@ cdef int keep(Stream stream, tuple arguments) except -1:
 
 
 def let_go():
-    """Forget the arguments of work that is done."""
+    """Release the arguments of finished work."""
     cdef Kept kept
     if not waiting:
         return

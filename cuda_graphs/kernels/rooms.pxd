@@ -7,32 +7,32 @@ from cuda_graphs.kernels.reading cimport Leaf
 from cuda_graphs.kernels.specialisation cimport Specialisation
 
 
-# The numbers that the host knows of one call.
+# The values that the host can read for the size expressions of one call.
 cdef class Known:
     cdef const Leaf* leaves
     cdef Specialisation code
-    cdef Foreign staff       # the arrays of other libraries, or None
+    cdef Foreign staff       # arrays of other libraries, or None
     cdef Stream stream
     cdef Rooms rooms
-    cdef dict values         # what fields and arrays of the host hold, by path
-    cdef dict fresh          # of fields that were read for this call: the indices of what was asked for, by path
+    cdef dict values         # contents of fields and host arrays, by path
+    cdef dict fresh          # set of the indices used in each field that this call has read back, by path
 
     cdef object array_of(self, str path)
 
 
-# Of one specialisation: how many values each of its stacks holds, by call.
+# Computes the capacity of each stack of one specialisation, for each call.
 cdef class Rooms:
     cdef KernelFunction sizer, counter
     cdef object stats
-    cdef list expressions    # of each stack, or None
-    cdef list sized          # numbers of the stacks that the sizer tells of
+    cdef list expressions    # size expression of each stack, or None
+    cdef list sized          # numbers of the stacks in the result of the sizer
     cdef list numbers        # extents and scalars in the expressions
-    cdef list arrays         # paths of what they read
-    cdef object counted      # what the counting kernel is given: Slots; None: it was not needed yet
-    cdef dict fields         # what was read of a field: (its version, values), by path
-    cdef tuple last          # (state, state of what was counted or None, rooms) of the last call
+    cdef list arrays         # paths of the arrays that the expressions read
+    cdef object counted      # slots of the counting kernel; None before its first launch
+    cdef dict fields         # (version, contents) of each field that was read back, by path
+    cdef tuple last          # (state, state of counting or None, capacities) of the last call
 
-    # At least 1 each.
+    # Returns the capacity of each stack, at least 1.
     cdef list of_call(self, Known known, tuple args)
     cdef list found(self, Known known, tuple args)
     cdef list on_device(self, KernelFunction kernel, Known known, tuple args)
@@ -41,7 +41,7 @@ cdef class Rooms:
     cdef object field_values(self, str path, Known known)
 
 
-# Of a stack that is to hold so many values, in a gradient of that name. MemoryError: no stack does.
+# Returns the capacity of a stack for `values` values, in the gradient `name`. Raises MemoryError if it is too large.
 cdef object room_of(str name, values)
 
 cdef Rooms rooms_of(Specialisation code, KernelFunction sizer, KernelFunction counter, object stats)

@@ -1,14 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How many values each stack of a gradient holds, found for each call in the cheapest way that is sure.
+"""The capacities of the stacks of a gradient. Each call computes them in the cheapest of four ways that is exact.
 
-1. Nothing that it depends on has changed since the last call: as then. Arrays of ours have versions, which tell.
-2. The host finds it: of extents, arguments, arrays of the host, and fields, whose elements are read back after what
-   the stream does.
-3. Where the content of arrays of the device says it, the sizer, a kernel, finds it (compiler/autodiff/sizing.py).
-4. Where no expression says it, or a number did not fit, it is counted (compiler/autodiff/counting.py).
+1. If no input has changed since the last call, the call reuses the capacities. Versions of NDArrays show changes.
+2. The host evaluates size expressions of extents, numbers, host arrays and fields. It reads fields back in stream
+   order.
+3. The sizer, a kernel, evaluates expressions that read arrays of the device (compiler/autodiff/sizing.py).
+4. The counting kernel counts the values of stacks without an expression, and of expressions with an integer overflow
+   (compiler/autodiff/counting.py).
 
-The last two are launches on the stream of the call, and the host waits for them.
+Both kernels run on the stream of the call, and the host waits for them.
 """
 
 from libc.stddef cimport size_t
@@ -30,16 +31,16 @@ from cuda_graphs.compiler.types import SCALARS
 from cuda_graphs.kernels.ndarray import FIELD, find_field
 
 cdef enum:
-    MOST_FIELD = 65536  # bytes of a field that are copied to the host for this; larger ones are left to the sizer
+    MOST_FIELD = 65536  # bytes of the largest field that the host reads back; the sizer reads larger fields
 
-MOST_ROOM = 2**31 - 1  # a stack counts with an i32
+MOST_ROOM = 2**31 - 1  # the index of a stack is an i32
 
 
 cdef class Known:
-    """Is asked while the call runs, and never after."""
+    """The values for the size expressions of one call, valid only during the call."""
 
     def __call__(self, kind, path, what):
-        """As sizes.evaluate asks."""
+        """Return the value of a leaf of an expression, as sizes.evaluate requires."""
         cdef const Leaf* leaf
         cdef Source source
         if kind == "read":
@@ -57,7 +58,7 @@ cdef class Known:
         return number_of(source, self.leaves)
 
     cdef object array_of(self, str path):
-        """What the host sees of an array, as an array of NumPy; None: nothing."""
+        """Return the contents of an array as a NumPy array; None if the host cannot read them cheaply."""
         if path not in self.values:
             leaf = self.code.leaf_numbers.get(path)
             if leaf is None:
@@ -75,10 +76,10 @@ cdef Known known_of(Rooms rooms, Specialisation code, const Leaf* leaves, Foreig
 
 
 cdef class Rooms:
-    """Is asked in each call of a gradient that has stacks."""
+    """Computes the capacities in each call of a gradient with stacks."""
 
     cdef list of_call(self, Known known, tuple args):
-        cdef tuple last = self.last  # one object, as other threads call too
+        cdef tuple last = self.last  # one read, as other threads may replace the tuple
         cdef tuple state = self.state(known)
         cdef tuple counting = None
         cdef list rooms
@@ -101,7 +102,7 @@ cdef class Rooms:
         return rooms
 
     cdef list found(self, Known known, tuple args):
-        """What expressions say; None of stacks that must be counted."""
+        """Return the capacities from expressions, with None for stacks that must be counted."""
         cdef list rooms = [None] * len(self.expressions)
         cdef list left = []
         cdef bint is_evaluated = False
@@ -128,21 +129,21 @@ cdef class Rooms:
         return rooms
 
     cdef list on_device(self, KernelFunction kernel, Known known, tuple args):
-        """What a kernel returns, behind what the stream does."""
+        """Return the results of a kernel that runs on the stream of the call."""
         found = kernel(*args, stream=known.stream)
         self.stats.sizer_launches += 1
         self.stats.d2h_reads += 1
         return list(found) if isinstance(found, tuple) else [found]
 
     cdef tuple state(self, Known known):
-        """(numbers, versions) of what expressions are about; a version is None of what may change without one."""
+        """Return (numbers, versions) of the inputs of the expressions, with the version None for an untracked array."""
         return (
             tuple([known(*leaf) for leaf in self.numbers]),
             tuple([version_of(known, path) for path in self.arrays]),
         )
 
     cdef tuple state_of_counting(self, Known known):
-        """(versions, numbers) of all that the counting kernel is given."""
+        """Return (versions, numbers) of all inputs of the counting kernel."""
         cdef uint64_t bits
         versions, numbers = [], []
         for kind, path, axis, size in self.counted:
@@ -156,7 +157,7 @@ cdef class Rooms:
         return tuple(versions), tuple(numbers)
 
     cdef object field_values(self, str path, Known known):
-        """What a field holds, behind what the stream does; None of one that is large, or that nobody has any more."""
+        """Return the contents of a field in stream order; None for a large field, or for a released field."""
         import numpy as np
 
         from cuda_graphs.kernels.dtypes import device_dtype
@@ -178,7 +179,7 @@ cdef class Rooms:
             status = driver().cuMemcpyDtoHAsync(<void*>to, source, size, raw)
             if status == CUDA_SUCCESS:
                 status = driver().cuStreamSynchronize(raw)
-        check_attempt(status, f"read {field!r}, which says how large stacks become")
+        check_attempt(status, f"read {field!r} for the capacity of stacks")
         known.fresh[path] = set()
         self.fields[path] = version, values
         return values
@@ -191,13 +192,13 @@ cdef object room_of(str name, values):
 
 
 cdef list slots_of(Specialisation code):
-    """(kind, path, axis, size) of what a call gives to the tasks, and of fields."""
+    """Return (kind, path, axis, size) of the slots of the tasks that hold arguments or fields."""
     slots = {(slot.kind, slot.path, slot.axis, slot.size) for task in code.artifact.tasks for slot in task.slots}
     return sorted([slot for slot in slots if slot[1] in code.leaf_numbers or slot[1].startswith(FIELD)])
 
 
 cdef NDArray field_or_none(str path):
-    """None: the program has it no more."""
+    """Return a field, or None if the program has released it."""
     try:
         return find_field(path)
     except KeyError:
@@ -205,7 +206,7 @@ cdef NDArray field_or_none(str path):
 
 
 cdef object version_of(Known known, str path):
-    """Another one after each change of the array; None: it may change without one."""
+    """Return the version of an array; None if the array can change without a new version."""
     cdef NDArray field
     cdef const Changes* changes
     number = known.code.leaf_numbers.get(path)
@@ -218,7 +219,7 @@ cdef object version_of(Known known, str path):
         changes = known.leaves[<size_t>number].changes
     if changes == NULL or changes.version == 0:
         return None
-    # What changes it on another stream may not have done so yet, and the default stream of a thread is one of many.
+    # Work on another stream may still be pending; a per-thread default stream is a different stream in each thread.
     if changes.writer and (
         known.stream is PER_THREAD_DEFAULT_STREAM or changes.writer != writer_of(raw_of(known.stream._h))
     ):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds of random numbers in kernels: one for each call, in a row that begins where the program says."""
+"""Seeds of random numbers in kernels: a sequence with one seed for each call; `random_seed` sets its start."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _next = 0
 
 
 def random_seed(seed: int) -> None:
-    """Begin the row of random numbers anew: the same seed and the same calls of kernels give the same numbers.
+    """Restart the sequence of seeds: the same seed and the same calls of kernels give the same random numbers.
 
-    A program that does not say begins with 0. Each call of a kernel that draws numbers takes the next of the row; a
-    node of a graph takes one when it is made, so each launch of the graph draws the same numbers.
+    A program starts with the seed 0. Each call of a kernel with random numbers takes the next seed of the sequence. A
+    node of a graph takes its seed when the node is made, so each launch of the graph draws the same numbers.
 
     Raises:
         TypeError: `seed` is not an int.
@@ -30,7 +30,7 @@ def random_seed(seed: int) -> None:
 
 
 def draw() -> int:
-    """The seed of one call: all different, and bits all over (the finaliser of SplitMix64, Steele et al. 2014)."""
+    """Return the seed of one call, distinct and well mixed (the finaliser of SplitMix64, Steele et al. 2014)."""
     global _next
     with _lock:
         z = _next = (_next + 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF

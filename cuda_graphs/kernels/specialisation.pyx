@@ -3,8 +3,8 @@
 # cython: cdivision=True
 """Code for one signature of a kernel, loaded into the driver, and its launch.
 
-Each task is one launch, in the order of the stream. A launch gives the driver pointers to where the values are: the
-leaves of the arguments, the constants, the temporary memory. Nothing is copied or built for it.
+Each task is one launch, in stream order. A launch passes the driver pointers to the values in place: the leaves of the
+arguments, the constants, and the addresses of temporary memory. It copies no values and builds no objects.
 """
 
 from libc.stddef cimport size_t
@@ -39,17 +39,17 @@ ctypedef const void* Pointer
 cdef enum:
     UNKNOWN = -2
     COUNTED = -1
-    MOST_STEPS = 32  # of a count
-    MOST_PARAMETERS = 64  # of an entry, without memory from the heap
-    MOST_WORKERS = 65536  # threads of a task that has stacks
-    TEMP_ALIGNMENT = 256  # of temporary arrays: what cuMemAlloc promises
+    MOST_STEPS = 32  # values and operations of a count
+    MOST_PARAMETERS = 64  # parameters of an entry that fit on the C stack
+    MOST_WORKERS = 65536  # threads of a task with stacks
+    TEMP_ALIGNMENT = 256  # bytes, of temporary arrays: the alignment of cuMemAlloc
 
 
 cdef class Specialisation:
     """Code for one signature of a kernel."""
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("Specialisation objects are made by kernels when they are called")
+        raise RuntimeError("Specialisation objects cannot be instantiated directly. Calls of kernels make them.")
 
     def __repr__(self):
         return f"<Specialisation of {self.name} for {self.artifact.target}: {len(self.kernels)} tasks>"
@@ -68,7 +68,7 @@ cdef class Specialisation:
         return <unsigned int>min(blocks, <int64_t>task.most)
 
     cdef int64_t count(self, const Trips& loop, const Leaf* leaves) noexcept nogil:
-        """How many iterations there are: a hint, so what overflows does no harm."""
+        """Return the number of iterations. Overflow is harmless, as the number only sizes the grid."""
         cdef int64_t stack[MOST_STEPS]
         cdef int at = 0
         cdef const Source* step
@@ -125,7 +125,7 @@ cdef class Specialisation:
         with nogil:
             status = self.submit(leaves, raw, temps, stacks, seed, &failed)
         if status == CUDA_ERROR_INVALID_CONTEXT and failed == 0:
-            current_device()  # of a thread that has not used it yet
+            current_device()  # sets the current context of a new thread
             with nogil:
                 status = self.submit(leaves, raw, temps, stacks, seed, &failed)
         return check_attempt(status, f"launch of task {failed} of kernel {self.name} on {stream!r}") if status else 0
@@ -172,7 +172,7 @@ cdef class Specialisation:
         )
 
     cdef CUresult follow(self, size_t begin, size_t end, Launching* now) noexcept nogil:
-        """Do the steps from `begin` to `end`."""
+        """Execute the steps from `begin` to `end`."""
         cdef CUresult status = CUDA_SUCCESS
         cdef size_t at = begin
         while at < end and status == CUDA_SUCCESS:
@@ -185,7 +185,7 @@ cdef class Specialisation:
         return status
 
     cdef CUresult follow_conditional(self, size_t at, Launching* now) noexcept nogil:
-        """Do the blocks of a conditional as its condition says, which is read back each time."""
+        """Execute the blocks that the condition of a conditional selects; the host reads each condition back."""
         cdef const Step* of = &self.steps[at]
         cdef CUresult status
         cdef uint32_t state = 0
@@ -221,28 +221,28 @@ cdef class Specialisation:
             if self.overlap(self.apart[i].first, self.apart[i].second, leaves):
                 (first, _, _), (second, _, _), one, other = self.artifact.apart[i]
                 raise ValueError(
-                    f"{self.name}(): {first!r} and {second!r} share memory, and one of them is written in a section of "
-                    f"cg.graph_parallel (lines {one} and {other}) while another one uses the other: pass arrays that are apart"
+                    f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one "
+                    f"array while another section uses the other array (lines {one} and {other}): pass arrays that do not overlap"
                 )
         return 0
 
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil:
         cdef uint64_t a = self.begin_of(first, leaves), b = self.begin_of(second, leaves)
-        # 0: of no array, or of one that a launch of the graph gives
+        # 0: no array, or an array that comes with a launch of the graph
         return a != 0 and b != 0 and a < b + size_of(second, leaves) and b < a + size_of(first, leaves)
 
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil:
         return self.constants[span.number] if span.origin == kConstant else leaves[span.number].bits
 
     cdef list new_temps(self):
-        """Memory of the temporary arrays of a graph."""
+        """Return memory for the temporary arrays of a graph."""
         return new_memory(self.name, self.artifact)
 
     cdef list launches(self, const Leaf* leaves, dict owners, list temps):
         cdef size_t i
         if self.artifact.results:
             raise ValueError(
-                f"kernel {self.name} returns a value, which nobody would get from a graph: write it to an array of one element"
+                f"kernel {self.name} returns a value, which a graph cannot return: write it to an array of one element"
             )
         seed = seeds.draw() if self.draws else 0
         found = []
@@ -256,14 +256,14 @@ cdef class Specialisation:
                 grid=blocks, block=self.tasks[i].block, shmem_size=self.tasks[i].shared, is_cooperative=cooperative
             )
             arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
-            arrays.pop(REPORT, None)  # which is nobody else's
+            arrays.pop(REPORT, None)  # no other node accesses it
             arrays.pop(OVERFLOW_PATH, None)
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
             found.append((config, self.kernels[i], values, reads, writes))
         return found
 
     cdef bint waits(self, size_t task, dict owners) except -1:
-        """Whether the number of iterations comes with a launch of the graph."""
+        """Return True if the number of iterations comes with a launch of the graph."""
         cdef Trips loop
         cdef Source step
         for loop in self.tasks[task].loops:
@@ -273,7 +273,7 @@ cdef class Specialisation:
         return False
 
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed):
-        """What is given for one parameter: an object that owns memory, or an int with the bits of a number."""
+        """Return the argument of a node for one parameter: the owner of memory, or an int with the bits of a number."""
         cdef Source source = self.tasks[task].parameters[k]
         cdef uint64_t bits
         if source.origin == kSeed:
@@ -306,7 +306,7 @@ cdef class Specialisation:
         cdef CUresult status
         with nogil:
             status = driver().cuMemcpyAsync(<CUdeviceptr>to, source, size, raw)
-        check_attempt(status, f"read what kernel {self.name} returns")
+        check_attempt(status, f"read the results of kernel {self.name}")
         stream.sync()
         if self.artifact.claims:
             self._check(host)
@@ -318,7 +318,7 @@ cdef class Specialisation:
         return values[0] if len(values) == 1 else tuple(values)
 
     def _temp(self, host, name):
-        """The bytes of a temporary array."""
+        """Return the bytes of a temporary array."""
         names = [each for each, _ in self.artifact.temps]
         number = names.index(name)
         begin = self.temps[number]
@@ -331,7 +331,7 @@ cdef class Specialisation:
         return from_device(element, result.type)[0].item()
 
     def _check(self, host):
-        """Raise what the report of a kernel with debug tells of."""
+        """Raise the error in the report of a kernel with debug, if there is an error."""
         from cuda_graphs.compiler.passes.report import what_failed
         from cuda_graphs.kernels.faults import error_of
 
@@ -376,13 +376,13 @@ cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil:
 
 
 def load(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialisation:
-    """Load what the compiler made.
+    """Load an Artifact of the compiler into the driver, and return its Specialisation.
 
     Args:
         shape: The Shape of parallel tasks.
-        leaves: Numbers of the leaves of the arguments, by path.
-        guards: The Guards of what was captured.
-        labels: Of the checkpoints.
+        leaves: The indices of the leaves of the arguments, by path.
+        guards: The Guards of the captured values.
+        labels: The labels of the checkpoints.
     """
     cdef Specialisation self = Specialisation.__new__(Specialisation)
     self.name, self.artifact, self.guards, self.leaf_numbers = name, artifact, guards, leaves
@@ -425,7 +425,7 @@ cdef int add_steps(Specialisation self, maker, plan) except -1:
             add_step(self, kRunTask, step, None)
             continue
         kind, name, initial, plans = step
-        if kind == "parallel":  # one after the other
+        if kind == "parallel":  # the host runs sections one by one
             for inner in plans:
                 add_steps(self, maker, inner)
             continue
@@ -472,7 +472,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
         shape = shape.of(info)
         task.block = info.block_dim or shape.block
         task.most = most_blocks(kernel, task.block, task.shared, shape.waves)
-        if info.threads is not None and self.artifact.target == "x86":  # where a block is run by one thread
+        if info.threads is not None and self.artifact.target == "x86":  # one thread runs a block on the CPU
             task.most = min(task.most, <unsigned int>info.threads)
         if stacked:
             task.most = max(<unsigned int>1, min(task.most, <unsigned int>(MOST_WORKERS // task.block)))
@@ -484,7 +484,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
 
 
 cdef int add_resident(Specialisation self, Task& task, maker, info, Kernel kernel, shape) except -1:
-    """All blocks of a launch are to be on the device at the same time."""
+    """Set the grid of resident tasks so that all blocks are on the device at the same time."""
     resident = shape.resident(kernel, info)
     task.block, task.most, task.cooperative = resident.block, resident.most, True
     for each in info.inside:
@@ -508,7 +508,7 @@ cdef int add_trips(Specialisation self, Task& task, maker, info, int64_t share) 
 
 
 cdef int worth_a_block(shape, block_dim) except -1:
-    """Iterations that are worth another block, where a block is no more than a part of the loop."""
+    """Return the iterations for each block, for loops whose blocks only divide the iterations."""
     return shape.share if block_dim is None else max(1, shape.share * block_dim // shape.block)
 
 
@@ -520,7 +520,7 @@ cdef int add_source(vector[Source]& sources, tuple parts) except -1:
 
 
 class SourceMaker:
-    """Where the values of slots come from."""
+    """Determines the sources of the values of slots."""
 
     OPERATIONS = {"add": <int>kAdd, "sub": <int>kSubtract, "mul": <int>kMultiply}
 
@@ -531,13 +531,13 @@ class SourceMaker:
         self.stacks = {} if back is None else {stack.path: number for number, stack in enumerate(back.stacks)}
 
     def slot(self, slot):
-        """(origin, number, axis, width) of the value of a Slot."""
+        """Return (origin, number, axis, width) of the value of a Slot."""
         if slot.path == "random.seed":
             mark_random(self.owner)
             return (<int>kSeed, 0, 0, 0)
         if slot.kind == "condition":
             return (<int>kCondition, 0, 0, 0)
-        if slot.path in self.stacks:  # behind the temporary arrays: its address, its room, its workers
+        if slot.path in self.stacks:  # three words after the temporary arrays: address, capacity, workers
             word = 0 if slot.kind == "pointer" else 1 + slot.axis
             return (<int>kTemp, len(self.temps) + 3 * self.stacks[slot.path] + word, 0, 0)
         if slot.path == OVERFLOW_PATH:
@@ -549,7 +549,7 @@ class SourceMaker:
         return (*self.array(slot.path), slot.axis, 0)
 
     def array(self, path):
-        """(origin, number) of a leaf or of a field."""
+        """Return (origin, number) of a leaf or of a field."""
         if path in self.leaves:
             return <int>kLeaf, self.leaves[path]
         field = find_field(path)
@@ -557,7 +557,7 @@ class SourceMaker:
         return <int>kConstant, add_constant(self.owner, address_of(field))
 
     def count(self, axes):
-        """The steps that leave begin, end and step of each axis on a stack; None where that is too long."""
+        """Return postfix steps that compute begin, end and step of each axis; None if there are too many steps."""
         steps = []
         for begin, end, step in axes:
             for bound in (begin, end, step):
@@ -579,18 +579,18 @@ class SourceMaker:
 
 
 def add_constant(Specialisation self, value):
-    """The number of a constant, an int of up to 64 bits."""
+    """Add a constant, an int of up to 64 bits, and return its number."""
     self.constants.push_back(<uint64_t>(value & 0xFFFFFFFFFFFFFFFF))
     return self.constants.size() - 1
 
 
 def add_report(Specialisation self):
-    """The number of the constant that is the address of the word of overflows."""
+    """Add the address of the overflow report as a constant, and return its number."""
     if self.report is None:
         self.report = overflow_report(self.name, self.artifact.gradient)
     return add_constant(self, self.report.handle)
 
 
 def mark_random(Specialisation self):
-    """Note that it takes a seed."""
+    """Mark a Specialisation that draws random numbers."""
     self.draws = True

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What code kernels become on each driver, and how the grid of a task is sized there."""
+"""The compiler target of each driver, and the sizes of its grids."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = [
     "target_of",
 ]
 
-# What ObjectCode calls the images of each target.
+# Code type of ObjectCode for each target.
 CODE_TYPES = {"ptx": "ptx", "x86": "native"}
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How a parallel task is launched.
+    """The launch parameters of a parallel task.
 
-    block      threads of a block, unless cg.loop_config says more
-    share      iterations that are worth another block; on the host driver a block is a part of the loop, however many
-               threads it has, and the driver gives several to one call
-    waves      so many times the blocks that run at a time, at most: a second half evens out what the first has left
-    gathering  of tasks in which each block has something to do once (TaskInfo.gathers); None: as of others
-    uneven     of tasks whose iterations may take very different times (TaskInfo.heavy); None: as of others
+    block      threads of a block, unless cg.loop_config sets them
+    share      iterations for each block; on the host driver, a block is a part of the loop, regardless of its threads,
+               and the driver runs several blocks in one call
+    waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
+    gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.gathers); None for this Shape
+    uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape
     """
 
     block: int
@@ -49,17 +49,17 @@ class Shape:
     uneven: Shape | None = None
 
     def of(self, info: TaskInfo) -> Shape:
-        """The one of a task."""
+        """Return the Shape of a task."""
         found = self.gathering if info.gathers else self.uneven if info.heavy else self
         return self if found is None else found
 
     def resident(self, kernel: Kernel, info: TaskInfo) -> Residents:
-        """How tasks that stay are launched.
+        """Return the launch parameters of resident tasks.
 
-        A block of many threads needs no barrier between blocks for what it can do alone, and a grid of few blocks has
-        a fast one. Heavy iterations have more of the device in small blocks.
+        Large blocks are the default: a single block needs no barrier between blocks, and the barrier of a grid with few
+        blocks is fast. Heavy iterations use small blocks, which occupy more of the device.
         """
-        if self.block == 1:  # a CPU: one thread runs all
+        if self.block == 1:  # the host driver: one thread runs all iterations
             return Residents(1, 1)
         heavy = any(each.heavy for each in info.inside)
         largest = info.block_dim or (HEAVY if heavy else LARGEST)
@@ -72,19 +72,24 @@ class Shape:
 
 
 class Residents(NamedTuple):
-    """`block` threads of a block, and how many blocks there may be at the same time."""
+    """The launch parameters of resident tasks.
+
+    Attributes:
+        block: Threads of a block.
+        most: Largest number of blocks that are on the device at the same time.
+    """
 
     block: int
     most: int
 
 
 WARP = 32
-LARGEST = 1024  # threads of a block on every GPU
-HEAVY = 256  # of a block whose iterations are heavy
+LARGEST = 1024  # most threads of a block on every GPU
+HEAVY = 256  # threads of a block with heavy iterations
 
 
 def current_device() -> Device:
-    """The current device, which a thread that has not used it yet makes current."""
+    """Return the current device, and make it current in a new thread."""
     device = Device()
     if device._context is None:
         device.set_current()
@@ -92,10 +97,10 @@ def current_device() -> Device:
 
 
 def dynamic_shared(kernel: Kernel, info: TaskInfo) -> int:
-    """How many bytes a launch of the task asks for, which the kernel is made to allow.
+    """Return the bytes of dynamic shared memory of a task, and set the limit of the kernel to this size.
 
     Raises:
-        ValueError: The device has less.
+        ValueError: The device has less shared memory.
     """
     if info.dynamic_bytes == 0:
         return 0
@@ -103,33 +108,35 @@ def dynamic_shared(kernel: Kernel, info: TaskInfo) -> int:
     most = device.properties.max_shared_memory_per_block_optin - kernel.attributes.shared_size_bytes
     if info.dynamic_bytes > most:
         raise ValueError(
-            f"line {info.line}: the blocks of this loop share {info.dynamic_bytes} bytes, and device "
-            f"{device.device_id} has {most} for them: take smaller tiles, or a smaller type"
+            f"line {info.line}: each block of this loop needs {info.dynamic_bytes} bytes of shared memory, but device "
+            f"{device.device_id} has {most}: use smaller tiles or a smaller type"
         )
     kernel.attributes.max_dynamic_shared_size_bytes = info.dynamic_bytes
     return info.dynamic_bytes
 
 
 def most_blocks(kernel: Kernel, block: int, shared: int, waves: int) -> int:
-    """As many blocks as run at a time, so many times."""
+    """Return the largest number of blocks of a grid: `waves` times the resident blocks of the device."""
     resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, shared)
     return max(1, waves * resident * current_device().properties.multiprocessor_count)
 
 
 def memory_may_go() -> bool:
-    """Whether memory of an array is given back while work of other streams uses it. Managed memory, all that the host
-    driver has, is given back after all work of the device."""
+    """Return True if the memory of an array can be released while work on other streams uses it.
+
+    Managed memory is released only after all work of the device. The host driver has only managed memory.
+    """
     return not current_device().properties.direct_managed_mem_access_from_host
 
 
 def ptx_of_device(fast_math: bool) -> Ptx:
-    """PTX for the current device, of a version that its driver knows."""
+    """Return the PTX target for the current device, in a PTX version that its driver supports."""
     from cuda.pathfinder import find_bitcode_lib
 
     return Ptx(fast_math, f"sm_{Device().arch}", isa_of(driver_info().version), find_bitcode_lib("device"))
 
 
-# The PTX ISA that came with each CUDA (PTX ISA, "Release Notes"), as far as LLVM 22 writes it.
+# PTX ISA version of each CUDA version (PTX ISA, "Release Notes"), up to the newest version that LLVM 22 supports.
 ISA = {
     (11, 8): 78,
     **{(12, minor): 80 + minor for minor in range(6)},
@@ -138,16 +145,16 @@ ISA = {
 
 
 def isa_of(version: tuple[int, int]) -> int:
-    """The newest PTX that a driver of this CUDA version knows."""
+    """Return the newest PTX version that a driver of this CUDA version supports."""
     return max((isa for since, isa in ISA.items() if since <= version), default=min(ISA.values()))
 
 
 def x86_of_driver(fast_math: bool) -> X86:
-    """This CPU; code that tells of its accesses, where the host driver looks for bugs."""
+    """Return the target for this CPU, with instrumented code if the host driver checks memory accesses."""
     return X86(fast_math, is_told_of_accesses())
 
 
-# By the driver's kind.
+# Target and Shape, by the kind of the driver.
 TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
     "cuda": (
         ptx_of_device,
@@ -158,16 +165,16 @@ TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
 
 
 def target_of(fast_math: bool) -> tuple[Any, Shape]:
-    """The target of the compiler for the driver of this process, and how its tasks are launched."""
+    """Return the compiler target and the Shape for the driver of this process."""
     make, shape = TARGETS[driver_info().kind]
     return make(fast_math), shape
 
 
 def target_named(name: str | None, fast_math: bool) -> Any:
-    """A target by its name, "x86" or "ptx"; None for that of the driver of this process.
+    """Return the target with the name "x86" or "ptx"; None returns the target of the driver of this process.
 
     Raises:
-        ValueError: There is no such target.
+        ValueError: `name` is neither "x86" nor "ptx".
     """
     if name is None:
         return target_of(fast_math)[0]

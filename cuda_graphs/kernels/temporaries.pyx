@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of a graph's nodes that is no argument of a call: a graph has its own, which lives as long as it does.
+"""Memory for the temporary arrays of a graph. Each graph has its own memory, for its whole lifetime.
 
-It is made when a call builds the graph, maybe on a thread that captures: nothing here touches that.
+A call allocates the memory when it builds the graph, perhaps on a thread that captures. All calls are capture-safe.
 """
 
 from libc.stddef cimport size_t
@@ -18,7 +18,7 @@ from cuda_graphs.kernels.targets import current_device
 
 
 def new_memory(name, artifact):
-    """Memory of each temporary array of an artifact, in order, for one graph of the kernel `name`."""
+    """Return memory for each temporary array of an artifact, in order, for one graph of the kernel `name`."""
     resource = SynchronousMemoryResource(current_device())
     return [
         report(name, artifact, size) if path == REPORT else allocate(resource, path, size) for path, size in artifact.temps

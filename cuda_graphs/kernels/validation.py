@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a gradient reads what its call has read: nothing but arrays is kept between them, and calls in between may
-have written these.
+"""Validation of a tape: checks that each gradient reads the same values as its call.
 
-Of each call, copies of the arrays that its gradient reads are kept. Where one has changed, elements that the gradient
-does not read may have, as with steps in time; so the gradient is computed with the array as it is and as it was, and
-only where these differ something is wrong.
+A call saves no values for its gradient, so a later call may overwrite an array that the gradient reads. For each call,
+validation keeps copies of the arrays that the gradient reads. If an array has changed, the gradient may still be
+right: the change may affect only elements that the gradient does not read, as in simulations with a time axis.
+Validation therefore computes the gradient with the current and with the saved values, and raises an error only if the
+results differ.
 """
 
 from __future__ import annotations
@@ -25,12 +26,11 @@ __all__ = ["Kept", "OverwrittenError", "check_kept", "kept_of"]
 
 
 class OverwrittenError(RuntimeError):
-    """A gradient needs what an array held when its kernel was called, and a later call has written other values
-    there."""
+    """A gradient needs the values that an array had in the call of its kernel, but a later call overwrote them."""
 
 
 class Kept(NamedTuple):
-    """An array of a call, and what it held after it."""
+    """An array of a call, and its values after the call."""
 
     path: str
     line: int
@@ -39,14 +39,18 @@ class Kept(NamedTuple):
 
 
 def kept_of(function: Any, args: tuple[Any, ...]) -> list[Kept]:
-    """Copies of what the gradient of a call reads. Raises CompileGradientError where there is no gradient."""
+    """Return copies of the arrays that the gradient of a call reads.
+
+    Raises:
+        CompileGradientError: The kernel has no gradient.
+    """
     info = function.grad.info(*args)
     known = arrays_of(function, args)
     return [Kept(path, line, known[path], read(known[path])) for path, line in info.repeats if path in known]
 
 
 def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, Any]:
-    """The arrays of ours, NumPy and PyTorch that a call uses, by path; fields by their name in code."""
+    """Return the NDArrays, NumPy arrays and PyTorch tensors of a call by path, and fields by their name in code."""
     info = function.grad.info(*args)
     names = list(inspect.signature(function.__wrapped__).parameters)
     found = {}
@@ -68,7 +72,7 @@ def is_changeable(value: Any) -> bool:
 
 
 def read(array: Any) -> np.ndarray:
-    """A copy of what an array holds, after all that the device does."""
+    """Return a copy of the values of an array, after all work of the device."""
     if isinstance(array, NDArray):
         return array.to_numpy()
     current_device().sync()
@@ -76,7 +80,7 @@ def read(array: Any) -> np.ndarray:
 
 
 def write(array: Any, values: np.ndarray) -> None:
-    """Have an array hold other values."""
+    """Set the values of an array."""
     if isinstance(array, NDArray):
         array.from_numpy(values)
     elif isinstance(array, np.ndarray):
@@ -86,7 +90,7 @@ def write(array: Any, values: np.ndarray) -> None:
 
 
 def grads_of(arrays: Iterable[Any]) -> list[Any]:
-    """The gradients that there are of arrays."""
+    """Return the gradients of the arrays that have one."""
     own = [each.grad for each in arrays if isinstance(each, NDArray) and each.grad is not None]
     return own + [
         gradient_of(each, "") for each in arrays if is_tensor(each) and each.requires_grad and each.is_leaf
@@ -94,7 +98,7 @@ def grads_of(arrays: Iterable[Any]) -> list[Any]:
 
 
 def check_kept(function: Any, args: tuple[Any, ...], kept: list[Kept]) -> None:
-    """Raise OverwrittenError where the gradient of a call would be another one with what its arrays held."""
+    """Raise OverwrittenError if the gradient of a call differs between saved and current values of its arrays."""
     changed = [each for each in kept if not np.array_equal(read(each.array), each.values, equal_nan=True)]
     if not changed:
         return
@@ -110,13 +114,13 @@ def check_kept(function: Any, args: tuple[Any, ...], kept: list[Kept]) -> None:
             if not np.allclose(one, other, rtol=0, atol=1e-6 * size, equal_nan=True):
                 name = name_fields(each.path, function.__wrapped__)
                 raise OverwrittenError(
-                    f"the gradient of {function.__name__}() needs {name!r} as it was (line {each.line}), and it "
-                    "has been written since: write to another array, or to another step of it, as in x[t + 1, i]"
+                    f"the gradient of {function.__name__}() needs the old values of {name!r} (line {each.line}), but a "
+                    "later call overwrote them: write to another array, or to another time step, as in x[t + 1, i]"
                 )
 
 
 def gradients(function: Any, args: tuple[Any, ...], grads: list[Any]) -> list[np.ndarray]:
-    """What the gradients become, which are as before then."""
+    """Return the gradients after a call of the gradient, and restore them."""
     before = [read(each) for each in grads]
     function.grad(*args)
     found = [read(each) for each in grads]

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A Tape or FwdMode that is open watches the calls of kernels by the thread that entered it, which may have one.
+"""Watchers of kernel calls: an open Tape or FwdMode watches the calls of the thread that entered it.
 
-A function that has a gradient of its own counts as one call: what it calls is told to the watcher with it.
+A thread has at most one watcher. A function with its own gradient counts as one call. For the calls inside it, the
+watcher also gets this function.
 """
 
 from __future__ import annotations
@@ -21,53 +22,53 @@ Call = tuple[Any, tuple[Any, ...], Stream | None]
 
 
 class Watcher(Protocol):
-    """What is told of calls. `inside`: the functions with a gradient of their own that the call is made in."""
+    """Receives the calls of a thread. `inside` holds the functions with their own gradient around the call."""
 
     def before(self, call: Call, inside: tuple[Any, ...]) -> Callable[..., Any] | None:
-        """A call begins: what to call instead, or None."""
+        """Run before a call; return the function to call instead, or None."""
 
     def after(self, call: Call, inside: tuple[Any, ...]) -> None:
-        """A call was made."""
+        """Run after a call."""
 
     def captured(self, function: Any) -> None:
-        """A call becomes nodes of a capture."""
+        """Run before a capture turns a call into nodes."""
 
 
 class _Watch:
-    """Who watches each thread, and the functions with a gradient of their own that the thread is in."""
+    """The watcher of each thread, and the active functions with their own gradient in each thread."""
 
     def __init__(self) -> None:
         self.open: dict[int, Watcher] = {}  # by thread
-        self.inside: dict[int, tuple[Any, ...]] = {}
+        self.inside: dict[int, tuple[Any, ...]] = {}  # active functions, by thread
         self.lock = threading.Lock()
 
     def begin(self, watcher: Watcher) -> None:
-        """Have calls of this thread told to `watcher`. RuntimeError: another one is open."""
+        """Set the watcher of this thread. Raise RuntimeError if the thread already has a watcher."""
         now = self.now()
         if now is not None:
-            raise RuntimeError(f"a {type(now).__name__} is open already: tapes and the like are not nested")
+            raise RuntimeError(f"a {type(now).__name__} is already open: a Tape or FwdMode cannot be nested")
         with self.lock:
             self.open[threading.get_ident()] = watcher
             watch_by(self)
 
     def end(self) -> None:
-        """Have nobody told of calls of this thread."""
+        """Remove the watcher of this thread."""
         with self.lock:
             del self.open[threading.get_ident()]
             if not self.open:
                 watch_by(None)
 
     def now(self) -> Watcher | None:
-        """Who watches this thread."""
+        """Return the watcher of this thread, or None."""
         return self.open.get(threading.get_ident())
 
     def place(self) -> tuple[Any, ...]:
-        """The functions that this thread is in, from the outermost on."""
+        """Return the active functions with their own gradient in this thread, from the outermost on."""
         return self.inside.get(threading.get_ident(), ())
 
     @contextmanager
     def apart(self, function: Any) -> Iterator[None]:
-        """Calls in the block are made by a function that has a gradient of its own."""
+        """Add a function with its own gradient to the active functions during the block."""
         if self.now() is None:
             yield
             return

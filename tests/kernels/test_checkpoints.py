@@ -169,7 +169,9 @@ def test_a_kernel_without_flags_says_that_it_did_not_yield():
 
     x = array([0, 0], cg.i32)
     assert plain(x) == (False, None)
-    with pytest.raises(ValueError, match=r"plain\.resume\(\): there is no checkpoint 1: none has a label"):
+    with pytest.raises(
+        ValueError, match=r"plain\.resume\(\): there is no checkpoint 1: no checkpoint has a label"
+    ):
         plain.resume(x, from_checkpoint=1)
     assert x.to_numpy().tolist() == [1, 1]
     plain.forget()

@@ -77,7 +77,7 @@ def test_first_of_several_errors_names_the_others():
         with pytest.raises(cg.CompileNameError, match="undefined_name") as caught:
             cg.compile_all([(wrong, x), (double, x), (wrong_too, x)], threads=3)
         (note,) = caught.value.__notes__
-        assert note.startswith("Neither can wrong_too be compiled: CompileTypeError: File ")
+        assert note.startswith("wrong_too cannot be compiled either: CompileTypeError: File ")
 
 
 def test_the_same_call_twice_is_compiled_once():

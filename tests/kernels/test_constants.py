@@ -160,7 +160,7 @@ def test_attributes_of_template_arguments_are_seen_when_they_change():
 
 
 def test_an_ndarray_is_no_template():
-    with pytest.raises(TypeError, match="parameter 'what' is a template, and takes no NDArray"):
+    with pytest.raises(TypeError, match="parameter 'what' is a template and takes no NDArray"):
         run(choose, cg.ndarray(cg.i32, 3))
 
 

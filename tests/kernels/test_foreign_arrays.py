@@ -115,7 +115,7 @@ def test_read_only_memory_is_refused_before_anything_runs():
     x.flags.writeable = False
     advance(Tensor(x), Tensor(y))
     np.testing.assert_array_equal(y, 2 * x + 1)
-    with pytest.raises(ValueError, match="parameter 'y' is read-only, and the kernel writes it"):
+    with pytest.raises(ValueError, match="parameter 'y' is read-only, but the kernel writes it"):
         advance(Tensor(y), Tensor(x))
     assert x.tolist() == [0, 1, 2, 3, 4]
 

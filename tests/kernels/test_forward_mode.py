@@ -355,11 +355,11 @@ def least_of_a_warp(x: ndarray(f64, 1), y: ndarray(f64, 0)):
     ("kernel", "words"),
     [
         (greatest, "atomic max has no derivative here"),
-        (handed_on, "'n' passes a value on inside of the kernel, and has no dual itself"),
-        (returned, "what a kernel returns has no dual"),
+        (handed_on, "'n' passes a value on inside the kernel, but has no dual"),
+        (returned, "a returned value has no dual"),
         (bits, "has no derivative"),
-        (returned_by_an_atomic, "what an atomic returns depends on the order"),
-        (least_of_a_warp, "whose value it gives is not known"),
+        (returned_by_an_atomic, "the result of an atomic depends on the order"),
+        (least_of_a_warp, "the thread with the result is unknown"),
     ],
 )
 def test_dual_that_cannot_be_computed_is_a_compile_error(kernel, words, x, y):
@@ -381,7 +381,7 @@ def test_gradients_are_not_called_in_forward_mode():
 
 def test_a_mode_is_for_one_block_and_not_nested(x, y):
     mode = cg.ad.FwdMode(loss=y, param=x, seed=SEED)
-    with mode, pytest.raises(RuntimeError, match="a FwdMode is open already"), cg.ad.Tape():
+    with mode, pytest.raises(RuntimeError, match="a FwdMode is already open"), cg.ad.Tape():
         pass
     with pytest.raises(RuntimeError, match="make a new one"), mode:
         pass
@@ -390,18 +390,18 @@ def test_a_mode_is_for_one_block_and_not_nested(x, y):
 @pytest.mark.parametrize(
     ("arguments", "kind", "words"),
     [
-        (lambda x, y: (1.0, x, SEED), TypeError, "loss is a cg.ndarray"),
-        (lambda x, y: (y, np.zeros(3), SEED), TypeError, "param is a cg.ndarray"),
-        (lambda x, y: (y, [], SEED), TypeError, "param is a cg.ndarray"),
+        (lambda x, y: (1.0, x, SEED), TypeError, "loss must be a cg.ndarray"),
+        (lambda x, y: (y, np.zeros(3), SEED), TypeError, "param must be a cg.ndarray"),
+        (lambda x, y: (y, [], SEED), TypeError, "param must be a cg.ndarray"),
         (lambda x, y: (cg.ndarray(f64, ()), x, SEED), ValueError, "loss has no dual"),
         (lambda x, y: (y, cg.ndarray(f64, 3), SEED), ValueError, "param has no dual"),
-        (lambda x, y: (x, x, SEED), ValueError, "are one array"),
-        (lambda x, y: (y, x, None), ValueError, "seed is missing: .* changes in 3 numbers"),
-        (lambda x, y: (y, x, [1.0, 2.0]), ValueError, r"seed of the shape \(2,\)"),
-        (lambda x, y: (y, x, np.zeros((3, 1))), ValueError, r"seed of the shape \(3, 1\)"),
+        (lambda x, y: (x, x, SEED), ValueError, "are the same array"),
+        (lambda x, y: (y, x, None), ValueError, "seed is missing: .* has 3 numbers"),
+        (lambda x, y: (y, x, [1.0, 2.0]), ValueError, r"seed has the shape \(2,\)"),
+        (lambda x, y: (y, x, np.zeros((3, 1))), ValueError, r"seed has the shape \(3, 1\)"),
         (lambda x, y: (y, [x], [SEED, SEED]), ValueError, "seed has 2 parts for 1 params"),
-        (lambda x, y: (y, [x], 5), TypeError, "seed is a list with a part for each"),
-        (lambda x, y: (y, x, "abc"), TypeError, "seed is 3 numbers for"),
+        (lambda x, y: (y, [x], 5), TypeError, "seed must be a list with a part for each"),
+        (lambda x, y: (y, x, "abc"), TypeError, "seed must be 3 numbers for"),
     ],
 )
 def test_losses_params_and_seeds_fit(arguments, kind, words, x, y):
@@ -464,5 +464,5 @@ def test_debug_checks_what_it_did(x, y):
 
 
 def test_kinds_of_derivatives_to_clear():
-    with pytest.raises(ValueError, match="kind is one of 'grad', 'dual'"):
+    with pytest.raises(ValueError, match="kind must be one of 'grad', 'dual'"):
         cg.ad.clear_all_gradients("adjoint")

@@ -85,8 +85,8 @@ REFUSED = {
     blocks: "in blocks",
     warps: "in blocks",
     exchanges: "atomic exchange",
-    least_before: "what an atomic returns",
-    drawn: "other random numbers",
+    least_before: "the result of an atomic",
+    drawn: "different random numbers",
 }
 
 

@@ -127,7 +127,7 @@ def test_a_stack_without_room_is_an_error_that_names_kernel_and_line(x, y):
 
 @pytest.mark.parametrize("room", [0, -1, 1.5, "many", 2**31])
 def test_a_room_is_a_positive_number(room):
-    with pytest.raises(ValueError, match="stack_room of sine_steps is a number from 1"):
+    with pytest.raises(ValueError, match="stack_room of sine_steps must be an int from 1"):
         sine_steps.grad.stack_room = room
 
 
@@ -300,14 +300,14 @@ def test_array_that_is_both_read_and_written_is_refused(x):
         for i in a:
             b[i] = cg.sin(a[i])
 
-    with pytest.raises(ValueError, match="'b', which the kernel writes, and 'a' are the same memory"):
+    with pytest.raises(ValueError, match="'b', which the kernel writes, and 'a' share memory"):
         sines.grad(x, x)
     np.testing.assert_array_equal(x.grad.to_numpy(), 0)
 
 
 def test_a_gradient_as_an_argument_beside_its_array(x):
     y = array(np.zeros(3))
-    with pytest.raises(ValueError, match="the gradient of 'x' is the memory of 'y'"):
+    with pytest.raises(ValueError, match="the gradient of 'x' shares memory with 'y'"):
         stores.grad(x, x.grad)
     stores.grad(x, y)
 
@@ -404,7 +404,7 @@ def test_validation_names_what_a_later_call_has_overwritten(x, y):
     overwrites(False)  # and the gradient is a wrong one
     x.from_numpy(START)
     with pytest.raises(
-        cg.ad.OverwrittenError, match=r"gradient of sines\(\) needs 'a' as it was \(line \d+\)"
+        cg.ad.OverwrittenError, match=r"gradient of sines\(\) needs the old values of 'a' \(line \d+\)"
     ):
         overwrites(True)
 
@@ -459,7 +459,7 @@ def test_after_an_exception_no_gradient_runs(x, y):
 
 def test_tapes_are_for_one_block_and_not_nested(y):
     tape = cg.ad.Tape(loss=y)
-    with tape, pytest.raises(RuntimeError, match="not nested"), cg.ad.Tape():
+    with tape, pytest.raises(RuntimeError, match="cannot be nested"), cg.ad.Tape():
         pass
     with pytest.raises(RuntimeError, match="make a new one"), tape:
         pass
@@ -496,7 +496,7 @@ def test_functions_with_a_gradient_of_their_own(x, y):
     assert len(tape.calls) == 1
     assert asked == [1.0]
     np.testing.assert_allclose(x.grad.to_numpy(), 2 * START)
-    with pytest.raises(RuntimeError, match="has a gradient already: twice_back"):
+    with pytest.raises(RuntimeError, match="already has a gradient: twice_back"):
         cg.ad.grad_for(twice)
     with pytest.raises(RuntimeError, match="must be decorated with @cg"):
         cg.ad.grad_for(squares)

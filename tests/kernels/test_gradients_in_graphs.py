@@ -139,7 +139,7 @@ def test_arrays_that_share_memory_are_refused_in_graphs_too(x):
             b[i] = cg.sin(a[i])
 
     g = cg.GraphDef()
-    with pytest.raises(ValueError, match="'b', which the kernel writes, and 'a' are the same memory"):
+    with pytest.raises(ValueError, match="'b', which the kernel writes, and 'a' share memory"):
         g.call(sines.grad, x, x)
     assert len(g.nodes()) == 0
 

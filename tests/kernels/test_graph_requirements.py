@@ -344,7 +344,7 @@ def test_arrays_of_the_host_are_copied_in_and_back():
     np.testing.assert_array_equal(whole, rest)
     frozen = np.ones(3, "f4")
     frozen.flags.writeable = False
-    with pytest.raises(ValueError, match="'y' is read-only, and the kernel writes it: pass a copy"):
+    with pytest.raises(ValueError, match="'y' is read-only, but the kernel writes it: pass a copy"):
         kernel(2.0, np.ones(3, "f4"), frozen)
 
     @cg.kernel(graph=True)

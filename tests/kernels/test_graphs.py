@@ -177,9 +177,9 @@ def test_numbers_may_be_parameters_of_the_graph(stream):
     graph.launch(stream, value=7.0, n=50)
     stream.sync()
     assert x.to_numpy().tolist() == [7.0] * 50 + [5.0] * 50
-    with pytest.raises(TypeError, match=r"parameter 'n' takes i32, and .* is of another type"):
+    with pytest.raises(TypeError, match=r"parameter 'n' takes i32, but .* has another type"):
         g.call(fill, x, 1.0, g.param("value", cg.f32, default=5.0))
-    with pytest.raises(TypeError, match="has a value in launches of its graph only"):
+    with pytest.raises(TypeError, match="has a value only in launches of its graph"):
         fill(x, g.param("value", cg.f32, default=5.0), 3)
 
 
@@ -198,13 +198,13 @@ def test_a_function_that_returns_a_value_is_no_node():
         return x[0]
 
     x, _ = arrays()
-    with pytest.raises(ValueError, match="kernel first returns a value, which nobody would get from a graph"):
+    with pytest.raises(ValueError, match="kernel first returns a value, which a graph cannot return"):
         cg.GraphDef().call(first, x)
 
 
 def test_arrays_that_the_device_does_not_reach_are_refused():
     x, _ = arrays()
-    with pytest.raises(ValueError, match="parameter 'y' is a ndarray that the device does not reach"):
+    with pytest.raises(ValueError, match="parameter 'y' is a ndarray that the device cannot access"):
         cg.GraphDef().call(saxpy, 1.0, x, np.ones(100, "f"))
 
 

@@ -134,7 +134,7 @@ def test_the_grid_of_a_resident_launch_is_its_own(stream):
     kernel = cg.kernel(body, graph=True, loop="resident", chain="resident")
     x, c = array([0], cg.i32), array(2, cg.i32)
     g = cg.GraphDef()
-    with pytest.raises(ValueError, match=r"whose blocks wait for each other, with a grid of its own"):
+    with pytest.raises(ValueError, match=r"is one cooperative launch, which sets its own grid"):
         g.launch(cg.LaunchConfig(grid=1000, block=32), kernel, x, c)
     g.launch(None, kernel, x, c)
     g.instantiate().launch(stream)

@@ -116,7 +116,7 @@ def test_validation_sees_what_becomes_of_tensors(tensor):
 
     changes(1.0)
     np.testing.assert_allclose(numbers(x.grad), [1, 2, 3])
-    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weighted\(\) needs 'n' as it was"):
+    with pytest.raises(cg.ad.OverwrittenError, match=r"gradient of weighted\(\) needs the old values of 'n'"):
         changes(2.0)
     np.testing.assert_allclose(numbers(n), [2, 4, 6])
 
@@ -127,7 +127,7 @@ def test_tensor_that_keeps_no_gradient_is_refused(tensor):
     squares(doubled, y)
     y.grad = torch.ones_like(y)
     with pytest.raises(
-        ValueError, match="'x' is a tensor that an operation has made, which keeps no gradient"
+        ValueError, match="'x' is a tensor that an operation made, and such a tensor keeps no gradient"
     ):
         squares.grad(doubled, y)
 

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of a kernel, as a kernel: reverse mode (docs/design/2026-11-autodiff.md), and forward mode (tangent.py).
+"""Derivatives of kernels, as kernels: reverse mode (docs/design/2026-11-autodiff.md) and forward mode (tangent.py).
 
-Here belongs what makes IR of IR: the normal form, what is active, what must be saved and how large that becomes, the
-two sweeps, and what is refused. Adjoint arrays, launches and tapes are the bridge's (kernels/).
+This folder transforms IR to IR. It contains the normal form, activity analysis, the plan of saved values, the bounds of
+their number, the forward and the reverse sweep, and the checks for constructs without a gradient. The folder kernels/
+contains adjoint arrays, launches and tapes.
 """
 
 from .gradient import counting, gradient, sizing

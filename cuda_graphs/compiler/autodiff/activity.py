@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What carries a derivative: it depends on an array that has a gradient, and something that has one depends on it.
+"""Activity analysis: finds the values and locals that carry a derivative.
 
-Asked of values and locals, whatever the order in which statements run: a local is active in all places or in none.
+A carrier is active if it depends on an array with a gradient, and an array with a gradient depends on it. The analysis
+ignores the order of statements: a local is active everywhere or nowhere.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Carrier = ir.Value | ir.Local
 
 
 def flows(op: ir.Op, number: int) -> bool:
-    """Whether a derivative of an operation with respect to an operand is not 0 everywhere, or is not known."""
+    """Return True unless the derivative of an operation with respect to an operand is 0 everywhere."""
     derivative = OPS[op.name].derivative
     return derivative is None or (
         derivative[number] != "0" and op.type.kind == op.args[number].type.kind == "float"
@@ -26,10 +27,10 @@ def flows(op: ir.Op, number: int) -> bool:
 
 
 class Activity:
-    """Of a kernel.
+    """The active values and locals of a kernel.
 
-    varied  what depends on an element of an array with a gradient
-    useful  what an element of such an array depends on
+    varied  carriers that depend on an element of an array with a gradient
+    useful  carriers that an element of such an array depends on
     """
 
     def __init__(self, kernel: ir.Kernel) -> None:
@@ -43,7 +44,7 @@ class Activity:
         return carrier in self.varied and carrier in self.useful
 
     def _closed(self, found: set[Carrier], forward: bool) -> set[Carrier]:
-        """All that derivatives of some carriers flow to, or that they flow from."""
+        """Return all carriers that derivatives flow to from `found`, or, backwards, all that they flow from."""
         order = self.statements if forward else self.statements[::-1]
         size = -1
         while size != len(found):
@@ -58,7 +59,7 @@ class Activity:
 
 
 def edges(statement: ir.Statement) -> list[tuple[Carrier, Carrier]]:
-    """(from, to) of the derivatives that flow through a statement, between what is no array."""
+    """Return (from, to) of the derivatives that flow through a statement between values and locals, without arrays."""
     match statement:
         case ir.Op():
             return [(arg, statement) for number, arg in enumerate(statement.args) if flows(statement, number)]
@@ -72,7 +73,7 @@ def edges(statement: ir.Statement) -> list[tuple[Carrier, Carrier]]:
 
 
 def is_output(statement: ir.Statement) -> TypeGuard[ir.Store | ir.Atomic]:
-    """Whether an element of an array with a gradient is written."""
+    """Return True if a statement writes an element of an array with a gradient."""
     if not isinstance(statement, (ir.Store, ir.Atomic)):
         return False
     return isinstance(statement.array, ir.Array) and statement.array.needs_grad

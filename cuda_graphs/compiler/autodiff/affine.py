@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Indices as sums: a constant, and whole multiples of values that nobody looks into. Enough to tell x[t] from x[t +
-1]."""
+"""Affine form of indices: a constant plus integer multiples of opaque values. It distinguishes x[t] from x[t + 1]."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ __all__ = ["Affine", "affine"]
 
 @dataclass
 class Affine:
-    """constant + the sum of factor * atom."""
+    """The sum `constant` + factor * atom + ..., over all pairs of `factors`."""
 
     constant: int = 0
     factors: dict[Hashable, int] = field(default_factory=dict)
 
     def plus(self, other: Affine, times: int = 1) -> Affine:
-        """The sum with a multiple of another."""
+        """Return the sum of this form and a multiple of another form."""
         factors = dict(self.factors)
         for atom, factor in other.factors.items():
             factors[atom] = factors.get(atom, 0) + times * factor
@@ -29,7 +28,7 @@ class Affine:
 
 
 def affine(value: ir.Value) -> Affine:
-    """A value of an integer type."""
+    """Return the affine form of a value of an integer type."""
     match value:
         case ir.Const():
             return Affine(int(value.value))
@@ -44,7 +43,7 @@ def affine(value: ir.Value) -> Affine:
             if not x.factors:
                 return Affine().plus(y, x.constant)
         case ir.Op("cast", (a,)) if a.type.kind in ("int", "uint") and value.type.size >= a.type.size:
-            return affine(a)  # a smaller type would have two numbers become one
+            return affine(a)  # a smaller type would map two numbers to one
         case ir.Extent():
             return Affine(0, {(value.array, value.axis): 1})
     return Affine(0, {value: 1})

@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds: between which size expressions (sizes.py) the integers of a kernel are, and so how many values are put on a
-stack at most.
+"""Bounds: computes an interval of size expressions (sizes.py) for each integer, and from these the stack capacities.
 
-A number is between two expressions (interval arithmetic), so begins and subtrahends may be negative. Of a loop whose
-variable is an index of what bounds are read from, each iteration is looked at by itself: the trips of its inner loops
-are summed over the iterations of a serial loop, and the iterations of a parallel one give their maximum. So the trips
-of `range(off[i + 1] - off[i])` are the largest difference, and not the difference of the largest. Of other loops the
-interval of the variable does, which takes no range to find.
+The analysis is interval arithmetic, so begins and subtrahends may be negative. Some loops have a variable that indexes
+the arrays from which other loops read their bounds. The analysis visits each iteration of such a loop. It sums the
+trips of inner loops over the iterations of a serial loop, and takes their maximum over the iterations of a parallel
+loop. For `range(off[i + 1] - off[i])` it therefore finds the largest difference, not the difference of the largest
+offsets. For other loops it uses the interval of the loop variable, without visiting the iterations.
 
-Where one end of an interval does not fit its type, the number may be anything, on the other side too: wherever one end
-is used, the other is looked at as well.
+If one end of an interval overflows its type, the number can have any value, so the other end is wrong too. Each use of
+one end therefore also checks the other end.
 
-What is between no two expressions, as what depends on a `while` or on a float, has no room: it is counted.
+A number without an interval, such as a number that depends on a `while` or on a float, gives no capacity: the stack is
+counted.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ from .sizes import MAY_WRAP, Expression, combined, free, nodes
 __all__ = ["room"]
 
 Interval = tuple[Expression, Expression]
-Scope = Mapping[ir.LoopIndex, Expression]  # what the variables are of the loops that are looked at one by one
+# Values of the variables of loops that are visited iteration by iteration.
+Scope = Mapping[ir.LoopIndex, Expression]
 Loops = tuple[ir.For | ir.While, ...]
 
-MOST_NODES = 500  # of an expression; larger ones take longer than counting
-DEEPEST = 100  # values that are made of each other
+MOST_NODES = 500  # nodes of an expression; larger expressions take longer than counting
+DEEPEST = 100  # nesting depth of values
 
 
 def room(sites: Iterable[Loops], around: ir.Statement | None, places: Places) -> Expression | None:
-    """How many values are put on a stack at most; None: it has to be counted.
+    """Return the largest number of values on a stack; None if the stack must be counted.
 
-    `sites` are, for each place where one is put there, the loops around it in its unit; `around` is the parallel loop
-    of that unit, if it is not the kernel.
+    Args:
+        sites: For each push, the loops around it in its unit.
+        around: The parallel loop of this unit; None for the kernel itself.
     """
     found = Counter(sites)
     axes = around.axes if isinstance(around, ir.For) else ()
@@ -57,14 +59,14 @@ def is_large(expression: Expression) -> bool:
 
 
 class Bounds:
-    """Of the values of a kernel in normal form. `axes`: of the loops whose iterations are to be counted."""
+    """The intervals of the values of a kernel in normal form. `axes` holds the axes of the loops to count."""
 
     def __init__(self, places: Places, axes: Iterable[ir.Axis]) -> None:
         self.places = places
         self.sets: dict[ir.Local, list[ir.Set]] = {}
         self.axes: dict[ir.LoopIndex, ir.Axis] = {}
         self.parallel: set[ir.LoopIndex] = set()
-        self.changed: set[ir.Local] = set()  # by atomics
+        self.changed: set[ir.Local] = set()  # locals that atomics change
         self.open: set[ir.Local] = set()
         self.numbers: dict[Any, int] = {}
         self.known: dict[Any, Interval | None] = {}
@@ -80,7 +82,7 @@ class Bounds:
         self.one_by_one = self.indices(axes)
 
     def indices(self, axes: Iterable[ir.Axis]) -> set[ir.LoopIndex]:
-        """The variables of loops that say where in arrays bounds of loops are read."""
+        """Return the loop variables that index the arrays from which loops read their bounds."""
         found: set[ir.LoopIndex] = set()
         seen: set[tuple[ir.Value, bool]] = set()
         waiting = [(value, False) for axis in axes for value in (axis.begin, axis.end)]
@@ -103,7 +105,7 @@ class Bounds:
     def number(self, variable: Any) -> int:
         return self.numbers.setdefault(variable, len(self.numbers))
 
-    # Rooms
+    # Capacities
 
     def room(self, sites: Mapping[Loops, int], axes: Sequence[ir.Axis]) -> Expression | None:
         scope: dict[ir.LoopIndex, Expression] = {}
@@ -126,7 +128,7 @@ class Bounds:
         return total
 
     def times(self, loops: Loops, scope: Scope) -> Expression | None:
-        """How often the body of the innermost loop runs."""
+        """Return how many times the body of the innermost loop runs, at most; None if it is unknown."""
         if not loops:
             return 1
         loop, *rest = loops
@@ -148,7 +150,7 @@ class Bounds:
         return over("sum", number, begin, end, times)
 
     def trips(self, loop: ir.For | ir.While, scope: Scope) -> Expression | None:
-        """How many iterations a loop has at most."""
+        """Return the largest number of iterations of a loop; None if it is unknown."""
         if isinstance(loop, ir.While):
             return None
         axis = loop.axes[0]
@@ -163,7 +165,10 @@ class Bounds:
         return combined("max", span, 0, "i64")
 
     def range(self, axis: ir.Axis, scope: Scope) -> tuple[int, Expression, Expression, Expression] | None:
-        """A variable, its range, and what the variable of the loop is in terms of it: all that this can be."""
+        """Return (number, begin, end, value): a bound variable, its range, and the loop variable expressed by it.
+
+        The range covers all values that the loop variable can have.
+        """
         begin, end = self.of(axis.begin, scope), self.of(axis.end, scope)
         if begin is None or end is None:
             return None
@@ -189,7 +194,7 @@ class Bounds:
     # Intervals
 
     def of(self, value: ir.Value, scope: Scope) -> Interval | None:
-        """The least and the greatest that a value can be."""
+        """Return the least and the greatest number that a value can have; None if they are unknown."""
         key = value, frozenset(scope)
         if key not in self.known:
             self.depth += 1
@@ -227,7 +232,7 @@ class Bounds:
         return combined("add", lowest(low), ahead, "i64"), combined("sub", highest(high), 1 - ahead, "i64")
 
     def local(self, get: ir.Get, scope: Scope) -> Interval | None:
-        """Between all that is ever written to it."""
+        """Return the interval of all values that the kernel writes to a local."""
         local = get.local
         if local in self.changed or local in self.open:
             return None
@@ -242,7 +247,7 @@ class Bounds:
         return extreme("min", [low for low, _ in known]), extreme("max", [high for _, high in known])
 
     def scope_of(self, get: ir.Get, scope: Scope) -> Scope:
-        """The loops of which the iteration is the same where a local is read and where it was written."""
+        """Return the part of `scope` with the loops in which the read and the write of a local share an iteration."""
         sets = self.sets.get(get.local, ())
         if len(sets) == 1 and self.is_before(sets[0], get):
             return scope
@@ -251,7 +256,7 @@ class Bounds:
         return {index: known for index, known in scope.items() if index in self.parallel}
 
     def is_before(self, first: ir.Statement, second: ir.Statement) -> bool:
-        """Whether one has always run before another in the same iteration of all loops around the first."""
+        """Return True if `first` always runs before `second`, in the same iteration of all loops around `first`."""
         home, number = self.places.home[first], self.places.number
         for each in (second, *self.places.around(second)):
             if self.places.home[each] is home:
@@ -259,7 +264,7 @@ class Bounds:
         return False
 
     def load(self, load: ir.Load, scope: Scope) -> Interval | None:
-        """An element that is known, or the least and the greatest of those that it can be."""
+        """Return a known element twice, or the least and the greatest of all elements that the load can read."""
         if load.array.space not in (ir.Space.PARAM, ir.Space.FIELD):
             return None
         indices: list[Expression] = []
@@ -292,7 +297,7 @@ class Bounds:
 
 
 def extent_of(array: ir.Array, axis: int) -> Expression:
-    """An extent of an array, of an axis of its elements too."""
+    """Return the extent of an axis of an array, or of an axis of its elements."""
     if array.shape is not None:
         return array.shape[axis]
     outer = array.ndim - len(array.inner)
@@ -300,23 +305,26 @@ def extent_of(array: ir.Array, axis: int) -> Expression:
 
 
 def over(name: str, number: int, begin: Expression, end: Expression, body: Expression) -> Expression:
-    """Over a range, where that matters. Of no values it is more than needed, which does no harm."""
+    """Return a range expression, or `body` itself if it does not depend on the variable.
+
+    For an empty range, `body` may be larger than necessary, which is harmless.
+    """
     return (name, number, begin, end, body) if name == "sum" or number in free(body) else body
 
 
 def within(found: Interval, extent: Expression) -> Interval:
-    """The range of an index, in its array."""
+    """Return the range of an index, limited to its array."""
     end = combined("min", combined("add", found[1], 1, "i64"), extent, "i64")
     return combined("max", found[0], 0, "i64"), end
 
 
 def lowest(found: Interval) -> Expression:
-    """The lower end, where the other one fits."""
+    """Return the lower end; its evaluation also checks the upper end."""
     return given(*found)
 
 
 def highest(found: Interval) -> Expression:
-    """The upper end, where the other one fits."""
+    """Return the upper end; its evaluation also checks the lower end."""
     return given(*reversed(found))
 
 
@@ -326,12 +334,12 @@ def given(used: Expression, other: Expression) -> Expression:
 
 
 def is_own(statement: ir.Set) -> bool:
-    """Whether a local becomes what it is."""
+    """Return True for the assignment of a local to itself."""
     return isinstance(statement.value, ir.Get) and statement.value.local is statement.local
 
 
 def extreme(name: str, numbers: Iterable[Expression]) -> Expression:
-    """The "min" or "max" of several."""
+    """Return the minimum or maximum of several expressions; `name` is "min" or "max"."""
     first, *rest = numbers
     for each in rest:
         first = combined(name, first, each, "i64")
@@ -360,7 +368,7 @@ def product(args: list[Any], op: ir.Op) -> Interval:
 
 
 def cast(args: list[Any], op: ir.Op) -> Interval:
-    """The same numbers, if they fit."""
+    """Return the interval in the new type; an end that may not fit is checked when it is evaluated."""
     (bounds,), type, before = args, op.type, op.args[0].type
     if type.minimum <= before.minimum and before.maximum <= type.maximum:
         low, high = bounds
@@ -389,7 +397,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-# Operations with a number, most of which say something whatever the other operand is.
+# Rules for operations with a constant operand. Most of them give an interval for any other operand.
 
 
 def by_mod(given: Interval | None, number: int, op: ir.Op) -> Interval | None:

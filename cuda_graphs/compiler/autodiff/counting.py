@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A forward sweep that saves nothing and returns how many values each stack would have had at most.
+"""The counting kernel: a forward sweep that saves nothing and returns the peak number of values of each stack.
 
-It is right whatever decides how often loops run, and takes one launch and a wait: for stacks whose size no expression
-gives.
+It is exact for every kind of loop, but costs a launch and a wait. It serves stacks without a size expression.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ __all__ = ["counting_body"]
 
 
 def counting_body(places: Places, plan: Plan, wanted: list[ir.Local]) -> ir.Block:
-    """The body of such a kernel: it returns the numbers of the stacks of these locals, in their order."""
+    """Return the body of a counting kernel, which returns the peaks of the stacks of the locals `wanted`, in order."""
     peaks = {local: ir.Local(f"{local.name}.peak", i32) for local in wanted}
     unit = Unit(places.root, {})
     counting = _Counting(places, plan, unit, peaks)
@@ -40,7 +39,7 @@ class _Counting(Forward):
         return [*self.counted(statement, local), ir.Set(self.local(local), value, statement.loc)]
 
     def counted(self, statement: ir.Statement, local: ir.Local) -> list[ir.Statement]:
-        """One more, where a gradient would save the local."""
+        """Return statements that count one more value, if a gradient would push the local here."""
         if local not in self.peaks or not self.places.loops(statement):
             return []
         if local not in self.tops:
@@ -57,7 +56,7 @@ class _Counting(Forward):
         return made
 
     def peaks_of_unit(self) -> list[ir.Statement]:
-        """What follows the unit: the most of all."""
+        """Return the statements after a unit: they raise the peaks to the numbers of this unit."""
         made: list[ir.Statement] = []
         for local, top in self.tops.items():
             found = ir.Get(top)

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""From the derivatives of the op table, which are text, to IR.
+"""Translation of derivatives from the text in the op table to IR.
 
-An expression names the adjoint `g` of the result, the operands `x`, `y` and `z`, and rows of the table. A number takes
-the type of what it meets. `cast` is to the type of what is asked for: the adjoint of an operand, or the
-dual of the result.
+An expression names the adjoint `g` of the result, the operands `x`, `y` and `z`, and operations of the table. A number
+takes the type of the other operand. `cast` converts to the type of the derivative: the adjoint of an operand in reverse
+mode, the dual of the result in forward mode.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 
 @cache
 def parsed(text: str) -> ast.expr:
-    """The expression as a tree."""
+    """Return the expression as a tree."""
     return ast.parse(text, mode="eval").body
 
 
@@ -39,10 +39,14 @@ def contribution(
     operand: Callable[[int], ir.Value],
     forward: bool = False,
 ) -> ir.Value | None:
-    """What the adjoint of an operation adds to that of its operand `number`; None: nothing. `forward`: what the dual of
-    that operand, given as `adjoint`, adds to that of the result. As derivatives are multiples of `g`, it is the same.
+    """Return the contribution of the adjoint of an operation to the adjoint of an operand; None if it is 0.
 
-    `operand` gives the value that an operand had. It is asked for those that the derivative needs, and no others.
+    Args:
+        number: The number of the operand.
+        adjoint: The adjoint of the operation; with `forward`, the dual of the operand.
+        operand: Returns the value of an operand by its number. It is called only for operands in the derivative.
+        forward: Return the contribution of the dual of the operand to the dual of the result. Both modes use the same
+            expression, as derivatives are multiples of `g`.
     """
     derivative = OPS[op.name].derivative
     assert derivative is not None
@@ -67,7 +71,7 @@ class _Writer:
         return self.typed(self.visit(parsed(text)), self.type)
 
     def visit(self, node: ast.expr) -> Any:
-        """A value, or a number that has no type yet."""
+        """Return a value, or a number without a type."""
         match node:
             case ast.Constant():
                 return node.value

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The forward sweep: what a unit computes once more, without its effects, and with what the way back needs saved.
+"""The forward sweep: repeats the computation of a unit without its effects, and saves values for the reverse sweep.
 
-Each change of a needed local saves what was there before: where the change happens at most once in the unit, in a
-local, else on the local's stack.
+Each change of a needed local saves the old value. A change that runs at most once in the unit saves it in another
+local; a change in a loop pushes it on the stack of the local.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ __all__ = ["Forward", "Unit"]
 
 @dataclass(eq=False)
 class Unit:
-    """A copy of a unit: what its values and locals have become, and where changes are saved.
+    """A copy of a unit, with the copies of its values and locals and the places of saved values.
 
-    values  shared with the units inside it, which see them
-    locals  of the unit's own; others are looked for in `outer`
-    saves   where a change of a local saved what was there before
-    before  of a parallel loop: where that is of each local of the kernel that it changes
+    values  copies of values; inner units start with these
+    locals  copies of the unit's own locals; `outer` has the others
+    saves   local or stack with the old value, for each statement that changes a needed local
+    before  for each parallel loop, the locals with the old values of the kernel's locals that it changes
+    stacks  stacks of the unit's locals
     """
 
     block: ir.Block
@@ -38,14 +39,14 @@ class Unit:
     saves: dict[ir.Statement, ir.Local | StackOf] = field(default_factory=dict)
     before: dict[ir.For, dict[ir.Local, ir.Local]] = field(default_factory=dict)
     stacks: dict[ir.Local, StackOf] = field(default_factory=dict)
-    front: list[ir.Statement] = field(default_factory=list)  # what its own block begins with
+    front: list[ir.Statement] = field(default_factory=list)  # first statements of the copy
 
 
 class Forward(Copier):
-    """Copies what is in a unit.
+    """Copies the statements of a unit.
 
-    loads  is told which load of the kernel each copy is of
-    stack  makes the stack of a local; None: nothing is saved
+    loads  receives the original load for each copied load
+    stack  makes the stack of a local; None saves no values
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Forward(Copier):
         self.places, self.plan, self.unit, self.loads, self.stack = places, plan, unit, loads, stack
 
     def local(self, local: ir.Local) -> ir.Local:
-        """The local of this copy."""
+        """Return the copy of a local."""
         return local_in(self.places, self.unit, local)
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
@@ -86,14 +87,14 @@ class Forward(Copier):
         return made
 
     def change(self, statement: ir.Statement, local: ir.Local, value: ir.Value) -> list[ir.Statement]:
-        """A local becomes a value, and what it was is saved."""
+        """Return statements that set a local, and save its old value if the plan needs it."""
         change = ir.Set(self.local(local), value, statement.loc)
         if local not in self.plan.needed or self.stack is None:
             return [change]
         return [*self.saved(statement, local), change]
 
     def saved(self, statement: ir.Statement, local: ir.Local) -> list[ir.Statement]:
-        """Save what a local is before a statement changes it."""
+        """Return statements that save the value of a local before a statement changes it."""
         assert self.stack is not None
         old = ir.Get(self.local(local), statement.loc)
         loops = self.places.loops(statement)
@@ -112,7 +113,7 @@ class Forward(Copier):
         return builder.block.body
 
     def atomic(self, atomic: ir.Atomic) -> list[ir.Statement]:
-        """Those on locals of the kernel are a part of the kernel's own sweep; all others are effects."""
+        """Copy an atomic on a local of the kernel to the kernel's own sweep; omit other atomics, which are effects."""
         of_kernel = self.unit.outer is None or self.stack is None
         if not isinstance(atomic.array, ir.Local) or not of_kernel:
             return []
@@ -120,7 +121,7 @@ class Forward(Copier):
         return [ir.Atomic(atomic.kind, self.local(atomic.array), (), value, None, atomic.loc)]
 
     def parallel(self, loop: ir.For) -> list[ir.Statement]:
-        """A parallel loop, as far as it changes locals of the kernel."""
+        """Copy the part of a parallel loop that changes locals of the kernel."""
         changed = [
             each for each in self.places.written(loop) if self.places.unit_of[each] is self.places.root
         ]
@@ -141,7 +142,7 @@ class Forward(Copier):
 
 
 def local_in(places: Places, unit: Unit, local: ir.Local) -> ir.Local:
-    """What a local is in a copy of a unit; it is 0 at first, so that it can be saved before it is written."""
+    """Return the copy of a local in a copy of a unit. It starts with 0, so that it can be saved before it is set."""
     if unit.outer is not None and places.unit_of.get(local) is places.root:
         return local_in(places, unit.outer, local)
     if local not in unit.locals:
@@ -151,6 +152,6 @@ def local_in(places: Places, unit: Unit, local: ir.Local) -> ir.Local:
 
 
 def zero(local: ir.Local) -> ir.Const:
-    """What a local of its type is before it is written."""
+    """Return the initial value of a local: the 0 of its type."""
     empty: float | int | bool = {"float": 0.0, "bool": False}.get(local.type.kind, 0)
     return ir.Const(empty, local.type)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""From a kernel to its gradient, step by step."""
+"""The steps from a kernel to its gradient, its counting kernel and its sizing kernel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["counting", "gradient", "reads", "sizing"]
 
 
 class _Work:
-    """What both kernels are made of."""
+    """The common analysis of the gradient, the counting kernel and the sizing kernel."""
 
     def __init__(self, kernel: ir.Kernel) -> None:
         refuse_constructs(kernel)
@@ -54,7 +54,7 @@ class _Work:
 
 
 def plan_for(found: Normal, places: Places, active: Activity) -> Plan:
-    """What the gradient saves."""
+    """Return the plan of the values that the gradient saves."""
     recorder = Recorder(found, places, active)
     recorder.kernel()
     seen = {
@@ -68,9 +68,13 @@ def plan_for(found: Normal, places: Places, active: Activity) -> Plan:
 
 
 def gradient(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel that adds to the gradients of what a kernel has read, and takes those of what it has written.
+    """Return the gradient of a kernel.
 
-    The gradient of an array "x" is the array "x.grad". Raises CompileGradientError for what cannot be differentiated.
+    It adds to the gradients of the arrays that the kernel reads, and reads and clears the gradients of stored elements.
+    The gradient of an array "x" is the array "x.grad".
+
+    Raises:
+        CompileGradientError: The kernel contains a construct without a gradient.
     """
     work = _Work(kernel)
     written = {
@@ -91,7 +95,7 @@ def gradient(kernel: ir.Kernel) -> ir.Kernel:
 
 
 def counting(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel that returns how many values each stack of the gradient has at most, in the order of its stacks."""
+    """Return the counting kernel, which returns the peak number of values of each stack, in the gradient's order."""
     work = _Work(kernel)
     body = counting_body(work.places, work.plan, list(work.stacks))
     return ir.replace(
@@ -103,12 +107,12 @@ def counting(kernel: ir.Kernel) -> ir.Kernel:
 
 
 def reads(expression: Expression | None) -> bool:
-    """Whether the elements of an array are in an expression."""
+    """Return True if an expression reads elements of an array."""
     return expression is not None and any(leaf[0] == "read" for leaf in leaves_of(expression))
 
 
 def sizing(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel that returns the values of the expressions that read arrays, in the order of the gradient's stacks."""
+    """Return the sizing kernel, which evaluates the size expressions that read arrays, in the order of the stacks."""
     rooms = [stack.room for stack in _Work(kernel).stacks.values() if reads(stack.room)]
     return ir.replace(
         kernel, name=f"{kernel.name}_size", body=sizing_body(kernel, rooms), returns=(i64,) * len(rooms)

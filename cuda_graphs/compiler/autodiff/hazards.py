@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads whose gradient would be wrong, and which are refused.
+"""Hazards: rejects kernels whose memory accesses would make the gradient wrong.
 
-A gradient reads memory as the kernel has left it. So what it needs of an element must still be there: the kernel may
-not write an element after it has read it, if the gradient needs the value that was read. And an iteration of a parallel
-loop may not touch what another one writes, since each goes forward and back by itself.
+A gradient reads the memory that the kernel has left. A kernel therefore must not overwrite an element that it has
+read, if the gradient needs the value that was read. In a parallel loop, no iteration may access an element that
+another iteration writes, since the gradient runs each iteration forward and back separately.
 
-An access is safe where the indices prove it. What nobody can prove is refused. That two parameters may be one array is
-asked in the call (kernels/gradients.py).
+An access is safe if its indices prove it. Accesses without a proof are rejected. Each call checks whether two
+parameters are the same array (kernels/gradient.pyx).
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ Access = ir.Load | ir.Store | ir.Atomic
 
 
 def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> None:
-    """Refuse a kernel, in normal form, whose gradient would be wrong. `needed`: the loads that its gradient repeats."""
+    """Reject a kernel in normal form whose gradient would be wrong.
+
+    `needed` holds the loads that the gradient repeats.
+    """
     statements = list(ir.walk(kernel.body))
     loads = [s for s in statements if isinstance(s, ir.Load)]
     writes = [s for s in statements if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)]
@@ -42,32 +45,34 @@ def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> No
             raise refused(
                 load.loc,
                 f"an iteration may read an element of {path!r} that another iteration writes (line "
-                f"{ir.line_of(write.loc)}): a gradient goes through each iteration by itself",
-                "have all iterations read and write elements of their own, read what an earlier loop has written, or "
-                "write to another array",
+                f"{ir.line_of(write.loc)}): a gradient differentiates each iteration separately",
+                "read and write only elements that belong to the iteration, read elements that an earlier loop has "
+                "written, or write to another array",
             )  # fmt: skip
         if load in needed and written_after(places, load, write):
             raise refused(
                 load.loc,
-                f"the gradient needs this element of {path!r} as it was read, and the kernel may write it later "
-                f"(line {ir.line_of(write.loc)}): it is not there any more when the gradient runs",
-                "write to another array, or to another place of it, as in x[t + 1, i] = f(x[t, i])",
+                f"the gradient needs this element of {path!r} as it was read, but the kernel may write it later "
+                f"(line {ir.line_of(write.loc)}): the gradient runs after that write",
+                "write to another array, or to another element, as in x[t + 1, i] = f(x[t, i])",
             )  # fmt: skip
 
 
 def enclosing(places: Places, statement: ir.Statement) -> list[ir.Statement]:
-    """The statement and those around it, from the outermost on."""
+    """Return the statement and the statements that enclose it, from the outermost on."""
     return [*reversed(list(places.around(statement))), statement]
 
 
 def differences(a: Access, b: Access) -> list[Affine]:
-    """By dimension, how far apart two elements are."""
+    """Return the difference of the indices of two accesses, by dimension."""
     return [affine(x).plus(affine(y), -1) for x, y in zip(a.index, b.index, strict=True)]
 
 
 def other_iteration(places: Places, access: Access, write: Access) -> bool | None:
-    """Whether two iterations of the parallel loop around both touch one element, the second by writing it: False if
-    they never do; True if there are such iterations, whatever values they read; None: nobody knows."""
+    """Determine whether two iterations of a common parallel loop access one element, and the second one writes it.
+
+    Return False if this never happens, True if it happens for all input values, and None if it is unknown.
+    """
     loop = next((each for each in places.around(access) if isinstance(each, ir.For) and each.parallel), None)
     if loop is None or loop not in set(places.around(write)):
         return False
@@ -97,7 +102,7 @@ def other_iteration(places: Places, access: Access, write: Access) -> bool | Non
 
 
 def writes_beside(places: Places, store: ir.Store) -> list[Access]:
-    """Other writes of the array in the parallel loop around a store, and itself."""
+    """Return all writes of the array in the parallel loop around a store, including the store."""
     loop = next((each for each in places.around(store) if isinstance(each, ir.For) and each.parallel), None)
     if loop is None:
         return []
@@ -106,37 +111,37 @@ def writes_beside(places: Places, store: ir.Store) -> list[Access]:
 
 
 def is_shared(places: Places, store: ir.Store) -> bool:
-    """Whether another iteration may write the element too. The adjoint of an element is taken by one of them only."""
+    """Return True if another iteration may write the same element. Only one iteration then gets its adjoint."""
     return any(other_iteration(places, store, each) is not False for each in writes_beside(places, store))
 
 
 def is_always(places: Places, statement: ir.Statement) -> bool:
-    """Whether each iteration of the parallel loop around comes there."""
+    """Return True if each iteration of the enclosing parallel loop runs the statement."""
     return places.home[statement] in places.units
 
 
 def check_races(places: Places, store: ir.Store) -> None:
-    """Refuse what iterations write to one element: the last one wins, and nobody knows which that was."""
+    """Reject a store by several iterations to one element: the last iteration wins, and it is unknown."""
     for other in writes_beside(places, store):
         certain = is_always(places, store) and is_always(places, other)
         if certain and other_iteration(places, store, other):
             raise refused(
                 store.loc,
-                f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): which "
-                "of them is the last, and has a part in the result, is not known",
-                "have each iteration write elements of its own, write it in a loop of its own or outside of loops, or "
-                "add with +=",
+                f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): the "
+                "last iteration determines the result, but the order of the iterations is unknown",
+                "write different elements in each iteration, write the element in a separate loop or outside loops, "
+                "or add with +=",
             )  # fmt: skip
 
 
 def is_single(axis: ir.Axis) -> bool:
-    """Whether it has one iteration at most, as `for _ in range(1)` has."""
+    """Return True for an axis with at most one iteration, such as `for _ in range(1)`."""
     span = affine(axis.end).plus(affine(axis.begin), -1)
     return axis.step > 0 and not span.factors and span.constant <= axis.step
 
 
 def varies(places: Places, atom: object, scope: ir.For | ir.While) -> bool:
-    """Whether an atom of an index may be another value in another iteration of a loop."""
+    """Return True if an atom of an index may have different values in different iterations of a loop."""
     if not isinstance(atom, ir.Value) or atom not in places.home:
         return False
     block = places.home[atom]
@@ -149,7 +154,7 @@ def varies(places: Places, atom: object, scope: ir.For | ir.While) -> bool:
 
 
 def written_after(places: Places, load: ir.Load, write: Access) -> bool:
-    """Whether a write may hit the element that was loaded, later in the same thread or in a later task."""
+    """Return True if a write may overwrite the loaded element, later in the same thread or in a later task."""
     ours, theirs = enclosing(places, write), enclosing(places, load)
     common = [a for a, b in zip(ours, theirs) if a is b]
     for loop in common:
@@ -159,12 +164,12 @@ def written_after(places: Places, load: ir.Load, write: Access) -> bool:
     depth = len(common)
     a, b = ours[depth], theirs[depth]
     if places.home[a] is not places.home[b] or places.number[a] < places.number[b]:
-        return False  # in two branches, or before
+        return False  # the accesses are in two branches, or the write comes first
     return not any(not difference.factors and difference.constant for difference in differences(write, load))
 
 
 def apart_later(places: Places, load: ir.Load, write: Access, loop: ir.For | ir.While) -> bool:
-    """Whether writes in later iterations of a loop never hit what was loaded in this one."""
+    """Return True if writes in later iterations of a loop never overwrite an element that this iteration loaded."""
     axis = loop.axes[0] if isinstance(loop, ir.For) else None
     for x, y in zip(write.index, load.index, strict=True):
         ours, theirs = affine(x), affine(y)

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The normal form that is differentiated: loops of one axis, and no jumps but one at the end of a body.
+"""The normal form for differentiation: loops have one axis, and a body jumps only at its end.
 
-`continue` becomes a flag that guards the rest of the body. `break` clears another one, which the loop asks at the end
-of each iteration. A While asks such a flag alone: its head is a part of the body. Loops whose iterations are not known
-from their bounds count them: that is how many there are on the way back.
+`continue` sets a flag, which guards the rest of the body. `break` also clears a second flag, which the loop tests at
+the end of each iteration. A While tests only this flag: its head moves into the body. A loop whose bounds do not
+determine the number of iterations counts them; the reverse sweep needs this number.
 
-Values and locals are those of the kernel; only the statements that hold others are new.
+The normal form keeps the values and locals of the kernel. Only statements that contain other statements are new.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Normal", "normal"]
 class Normal:
     """A kernel in normal form.
 
-    counts  of loops that count their iterations: the value after the loop that says how many there were
+    counts  value with the number of iterations, after each loop that counts them
     """
 
     kernel: ir.Kernel
@@ -32,7 +32,7 @@ class Normal:
 
 
 def normal(kernel: ir.Kernel) -> Normal:
-    """The kernel in normal form."""
+    """Return the kernel in normal form."""
     found = _Normaliser()
     body = ir.Block(found.statements(kernel.body.body))
     return Normal(ir.replace(kernel, body=body), found.counts)
@@ -40,7 +40,11 @@ def normal(kernel: ir.Kernel) -> Normal:
 
 @dataclass(eq=False)
 class Jumps:
-    """The flags of one loop: `jumped` for the rest of an iteration; `alive` unless a break ended the loop."""
+    """The flags of one loop.
+
+    jumped  True after a jump, for the rest of the iteration
+    alive   True until a break ends the loop
+    """
 
     jumped: ir.Local = field(default_factory=lambda: ir.Local("jumped", bool_))
     alive: ir.Local = field(default_factory=lambda: ir.Local("alive", bool_))
@@ -49,10 +53,10 @@ class Jumps:
 class _Normaliser:
     def __init__(self) -> None:
         self.counts: dict[ir.For | ir.While, ir.Get] = {}
-        self.jumps = Jumps()  # of the innermost loop
+        self.jumps = Jumps()  # flags of the innermost loop
 
     def statements(self, body: Sequence[ir.Statement]) -> list[ir.Statement]:
-        """What takes the place of statements that stand in one block."""
+        """Return the statements that replace the statements of a block."""
         made: list[ir.Statement] = []
         for number, statement in enumerate(body):
             match statement:
@@ -80,7 +84,7 @@ class _Normaliser:
         return made
 
     def inside(self, body: ir.Block, jumps: Jumps) -> list[ir.Statement]:
-        """The body of a loop with these flags."""
+        """Return the body of a loop with these flags."""
         outer, self.jumps = self.jumps, jumps
         made = self.statements(body.body)
         self.jumps = outer
@@ -131,7 +135,7 @@ def zero() -> ir.Const:
 
 
 def counted(count: ir.Local) -> list[ir.Statement]:
-    """One more."""
+    """Return the statements that increment a counter."""
     before = ir.Get(count)
     after = ir.Op("add", (before, ir.Const(1, i64)), i64)
     return [before, after, ir.Set(count, after)]
@@ -143,7 +147,7 @@ def leave_unless(alive: ir.Local, loc: ir.Loc | None) -> list[ir.Statement]:
 
 
 def own(block: ir.Block) -> list[ir.Statement]:
-    """The statements of a loop's body that are in no loop inside it."""
+    """Return the statements of a loop body, without the statements of inner loops."""
     found: list[ir.Statement] = []
     for statement in block.body:
         found.append(statement)
@@ -153,6 +157,6 @@ def own(block: ir.Block) -> list[ir.Statement]:
 
 
 def jumps_in(where: ir.Block | ir.If) -> bool:
-    """Whether a jump of the loop around stands there."""
+    """Return True if the block or branch contains a jump of the enclosing loop."""
     blocks = [where] if isinstance(where, ir.Block) else [where.then, where.orelse]
     return any(isinstance(each, (ir.Break, ir.Continue)) for block in blocks for each in own(block))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where statements stand: what encloses them, what comes between two of them, and which locals that changes.
+"""Positions of statements: their enclosing statements, and the locals that change between two positions.
 
-A unit is what runs once and keeps its own state: the kernel, and in it each iteration of a parallel loop.
+A unit runs once and has its own state. Units are the kernel, and each iteration of a parallel loop.
 """
 
 from __future__ import annotations
@@ -19,14 +19,21 @@ Loop = (ir.For, ir.While)
 
 
 class Point(NamedTuple):
-    """Just before a statement, or with `end` just after it."""
+    """The position before a statement, or, with `end`, after it."""
 
     statement: ir.Statement
     end: bool = False
 
 
 class Places:
-    """Of a kernel in normal form."""
+    """The positions of the statements of a kernel in normal form.
+
+    home     block of each statement and loop variable
+    number   index of each statement in its block
+    owner    statement of each block
+    units    blocks of the units
+    unit_of  unit of each local
+    """
 
     def __init__(self, kernel: ir.Kernel) -> None:
         self.root = kernel.body
@@ -54,21 +61,21 @@ class Places:
                     self.home[axis.index] = statement.body
 
     def around(self, statement: ir.Statement) -> Iterator[ir.Statement]:
-        """The statements that enclose one, from the innermost on."""
+        """Yield the statements that enclose a statement, from the innermost on."""
         block = self.home[statement]
         while block in self.owner:
             yield self.owner[block]
             block = self.home[self.owner[block]]
 
     def unit(self, statement: ir.Statement) -> ir.Block:
-        """The unit that a statement is executed in."""
+        """Return the unit that executes a statement."""
         for each in self.around(statement):
             if isinstance(each, ir.For) and each.parallel:
                 return each.body
         return self.root
 
     def loops(self, statement: ir.Statement) -> tuple[ir.For | ir.While, ...]:
-        """The serial loops around a statement in its unit, from the outermost on."""
+        """Return the serial loops around a statement in its unit, from the outermost on."""
         found: list[ir.For | ir.While] = []
         for each in self.around(statement):
             if isinstance(each, ir.For) and each.parallel:
@@ -78,11 +85,11 @@ class Places:
         return tuple(found)
 
     def is_once(self, value: ir.Value) -> bool:
-        """Whether a value stands in the root of a unit, and so is computed once in it."""
+        """Return True if a unit computes a value exactly once, outside loops and branches."""
         return value not in self.home or self.home[value] in self.units
 
     def written(self, statement: ir.Statement) -> frozenset[ir.Local]:
-        """The locals that a statement may change, with all that is inside it."""
+        """Return the locals that a statement may change, including the statements inside it."""
         found = self._written.get(statement)
         if found is None:
             own: set[ir.Local] = set()
@@ -96,11 +103,11 @@ class Places:
         return found
 
     def written_in(self, body: list[ir.Statement]) -> set[ir.Local]:
-        """What a list of statements may change."""
+        """Return the locals that a list of statements may change."""
         return set().union(*(self.written(each) for each in body))
 
     def changed(self, value: ir.Value, point: Point) -> set[ir.Local]:
-        """The locals that may have changed since a value was computed, when a point that sees it is reached."""
+        """Return the locals that may change between the computation of a value and a point in its scope."""
         block = self.home[value]
         path = [point.statement]
         for each in self.around(point.statement):

@@ -1,15 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the sweep back needs of the forward sweep, and where it comes from.
+"""The plan of the values that the reverse sweep needs from the forward sweep.
 
-The sweep back undoes each change of a needed local, so that at the mirror image of a point each has the value that it
-had there. A value is then one of three:
+The reverse sweep undoes each change of a needed local. At the mirror image of a point, each needed local therefore has
+the value that it had at the point. The plan then distinguishes three kinds of values:
 
-1. computed once in its unit: the one of the forward sweep is still there;
-2. made of locals that do not change between the place where it was computed and the point that asks: computed again;
-3. anything else: spilled, which is to say copied to a local of its own, which is needed.
+1. A unit computes the value once: the reverse sweep uses the value of the forward sweep.
+2. The value depends on locals that do not change between its computation and the point of use: the reverse sweep
+   computes it again.
+3. All other values are spilled: the forward sweep copies each to a new local, and this local is needed.
 
-Loads are computed again, as the memory that a gradient reads does not change while it runs (hazards.py).
+The reverse sweep repeats loads, as the memory that a gradient reads does not change while it runs (hazards.py).
 """
 
 from __future__ import annotations
@@ -25,7 +26,11 @@ __all__ = ["Plan", "planned"]
 
 @dataclass
 class Plan:
-    """needed: locals whose changes the sweep back undoes; spills: the local of each value that has one."""
+    """The saved values of a kernel.
+
+    needed  locals whose changes the reverse sweep undoes
+    spills  local of each spilled value
+    """
 
     needed: set[ir.Local] = field(default_factory=set)
     spills: dict[ir.Value, ir.Local] = field(default_factory=dict)
@@ -34,7 +39,7 @@ class Plan:
 def planned(
     places: Places, demands: Iterable[tuple[ir.Value, Point]], counts: Iterable[ir.Get], always: set[ir.Local]
 ) -> Plan:
-    """The plan for what a sweep back asks for. `always`: locals that are needed in any case."""
+    """Return the plan for the demands of a reverse sweep. The locals `always` are needed in any case."""
     plan = Plan(set(always))
     for count in counts:
         spill(plan, count)
@@ -56,9 +61,12 @@ def spill(plan: Plan, value: ir.Value) -> None:
 def gather(
     places: Places, plan: Plan, value: ir.Value, point: Point, leaves: set[ir.Local], seen: set[ir.Value]
 ) -> bool:
-    """Whether a value can be had at a point without a spill; the locals that it then takes. `seen`: asked already."""
+    """Return True if the reverse sweep can compute a value at a point without a spill.
+
+    The function adds the locals of this computation to `leaves`. `seen` holds the values that were visited before.
+    """
     if value in plan.spills or value in seen:
-        return True  # one that cannot be had ends the search
+        return True  # a seen value is available: an unavailable value has ended the search
     seen.add(value)
     if isinstance(value, (ir.Const, ir.Param, ir.LoopIndex)) or places.is_once(value):
         return True

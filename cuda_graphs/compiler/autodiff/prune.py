@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a gradient does not need goes: most of what the forward sweep copies.
+"""Dead code elimination in a gradient, which removes most copies of the forward sweep.
 
-From the effects on, what they use is marked, with the control flow around it. A stack, like a local, is needed where
-somebody takes something from it.
+The pass starts with the statements that have effects. It marks their operands and the control flow around them. A
+stack or a local is live if a live statement reads it; then all its writers are live.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Memory = ir.Local | ir.Array
 
 
 def pruned(body: ir.Block, stacks: set[ir.Array]) -> ir.Block:
-    """The block without what does not lead to a store, an atomic or what is returned."""
+    """Return the block without the statements that do not contribute to a store, an atomic or a returned value."""
     marker = _Marker(body, stacks)
     return marker.kept(body)
 
@@ -48,7 +48,7 @@ class _Marker:
                 self.enter(inner, statement)
 
     def memory(self, statement: ir.Statement) -> Memory | None:
-        """The local or stack that a statement is about."""
+        """Return the local or stack that a statement accesses; None for other memory."""
         found = getattr(statement, "local", None) or getattr(statement, "array", None)
         return found if isinstance(found, ir.Local) or found in self.stacks else None
 
@@ -58,7 +58,7 @@ class _Marker:
             self.waiting.append(statement)
 
     def follow(self, statement: ir.Statement) -> None:
-        """All that a live statement needs is live."""
+        """Mark all statements that a live statement needs."""
         if statement in self.owner:
             self.mark(self.owner[statement])
         for value in ir.operands_of(statement):
@@ -75,7 +75,7 @@ class _Marker:
                     self.mark(inner)
 
     def kept(self, block: ir.Block) -> ir.Block:
-        """The block with what is live in it."""
+        """Return a block with the live statements of a block."""
         made: list[ir.Statement] = []
         for statement in block.body:
             if statement not in self.live:

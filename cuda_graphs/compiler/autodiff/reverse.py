@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The sweep back: the statements of a unit from the last to the first, each by what it does to adjoints.
+"""The reverse sweep: visits the statements of a unit from the last to the first, and generates their adjoint code.
 
-An adjoint of a value is a sum. As long as all that is added comes from the block of the value, it is a value itself;
-what comes from blocks inside that goes through a local. An adjoint of a local is a local, which a write takes and
-clears.
+The adjoint of a value is a sum. While all summands come from the block of the value, the sum is a value; summands from
+inner blocks go through a local. The adjoint of a local is a local, which the image of a write reads and clears.
 
-Before anything is written, a Recorder runs the same code to learn which values of the forward sweep it asks for.
+Before the code is generated, a Recorder runs the same sweep to find the values that it needs from the forward sweep.
 """
 
 from __future__ import annotations
@@ -29,8 +28,10 @@ __all__ = ["Recorder", "Reverse"]
 
 
 class Reverse:
-    """Writes the gradient of a kernel in normal form. `asks_all`: also for conditions of branches without an image, as
-    one may get it from what is to be undone in it."""
+    """Generates the gradient of a kernel in normal form.
+
+    asks_all  whether to request the conditions of all branches, as restored locals may give a branch an image
+    """
 
     asks_all = False
 
@@ -38,20 +39,20 @@ class Reverse:
         self.normal, self.places, self.active, self.plan = normal, places, active, plan
         self.builder = Builder()
         self.grads: dict[ir.Array, ir.Array] = {}
-        self.stacks: dict[ir.Local, StackOf] = {}  # of the locals of the kernel
+        self.stacks: dict[ir.Local, StackOf] = {}  # stacks of the kernel's locals
         self.adjoints: dict[ir.Value | ir.Local, ir.Local] = {}
-        self.sums: dict[ir.Value, ir.Value] = {}  # adjoints of values of the block whose image is open
-        self.here = places.root  # that block
-        self.counts: dict[ir.Statement, ir.Value] = {}  # how often a loop ran
-        # Computed again, by open block: the value, and the locals that it is made of.
+        self.sums: dict[ir.Value, ir.Value] = {}  # adjoints of the values of the current block
+        self.here = places.root  # current block, whose image is being generated
+        self.counts: dict[ir.Statement, ir.Value] = {}  # number of iterations of each counted loop
+        # Recomputed values by open block: the new value, and the locals that it depends on.
         self.known: list[dict[ir.Value, tuple[ir.Value, set[ir.Local]]]] = [{}]
         self.unit = Unit(places.root, {})
-        self.loads: dict[ir.Statement, ir.Load] = {}  # of the gradient: of the kernel
-        # Of units: their copy, and where the way back begins in it.
+        self.loads: dict[ir.Statement, ir.Load] = {}  # original load of each load in the gradient
+        # Copies of units, with their blocks and the index of the first reverse statement in the block.
         self.turns: list[tuple[Unit, ir.Block, int]] = []
 
     def kernel(self) -> ir.Block:
-        """The body of the gradient."""
+        """Return the body of the gradient."""
         with self.builder.into(ir.Block()) as body:
             self.both_ways(self.unit, None)
         return body
@@ -59,7 +60,7 @@ class Reverse:
     # Units
 
     def both_ways(self, unit: Unit, worker: ir.Value | None) -> None:
-        """The forward sweep of a unit, and the sweep back."""
+        """Generate the forward and the reverse sweep of a unit."""
         body = self.builder.block
         forward = Forward(
             self.places, self.plan, unit, self.loads, lambda local: self.stack(unit, local, worker)
@@ -73,8 +74,11 @@ class Reverse:
         self.turns.append((unit, body, between + len(front)))
 
     def guard(self, live: set[ir.Array]) -> None:
-        """Have no iteration go back that had no room on one of these stacks, and say so. The kernel's own statements
-        are not one task: they go back with what there is, and write nothing."""
+        """Guard the reverse sweeps against overflows of the stacks `live`, and report an overflow.
+
+        An iteration with a full stack skips its reverse sweep. The kernel's own statements span several tasks, so they
+        run their reverse sweep with the saved values, but skip all writes.
+        """
         for unit, body, at in self.turns:
             stacks = [stack for stack in unit.stacks.values() if stack.array in live]
             if not stacks:
@@ -95,7 +99,7 @@ class Reverse:
             body.body[at:] = builder.block.body
 
     def stack(self, unit: Unit, local: ir.Local, worker: ir.Value | None) -> StackOf:
-        """A new stack of a local."""
+        """Make the stack of a local."""
         number = ir.Const(0, i32) if worker is None else worker
         made = StackOf(local, len(self.stacks), number, unit.block)
         unit.front.append(ir.Set(made.top, ir.Const(0, i32)))
@@ -103,7 +107,7 @@ class Reverse:
         return made
 
     def parallel(self, loop: ir.For) -> None:
-        """A parallel loop: each iteration goes forward and back."""
+        """Generate a parallel loop in which each iteration runs its forward and its reverse sweep."""
         for local, kept in self.unit.before.get(loop, {}).items():
             self.builder.put(ir.Set(self.local(local), self.builder.put(ir.Get(kept))))
         self.forget(self.places.written(loop))
@@ -130,7 +134,7 @@ class Reverse:
     # Blocks
 
     def back(self, block: ir.Block) -> None:
-        """The image of a block, in the block that is open."""
+        """Generate the image of a block in the open block."""
         outer, self.here = self.here, block
         self.known.append({})
         for statement in reversed(block.body):
@@ -142,7 +146,7 @@ class Reverse:
         self.here = outer
 
     def inside(self, statement: ir.Statement, block: ir.Block) -> ir.Block:
-        """The image of a block of a statement."""
+        """Return the image of a block of a statement."""
         outer, self.sums = self.sums, {}
         with self.builder.into(ir.Block()) as made:
             self.forget(self.places.written(statement))
@@ -184,7 +188,7 @@ class Reverse:
         self.collect(loop)
 
     def trips(self, loop: ir.For, begin: ir.Value | None) -> ir.Value:
-        """How many iterations a loop has that runs to its end."""
+        """Return the number of iterations of a loop without a break."""
         assert begin is not None
         builder, axis = self.builder, loop.axes[0]
         end = builder.cast(self.value(axis.end, Point(loop, True)), i64)
@@ -196,7 +200,7 @@ class Reverse:
         return builder.op("max", builder.op("floor_div", span, ir.Const(size, i64)), zero_)
 
     def index(self, axis: ir.Axis, begin: ir.Value | None, step: ir.Value) -> None:
-        """The variable of a loop, in the iteration of that number."""
+        """Set the value of a loop variable for iteration number `step`."""
         assert begin is not None
         builder = self.builder
         at = builder.op("add", begin, builder.op("mul", step, ir.Const(axis.step, i64)))
@@ -208,7 +212,7 @@ class Reverse:
         return local_in(self.places, self.unit, local)
 
     def value(self, value: ir.Value, point: Point) -> ir.Value:
-        """What a value was at a point whose image is here."""
+        """Return the value that `value` had at a point. The image of the point is the current position."""
         if isinstance(value, (ir.Const, ir.Param)):
             return value
         if value not in self.plan.spills and (isinstance(value, ir.LoopIndex) or self.places.is_once(value)):
@@ -221,7 +225,7 @@ class Reverse:
         return made
 
     def again(self, value: ir.Value, point: Point) -> tuple[ir.Value, set[ir.Local]]:
-        """A value computed once more, and the locals that it is made of."""
+        """Compute a value again; return the new value and the locals that it depends on."""
         builder = self.builder
         local = self.plan.spills.get(value) or (value.local if isinstance(value, ir.Get) else None)
         if local is not None:
@@ -246,17 +250,17 @@ class Reverse:
         raise AssertionError(value)
 
     def later(self, value: ir.Value, point: Point) -> Callable[[], ir.Value]:
-        """The value, put where it is asked for only."""
+        """Return a function that generates a value when it is called."""
         return lambda: self.value(value, point)
 
     def forget(self, changed: frozenset[ir.Local] | set[ir.Local]) -> None:
-        """Locals have changed, or will in a loop whose image is entered: what was computed of them is no more."""
+        """Drop the recomputed values that depend on locals that have changed, or that change in an entered loop."""
         for frame in self.known:
             for value in [each for each, (_, leaves) in frame.items() if not leaves.isdisjoint(changed)]:
                 del frame[value]
 
     def undo(self, statement: ir.Statement, local: ir.Local) -> None:
-        """A local becomes what it was before a statement changed it."""
+        """Restore the value that a local had before a statement changed it."""
         saved = self.unit.saves.get(statement)
         if saved is not None:
             before = (
@@ -268,7 +272,7 @@ class Reverse:
     # Adjoints
 
     def adjoint(self, carrier: ir.Value | ir.Local) -> ir.Local:
-        """The local that holds an adjoint."""
+        """Return the local that holds an adjoint."""
         if carrier not in self.adjoints:
             name = carrier.name if isinstance(carrier, ir.Local) else "value"
             made = self.adjoints[carrier] = ir.Local(f"{name}.adjoint", carrier.type)
@@ -284,7 +288,7 @@ class Reverse:
         return self.adjoints[carrier]
 
     def add(self, value: ir.Value, what: ir.Value | None) -> None:
-        """Something is added to the adjoint of a value."""
+        """Add a contribution to the adjoint of a value."""
         if what is None or value not in self.active:
             return
         if self.places.home.get(value) is not self.here:
@@ -295,7 +299,7 @@ class Reverse:
             self.sums[value] = what
 
     def add_to(self, local: ir.Local, what: ir.Value, unit: ir.Block) -> None:
-        """The same of an adjoint in a local of a unit: many iterations add to one of the kernel."""
+        """Add a contribution to an adjoint in a local of a unit; iterations add atomically to a local of the kernel."""
         if unit is not self.unit.block:
             self.builder.put(ir.Atomic("add", local, (), what, None, self.builder.loc))
             return
@@ -303,14 +307,14 @@ class Reverse:
         self.builder.put(ir.Set(local, self.builder.op("add", before, what)))
 
     def gather(self, statement: ir.Statement) -> None:
-        """Adjoints of values of this block to which the blocks of a statement add go to locals before its image."""
+        """Move the adjoints of values of the current block to locals, if inner blocks of a statement add to them."""
         for value in self.used_inside(statement):
             found = self.sums.pop(value, None)
             local = self.adjoint(value)
             self.builder.put(ir.Set(local, zero(local) if found is None else found))
 
     def collect(self, statement: ir.Statement) -> None:
-        """And come back after it."""
+        """Move the adjoints back from the locals after the image of a statement."""
         for value in self.used_inside(statement):
             self.sums[value] = self.builder.put(ir.Get(self.adjoint(value)))
 
@@ -382,20 +386,20 @@ class Reverse:
             self.add(atomic.value, self.builder.put(ir.Load(self.grad(atomic.array), index, atomic.loc)))
 
     def nothing(self, statement: ir.Statement) -> None:
-        """It has no derivative."""
+        """Generate nothing: the statement has no derivative."""
 
     def places_of(self, statement: ir.Statement, index: Sequence[ir.Value]) -> tuple[ir.Value, ...]:
         return tuple(self.value(each, Point(statement)) for each in index)
 
     def grad(self, array: ir.Array) -> ir.Array:
-        """The array of the adjoints of an array."""
+        """Return the array with the adjoints of an array."""
         if array not in self.grads:
             self.grads[array] = ir.replace(array, path=f"{array.path}.grad", needs_grad=False, is_grad=True)
         return self.grads[array]
 
 
 class Recorder(Reverse):
-    """Notes which values the sweep back asks for, and where. What it writes has no meaning."""
+    """Records the values that the reverse sweep requests, and the points of the requests. Its code is discarded."""
 
     asks_all = True
 
@@ -408,7 +412,7 @@ class Recorder(Reverse):
 
     def value(self, value: ir.Value, point: Point) -> ir.Value:
         self.demands[value, point] = None
-        return ir.LoopIndex("asked", value.type)  # anything that is no constant
+        return ir.LoopIndex("asked", value.type)  # any value that is not a constant
 
 
 IMAGES: dict[type, Callable[..., None]] = {

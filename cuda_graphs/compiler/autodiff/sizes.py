@@ -1,18 +1,20 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Size expressions: how large stacks become, as a function of what is known when a gradient is launched. bounds.py
-makes them; here is what they mean, and how the host finds their values. sizing.py has the device find the same ones.
+"""Size expressions: stack capacities as functions of the arguments of a gradient.
 
-An expression is an int, or one of
-    ("extent", path, axis)                          of an array
-    ("scalar", path, type)                          an argument
-    ("read", path, type, space, indices, extents)   an element of an array; 0 where there is none
-    ("bound", n)                                    the variable of an expression over a range, around
-    ("most" | "least" | "sum", n, begin, end, body) of body over begin <= n < end; 0 of no values
+bounds.py makes the expressions. This module defines them and evaluates them on the host. sizing.py evaluates them on
+the device, with the same results.
+
+An expression is an int or one of these tuples.
+    ("extent", path, axis)                          the extent of an array
+    ("scalar", path, type)                          a number argument
+    ("read", path, type, space, indices, extents)   an element of an array; 0 for indices out of range
+    ("bound", n)                                    the variable n of an enclosing range
+    ("most" | "least" | "sum", n, begin, end, body) maximum, minimum or sum of body over begin <= n < end; 0 if empty
     (name, a, b, type)                              an operation of EXACT
 
-A number of the kernel has to fit the type in which the kernel computes it, or the kernel's number is another one; then,
-and where one does not fit LIMIT, the expression says nothing (Wrapped), and the stack is counted (counting.py).
+The kernel computes numbers in types of limited size. If a number overflows its type or LIMIT, the exact value differs
+from the kernel's value. Evaluation then raises Wrapped, and the stack is counted (counting.py).
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ EXACT: dict[str, Callable[[int, int], int]] = {
     "mod": operator.mod,
     "min": min,
     "max": max,
-    "given": lambda a, b: a,  # where b says something too
+    "given": lambda a, b: a,  # a, after b was evaluated without overflow
 }
 MAY_WRAP = {"add", "sub", "mul"}
 RANGES: dict[str, Callable[[Iterator[int]], int]] = {
@@ -57,22 +59,29 @@ RANGES: dict[str, Callable[[Iterator[int]], int]] = {
     "least": lambda values: min(values, default=0),
     "sum": sum,
 }
-LIMIT = 1 << 62  # of all numbers, so that the sum of two does not overflow where the device adds them
-MOST_STEPS = 1 << 16  # of the host, before it leaves an expression to the device
+LIMIT = 1 << 62  # largest magnitude of a number, so that the sum of two numbers fits 64 bits on the device
+MOST_STEPS = 1 << 16  # iterations of ranges on the host; longer evaluations run on the device
 
 
 class Wrapped(ArithmeticError):
-    """A number of the kernel does not fit its type, so nobody knows what it becomes."""
+    """A number of an expression overflows its type, so the value of the kernel is unknown."""
 
 
 class TooLong(ArithmeticError):
-    """The ranges of an expression are not for the host."""
+    """The ranges of an expression are too long for the host."""
 
 
 def evaluate(expression: Expression, leaf: Callable[..., int], most_steps: int = MOST_STEPS) -> int:
-    """The value of an expression. Raises Wrapped and TooLong.
+    """Return the value of an expression.
 
-    `leaf` gives the value of an extent or scalar, taken apart; of an element as ("read", path, indices).
+    Args:
+        leaf: Returns the value of leaf(kind, path, what): `what` is the axis of an "extent", the type of a "scalar", or
+            the indices of a "read".
+        most_steps: Largest number of iterations of all ranges.
+
+    Raises:
+        Wrapped: A number overflows its type.
+        TooLong: The ranges have more than `most_steps` iterations.
     """
     return _Evaluation(leaf, most_steps).value(expression, {})
 
@@ -106,13 +115,16 @@ class _Evaluation:
         a, b = self.value(first, bound), self.value(second, bound)
         if (
             name == "mul" and abs(float(a) * float(b)) >= LIMIT
-        ):  # as the device asks, which has no wider integers
+        ):  # the same test as on the device, which has no wider integers
             raise Wrapped
         return fitting(EXACT[name](a, b), kind)
 
 
 def fitting(number: int, kind: str) -> int:
-    """The number, if it fits its type and LIMIT. Leaves are of any type, and so of `u64`, or negative."""
+    """Return the number if it fits its type and LIMIT; else raise Wrapped.
+
+    Leaves have the type "u64" here, but can be negative.
+    """
     type = SCALARS[kind]
     low = -LIMIT if kind == "u64" else max(type.minimum, -LIMIT)
     if not low <= number <= min(type.maximum, LIMIT):
@@ -121,7 +133,7 @@ def fitting(number: int, kind: str) -> int:
 
 
 def combined(name: str, a: Expression, b: Expression, kind: str) -> Expression:
-    """An operation on expressions, done where both are numbers that fit."""
+    """Return an operation on two expressions, evaluated if both are ints and the result fits."""
     if isinstance(a, int) and isinstance(b, int):
         found = EXACT[name](a, b)
         if SCALARS[kind].minimum <= found <= SCALARS[kind].maximum and abs(found) <= LIMIT:
@@ -136,7 +148,7 @@ def combined(name: str, a: Expression, b: Expression, kind: str) -> Expression:
 
 
 def parts(expression: Expression) -> tuple[Expression, ...]:
-    """The expressions that one is made of."""
+    """Return the direct subexpressions of an expression."""
     if isinstance(expression, int) or expression[0] in ("extent", "scalar", "bound"):
         return ()
     if expression[0] == "read":
@@ -147,7 +159,7 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
 
 
 def nodes(expression: Expression) -> Iterator[Expression]:
-    """All that is in an expression, with itself."""
+    """Yield an expression and all its subexpressions."""
     waiting = [expression]
     while waiting:
         found = waiting.pop()
@@ -156,7 +168,7 @@ def nodes(expression: Expression) -> Iterator[Expression]:
 
 
 def leaves_of(expression: Expression) -> set[tuple[Any, ...]]:
-    """The extents and scalars that an expression depends on, and ("read", path, space) of the arrays."""
+    """Return the extents and scalars in an expression, and ("read", path, space) for the arrays that it reads."""
     found: set[tuple[Any, ...]] = set()
     for each in nodes(expression):
         if not isinstance(each, int) and each[0] in ("extent", "scalar"):
@@ -167,7 +179,7 @@ def leaves_of(expression: Expression) -> set[tuple[Any, ...]]:
 
 
 def free(expression: Expression) -> set[int]:
-    """The variables in an expression that are not bound in it."""
+    """Return the free variables of an expression."""
     if isinstance(expression, int):
         return set()
     if expression[0] == "bound":

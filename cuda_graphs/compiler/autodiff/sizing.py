@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The device sizer: a kernel that returns the values of size expressions, for those that read arrays of the device.
+"""The sizer: a kernel that evaluates the size expressions that read arrays of the device.
 
-It computes what sizes.evaluate does, number by number, in 64 bits; -1 where that raises Wrapped. The ranges that are
-outermost are a parallel loop, one for all expressions over the same, so it takes as long as a kernel over them.
+It computes each number as sizes.evaluate does, in 64 bits, and returns -1 where that function raises Wrapped. The
+outermost ranges become a parallel loop; expressions with the same ranges share a loop.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from .sizes import EXACT, LIMIT, Expression, free
 __all__ = ["sizing_body"]
 
 Values = Mapping[int, ir.Value]
-BY_CORNERS = {"add", "sub", "mul", "min", "max"}  # extreme where their operands are
+# Operations whose extremes are at extremes of their operands.
+BY_CORNERS = {"add", "sub", "mul", "min", "max"}
 
 
 def sizing_body(kernel: ir.Kernel, expressions: Sequence[Expression]) -> ir.Block:
-    """The body of such a kernel: it returns the value of each expression, an i64, in their order."""
+    """Return the body of a sizer, which returns the value of each expression as an i64, in order."""
     writer = _Writer(kernel)
     sizes = [_Size(each) for each in expressions]
     groups: dict[tuple[Any, ...], list[_Size]] = {}
@@ -42,7 +43,7 @@ def number(value: int) -> ir.Const:
 
 
 class _Size:
-    """An expression: its outermost ranges, as far as none depends on another, and what is inside them."""
+    """An expression, split into its outermost independent ranges and the body inside them."""
 
     def __init__(self, expression: Expression) -> None:
         self.ranges: list[tuple[Expression, Expression]] = []
@@ -55,7 +56,7 @@ class _Size:
             self.ranges.append((begin, end))
             expression = body
         self.body = expression
-        self.found = ir.Local("size", i64)  # more than LIMIT where a number did not fit
+        self.found = ir.Local("size", i64)  # result; more than LIMIT after an overflow
 
 
 class _Writer:
@@ -69,7 +70,7 @@ class _Writer:
     def begin(
         self, ranges: Sequence[tuple[Expression, Expression]], members: Sequence[_Size]
     ) -> tuple[ir.Axis, ...]:
-        """The axes of a loop over these ranges, and the locals of what is to be found in it."""
+        """Initialise the results of `members`, and return the axes of a loop over their ranges."""
         builder = self.builder
         self.watch()
         axes = tuple(
@@ -82,7 +83,7 @@ class _Writer:
         return axes
 
     def group(self, axes: tuple[ir.Axis, ...], members: Sequence[_Size]) -> None:
-        """What is to be found in one loop, or outside of any."""
+        """Generate the evaluation of the expressions `members`, in a loop over `axes` or outside loops."""
         builder = self.builder
         if not axes:
             for size in members:
@@ -97,21 +98,21 @@ class _Writer:
         builder.put(ir.For(axes, inside, True))
 
     def watch(self) -> None:
-        """From here on, note whether a number does not fit."""
+        """Start to record overflows in a new local."""
         self.wrapped = ir.Local("wrapped", bool_)
         self.builder.put(ir.Set(self.wrapped, ir.FALSE))
 
     def seen(self, value: ir.Value) -> ir.Value:
-        """The value, or what is more than all others if one did not."""
+        """Return the value, or LIMIT + 1 after an overflow, which is larger than all values."""
         return self.builder.op("select", self.builder.put(ir.Get(self.wrapped)), number(LIMIT + 1), value)
 
     def end(self, size: _Size) -> ir.Value:
-        """The value of an expression; -1 where a number did not fit."""
+        """Return the value of an expression; -1 after an overflow."""
         found = self.builder.put(ir.Get(size.found))
         return self.builder.op("select", self.builder.op("less", number(LIMIT), found), number(-1), found)
 
     def value(self, expression: Expression, bound: Values) -> ir.Value:
-        """An i64."""
+        """Return the value of an expression as an i64."""
         if isinstance(expression, int):
             return number(expression)
         builder = self.builder
@@ -130,12 +131,12 @@ class _Writer:
         return self.operation(name, self.value(a, bound), self.value(b, bound), SCALARS[kind])
 
     def leaf(self, value: ir.Value) -> ir.Value:
-        """A number of any type."""
+        """Convert a number of any type to i64."""
         found = self.builder.cast(value, i64)
         if value.type.size < i64.size:
             self.spans[found] = int(value.type.minimum), int(value.type.maximum)
             return found
-        low = 0 if value.type.kind == "uint" else -LIMIT  # above it, the cast makes it negative
+        low = 0 if value.type.kind == "uint" else -LIMIT  # the cast makes larger numbers negative
         return self.fitting(found, low, LIMIT)
 
     def read(
@@ -145,7 +146,7 @@ class _Writer:
         extents: Sequence[Expression],
         bound: Values,
     ) -> ir.Value:
-        """An element, or 0 where there is none."""
+        """Return an element of an array, or 0 for indices out of range."""
         builder = self.builder
         at = tuple(self.value(each, bound) for each in indices)
         inside: ir.Value = ir.TRUE
@@ -200,13 +201,13 @@ class _Writer:
         return self.fitting(found, first, last)
 
     def span(self, value: ir.Value) -> tuple[int, int]:
-        """Between which numbers a value is, or the expression says nothing."""
+        """Return the range of a value without an overflow."""
         return (
             (int(value.value),) * 2 if isinstance(value, ir.Const) else self.spans.get(value, (-LIMIT, LIMIT))
         )
 
     def fitting(self, value: ir.Value, low: int, high: int) -> ir.Value:
-        """The value, of which is noted whether it does not fit."""
+        """Return the value, and record an overflow if it is outside the range."""
         below = self.builder.op("less", value, number(low))
         above = self.builder.op("less", number(high), value)
         self.refuse(self.builder.op("bit_or", below, above))
@@ -214,6 +215,6 @@ class _Writer:
         return value
 
     def refuse(self, condition: ir.Value) -> None:
-        """The expression says nothing if this holds."""
+        """Record an overflow if the condition is true."""
         before = self.builder.put(ir.Get(self.wrapped))
         self.builder.put(ir.Set(self.wrapped, self.builder.op("bit_or", before, condition)))

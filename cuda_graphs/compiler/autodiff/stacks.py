@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The adstack: where the values of a local go that is changed in loops.
+"""The adstack: the stack of the old values of a local that changes in loops.
 
-A stack is an array [room, workers], so neighbouring threads of a GPU write neighbouring elements. Only values are on
-it: their adjoints are in one register, since none but that of the last value is ever different from 0.
+A stack is an array [capacity, workers], so neighbouring threads of a GPU write neighbouring elements. It holds only
+values. Their adjoints need a single register, since only the adjoint of the last value can differ from 0.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from .places import Places
 
 __all__ = ["OVERFLOW", "StackOf", "unless"]
 
-# Memory of the host: the number of a stack, from 1 on, that had no room in some iteration.
+# One word of host memory: the number, counted from 1, of a stack that overflowed in an iteration.
 OVERFLOW = ir.Array(OVERFLOW_PATH, i64, 1, ir.Space.FIELD, (1,))
 
 
 class StackOf:
-    """The stack of one local in a unit. `sites`: the loops around each place where something is put on it."""
+    """The stack of one local in a unit. `sites` holds the loops around each push."""
 
     def __init__(self, local: ir.Local, number: int, worker: ir.Value, unit: ir.Block) -> None:
         self.number, self.unit = number, unit
         self.array = ir.Array(f"adstack.{number}", local.type, 2, ir.Space.TEMP)
-        self.top = ir.Local(f"{local.name}.top", i32)  # how many are there, or would be if there were room
+        # Number of pushed values, including values that did not fit.
+        self.top = ir.Local(f"{local.name}.top", i32)
         self.worker = worker
         self.sites: list[tuple[ir.For | ir.While, ...]] = []
         self.loc: ir.Loc | None = None
 
     def push(self, builder: Builder, value: ir.Value) -> None:
-        """Put a value on it, if there is room."""
+        """Generate a push, which drops the value if the stack is full."""
         self.loc = self.loc or builder.loc
         count = builder.put(ir.Get(self.top))
         room = builder.put(ir.Extent(self.array, 0))
@@ -42,27 +43,29 @@ class StackOf:
         builder.put(ir.Set(self.top, builder.op("add", count, ir.Const(1, i32))))
 
     def pop(self, builder: Builder) -> ir.Value:
-        """The last value that was put on it."""
+        """Generate a pop, and return the value."""
         count = builder.op("sub", builder.put(ir.Get(self.top)), ir.Const(1, i32))
         builder.put(ir.Set(self.top, count))
-        if isinstance(self.worker, ir.Const):  # the kernel itself, which goes back even if there was no room
+        if isinstance(self.worker, ir.Const):  # the kernel itself goes back even after an overflow
             last = builder.op("sub", builder.put(ir.Extent(self.array, 0)), ir.Const(1, i32))
             count = builder.op("min", count, last)
         return builder.put(ir.Load(self.array, (count, self.worker), builder.loc))
 
     def overflowed(self, builder: Builder) -> ir.Value:
-        """Whether there was no room for something. Asked between the sweeps, when nothing was taken off yet."""
+        """Return a value that is true after an overflow. The test must stand between the sweeps, before any pop."""
         room = builder.put(ir.Extent(self.array, 0))
         return builder.op("greater", builder.put(ir.Get(self.top)), room)
 
     def described(self, places: Places) -> ir.Stack:
-        """What the kernel says of it."""
+        """Return the description of the stack in the kernel."""
         return ir.Stack(self.array, room(self.sites, places.owner.get(self.unit), places), self.loc)
 
 
 def unless(full: ir.Local, body: list[ir.Statement]) -> list[ir.Statement]:
-    """Statements that write to arrays of a call and to fields unless a local is set. Loops do nothing then; what is
-    inside statements is changed where it is."""
+    """Return statements that skip writes to arrays and fields if a local is set.
+
+    Loops over parallel tasks skip their whole body. Inner statements are changed in place.
+    """
     used = {value for each in ir.walk(ir.Block(body)) for value in ir.operands_of(each)}
     made: list[ir.Statement] = []
     for statement in body:
@@ -85,6 +88,6 @@ def unless(full: ir.Local, body: list[ir.Statement]) -> list[ir.Statement]:
 
 
 def is_given(array: ir.Array | ir.Local) -> bool:
-    """Whether it is memory that others see, but for the word that says that there was no room."""
+    """Return True for memory of arguments and fields, except the word for overflows."""
     outside = isinstance(array, ir.Array) and array.space in (ir.Space.PARAM, ir.Space.FIELD)
     return outside and array is not OVERFLOW

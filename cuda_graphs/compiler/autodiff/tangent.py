@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Forward mode: a kernel that does what it did, and beside each step what that does to derivatives.
+"""Forward mode: makes a kernel that computes the results of a kernel and their duals.
 
-How fast a value changes is its dual. Each statement is followed by that on duals, in the same place, so that all
-control flow is the kernel's own, and nothing is saved: a store sets the dual of the element, an addition adds to it.
-The dual of an array "x" is the array "x.dual". What no dual flows to has none, which stands for 0.
+A dual is the derivative of a value along the seed direction. Each statement is followed by a statement on duals, so the
+duals share the control flow of the kernel and no values are saved. A store also sets the dual of the element, and an
+addition also adds to the dual. The dual of an array "x" is the array "x.dual". A value without a dual has the dual 0.
 """
 
 from __future__ import annotations
@@ -27,22 +27,25 @@ Carrier = ir.Value | ir.Local | ir.Array
 
 
 def tangent(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with duals of its arrays.
+    """Return the kernel with duals of its arrays.
 
-    Raises CompileGradientError for what would have a dual that nobody could compute.
+    Raises:
+        CompileGradientError: A dual would flow through a construct without a derivative.
     """
     return _kernel(kernel, {array for array in kernel.arrays if array.needs_dual})
 
 
 def constant(kernel: ir.Kernel) -> ir.Kernel:
-    """The same, as if all that the kernel reads were constant: what it stores has the dual 0."""
+    """Return the kernel with duals that treats all arrays it reads as constant: stored elements get the dual 0."""
     return _kernel(kernel, set())
 
 
 def _kernel(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
     refuse_gradients(kernel)
     if kernel.checkpoints:
-        raise refused(kernel.loc, "a kernel with checkpoints has no duals", "differentiate one without")
+        raise refused(
+            kernel.loc, "a kernel with checkpoints has no duals", "differentiate a kernel without checkpoints"
+        )
     varied = all_varied(kernel, sources)
     refuse(kernel, varied)
     writer = _Tangent(varied)
@@ -56,7 +59,7 @@ def _kernel(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
 
 
 def all_varied(kernel: ir.Kernel, sources: set[ir.Array]) -> set[Carrier]:
-    """All that derivatives flow to from arrays."""
+    """Return all carriers that derivatives flow to from the arrays `sources`."""
     statements = list(ir.walk(kernel.body))
     found: set[Carrier] = set(sources)
     size = -1
@@ -68,8 +71,10 @@ def all_varied(kernel: ir.Kernel, sources: set[ir.Array]) -> set[Carrier]:
 
 
 def flows_of(statement: ir.Statement) -> Iterator[tuple[Carrier, Carrier]]:
-    """(from, to) of the derivatives that flow through a statement; of arrays only those out of them, as whether one has
-    a dual is said by whoever passes it."""
+    """Yield (from, to) of the derivatives that flow through a statement.
+
+    Arrays occur only as `from`: the caller determines whether an array has a dual.
+    """
     yield from edges(statement)
     match statement:
         case ir.Load():
@@ -83,7 +88,7 @@ def flows_of(statement: ir.Statement) -> Iterator[tuple[Carrier, Carrier]]:
 
 
 def refuse(kernel: ir.Kernel, varied: set[Carrier]) -> None:
-    """Refuse derivatives that would have to flow where they cannot."""
+    """Reject a kernel if a dual would flow through an operation or array without a derivative."""
     statements = list(ir.walk(kernel.body))
     used = {value for s in statements for value in ir.operands_of(s)}
     loaded = {s.array for s in statements if isinstance(s, ir.Load)}
@@ -93,42 +98,42 @@ def refuse(kernel: ir.Kernel, varied: set[Carrier]) -> None:
                 if any(arg in varied for arg in s.args):
                     raise refused(
                         s.loc, f"{OPS[s.name].spelling} has no derivative",
-                        "apply it to what depends on no array with a dual",
+                        "apply it only to values that do not depend on arrays with a dual",
                     )  # fmt: skip
             case ir.Atomic():
                 refuse_atomic(s, varied, used)
             case ir.Store() if not s.array.needs_dual and s.array in loaded and s.value in varied:
                 if s.array.element.kind == "float":
                     raise refused(
-                        s.loc, f"{s.array.path!r} passes a value on inside of the kernel, and has no dual itself",
+                        s.loc, f"{s.array.path!r} passes a value on inside the kernel, but has no dual",
                         "make it with needs_grad=True or needs_dual=True, or keep the value in a variable",
                     )  # fmt: skip
             case ir.Collective() if s in varied and not is_linear(s):
                 raise refused(
-                    s.loc, f"{COLLECTIVES[s.name].spelling} has no derivative: whose value it gives is not known",
-                    "add values up, or shuffle them",
+                    s.loc, f"{COLLECTIVES[s.name].spelling} has no derivative: the thread with the result is unknown",
+                    "use a sum or a shuffle",
                 )  # fmt: skip
             case ir.Return() if any(value in varied for value in s.values):
                 raise refused(
-                    s.loc, "what a kernel returns has no dual",
-                    "write it to an array of one element that has one",
+                    s.loc, "a returned value has no dual",
+                    "write the value to an array of one element with a dual",
                 )  # fmt: skip
 
 
 def refuse_atomic(atomic: ir.Atomic, varied: set[Carrier], used: set[ir.Value]) -> None:
-    """Only sums have a derivative that does not depend on what others do."""
+    """Reject atomics on duals, except sums: other atomics have derivatives that depend on other iterations."""
     if atomic.type.kind != "float":
         return
     carries = atomic.array in varied or (isinstance(atomic.array, ir.Array) and atomic.array.needs_dual)
     if atomic.kind != "add" and (carries or atomic.value in varied):
         raise refused(
-            atomic.loc, f"atomic {atomic.kind} has no derivative here: which iteration it came from is not known",
+            atomic.loc, f"atomic {atomic.kind} has no derivative here: the iteration that set the result is unknown",
             "add with +=",
         )  # fmt: skip
     if atomic in used and atomic in varied:
         raise refused(
-            atomic.loc, "what an atomic returns depends on the order of iterations, which nobody knows",
-            "compute the place or value from the loop variables",
+            atomic.loc, "the result of an atomic depends on the order of iterations, which is unknown",
+            "compute the index or value from the loop variables",
         )  # fmt: skip
 
 
@@ -138,10 +143,10 @@ def is_linear(collective: ir.Collective) -> bool:
 
 
 class _Tangent(Copier):
-    """Copies a kernel, with duals.
+    """Copies a kernel with duals.
 
-    arrays, locals  the dual of each that has one
-    duals           of values of the kernel: the dual in the copy
+    arrays, locals  dual of each array and local that has a dual
+    duals           dual in the copy, for each value of the kernel
     """
 
     def __init__(self, varied: set[Carrier]) -> None:
@@ -159,7 +164,7 @@ class _Tangent(Copier):
         return [*made, *builder.block.body]
 
     def beside(self, builder: Builder, s: ir.Statement) -> None:
-        """What a statement does to duals."""
+        """Generate the statements on duals for a statement."""
         match s:
             case ir.Op() if s in self.varied:
                 self.op(builder, s)
@@ -193,7 +198,7 @@ class _Tangent(Copier):
             self.duals[op] = total
 
     def atomic(self, builder: Builder, atomic: ir.Atomic) -> None:
-        """A sum of something with a dual."""
+        """Generate the sum of duals for an atomic sum."""
         array, dual = atomic.array, self.duals[atomic.value]
         if isinstance(array, ir.Local):
             builder.put(ir.Atomic("add", self.local(array), (), dual, None, atomic.loc))
