@@ -13,9 +13,9 @@ import cuda_graphs as cg
 PACKAGE = Path(cg.__file__).parent
 STATUS = ctypes.CFUNCTYPE(ctypes.c_int)
 NAMES = re.findall(r"^CG_\w+\((\w+),", (PACKAGE / "_driver/functions.def").read_text(), re.MULTILINE)
-# At least as many arguments as any of them takes: cuLaunchKernel has 11. A function ignores the arguments that it does not
-# have.
-WORDS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 12)
+# The most arguments of any driver function, those of cuLaunchKernel, rounded up. A function ignores surplus arguments.
+MOST_WORDS = 12
+WORDS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * MOST_WORDS)
 
 
 class Call(NamedTuple):
@@ -75,8 +75,9 @@ class DriverTable:
         self.table[:] = self.before
 
     def original(self, name):
-        """The driver's function itself; it is called with twelve words."""
-        return WORDS(self.before[NAMES.index(name)])
+        """Return the driver's function. It takes up to MOST_WORDS words and sets the others to None."""
+        function = WORDS(self.before[NAMES.index(name)])
+        return lambda *words: function(*words, *[None] * (MOST_WORDS - len(words)))
 
     def _put(self, name, function):
         self.functions.append(function)  # must live as long as the table may call it

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reports the lines of code of each folder: `python tests/repo/test_sizes.py`. A file has one subject; no limit is set."""
+"""Reports the lines of code of each folder: `python tests/repo/test_sizes.py`. There is no limit."""
 
 from collections import Counter
 from pathlib import Path
