@@ -37,9 +37,9 @@ cdef int read_callback(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* pa
     if isinstance(fn, ctypes._CFuncPtr):
         return read_c_function(fn, user_data, params, owners)
     if user_data is not None:
-        raise ValueError("user_data is only supported with ctypes function pointers; bind it to the callable instead")
+        raise ValueError("user_data is for ctypes function pointers only: bind it to the callable instead")
     if not callable(fn):
-        raise TypeError(f"callback must be callable, got {type(fn).__name__}")
+        raise TypeError(f"a callback takes a callable, got {type(fn).__name__}")
     params.fn = trampoline
     params.userData = <PyObject*>fn
     owners.first = hold_python(<PyObject*>fn)

@@ -288,7 +288,10 @@ cdef class GraphNode(Place):
         return EdgeData(edges.data[0].from_port, edges.data[0].to_port, edges.data[0].type)
 
     def _change(self, remove, add, bint forward, data=EdgeData()):
-        """Remove the edges to `remove` and add edges to `add` with `data`. If it raises, no edge has changed."""
+        """Remove the edges to `remove` and add edges to `add` with `data`.
+
+        After an error no edge has changed, unless the driver also refuses to restore the removed edges.
+        """
         cdef CUgraph graph = self._record().graph.raw
         cdef Edges gone, new
         cdef CUresult status = CUDA_SUCCESS, restored = CUDA_SUCCESS
