@@ -61,7 +61,7 @@ cdef CUcontext accept_context(str what) except NULL:
 
 cdef Opaque open_buffer(Buffer buffer, str name) except *:
     if not buffer._h:
-        raise ClosedBufferError(f"{name} is a closed Buffer, which has no memory")
+        raise ClosedBufferError(f"{name} is a closed Buffer, which has no active allocation")
     return as_owner(buffer._h)
 
 

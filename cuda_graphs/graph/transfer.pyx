@@ -134,7 +134,7 @@ cdef CUmemorytype type_of(object operand, CUdeviceptr address, str name) except 
 
 cdef int check_size(size_t size, str name, size_t room) except -1:
     if size > room:
-        raise ValueError(f"{name} has {room} bytes, but the node would touch {size}")
+        raise ValueError(f"{name} has {room} bytes, and the node would touch {size}")
     return 0
 
 
@@ -226,7 +226,7 @@ cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
     if isinstance(value, Parameter):
         p.elementSize = <unsigned int>use_element(spec, value, &p.value)
         if array is not None and array.itemsize != p.elementSize:
-            raise TypeError(f"dst has elements of {array.itemsize} bytes, but {value!r} has {p.elementSize}")
+            raise TypeError(f"dst has elements of {array.itemsize} bytes, and {value!r} has {p.elementSize}")
         return 0
     drop_use(spec, Field.kValue)
     if array is not None:

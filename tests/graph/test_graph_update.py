@@ -424,8 +424,8 @@ def test_without_the_definition_the_node_is_named_and_why_no_more_is_said(two_no
     gc.collect()
     message = failure(graph, make(height=2))
     assert "MemsetNode 'fill'" in message
-    assert "the definition that the executable was made of is gone" in message
-    assert "the definition that the executable was made of is gone" in failure(graph, make(extra=True))
+    assert "the definition that the executable was made from is gone" in message
+    assert "the definition that the executable was made from is gone" in failure(graph, make(extra=True))
 
 
 def test_after_an_update_it_is_compared_with_the_new_definition(two_nodes):
