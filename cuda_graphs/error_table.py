@@ -3,8 +3,8 @@
 """The table of driver statuses: an explanation for users of graphs, and a remedy, for each status.
 
 A row is a line ``code NAME``, then the indented explanation, then the remedy after ``=>``. `errors.py` makes exceptions
-from the table, and `docs/errors.md` is generated from it. Codes and names are those of ``CUresult`` in cuda.h (CUDA 13).
-`STICKY` lists the statuses that leave the context unusable according to cuda.h.
+from the table, and `docs/errors.md` is generated from it. Codes and names are those of ``CUresult`` in cuda.h (CUDA
+13). `STICKY` lists the statuses that leave the context unusable according to cuda.h.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ ROWS = """
 
 303 CUDA_ERROR_SHARED_OBJECT_INIT_FAILED
     A library of the driver could not be initialised.
-    => Check that driver and kernel module have the same version (`nvidia-smi`), and that both are visible in containers.
+    => Check that driver and kernel module have the same version (`nvidia-smi`), and that containers see both.
 
 304 CUDA_ERROR_OPERATING_SYSTEM
     The operating system refused a resource that the driver needs, such as memory, threads, files or permissions.
@@ -286,7 +286,7 @@ ROWS = """
     => Avoid deep recursion and large local arrays, or raise the device's stack limit.
 
 715 CUDA_ERROR_ILLEGAL_INSTRUCTION
-    A kernel reached an instruction that the device does not have, usually because code was overwritten or built wrongly.
+    A kernel reached an instruction that the device does not have, mostly because code was overwritten or built wrongly.
     => Compile for device.arch. Look for writes through function pointers or beyond arrays.
 
 716 CUDA_ERROR_MISALIGNED_ADDRESS
@@ -420,7 +420,7 @@ ROWS = """
     => Check that device. The data that it should have delivered is not valid.
 
 912 CUDA_ERROR_INVALID_CLUSTER_SIZE
-    The blocks cannot be grouped in clusters of this size: the cluster is too large, or the grid is not a multiple of it.
+    The blocks cannot be grouped in clusters of this size: it is too large, or the grid is not a multiple of it.
     => Use a cluster of at most 8 blocks that divides the grid, or no cluster.
 
 913 CUDA_ERROR_FUNCTION_NOT_LOADED
@@ -454,7 +454,7 @@ ROWS = """
 999 CUDA_ERROR_UNKNOWN
     The driver failed for an unknown reason. After a driver update without a reboot, or after a suspend of the machine,
     the cause may be the kernel module.
-    => Try `nvidia-smi`. If it fails too, reload the driver or reboot. Otherwise reduce the program and report the error.
+    => Try `nvidia-smi`. If it fails too, reload the driver or reboot. Otherwise reduce the program and report it.
 """
 
 # cuda.h: these leave "the process in an inconsistent state", or the context unusable.

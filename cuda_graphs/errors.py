@@ -3,8 +3,8 @@
 """Exceptions. Each holds the driver's status, its explanation, the attempted operation, and a remedy.
 
 `error_from_code` returns the exception for a CUresult. Errors that programs are likely to catch have classes of their
-own. Misuse that is detected before the driver is called raises TypeError, ValueError or RuntimeError instead. The module
-imports only the table of explanations, so that every layer may import it.
+own. Misuse that is detected before the driver is called raises TypeError, ValueError or RuntimeError instead. The
+module imports only the table of explanations, so that every layer may import it.
 """
 
 from __future__ import annotations
@@ -145,19 +145,19 @@ class NVRTCError(CUDAError):
 
 
 class ClosedBufferError(RuntimeError, ValueError):
-    """A Buffer is used after it was closed. Also a ValueError, because a closed Buffer is an invalid argument."""
+    """A Buffer is used after it was closed. Also a ValueError: a closed Buffer is an invalid argument."""
 
 
 class ClosedBuilderError(RuntimeError, ValueError):
-    """A GraphBuilder is used after it was closed. Also a ValueError, because a closed builder is an invalid argument."""
+    """A GraphBuilder is used after it was closed. Also a ValueError: a closed builder is an invalid argument."""
 
 
 class GraphUpdateError(CUDAError):
-    """An executable graph could not take a changed definition. The executable is unchanged and can still be launched."""
+    """An executable graph could not take a changed definition. The executable is unchanged and can be launched."""
 
 
 class GraphInstantiateError(CUDAError, RuntimeError):
-    """A definition cannot be instantiated. `code` is 0 if the driver reported the error only in the result of the call."""
+    """A definition cannot be instantiated. `code` is 0 if only the result reports the error."""
 
     def _headline(self) -> str:
         return self.explanation
@@ -224,7 +224,9 @@ def warn_of_loss(code: int, call: str) -> None:
     Does nothing after the loss of the context: every call fails then, and exceptions have reported the loss.
     """
     if code not in STICKY:
-        error = error_from_code(code, attempt=f"{call}, when the last handle was dropped: the resource stays allocated")
+        error = error_from_code(
+            code, attempt=f"{call}, when the last handle was dropped: the resource stays allocated"
+        )
         warnings.warn(str(error), CUDAWarning, stacklevel=2)
 
 
@@ -285,9 +287,7 @@ def instantiate_error(
         return error_from_code(code, name, text, attempt)
     if result == 0:
         raise ValueError("result and code 0 are success: there is no error to report")
-    explanation = (
-        NO_DETAILS if result == 1 else f"The instantiation failed with the unknown result {result}"
-    )
+    explanation = NO_DETAILS if result == 1 else f"The instantiation failed with the unknown result {result}"
     return GraphInstantiateError(0, "CUDA_GRAPH_INSTANTIATE_ERROR", text, attempt, None, explanation, "")
 
 

@@ -3,8 +3,8 @@
 """`GraphDef.check`: finds mistakes in a definition that the driver accepts.
 
 The checker reads a definition into scopes, one per graph in it. The accesses of an inner graph (a body or an embedded
-graph) count as accesses of the node that holds it, with the order of that node. Two branches of one node never conflict.
-Therefore the checker compares each pair of nodes in one scope: that of the innermost graph around both nodes.
+graph) count as accesses of the node that holds it, with the order of that node. Two branches of one node never
+conflict. Therefore the checker compares each pair of nodes in one scope: that of the innermost graph around both nodes.
 
 Each event and each condition is modelled as one byte outside of all memory. A record of an event writes its byte, and a
 wait reads it. A conditional node writes the byte of its condition, and kernels that set the condition read the byte,
@@ -170,9 +170,7 @@ class Scope:
 
     def __init__(self, graph: GraphDef) -> None:
         self.graph = graph
-        self.nodes = sorted(
-            graph.nodes(), key=attrgetter("handle")
-        )  # makes reports reproducible
+        self.nodes = sorted(graph.nodes(), key=attrgetter("handle"))  # makes reports reproducible
         self.inner: dict[GraphNode, list[Scope]] = {}
 
     @classmethod

@@ -79,8 +79,8 @@ def shape_of(dst: Operand, src: Operand, size: int | None, before: Shape | None 
     before  shape of the node that is changed. It gives the default of `size`, and the layout of operands that are not
             arrays
 
-    Raises TypeError if the size is unknown. Raises ValueError for operands that are too small or of different sizes, and
-    for a copy that needs more than one node.
+    Raises TypeError if the size is unknown. Raises ValueError for operands that are too small or of different sizes,
+    and for a copy that needs more than one node.
     """
     if size is None:
         size = common_size(dst, src) if before is None else before.size
@@ -154,8 +154,8 @@ def overlap(shape: Shape) -> str:
 def explicit_shape(dst: Operand, src: Operand, given: Extents, before: Shape | None = None) -> Shape:
     """Return the shape that the keywords describe.
 
-    A missing keyword takes its value from `before`. Without `before` it takes the value of the arrays, seen as planes of
-    rows. Without arrays the rows and planes have no gaps.
+    A missing keyword takes its value from `before`. Without `before` it takes the value of the arrays, seen as planes
+    of rows. Without arrays the rows and planes have no gaps.
     """
     seen = [rows_of(operand) for operand in (dst, src)]
     whole = before or extents_of([shape for shape in seen if shape is not None], given)
@@ -199,7 +199,7 @@ def extents_of(seen: list[Shape], given: Extents) -> Shape:
 
 
 def rows_of(operand: Operand) -> Shape | None:
-    """Return an array as planes of contiguous rows, whose rows are its last axis; None if its strides do not allow it."""
+    """Return an array as planes of contiguous rows along its last axis; None if its strides do not allow it."""
     if operand.array is None or len(operand.array.shape) < 2:
         return None
     shape, strides, itemsize = operand.array.shape, operand.array.strides, operand.array.itemsize

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Describes the difference of two definitions, for the message of an update that the driver refused.
 
-The driver names at most one node of the new definition. This module compares it with its partner in the current state of
-the definition that the executable was made from. Definitions whose nodes have the same kinds and names in the same order
-are assumed to come from the same program, so their nodes are paired in that order. Other definitions are paired by the
-rule of cuda.h (cuGraphExecUpdate): nodes without successors in the order of the nodes, all other nodes in the order of
-the edges that end at a pair.
+The driver names at most one node of the new definition. This module compares it with its partner in the current state
+of the definition that the executable was made from. Definitions whose nodes have the same kinds and names in the same
+order are assumed to come from the same program, so their nodes are paired in that order. Other definitions are paired
+by the rule of cuda.h (cuGraphExecUpdate): nodes without successors in the order of the nodes, all other nodes in the
+order of the edges that end at a pair.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adds names and source lines to the DOT files that drivers write.
 
-A driver names its nodes "graph_1_node_0" and so on. With the option `handles` it writes the handle of each node into the
-label, which identifies the node. The code relies neither on the order of attributes nor on the form of labels: libcuda
-writes plain labels for some kinds of nodes, and records (fields in braces) for others.
+A driver names its nodes "graph_1_node_0" and so on. With the option `handles` it writes the handle of each node into
+the label, which identifies the node. The code relies neither on the order of attributes nor on the form of labels:
+libcuda writes plain labels for some kinds of nodes, and records (fields in braces) for others.
 """
 
 from __future__ import annotations

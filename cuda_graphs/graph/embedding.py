@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Describes an embedded definition in messages. A driver refuses some nodes in it (cuda.h, cuGraphAddChildGraphNode), but
-does not name them."""
+"""Describes an embedded definition in messages. A driver refuses some nodes in it (cuda.h, cuGraphAddChildGraphNode),
+but does not name them."""
 
 from __future__ import annotations
 
@@ -31,4 +31,8 @@ def describe_copy(child: GraphDef) -> str:
     """Return the words for an embedding, with the first node that an embedded graph may not hold."""
     words = f"a copy of {child._identify(True)}"
     node = next(unfit_nodes(child), None)
-    return words if node is None else f"{words}, which holds {node._identify(True)} (not allowed in embedded graphs)"
+    return (
+        words
+        if node is None
+        else f"{words}, which holds {node._identify(True)} (not allowed in embedded graphs)"
+    )

@@ -17,9 +17,9 @@ ELEMENT_SIZES = (4, 2, 1)  # bytes of an element of a memset node
 def element_of(array: ArrayView, value: Any) -> bytes:
     """Return the bytes of one array element with the value, or the part of it that repeats.
 
-    A number is converted to the array's type as in an assignment. Any other object stands for its bytes. Raises TypeError
-    or OverflowError, like NumPy, for a number that the type cannot hold. Raises ValueError for an element that a memset
-    node cannot write.
+    A number is converted to the array's type as in an assignment. Any other object stands for its bytes. Raises
+    TypeError or OverflowError, like NumPy, for a number that the type cannot hold. Raises ValueError for an element
+    that a memset node cannot write.
     """
     import numpy as np  # imported late: importing this package does not need NumPy
 
@@ -31,8 +31,8 @@ def element_of(array: ArrayView, value: Any) -> bytes:
             if element == element[:size] * (len(element) // size):
                 return element[:size]
         raise ValueError(
-            f"a memset node repeats 1, 2 or 4 bytes, but {value!r} of type {array.dtype!r} has {len(element)} bytes that "
-            "do not repeat: fill with a kernel"
+            f"a memset node repeats 1, 2 or 4 bytes, but {value!r} of type {array.dtype!r} has {len(element)} bytes "
+            "that do not repeat: fill with a kernel"
         )
     pattern = bytes(memoryview(value).cast("B"))
     if len(pattern) not in ELEMENT_SIZES:

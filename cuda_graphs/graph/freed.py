@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explains why a driver refuses a node that uses memory of an alloc node.
 
-If a free node of a definition frees memory, libcuda 580 refuses every new memset, memcpy or free node for that memory in
-the same definition, with "invalid argument". The order of the nodes does not matter (tests/conformance/driver,
+If a free node of a definition frees memory, libcuda 580 refuses every new memset, memcpy or free node for that memory
+in the same definition, with "invalid argument". The order of the nodes does not matter (tests/conformance/driver,
 graph_memory_use).
 """
 
@@ -20,7 +20,7 @@ __all__ = ["explain_freed"]
 
 def explain_freed(graph: GraphDef, addresses: Sequence[int]) -> str:
     """Return the end of a message that names the node that frees one of the addresses; "" if no node frees them."""
-    from cuda_graphs.graph.node_kinds import AllocNode, FreeNode  # imported late: node_kinds imports this module
+    from cuda_graphs.graph.node_kinds import AllocNode, FreeNode  # late: avoids a cycle
 
     allocs = [
         node

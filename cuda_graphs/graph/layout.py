@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layouts: the bytes of memory that a copy or a fill touches.
 
-A layout is a run of contiguous bytes that is repeated along axes. For example, a float32 array of shape (4, 3) whose rows
-lie 64 bytes apart is a run of 12 bytes with the axis (4, 64). A copy walks two layouts together, in C order. `pair` first
-cuts both layouts to the same counts. `join` then merges axes that follow one another in memory without a gap.
+A layout is a run of contiguous bytes that is repeated along axes. For example, a float32 array of shape (4, 3) whose
+rows lie 64 bytes apart is a run of 12 bytes with the axis (4, 64). A copy walks two layouts together, in C order.
+`pair` first cuts both layouts to the same counts. `join` then merges axes that follow one another in memory without a
+gap.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Layout:
         return self.run + sum((count - 1) * stride for count, stride in self.axes)
 
     def in_memory_order(self) -> Layout:
-        """Return the same bytes in the order of their addresses. A contiguous array in Fortran order becomes one run."""
+        """Return the same bytes in the order of addresses. A contiguous array in Fortran order becomes one run."""
         run, axes = join([(self.run, 1, 1), *((count, stride, stride) for count, stride in self.axes)])
         return Layout(run, tuple((count, stride) for count, stride, _ in axes))
 

@@ -97,8 +97,8 @@ class Lives:
     def misuses(self, step: int, span: Span) -> Iterator[tuple[Life, bool]]:
         """Yield (life, whether it has ended) for lives that an access is surely outside of.
 
-        Yields nothing for an access that may be inside of a life. An access without an order to the beginning or the end
-        of a life may be inside; the check of order reports it.
+        Yields nothing for an access that may be inside of a life. An access without an order to the beginning or the
+        end of a life may be inside; the check of order reports it.
         """
         for i in range(max(bisect_right(self.starts, span.start) - 1, 0), len(self.clusters)):
             if self.starts[i] >= span.end:

@@ -92,7 +92,9 @@ def accept(
         return options
     if isinstance(options, Mapping):
         return cls(**options)
-    raise TypeError(f"options must be a {cls.__name__}, a mapping of its fields, or None, got {type(options).__name__}")
+    raise TypeError(
+        f"options must be a {cls.__name__}, a mapping of its fields, or None, got {type(options).__name__}"
+    )
 
 
 def memory_kind(memory_type: str | None) -> int:

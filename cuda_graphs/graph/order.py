@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Order: a topological order of the nodes of one graph, and queries of which nodes come before others.
 
-Sets are stored as the bits of Python ints. One operation on a set of a thousand members costs as much as a call. In a set
-of accesses bit i is the access of column i. `check` asks for accesses that overlap and have no order:
+Sets are stored as the bits of Python ints. One operation on a set of a thousand members costs as much as a call. In a
+set of accesses bit i is the access of column i. `check` asks for accesses that overlap and have no order:
 
 * A walk backwards over the nodes gives, for each node, the columns that come after it by edges.
 * The columns are sorted by their first byte and by their last byte. The columns that miss a span form a prefix of each

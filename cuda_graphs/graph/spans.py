@@ -19,8 +19,8 @@ Axes = tuple[tuple[int, int], ...]
 
 class Span(NamedTuple):
     """`run` bytes from `start` on, repeated `count` times `stride` bytes apart for each (count, stride) of `axes`,
-    innermost first. Counts and strides are 1 or more. `start` is an address, or the name of the parameter that gives the
-    address. A span with a name can be displayed but not compared."""
+    innermost first. Counts and strides are 1 or more. `start` is an address, or the name of the parameter that gives
+    the address. A span with a name can be displayed but not compared."""
 
     start: Any  # int, or str
     run: int
@@ -68,8 +68,8 @@ class Span(NamedTuple):
     def _meets_tile(self, other: Span) -> bool:
         """Return True if two spans whose rows have the same stride share a byte.
 
-        Row i of self overlaps row j of other if the distance of the starts, minus (i - j) strides, is smaller than a row.
-        i - j takes every value from 1 - other's count to self's count - 1.
+        Row i of self overlaps row j of other if the distance of the starts, minus (i - j) strides, is smaller than a
+        row. i - j takes every value from 1 - other's count to self's count - 1.
         """
         (count, stride), (other_count, _) = self.axes[0], other.axes[0]
         distance = other.start - self.start

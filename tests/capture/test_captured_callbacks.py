@@ -180,7 +180,7 @@ def test_callback_whose_node_is_not_found_runs_and_lives_as_long_as_its_graph(
             counter.calls += ctypes.c_int.from_address(pointer).value
 
         data = b"\x01\x00\x00\x00"
-    with pytest.raises(RuntimeError, match="^test hook: the captured node was not reported$"):
+    with pytest.raises(RuntimeError, match=r"^test hook: the captured node was not reported$"):
         capture_and_lose(capturing, fn, user_data=data)
     del counter, fn
     gc.collect()

@@ -15,9 +15,7 @@ def test_the_types_are_looked_at_before_the_count(arguments, capturing):
     builders = [capturing if a == "one" else a for a in arguments]
     only_builders = all(isinstance(b, cg.GraphBuilder) for b in builders)
     text = (
-        r"join\(\) takes two or more GraphBuilders"
-        if only_builders
-        else r"join\(\) takes GraphBuilders, got"
+        r"join\(\) takes two or more GraphBuilders" if only_builders else r"join\(\) takes GraphBuilders, got"
     )
     with pytest.raises(ValueError if only_builders else TypeError, match=text):
         join(*builders)
@@ -76,11 +74,11 @@ def test_a_joined_builder_says_that_it_is_closed(capturing):
         lambda: fork.callback(print),
         fork.begin_building,
     ):
-        with pytest.raises(RuntimeError, match="^The GraphBuilder has been closed"):
+        with pytest.raises(RuntimeError, match=r"^The GraphBuilder has been closed"):
             call()
     assert fork.stream is None
     capturing.end_building()
-    with pytest.raises(RuntimeError, match="^The GraphBuilder has been closed"):
+    with pytest.raises(RuntimeError, match=r"^The GraphBuilder has been closed"):
         fork.complete()
 
 

@@ -112,7 +112,10 @@ TABLE = {
     "begin_building with a bad mode": (
         lambda rig, b: b.begin_building("careful"),
         {
-            "not_started": (ValueError, "^mode must be one of 'global', 'thread_local', 'relaxed', got 'careful'"),
+            "not_started": (
+                ValueError,
+                "^mode must be one of 'global', 'thread_local', 'relaxed', got 'careful'",
+            ),
             "capturing": (RuntimeError, "^The GraphBuilder is capturing already"),
             "ended": (RuntimeError, "^The capture has ended and cannot be resumed"),
             "closed": (RuntimeError, CLOSED),

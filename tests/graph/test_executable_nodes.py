@@ -76,7 +76,9 @@ def test_nodes_of_other_kinds_have_none(needs):
     nodes = [memory, memory.free(memory.dptr), g.join(), g.if_then(needs.condition()), g._entry]
     graph = g.instantiate()
     for node in nodes:
-        with pytest.raises(TypeError, match=f"a {type(node).__name__} cannot be changed in an executable Graph"):
+        with pytest.raises(
+            TypeError, match=f"a {type(node).__name__} cannot be changed in an executable Graph"
+        ):
             graph[node]
 
 

@@ -342,7 +342,9 @@ def test_other_edges_are_named(two_nodes):
     make, _, _ = two_nodes
     chained, apart = make(), make(apart=True)
     message = failure(chained.instantiate(), apart)
-    assert re.search(r"MemcpyNode 'copy' \(.*\) depends on nothing, and depended on MemsetNode 'fill'", message)
+    assert re.search(
+        r"MemcpyNode 'copy' \(.*\) depends on nothing, and depended on MemsetNode 'fill'", message
+    )
 
 
 def test_differing_node_in_a_body_is_named_with_its_branch(kernels, pinned):

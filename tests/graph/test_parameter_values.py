@@ -141,7 +141,9 @@ def test_a_count_below_one_is_refused(pinned, device):
     g.memset(x.ctypes.data, 1, g.param("count", cg.i32, default=2))
     graph = g.instantiate()
     for bad in (-1, 0):
-        with pytest.raises(ValueError, match=f"'count' is the size or count of a node and must be 1 or more, got {bad}"):
+        with pytest.raises(
+            ValueError, match=f"'count' is the size or count of a node and must be 1 or more, got {bad}"
+        ):
             graph.set(count=bad)
         with pytest.raises(ValueError, match="has a smaller default"):
             g.memset(x.ctypes.data, 1, g.param(f"bad{bad + 1}", cg.i32, default=bad))
