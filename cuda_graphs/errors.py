@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions: what the driver said, what it means, what was being attempted, and what to do.
+"""Exceptions. Each holds the driver's status, its explanation, the attempted operation, and a remedy.
 
-`error_from_code` makes the exception for a CUresult; classes of their own exist where a program would catch them.
-Misuse that is seen before the driver is asked is an ordinary TypeError, ValueError or RuntimeError instead.
-Imports nothing but the table of explanations, so that every layer may import it.
+`error_from_code` returns the exception for a CUresult. Errors that programs are likely to catch have classes of their
+own. Misuse that is detected before the driver is called raises TypeError, ValueError or RuntimeError instead. The
+module imports only the table of explanations, so that every layer may import it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class CUDAError(Exception):
     """A call of the CUDA driver failed.
 
     code         the CUresult as an int
-    name         its name, "CUDA_ERROR_..."
-    text         the driver's own words, "" when there are none
-    attempt      what was being attempted with which arguments, or None
-    log          what a compiler or loader wrote, or None
-    explanation  what it means, in plain words
-    remedy       what to do about it, "" when there is nothing to say
-    capture      which call spoiled the stream capture that this is about, and on which line; "" when none did
+    name         name of the CUresult, "CUDA_ERROR_..."
+    text         the driver's own text, "" without a text
+    attempt      the attempted operation with its arguments, or None
+    log          output of a compiler or loader, or None
+    explanation  meaning of the status
+    remedy       the recommended action, "" without a recommendation
+    capture      the call that invalidated the stream capture, with its source line; "" for other errors
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class CUDAError(Exception):
         explanation: str | None = None,
         remedy: str | None = None,
     ) -> None:
-        # All of it goes to `args`, from which BaseException pickles and copies.
+        # BaseException pickles and copies `args`, so `args` holds all arguments.
         super().__init__(code, name, text, attempt, log, explanation, remedy)
         row = self._row(code)
         self.code = code
@@ -78,11 +78,11 @@ class CUDAError(Exception):
         return self.code in STICKY
 
     def told(self, findings: str) -> None:
-        """The host driver looked for bugs (CUDA_GRAPHS_HOST_CHECK), and this is what it found."""
+        """Store the findings of the host driver's checks (CUDA_GRAPHS_HOST_CHECK) as the log."""
         self.log = findings
-        self.remedy = "Mend what the log tells of, and run it again."
+        self.remedy = "Fix the bugs in the log and run the program again."
         if not self.context_lost:
-            self.explanation = "The work is done, and the host driver found what is wrong with it."
+            self.explanation = "The work has finished, but the checks of the host driver found bugs in it."
 
     def _headline(self) -> str:
         if not self.name:
@@ -111,7 +111,7 @@ class CUDAOutOfMemoryError(CUDAError, MemoryError):
 
 
 class CUDANotSupportedError(CUDAError):
-    """The device, the driver, or the host driver does not offer this."""
+    """The device, the driver, or the host driver does not support the operation."""
 
 
 class LaunchError(CUDAError):
@@ -119,15 +119,15 @@ class LaunchError(CUDAError):
 
 
 class CaptureError(CUDAError):
-    """A stream capture was misused or spoiled."""
+    """A stream capture was misused or invalidated."""
 
 
 class ImageError(CUDAError):
-    """Code could not be loaded; `log` says why when the loader said so."""
+    """Code could not be loaded; `log` has the reason if the loader reported it."""
 
 
 class NVRTCError(CUDAError):
-    """CUDA C++ could not be compiled; `log` is what the compiler wrote. `code` is an nvrtcResult, not a CUresult."""
+    """CUDA C++ could not be compiled; `log` is the compiler's output. `code` is an nvrtcResult, not a CUresult."""
 
     @staticmethod
     def _row(code: int) -> Row | None:
@@ -135,7 +135,7 @@ class NVRTCError(CUDAError):
 
     @property
     def context_lost(self) -> bool:
-        """False: compiling touches no context."""
+        """Always False: compiling uses no context."""
         return False
 
     def __str__(self) -> str:
@@ -145,29 +145,29 @@ class NVRTCError(CUDAError):
 
 
 class ClosedBufferError(RuntimeError, ValueError):
-    """A Buffer is used after it was closed. Both, since it is no valid argument either."""
+    """A Buffer is used after it was closed. Also a ValueError: a closed Buffer is an invalid argument."""
 
 
 class ClosedBuilderError(RuntimeError, ValueError):
-    """A GraphBuilder is used after it was closed. Both, since it is no valid argument either."""
+    """A GraphBuilder is used after it was closed. Also a ValueError: a closed builder is an invalid argument."""
 
 
 class GraphUpdateError(CUDAError):
-    """An executable graph could not take a changed definition; it is unchanged and can still be launched."""
+    """An executable graph could not take a changed definition. The executable is unchanged and can be launched."""
 
 
 class GraphInstantiateError(CUDAError, RuntimeError):
-    """A definition cannot be made into an executable graph. `code` is 0 when only the result code said so."""
+    """A definition cannot be instantiated. `code` is 0 if only the result reports the error."""
 
     def _headline(self) -> str:
         return self.explanation
 
 
 class DriverNotFoundError(RuntimeError):
-    """No driver could be loaded, or the one that was found lacks a function that is required."""
+    """No driver could be loaded, or the driver lacks a required function."""
 
 
-# CUresult -> class; what is not listed is a plain CUDAError.
+# CUresult -> class. All other codes are a plain CUDAError.
 CLASSES: Mapping[int, type[CUDAError]] = MappingProxyType(
     {
         2: CUDAOutOfMemoryError,
@@ -181,13 +181,13 @@ CLASSES: Mapping[int, type[CUDAError]] = MappingProxyType(
 
 
 def rule_of(code: int) -> str:
-    """The name of a CUresult and what it means."""
+    """Return the name and the explanation of a CUresult."""
     row = TABLE.get(code)
     return f"{row.name}: {row.explanation}" if row else f"status {code}"
 
 
 def limit_of_addresses() -> str:
-    """A sentence that names the limit of this process's address space and its use, or "" without a limit."""
+    """Return a sentence with the limit and the use of this process's address space, or "" without a limit."""
     most = resource.getrlimit(resource.RLIMIT_AS)[0]
     if most == resource.RLIM_INFINITY:
         return ""
@@ -202,7 +202,7 @@ def limit_of_addresses() -> str:
 def error_from_code(
     code: int, name: str = "", text: str = "", attempt: str | None = None, log: str | None = None
 ) -> CUDAError:
-    """The exception for a CUresult other than success."""
+    """Return the exception for a CUresult other than success."""
     if code == 0:
         raise ValueError("code 0 is CUDA_SUCCESS: there is no error to report")
     found = CLASSES.get(code, CUDAError)(code, name, text, attempt, log)
@@ -212,53 +212,59 @@ def error_from_code(
 
 
 class CUDAWarning(RuntimeWarning):
-    """Something could not be given back to the driver when its last handle went, from where no exception can leave: it
-    stays until the process ends, with what it keeps."""
+    """A resource could not be released when its last handle was dropped. It stays allocated until the process ends.
+
+    This is a warning because an exception cannot leave a destructor.
+    """
 
 
 def warn_of_loss(code: int, call: str) -> None:
-    """What the handle layer does where a destructor fails. Not where the context is lost: then every call fails, and
-    exceptions have said so."""
+    """Warn of a resource that a destructor of the handle layer could not release.
+
+    Does nothing after the loss of the context: every call fails then, and exceptions have reported the loss.
+    """
     if code not in STICKY:
-        error = error_from_code(code, attempt=f"{call}, when its last handle went: what it was to end stays")
+        error = error_from_code(
+            code, attempt=f"{call}, when the last handle was dropped: the resource stays allocated"
+        )
         warnings.warn(str(error), CUDAWarning, stacklevel=2)
 
 
-# CUgraphInstantiateResult -> (name, explanation, remedy). Reported instead of the CUresult, because they say more.
+# CUgraphInstantiateResult -> (name, explanation, remedy). Errors show it instead of the less specific CUresult.
 INSTANTIATE_RESULTS: Mapping[int, Row] = MappingProxyType(
     {
         2: Row(
             "CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE",
-            "Instantiation failed due to invalid structure, such as cycles.",
-            "Look for edges that lead back to a node's own predecessors.",
+            "The structure of the definition is invalid, for example because it has a cycle.",
+            "Remove edges from a node to its own predecessors.",
         ),
         3: Row(
             "CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED",
-            "Instantiation for device launch failed because the graph contained an unsupported operation.",
-            "A graph that the device launches may hold kernel, memcpy, memset and child graph nodes only.",
+            "A definition for device launch holds a node that the device cannot launch.",
+            "Use only kernel, memcpy, memset and child graph nodes in a graph that the device launches.",
         ),
         4: Row(
             "CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED",
-            "Instantiation for device launch failed due to the nodes belonging to different contexts.",
-            "Build all nodes of such a graph while one and the same device is current.",
+            "The nodes of a definition for device launch belong to more than one context.",
+            "Add all nodes of such a graph while the same device is current.",
         ),
         5: Row(
             "CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED",
-            "One or more conditional handles are not associated with conditional builders.",
-            "Give every condition that create_condition() made to exactly one if, while or switch node.",
+            "A condition of the definition belongs to no conditional node.",
+            "Pass every condition that create_condition() returned to exactly one if, while or switch node.",
         ),
     }
 )
 
 UNSUPPORTED_IN_BODY = (
-    "A body of a conditional node contains an unsupported operation.",
-    "A body may hold kernel, empty, memset, memcpy, child graph and conditional nodes only: move others before or "
-    "behind the conditional node.",
+    "A body of a conditional node holds a node of a kind that bodies do not support.",
+    "A body may hold kernel, empty, memset, memcpy, child graph and conditional nodes only: add other nodes before or "
+    "after the conditional node.",
 )
 
 NO_DETAILS = (
-    "CUDA graph instantiation failed, but cuGraphInstantiateWithParams returned CUDA_SUCCESS; "
-    "no driver error details are available."
+    "The driver made no executable graph, although cuGraphInstantiateWithParams returned CUDA_SUCCESS. "
+    "It gives no reason."
 )
 
 
@@ -271,8 +277,8 @@ def instantiate_error(
     *,
     device_launch: bool = True,
 ) -> CUDAError:
-    """The exception for a failed instantiation: a result that says what is wrong goes before the CUresult."""
-    if result == 3 and not device_launch:  # drivers say it of bodies, too: those are launched by the device
+    """Return the exception for a failed instantiation. A specific result takes precedence over the CUresult."""
+    if result == 3 and not device_launch:  # drivers also report it for bodies, which the device launches
         value = INSTANTIATE_RESULTS[result].name
         return GraphInstantiateError(code, value, text, attempt, None, *UNSUPPORTED_IN_BODY)
     if row := INSTANTIATE_RESULTS.get(result):
@@ -281,13 +287,11 @@ def instantiate_error(
         return error_from_code(code, name, text, attempt)
     if result == 0:
         raise ValueError("result and code 0 are success: there is no error to report")
-    explanation = (
-        NO_DETAILS if result == 1 else f"Graph instantiation failed with unexpected error code: {result}"
-    )
+    explanation = NO_DETAILS if result == 1 else f"The instantiation failed with the unknown result {result}"
     return GraphInstantiateError(0, "CUDA_GRAPH_INSTANTIATE_ERROR", text, attempt, None, explanation, "")
 
 
-# CUgraphExecUpdateResult -> (name, what differs).
+# CUgraphExecUpdateResult -> (name, difference).
 UPDATE_RESULTS: Mapping[int, tuple[str, str]] = MappingProxyType(
     {
         1: ("CU_GRAPH_EXEC_UPDATE_ERROR", "the driver failed for another reason"),
@@ -301,7 +305,7 @@ UPDATE_RESULTS: Mapping[int, tuple[str, str]] = MappingProxyType(
         6: ("CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED", "a node is of a kind that cannot be updated"),
         7: (
             "CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE",
-            "a kernel was replaced by an unlike one",
+            "a kernel was replaced by a kernel that is too different",
         ),
         8: (
             "CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED",
@@ -314,15 +318,17 @@ UPDATE_RESULTS: Mapping[int, tuple[str, str]] = MappingProxyType(
 def update_error(
     result: int, code: int, name: str = "", text: str = "", attempt: str | None = None, difference: str = ""
 ) -> CUDAError:
-    """The exception for a failed update of an executable graph. `difference` says which node it is about, and what of
-    it was what and is what."""
+    """Return the exception for a failed update of an executable graph.
+
+    `difference` names the node, and the old and new values of its changed properties.
+    """
     if code != 910:
         return error_from_code(code, name, text, attempt)
     value, why = UPDATE_RESULTS.get(
         result, (f"CUgraphExecUpdateResult {result}", "the driver gives no reason")
     )
     details = f": {difference}" if difference else ""
-    remedy = "The executable is as before. Instantiate the definition to have another one."
+    remedy = "The executable has not changed. Instantiate the definition again to get a new executable."
     return GraphUpdateError(
         code, name, text, attempt, None, f"Graph update failed: {why}{details} ({value})", remedy
     )

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/language.md, the reference of the language of kernels: `python -m docs.language_page`.
 
-From the op table (cuda_graphs/compiler/ops.py), the frontend's tables and the examples of language_rows.py. Which types
-an operation takes, and what it gives, is asked of the frontend. A test compares the page with this, and translates
-every example.
+The page comes from the op table (cuda_graphs/compiler/ops.py), the frontend's tables and the examples of
+language_rows.py. The frontend decides which types an operation takes, and its result. A test compares the page with the
+output of this module, and translates every example.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ HEAD = """\
 
 *Written by `docs/language_page.py` from the op table and the tables of the frontend; change those, not this page.*
 
-What may stand in a `@cg.kernel` and a `@cg.func`. How kernels are called, and what runs in parallel, is in the
-[guide](guide/kernels.md); the [tutorial](kernels-tutorial.md) is the place to begin. Python that is not listed here is
-refused, by name and line.
+This page lists the Python constructs that a `@cg.kernel` and a `@cg.func` may contain. The [guide](guide/kernels.md)
+describes calls of kernels and parallel execution. The [tutorial](kernels-tutorial.md) is an introduction. The compiler
+refuses Python that is not listed here, with its name and line.
 
-In the examples `a`, `b` and `c` are `f32`, `n` and `k` `i32`, `v` and `w` `vec3`, `m` is a 3 x 3 matrix; `x`, `counts`,
-`plane` and `points` are arrays, `ball` is a dataclass, `SIZE` a template and `area` a function.
+The examples use these names. `a`, `b` and `c` are `f32`. `n` and `k` are `i32`. `v` and `w` are `vec3`. `m` is a 3 x 3
+matrix. `x`, `counts`, `plane` and `points` are arrays. `ball` is a dataclass, `SIZE` a template, and `area` a function.
 """
 
 
@@ -75,7 +75,7 @@ PARAMETERS: dict[str, Spec] = {
 
 
 def function(body: str, parameters: Mapping[str, Spec], names: Mapping[str, Any]) -> Callable[..., Any]:
-    """A function of Python with this body, whose source can be found."""
+    """Return a Python function with this body. `linecache` finds its source."""
     text = f"def example({', '.join(parameters)}):\n{textwrap.indent(body, '    ')}\n"
     file = f"<language {hash(text)}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
@@ -85,12 +85,12 @@ def function(body: str, parameters: Mapping[str, Spec], names: Mapping[str, Any]
 
 
 def translated(body: str, parameters: Mapping[str, Spec] = PARAMETERS, **names: Any) -> ir.Kernel:
-    """What the frontend makes of an example; CompileError where it refuses."""
+    """Return the kernel that the frontend makes from an example. Raises CompileError if the frontend refuses it."""
     return translate(function(body, parameters, names), dict(parameters), "conditional")[0]
 
 
 def last_set(kernel: ir.Kernel) -> ir.Set:
-    """The assignment that the example ends with."""
+    """Return the last assignment of the example."""
     found = kernel.body.body[-1]
     assert isinstance(found, ir.Set)
     return found
@@ -104,7 +104,7 @@ def spelling(row: Row) -> str:
 
 
 def result_of(row: Row, scalar: ScalarType) -> ScalarType | None:
-    """The type of the operation on operands of the type `scalar`; None: the frontend does not take them."""
+    """Return the result type of the operation on operands of the type `scalar`; None if the frontend refuses them."""
     bits = {t.size: t for t in SCALARS.values() if t.kind == "uint"}
     names = {"dtype": bits[scalar.size] if row.rule == "bits" else f32}
     parameters = {name: ScalarSpec(scalar) for name in "abc"} | {"n": ScalarSpec(i32)}
@@ -117,7 +117,7 @@ def result_of(row: Row, scalar: ScalarType) -> ScalarType | None:
 
 
 def gives(row: Row, kinds: tuple[str, ...]) -> str:
-    """What the operation gives for the types of these kinds: a cell of the table."""
+    """Return a cell of the table: the result types of the operation for the types of `kinds`."""
     if (
         row.name in POWERS
         and set(row.kinds).isdisjoint(kinds)
@@ -141,7 +141,7 @@ POWERS = ("int_pow", "float_pow", "pow")
 
 
 def takes_vectors(row: Row) -> bool:
-    """Whether the operation takes vectors, component by component."""
+    """Return True if the operation takes vectors, component by component."""
     parameters = {name: VectorSpec(cg.types.vec(2, f32 if "float" in row.kinds else i32)) for name in "abc"}
     parameters |= {"n": ScalarSpec(i32)} | (
         {"c": ScalarSpec(SCALARS["bool"])} if row.rule == "select" else {}
@@ -154,7 +154,7 @@ def takes_vectors(row: Row) -> bool:
 
 
 def meaning(row: Row) -> str:
-    """The sentence of the function that stands for the row, if one does."""
+    """Return the first sentence of the row's function, or the text in MEANINGS."""
     found = [f for f, name in intrinsics.OPERATIONS.items() if name == row.name]
     if row.name in ("cast", "bit_cast", "select", "stop_grad"):
         found = [getattr(cg, row.name)]
@@ -165,22 +165,22 @@ MEANINGS = {
     "add": "integers wrap",
     "sub": "integers wrap",
     "mul": "integers wrap",
-    "div": "of integers, and of an integer and a float below `f32`, as `f32`",
-    "floor_div": "rounded down; of integers 0 where b is 0",
-    "mod": "with the sign of b; of integers a where b is 0",
-    "int_pow": "of integers; wraps",
-    "float_pow": "of a float and an integer: by repeated squaring",
+    "div": "the result is `f32` for integers, and for an integer with a float narrower than `f32`",
+    "floor_div": "rounded down; for integers 0 if b is 0",
+    "mod": "with the sign of b; for integers a if b is 0",
+    "int_pow": "for integers; wraps",
+    "float_pow": "for a float and an integer: by repeated squaring",
     "neg": "integers wrap",
     "abs": "integers wrap",
-    "min": "of two or more; the other one, if one is NaN; 0.0 and -0.0 are equal",
-    "max": "of two or more; the other one, if one is NaN; 0.0 and -0.0 are equal",
+    "min": "of two or more numbers; a NaN operand is ignored; 0.0 and -0.0 are equal",
+    "max": "of two or more numbers; a NaN operand is ignored; 0.0 and -0.0 are equal",
     "bit_and": "of bits",
     "bit_or": "of bits",
     "bit_xor": "of bits",
     "bit_not": "of bits",
-    "not": "whether a is 0",
-    "shift_left": "the type of a, whatever that of b; b counts modulo the width of a",
-    "shift_right": "the type of a, whatever that of b; with the sign of a coming in, if it has one",
+    "not": "true if a is 0",
+    "shift_left": "the result has the type of a; b counts modulo the width of a",
+    "shift_right": "the result has the type of a; for a signed type the sign bit is shifted in",
     "less": "false with NaN",
     "less_equal": "false with NaN",
     "greater": "false with NaN",
@@ -196,9 +196,10 @@ def operations() -> Iterator[str]:
     yield from (
         "## Operations",
         "",
-        'By the type of the operands, what they give; "-" is refused. Vectors and matrices are taken component by',
-        f"component, but by {numbers_only}. *Bits* says whether the CPU and the GPU agree to the last bit;",
-        "else their results are within 4 units in the last place of each other, of `f16` and `bf16` within one.",
+        'The columns show the type of the result for each type of operands; "-" is refused. Operations apply to',
+        f"vectors and matrices component by component, except {numbers_only}.",
+        "*Bits* shows whether CPU and GPU results are equal to the last bit;",
+        "otherwise they differ by at most 4 units in the last place, for `f16` and `bf16` by at most one.",
         "",
         "| | Integers | Floats | `bool` | Bits | |",
         "|---|---|---|---|---|---|",
@@ -212,7 +213,7 @@ def operations() -> Iterator[str]:
     shown = ", ".join(code(name) for name in names)
     yield from (
         "",
-        f"Of Python's `math` these are the same functions: {shown}; where Python has it (3.13), `fma`.",
+        f"These functions of Python's `math` are the same: {shown}; from Python 3.13 also `fma`.",
     )
 
 
@@ -229,7 +230,7 @@ def values() -> Iterator[str]:
 
 
 BF16 = (
-    "none: arrays of others are taken where their `dtype` is a `bfloat16`, not `uint16`; `to_numpy` gives "
+    "none: arrays of other libraries need a `dtype` that is a `bfloat16`, not `uint16`; `to_numpy` gives "
     "`float32`, and `from_numpy` rounds numbers of any type"
 )
 
@@ -251,7 +252,7 @@ def types() -> Iterator[str]:
         "",
         "### Promotion",
         "",
-        "The type of arithmetic on two types:",
+        "The table shows the type of the result of arithmetic on two types:",
         "",
         f"| | {' | '.join(f'`{t}`' for t in SCALARS)} |",
         f"|---|{'---|' * len(SCALARS)}",
@@ -285,7 +286,8 @@ def constructs() -> Iterator[str]:
         "",
         "### Control flow between tasks",
         "",
-        "In graph kernels (`@cg.kernel(graph=True)`), at the top level or directly in each other. Bodies hold tasks.",
+        "These constructs are for graph kernels (`@cg.kernel(graph=True)`), at the top level or directly inside each",
+        "other. Bodies hold tasks.",
         "",
         "| | |",
         "|---|---|",
@@ -312,7 +314,7 @@ def constructs() -> Iterator[str]:
     )
     instead = {functions.NAMES[key]: remedy for key, remedy in functions.REMEDIES.items()}
     yield from (f"| {name} | {remedy} |" for name, remedy in instead.items())
-    yield from ("", f"And: {rest}.".replace("*", "`*`"), "")
+    yield from ("", f"Further constructs: {rest}.".replace("*", "`*`"), "")
 
 
 OPERATORS = [cls.__name__ for cls in ast.operator.__subclasses__() if cls is not ast.MatMult]
@@ -347,14 +349,14 @@ def spelled(function: Any) -> str:
 NOTES = {
     range: "see [loops](#loops)",
     len: "the first extent of an array, the components of a vector",
-    print: "writes from the device; `sep`, `end`, and formats as `{x:8.3f}`",
+    print: "prints from the device; takes `sep`, `end`, and formats such as `{x:8.3f}`",
     min: "of two or more numbers",
     max: "of two or more numbers",
     pow: "`a ** n`",
-    abs: "without its sign",
+    abs: "the absolute value",
     int: "`cg.cast(a, cg.i32)`",
     float: "`cg.cast(a, cg.f32)`",
-    bool: "whether it is not 0",
+    bool: "true if it is not 0",
 }
 
 
@@ -365,12 +367,12 @@ def called() -> Iterator[str]:
     for name in library.__all__:
         yield f"| `cg.{name}` | {code(library_example(name))} | {sentence(getattr(library, name))} |"
     constants = ", ".join(code(f"cg.{name}") for name in library.CONSTANTS)
-    yield from ("", f"Numbers: {constants}, and what Python's `math` has of them.")
+    yield from ("", f"Numbers: {constants}, and those of them that Python's `math` has.")
     yield from (
         "",
         "### Atomics",
         "",
-        "In a place in memory; each gives what was there before.",
+        "Each function changes one element in memory and returns the old value.",
         "",
         "| | |",
         "|---|---|",
@@ -383,7 +385,7 @@ def called() -> Iterator[str]:
     methods = ", ".join(code(f".{name}()") for name in linear.METHODS)
     yield from (
         "",
-        f"As methods of vectors and matrices: {methods}. Components are `v.x`, `v.xy`, `v[0]`, `m[0, 1]`.",
+        f"Vectors and matrices have the methods {methods}. Components are `v.x`, `v.xy`, `v[0]`, `m[0, 1]`.",
         "",
     )
 
@@ -394,13 +396,13 @@ def in_blocks(example: str) -> str:
 
 
 def collective_example(row: collectives.Row) -> str:
-    """`lane`, `delta` and `mask` are the number k."""
+    """Return an example of the row. The argument `lane`, `delta` or `mask` is the number k."""
     first, _, rest = row.spelling.partition(", ")
     return f"t = {first}, k)" if rest else f"t = {first}"
 
 
 def collective_gives(row: collectives.Row, kinds: tuple[str, ...]) -> str:
-    """What it gives for the types of some kinds: a cell of the table."""
+    """Return a cell of the table: the result types of the collective for the types of `kinds`."""
     types = [each for each in SCALARS.values() if each.kind in kinds]
     found = []
     for each in types:
@@ -427,8 +429,8 @@ def blocks() -> Iterator[str]:
     yield from (f"| {code(example)} | {sentence(each)} |" for each, example in rows.BLOCKS.items())
     yield from (
         "",
-        "Each thread gives a value, and gets what the threads that are there make of theirs. Vectors are taken",
-        "component by component.",
+        "Each thread passes a value, and receives the combined result of the active threads. Vectors are",
+        "combined component by component.",
         "",
         "| | Integers | Floats | `bool` | |",
         "|---|---|---|---|---|",

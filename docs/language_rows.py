@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Examples for the language reference, by what the frontend's tables call them. The frontend takes each of them, or
-refuses it where that is what it shows; language_page.py puts them beside what the tables say.
+"""Examples for the language reference, by their keys in the frontend's tables. The frontend accepts each example,
+except those in REFUSED. language_page.py combines the examples with the tables.
 
-In all of them: a, b and c are f32 parameters, n and k i32, v and w vec3, m a mat(3, 3), x an array of f32, counts of
-i32, flag one of i32 without dimensions, plane of f32 with two, points of vec3; ball is a dataclass with radius and at
-(a vec3), SIZE is template 3, area a function.
+All examples use the same names. a, b and c are f32 parameters. n and k are i32. v and w are vec3. m is a mat(3, 3).
+x is an array of f32, counts an array of i32, and flag an array of i32 without dimensions. plane is an array of f32
+with two dimensions, and points an array of vec3. ball is a dataclass with radius and at (a vec3). SIZE is the
+template 3, and area a function.
 """
 
 import ast
@@ -15,29 +16,29 @@ import cuda_graphs as cg
 STATEMENTS = {
     ast.Assign: (
         "t = a + b",
-        "the first one gives the type, later ones cast to it; `t, u = u, t`, `t = u = 0` too",
+        "the first assignment decides the type, later ones cast to it; also `t, u = u, t` and `t = u = 0`",
     ),
-    ast.AnnAssign: ("t: cg.f64 = a", "casts; of a variable that is there, its type and no other"),
+    ast.AnnAssign: ("t: cg.f64 = a", "casts; an existing variable keeps its type"),
     ast.AugAssign: ("for i in x:\n    x[i] += a", "atomic or not: see below"),
     ast.If: (
         "if n > 0:\n    k_ = 1\nelif n < 0:\n    k_ = 2\nelse:\n    pass",
         "conditions are integers or `bool`",
     ),
     ast.While: ("t = n\nwhile t > 0:\n    t -= 1", "no `else`"),
-    ast.For: ("for i in range(n):\n    pass", "what can be iterated over: see below; no `else`"),
-    ast.Break: ("for i in x:\n    for j in range(n):\n        break", "not out of a parallel loop"),
+    ast.For: ("for i in range(n):\n    pass", "see [loops](#loops); no `else`"),
+    ast.Break: ("for i in x:\n    for j in range(n):\n        break", "not in a parallel loop"),
     ast.Continue: ("for i in x:\n    continue", "in every loop"),
     ast.Return: ("return", "at the end only; kernels return scalars, `-> tuple[cg.f32, cg.i32]`"),
-    ast.Expr: ("cg.atomic_add(x[0], a)", "of a call only"),
+    ast.Expr: ("cg.atomic_add(x[0], a)", "calls only"),
     ast.Assert: ('assert n > 0, f"n is {n}"', 'checked with `debug=True`; `"n is %d" % n` too'),
     ast.Pass: ("pass", ""),
     ast.With: (
         "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a",
-        "only of [sections and checkpoints](#control-flow-between-tasks)",
+        "only [sections and checkpoints](#control-flow-between-tasks)",
     ),
     ast.Match: (
         "match cg.graph_switch(n):\n    case 0:\n        t = a",
-        "of `cg.graph_switch` only: see [control flow between tasks](#control-flow-between-tasks)",
+        "`cg.graph_switch` only: see [control flow between tasks](#control-flow-between-tasks)",
     ),
 }
 
@@ -53,18 +54,19 @@ EXPRESSIONS = {
         "members, components, `shape`, `dtype` and `grad` of arrays",
     ),
     ast.Subscript: ("t = plane[n, k] + v[0] + m[0, 1]", "no slices; components by constants"),
-    ast.BinOp: ("t = a * b", "of vectors component by component; `@` of matrices and vectors"),
+    ast.BinOp: ("t = a * b", "component by component for vectors; `@` for matrices and vectors"),
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
-    ast.Compare: ("t = 0 < n < k", "a chain is a conjunction; what is in the middle is evaluated once"),
+    ast.Compare: ("t = 0 < n < k", "a chain is a conjunction; the middle operand is evaluated once"),
     ast.IfExp: (
         "t = a if n > 0 else b",
-        "only what decides is evaluated; a condition that is known when compiling leaves the other out, with its type",
+        "only the selected operand is evaluated; a condition that is known at compile time removes the other operand "
+        "and its type",
     ),
     ast.BoolOp: (
         "t = n > 0 and counts[n] > 0",
-        "only what decides is evaluated; of integers the deciding one",
+        "evaluation stops at the deciding operand; for integers it is the result",
     ),
-    ast.Tuple: ("t, u = a, n", "known when compiling, of what is not"),
+    ast.Tuple: ("t, u = a, n", "the length is known at compile time, the elements need not be"),
     ast.List: ("t = [a, b][0]", "a tuple"),
     ast.Dict: ('t = {"low": 1, "high": 2}["low"]', "known when compiling"),
     ast.ListComp: (
@@ -105,19 +107,22 @@ REFUSED = {
 LOOPS = (
     (
         "for i in range(1, n, 2):\n    pass",
-        "one to three integers of any types; a step that is known when compiling makes better code",
+        "one to three integers of any types; a step that is known at compile time makes better code",
     ),
-    ("for i, j in cg.ndrange(n, (1, k)):\n    pass", "a box: each extent is `n` or `(begin, end)`"),
+    (
+        "for i, j in cg.ndrange(n, (1, k)):\n    pass",
+        "the indices of a box: each extent is `n` or `(begin, end)`",
+    ),
     ("for i, j in plane:\n    pass", "the indices of an array or field"),
-    ("for I in cg.grouped(plane):\n    t = plane[I] + I.x", "the index as one vector; of an `ndrange` too"),
+    ("for I in cg.grouped(plane):\n    t = plane[I] + I.x", "the index as one vector; also for an `ndrange`"),
     (
         "for i, j in cg.blocks(n, 256):\n    pass",
-        "`n` blocks of 256 threads, which may work together: see [below](#blocks-and-warps); `(k, n)`, `(16, 16)` too",
+        "`n` blocks of 256 threads, which may cooperate: see [below](#blocks-and-warps); also `(k, n)`, `(16, 16)`",
     ),
-    ("for i in cg.static(range(3)):\n    t = v[i]", "unrolled: `i` is known when compiling"),
+    ("for i in cg.static(range(3)):\n    t = v[i]", "unrolled: `i` is known at compile time"),
 )
 
-# In a loop of blocks; what is a row of collectives.py stands there.
+# Examples in a loop of blocks. Rows of collectives.py have their examples there.
 BLOCKS = {
     cg.block.shared_array: "tile = cg.block.shared_array(cg.f32, (8, 8))",
     cg.block.sync: "cg.block.sync()",
@@ -129,7 +134,7 @@ BLOCKS = {
     cg.warp.index: "t = cg.warp.index()",
 }
 
-# Of graph kernels.
+# Examples in graph kernels.
 GRAPH_FLOW = {
     cg.graph_do_while: "while cg.graph_do_while(flag):\n    for i in x:\n        x[i] += a\n    flag[()] -= 1",
     cg.graph_while: "while cg.graph_while(x[0] > 1):\n    for i in x:\n        x[i] /= 2",
@@ -146,7 +151,7 @@ GRAPH_FLOW = {
     cg.graph_section: "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a",
 }
 
-# Calls of what is no row of the op table.
+# Calls of functions that are not rows of the op table.
 CALLS = {
     cg.blocks: "for row, column, i, j in cg.blocks((n, k), (8, 8)):\n    pass",
     cg.static: "t = cg.static(SIZE * 2)",
@@ -191,7 +196,7 @@ VECTORS = {
     "trace": "t = cg.trace(m)",
 }
 
-# What arithmetic gives, folded by the frontend.
+# Constant expressions, which the frontend folds.
 VALUES = (
     "-7 // 2", "7 // -2", "-7 % 3", "7 % -3", "1 // 0", "1 % 0", "1 / 2", "1 / 0", "-7.5 % 2.0", "-7.5 // 2.0",
     "cg.raw_div(-7, 2)", "cg.raw_mod(-7, 2)", "2147483647 + 1", "65536 * 65536", "cg.u8(250) + cg.u8(10)",

@@ -3,8 +3,8 @@
 """Writes performance.md from figures/graph_calls.json, kernels_*.json, loading.json and ptx_kernels.json, growth.svg
 from growth.json.
 
-The files are what the benchmarks wrote on the machine that the page names. `.ci/gpu bench kernels growth` takes new
-ones; put them into figures/ and run `python -m docs.performance_page`.
+The benchmarks wrote these files on the machine that the page names. `.ci/gpu bench kernels growth` measures new files.
+Put them into figures/ and run `python -m docs.performance_page`.
 """
 
 import json
@@ -147,7 +147,7 @@ def wrapped(text: str) -> str:
 
 
 def calls_table(figures: Figures) -> str:
-    """A line a call."""
+    """Return a table with one line per call."""
     columns = {
         OURS: OURS,
         "cuda.core": "cuda.core",
@@ -162,7 +162,7 @@ def calls_table(figures: Figures) -> str:
 
 
 def kernels_table(figures: Figures) -> str:
-    """A line a row: ours, those of the peers, and the best peer divided by ours."""
+    """Return a table of our figures, the figures of the peers, and the best peer divided by ours."""
     columns = [name for name in next(iter(figures.values())) if any(row[name] for row in figures.values())]
     others = [name for name in columns if name != OURS]
     lines = [
@@ -196,7 +196,7 @@ def host_driver() -> dict[str, object]:
 
 
 def loading_table(modules: dict[str, dict[str, Any]]) -> str:
-    """Two lines a module: the clock and the processor."""
+    """Return a table with two lines per module: wall-clock time and processor time."""
     ways = list(next(iter(modules.values()))["clock"])
     lines = [
         [f"{name}, {clock}", str(found["lines"]), *(cell(found[clock][way], 1) for way in ways)]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`node.pred` and `node.succ`: the edges of a node as sets that can be changed.
 
-A view holds nothing but its node and direction: every question asks the driver, every change is one driver call
-however many edges it adds or removes.
+A view holds only its node and direction. Every read asks the driver. Every change is one driver call, whatever the
+number of edges that it adds or removes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ FULL = EdgeData()
 
 
 class AdjacencySet(MutableSet["GraphNode"]):
-    """The nodes that a node depends on, or those that depend on it. Live: it shows and makes changes of the graph.
+    """The predecessors or the successors of a node, as a live set: changes of the set change the graph.
 
-    All of MutableSet, and `update` and the in-place operators take many nodes at once. Operators that make a new set
-    make a plain one. Adding a node of another graph, the node itself, or a destroyed node is a CUDAError; removing
-    edges from a graph that allocates or frees memory is one too (a rule of the driver).
+    The class has all methods of MutableSet. `update` and the in-place operators take many nodes at once. Operators that
+    return a new set return a plain `set`. Adding a node of another graph, the node itself, or a destroyed node raises
+    CUDAError. Removing edges from a graph that allocates or frees memory raises CUDAError too (a rule of the driver).
     """
 
     __slots__ = ("_forward", "_node")
@@ -55,7 +55,7 @@ class AdjacencySet(MutableSet["GraphNode"]):
         return repr(self._now())
 
     def add(self, node: GraphNode, data: EdgeData | None = None) -> None:
-        """Add an edge, full or with `data`. One that is there stays, but gets the data where that is given."""
+        """Add an edge, full or with `data`. An existing edge stays, and takes `data` if it is given."""
         if data is None:
             self.update((node,))
             return
@@ -67,12 +67,12 @@ class AdjacencySet(MutableSet["GraphNode"]):
             self._change(set() if present is None else nodes, nodes, data)
 
     def discard(self, node: object) -> None:
-        """Remove an edge; nothing happens if it is not there."""
+        """Remove an edge. Does nothing if there is no such edge."""
         if node in self:
             self._change(remove={node})
 
     def update(self, *nodes: GraphNode | Iterable[GraphNode]) -> None:
-        """Add edges to nodes, given one by one or in iterables."""
+        """Add edges to nodes. Each argument is a node or an iterable of nodes."""
         wanted: set[GraphNode] = set()
         for each in nodes:
             wanted |= self._nodes(each if isinstance(each, Iterable) else (each,))
@@ -83,7 +83,7 @@ class AdjacencySet(MutableSet["GraphNode"]):
         self._change(remove=self._now())
 
     def replace(self, nodes: Iterable[GraphNode]) -> None:
-        """Have edges to these nodes and no others."""
+        """Replace all edges by edges to `nodes`."""
         wanted, now = self._nodes(nodes), self._now()
         self._change(remove=now - wanted, add=wanted - now)
 

@@ -8,8 +8,8 @@ from cuda_graphs._objects.stream cimport Stream, StreamHolder
 
 
 cdef enum Kind:
-    PRIMARY           # ends the capture that it began
-    FORKED            # was split off, and is joined
+    PRIMARY           # begins and ends its capture
+    FORKED            # returned by split(), ends with join()
     CONDITIONAL_BODY  # captures into a body of a conditional node
 
 cdef enum State:
@@ -23,19 +23,19 @@ cdef class BuilderState(StreamHolder):
     cdef Kind _kind
     cdef State _state
     cdef Stream _stream          # None once closed
-    cdef StreamHandle _h         # the same stream, also when a garbage collection has cleared the one above
-    cdef CaptureHandle _capture  # shared with what was split off; empty before it begins and once closed
-    cdef NodeHandle _graph       # entry node of what is captured into; empty before a primary builder begins
+    cdef StreamHandle _h         # handle of `_stream`, valid after the garbage collector has cleared `_stream`
+    cdef CaptureHandle _capture  # shared with forked builders; empty before the capture begins and once closed
+    cdef NodeHandle _graph       # entry node of the captured graph; empty before a primary builder begins
 
     cdef int _check_open(self) except -1
 
-    # What a method works with while it builds, or RuntimeError: `_capture`, `_graph`, `_h` and `_stream` above are gone as
-    # soon as another thread closes the builder, which it may wherever Python code runs or the GIL is released. So each
-    # method takes handles of its own.
+    # Returns the capture of a building builder, or raises RuntimeError with the text `otherwise`. Another thread may close
+    # the builder wherever Python code runs or the GIL is released. close() clears `_capture`, `_graph`, `_h` and `_stream`,
+    # so each method copies the handles that it uses.
     cdef CaptureHandle _capturing(self, str otherwise) except *
 
-    # A stream beside this one.
+    # Creates a stream in the context of the builder's stream.
     cdef Stream _new_stream(self)
 
-    # Ends the capture if this builder may, and lets go of everything: what close() and the destructor share.
+    # Ends the capture if this builder may end it, and releases all handles. close() and the destructor call it.
     cdef CUresult _tear_down(self) noexcept

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a GraphBuilder is at any time: its kind, its state, its stream, and how it lets go of all of it."""
+"""The state of a GraphBuilder: its kind, its progress, its stream, and the release of its resources."""
 
 from libcpp.utility cimport move
 
@@ -18,14 +18,14 @@ STATES = ("not_started", "capturing", "ended", "closed")
 
 
 cdef class BuilderState(StreamHolder):
-    """Base of GraphBuilder, and of nothing else."""
+    """Base class of GraphBuilder only."""
 
     def __dealloc__(self):
         self._tear_down()
 
     cdef int _check_open(self) except -1:
         if self._state == CLOSED or not self._h:
-            raise ClosedBuilderError("Graph builder has been closed. (GraphBuilder has been closed)")
+            raise ClosedBuilderError("The GraphBuilder has been closed")
         return 0
 
     cdef CaptureHandle _capturing(self, str otherwise) except *:
@@ -37,19 +37,19 @@ cdef class BuilderState(StreamHolder):
     cdef Stream _stream_or_error(self):
         self._check_open()
         if self._kind == FORKED and not self._capture.get().active:
-            raise RuntimeError("the capture that this GraphBuilder was split off from has ended: close it")
-        if self._stream is None:  # it is being closed
-            raise ClosedBuilderError("Graph builder has been closed. (GraphBuilder has been closed)")
+            raise RuntimeError("the capture of this forked GraphBuilder has ended: close the builder")
+        if self._stream is None:  # close() is running
+            raise ClosedBuilderError("The GraphBuilder has been closed")
         return self._stream
 
     @property
     def stream(self):
-        """The Stream that is captured; None once closed."""
+        """The captured Stream; None once the builder is closed."""
         return self._stream
 
     @property
     def kind(self):
-        """"primary", "forked" or "conditional_body": only a forked one is joined, only the others end their capture."""
+        """"primary", "forked" or "conditional_body". Forked builders are joined; the others end their capture."""
         return KINDS[self._kind]
 
     @property
@@ -64,26 +64,26 @@ cdef class BuilderState(StreamHolder):
 
     @property
     def is_closed(self):
-        """True after `close()`, and after `join` for the builders that went into another."""
+        """True after `close()`, and for the builders that `join` merged into another builder."""
         return self._state == CLOSED
 
     cdef Stream _new_stream(self):
         cdef Stream stream = self._stream
         cdef StreamHandle h
         if stream is None:
-            raise ClosedBuilderError("Graph builder has been closed. (GraphBuilder has been closed)")
+            raise ClosedBuilderError("The GraphBuilder has been closed")
         cdef Context context = stream._context()
         with nogil:
             h = create_stream(context._h, CU_STREAM_NON_BLOCKING, 0)
         if not h:
-            raise_noted(f"make a stream beside that of {self!r}")
+            raise_noted(f"create a further stream for {self!r}")
         return Stream._from_handle(h)
 
     cdef CUresult _tear_down(self) noexcept:
         cdef CUresult status = CUDA_SUCCESS
         cdef bint capturing = self._state == CAPTURING
         cdef CaptureHandle capture = move(self._capture)
-        cdef NodeHandle _graph = move(self._graph)  # they go at the end: what they keep runs code of others
+        cdef NodeHandle _graph = move(self._graph)  # released on return: releasing may run Python code
         cdef StreamHandle h = move(self._h)
         self._state = CLOSED
         if capturing and capture:
@@ -94,7 +94,7 @@ cdef class BuilderState(StreamHolder):
         return status
 
     def __cuda_stream__(self):
-        """The protocol by which other libraries use the stream that is captured: (version, handle)."""
+        """Return (version, handle) of the captured stream, for other libraries."""
         return self._stream_or_error().__cuda_stream__()
 
     def _get_conditional_context(self):

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Host callbacks: how a Python callable runs on a thread of the driver.
+"""Host callbacks: run a Python callable on a thread of the driver.
 
-The trampoline's address tells our host nodes from those of C functions: there is one a process.
+A process has one trampoline. Its address distinguishes host nodes with a Python callable from those with a C function.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ from cuda_graphs._objects.unraisable cimport report_unraisable
 
 
 cdef void trampoline(void* callable) noexcept nogil:
-    cdef HostFunction python  # False once the interpreter is closing: then no Python can run any more
+    cdef HostFunction python  # false once the interpreter is shutting down and can run no Python code
     if python:
         with gil:
             call_python(<object>callable)
@@ -29,7 +29,7 @@ cdef void trampoline(void* callable) noexcept nogil:
 cdef void call_python(object callable) noexcept:
     try:
         callable()
-    except BaseException as error:  # nothing can pass through the driver, and the graph goes on
+    except BaseException as error:  # no exception can pass through the driver; the graph continues
         report_unraisable(error, callable)
 
 
@@ -37,9 +37,9 @@ cdef int read_callback(object fn, object user_data, CUDA_HOST_NODE_PARAMS_v2* pa
     if isinstance(fn, ctypes._CFuncPtr):
         return read_c_function(fn, user_data, params, owners)
     if user_data is not None:
-        raise ValueError("user_data is only supported with ctypes function pointers; bind it to the callable instead")
+        raise ValueError("user_data is for ctypes function pointers only: bind it to the callable instead")
     if not callable(fn):
-        raise TypeError(f"callback must be callable, got {type(fn).__name__}")
+        raise TypeError(f"a callback takes a callable, got {type(fn).__name__}")
     params.fn = trampoline
     params.userData = <PyObject*>fn
     owners.first = hold_python(<PyObject*>fn)

@@ -11,13 +11,13 @@ from cuda_graphs.graph.place cimport Place
 
 
 cdef class GraphBuilder(BuilderState):
-    cdef size_t _fork  # which of the capture's forks this is
+    cdef size_t _fork  # index among the capture's forks
     cdef object __weakref__
 
     @staticmethod
     cdef GraphBuilder _make(Stream stream, Kind kind)
 
-    # The graph of an ended capture; RuntimeError when there is none.
+    # Returns the graph of an ended capture. Raises RuntimeError if the capture has not ended or has failed.
     cdef Place _finished(self)
 
     cdef int _fail_to_end(self, CaptureHandle capture, CUresult status) except -1

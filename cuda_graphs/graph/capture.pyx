@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""GraphBuilder: a graph from the work that is given to a stream.
+"""GraphBuilder: builds a graph by stream capture.
 
-A builder has a kind (who may end the capture) and a state, which only moves forward. Everything that can be refused is
-checked before the driver is asked or anything is changed. How a capture ends, whatever happened to it, is in
-`_handles/capture_end.cpp`; which call spoiled it, in `_objects/captured.pyx`.
+A builder has a kind, which decides whether it may end the capture, and a state, which only moves forward. Methods check
+their arguments before they call the driver or change the builder. `_handles/capture_end.cpp` ends captures in every
+state. `_objects/captured.pyx` reports the call that invalidated a capture.
 """
 
 from libcpp.memory cimport shared_ptr
@@ -46,7 +46,7 @@ from cuda_graphs._objects.capture_ledger import unjoined
 from cuda_graphs._objects.stream import register_builder
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
 
-NOT_JOINABLE = "Graph builder must be building before it can be joined."
+NOT_JOINABLE = "join() needs builders that are capturing: call begin_building() first."
 MODES = {
     "global": <int>CU_STREAM_CAPTURE_MODE_GLOBAL,
     "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
@@ -57,22 +57,23 @@ MODES = {
 cdef class GraphBuilder(BuilderState):
     """Makes a graph of the work that is given to a stream between `begin_building` and `end_building`.
 
-    `Device.create_graph_builder` makes one with a stream of its own, `Stream.create_graph_builder` one that captures
-    that stream. It is accepted wherever a stream is, also by other libraries (``__cuda_stream__``). As a context
-    manager it begins the capture and ends it; an exception abandons it. What was issued through cuda_graphs the graph
-    keeps alive: kernels and their arguments, buffers of copies and fills, callbacks. Of work of other libraries it
-    knows nothing: their memory must live as long as the graph is launched.
+    `Device.create_graph_builder` creates a builder with a stream of its own. `Stream.create_graph_builder` creates a
+    builder that captures that stream. cuda_graphs and other libraries (``__cuda_stream__``) accept a builder in place of
+    a stream. Used as a context manager, the builder begins the capture and ends it; an exception abandons the capture.
+    The graph keeps alive the objects of work that is issued through cuda_graphs: kernels and their arguments, buffers of
+    copies and fills, callbacks. The caller must keep the memory that other libraries use alive as long as the graph is
+    launched.
     """
 
     def __init__(self, *args, **kwargs):
         raise NotImplementedError(
-            "directly creating a GraphBuilder object can be ambiguous. Please either call "
-            "Device.create_graph_builder() or stream.create_graph_builder()"
+            "GraphBuilder has no public constructor: call Device.create_graph_builder() or "
+            "Stream.create_graph_builder()"
         )
 
     @staticmethod
     def _init(stream):
-        """The builder of a Stream: what the factories call."""
+        """Return a primary builder of a Stream. The factory methods call it."""
         (<Stream?>stream)._check_open()
         return GraphBuilder._make(<Stream>stream, PRIMARY)
 
@@ -87,10 +88,10 @@ cdef class GraphBuilder(BuilderState):
 
     @property
     def is_building(self):
-        """Whether the driver says that the stream is being captured for this builder.
+        """True while the driver captures the stream for this builder.
 
         Raises:
-            RuntimeError: It says that the capture has been spoiled; the text says by what, as far as that is known.
+            RuntimeError: The capture is invalid. The text names the call that invalidated it, if that call is known.
         """
         self._check_open()
         cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
@@ -106,7 +107,7 @@ cdef class GraphBuilder(BuilderState):
             note_found(capture.get()[0], "is_building")
             why = ledger_text(capture.get()[0])
             raise RuntimeError(
-                "Build process encountered an error and has been invalidated. Build process must now be ended."
+                "The capture has been invalidated by an error: call end_building() or close()."
                 + (f"\nCapture: {why}" if why else "")
             )
         return now != CU_STREAM_CAPTURE_STATUS_NONE
@@ -115,32 +116,32 @@ cdef class GraphBuilder(BuilderState):
         """Begin to capture the stream.
 
         Args:
-            mode: What else may go on in the process meanwhile. "relaxed": everything that does not touch the capture.
-                "thread_local": no call of this thread that might wait for the device or that allocates (outside of
-                this package's own). "global": nor of any other thread.
+            mode: The calls that the process may make during the capture. "relaxed": every call that does not touch the
+                capture. "thread_local": this thread may not call driver functions that might wait for the device or
+                that allocate, except through this package. "global": no thread may call these functions.
 
         Returns:
             The builder.
 
         Raises:
-            RuntimeError: It is building already, or has ended.
-            ValueError: An unknown mode.
-            CaptureError: The driver refuses, e.g. because something else captures this stream.
+            RuntimeError: The builder is building already, or has ended.
+            ValueError: The mode is unknown.
+            CaptureError: The driver refuses, e.g. because another capture uses this stream.
         """
         self._check_open()
         if self._state == CAPTURING:
-            raise RuntimeError("Graph builder is already building.")
+            raise RuntimeError("The GraphBuilder is capturing already.")
         if self._state == ENDED:
-            raise RuntimeError("Cannot resume building after building has ended.")
+            raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
         if not isinstance(mode, str) or mode not in MODES:
-            raise ValueError(f"Unsupported build mode: {mode}")
+            raise ValueError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
         cdef CaptureHandle capture = create_capture(self._h, self._graph)
         cdef CUresult status = begin_capture(capture.get()[0], <CUstreamCaptureMode><int>MODES[mode])
-        if self._state != NOT_STARTED:  # another thread has closed the builder meanwhile, or begun the capture itself
+        if self._state != NOT_STARTED:  # another thread has closed the builder or begun its capture in the meantime
             abandon_capture(capture.get()[0])
             self._check_open()
-            raise RuntimeError("Graph builder is already building.")
-        if capture.get().active:  # also when a later step failed: then it is there to be ended
+            raise RuntimeError("The GraphBuilder is capturing already.")
+        if capture.get().active:  # a capture whose later steps failed must still be ended
             self._state = CAPTURING
             self._capture = capture
             self._graph = capture.get().graph
@@ -149,21 +150,21 @@ cdef class GraphBuilder(BuilderState):
         return self
 
     def end_building(self):
-        """End the capture: what was captured is a graph now.
+        """End the capture. The captured work becomes a graph.
 
         Returns:
             The builder.
 
         Raises:
-            RuntimeError: It is not building, or was split off: those are joined.
-            CaptureError: The capture was spoiled, or not all builders that `split` made were joined; there is no graph
-                then. In another thread than the one that began it (not "relaxed"), or in a body with builders that are
-                not joined, it goes on.
+            RuntimeError: The builder is not building, or is forked. A forked builder is joined instead.
+            CaptureError: The capture is invalid, or a builder that `split` made was not joined; then there is no graph.
+                The capture continues if another thread than the one that began it calls (except in "relaxed" mode), and
+                if the builder captures a body and a forked builder is not joined.
         """
-        cdef CaptureHandle capture = self._capturing("Graph builder is not building.")
+        cdef CaptureHandle capture = self._capturing("The GraphBuilder is not capturing: call begin_building() first.")
         if self._kind == FORKED:
             raise RuntimeError(
-                "a builder that was split off does not end the capture: join it, and end the one that it came from"
+                "a forked GraphBuilder does not end the capture: join it, and end the builder that it was split from"
             )
         note_found(capture.get()[0], "end_building")
         cdef CUresult status = end_capture(capture.get()[0])
@@ -190,29 +191,29 @@ cdef class GraphBuilder(BuilderState):
     cdef Place _finished(self):
         self._check_open()
         if self._state != ENDED:
-            raise RuntimeError("Graph has not finished building.")
+            raise RuntimeError("The graph is unfinished: call end_building() first.")
         cdef NodeHandle h = self._graph
         cdef GraphBox* graph = box_of[NodeRecord](h).graph
         if graph.raw == NULL:
-            raise RuntimeError("Graph has not finished building. Its capture failed, so there is no graph.")
+            raise RuntimeError("The graph is unfinished: its capture failed.")
         return wrap_graph(h, graph)
 
     def complete(self, options=None, **keywords):
-        """An executable Graph of what was captured; each call makes another. As `GraphDef.instantiate`.
+        """Return an executable Graph of the captured work, like `GraphDef.instantiate`. Each call makes another Graph.
 
         Raises:
-            RuntimeError: The capture has not ended, or that of a body in it has not; or it failed.
-            GraphInstantiateError: What was captured cannot run, e.g. a condition that no node uses.
-            CUDAError: The driver refuses for another reason, e.g. there is an executable of a graph with memory already.
+            RuntimeError: The capture, or the capture of a body in it, has not ended or has failed.
+            GraphInstantiateError: The captured graph cannot run, e.g. because no node uses one of its conditions.
+            CUDAError: The driver refuses for another reason, e.g. a graph with alloc nodes has an executable already.
         """
         return self._finished().instantiate(options, **keywords)
 
     def debug_dot_print(self, path, options=None):
-        """Write the captured graph to a file in the DOT language, as `GraphDef.debug_dot_print`.
+        """Write the captured graph to a file in the DOT language, like `GraphDef.debug_dot_print`.
 
         Args:
-            path: Of the file: str, bytes or ``os.PathLike``.
-            options: GraphDebugPrintOptions: what to say of each node. None: kinds and edges.
+            path: The file: str, bytes or ``os.PathLike``.
+            options: GraphDebugPrintOptions: the details of each node. None: kinds and edges only.
 
         Raises:
             RuntimeError: The capture has not ended, or has failed.
@@ -222,42 +223,42 @@ cdef class GraphBuilder(BuilderState):
 
     @property
     def graph_definition(self):
-        """The captured graph itself, as a GraphDef: nodes added to it or removed are in what `complete` makes.
+        """The captured graph itself, as a GraphDef. `complete` uses the nodes that were added to it or removed.
 
-        Of a body also before it begins: explicit nodes and captured ones may be mixed.
+        The builder of a body also gives it before its capture begins: explicit and captured nodes may be mixed.
 
         Raises:
-            RuntimeError: There is no graph yet, it is being captured, or this builder was split off.
+            RuntimeError: There is no graph yet, the capture is running, or this builder is forked.
         """
         self._check_open()
         if self._kind == FORKED:
             raise RuntimeError(
-                "graph_definition is unavailable on forked graph builders; access it through the primary builder instead."
+                "A forked GraphBuilder has no graph_definition: use the graph_definition of the primary builder."
             )
         if self._state == CAPTURING:
             raise RuntimeError(
-                "graph_definition is unavailable while capture is in progress; call end_building() first."
+                "The graph_definition cannot be used during the capture: call end_building() first."
             )
         if self._kind == PRIMARY and self._state == NOT_STARTED:
             raise RuntimeError(
-                "graph_definition is unavailable before begin_building() on a primary builder; no graph has been "
-                "created yet."
+                "A primary GraphBuilder has no graph_definition before its capture: call begin_building() and "
+                "end_building() first."
             )
         cdef NodeHandle h = self._graph
         return self._finished() if self._state == ENDED else wrap_graph(h, box_of[NodeRecord](h).graph)
 
     def _definition_for_update(self):
-        """What `Graph.update` takes."""
+        """Return the GraphDef that `Graph.update` takes."""
         if self._state == CLOSED:
-            raise ClosedBuilderError("Source graph builder has been closed. (GraphBuilder has been closed)")
+            raise ClosedBuilderError("The source GraphBuilder has been closed")
         if self._state != ENDED:
-            raise ValueError("Graph has not finished building.")
+            raise ValueError("The graph is unfinished: call end_building() first.")
         return self._finished()
 
     def split(self, count):
-        """Fork the capture: `count` builders whose work may run side by side, the first of them this one.
+        """Fork the capture: return `count` builders whose work may run in parallel. The first one is this builder.
 
-        Each of the others has a stream of its own and must come back with `join` before the capture ends.
+        Each other builder has a stream of its own. `join` must merge it before the capture ends.
 
         Raises:
             TypeError: `count` is not an int.
@@ -268,8 +269,10 @@ cdef class GraphBuilder(BuilderState):
         if number is None:
             raise TypeError(f"count must be an int, got {type(count).__name__}")
         if number < 2:
-            raise ValueError(f"Invalid split count: expecting >= 2, got {count}")
-        cdef CaptureHandle capture = self._capturing("Graph builder must be building before it can be split.")
+            raise ValueError(f"count must be 2 or more, got {count}")
+        cdef CaptureHandle capture = self._capturing(
+            "split() needs a GraphBuilder that is capturing: call begin_building() first."
+        )
         cdef StreamHandle here = self._h
         forks = []
         try:
@@ -304,9 +307,9 @@ cdef class GraphBuilder(BuilderState):
         return fork
 
     cdef int _leave(self) except -1:
-        """This branch has come back."""
+        """Mark the branch as joined and close its builder."""
         cdef CaptureHandle capture = self._capture
-        if capture:  # else another thread has closed it
+        if capture:  # empty if another thread has closed the builder
             capture.get().forks[self._fork].joined = True
         self._tear_down()
         self._stream = None
@@ -314,25 +317,25 @@ cdef class GraphBuilder(BuilderState):
 
     @staticmethod
     def join(*builders):
-        """Join builders of one capture: what is captured on the result from now on comes after the work of all.
+        """Join builders of one capture: later work of the returned builder comes after the work of all arguments.
 
         Returns:
-            The first that `split` did not make, else the first; the others are closed.
+            The first argument that `split` did not make, else the first argument. The other builders are closed.
 
         Raises:
             TypeError: An argument is not a GraphBuilder.
-            ValueError: Less than two builders, or one of them twice.
-            RuntimeError: One is closed or not building.
-            CaptureError: They are not of one capture. When the driver refuses to join one of them, it and those after it
-                are closed as well.
+            ValueError: There are fewer than two builders, or one builder is given twice.
+            RuntimeError: A builder is closed or not building.
+            CaptureError: The builders belong to different captures, or the driver refuses to join a builder. After a
+                refusal that builder and the following ones are closed as well.
         """
         for builder in builders:
             if not isinstance(builder, GraphBuilder):
-                raise TypeError("All arguments must be GraphBuilder instances")
+                raise TypeError(f"join() takes GraphBuilders, got {type(builder).__name__}")
         if len(builders) < 2:
-            raise ValueError("Must join with at least two graph builders")
+            raise ValueError(f"join() takes two or more GraphBuilders, got {len(builders)}")
         if len(set(map(id, builders))) < len(builders):
-            raise ValueError("Each graph builder can be joined only once")
+            raise ValueError("join() takes each GraphBuilder once, got one of them twice")
         cdef GraphBuilder root = next((b for b in builders if (<GraphBuilder>b)._kind != FORKED), builders[0])
         cdef CaptureHandle capture = check_joinable(root, builders)
         others = [builder for builder in builders if builder is not root]
@@ -351,14 +354,14 @@ cdef class GraphBuilder(BuilderState):
         """Add a copy of the graph of another builder, which has ended building, as one node.
 
         Args:
-            child: The other builder; it stays as it is.
-            name: Of the ChildGraphNode.
+            child: The other builder. It does not change.
+            name: The name of the ChildGraphNode.
 
         Raises:
-            TypeError: `child` is not a GraphBuilder, or `name` not a str.
-            ValueError: The child has not ended building, or this one is not building; or nodes of the child use
-                parameters, which graphs being captured do not have: embed its definition when the capture has ended.
-            RuntimeError: One of them is closed, or the child's capture failed.
+            TypeError: `child` is not a GraphBuilder, or `name` is not a str.
+            ValueError: The child has not ended building, or this builder is not building. Or nodes of the child use
+                named parameters, which a graph under capture does not have: embed its definition after the capture.
+            RuntimeError: One of the builders is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
             RecursionError: A graph in the child would have more than 1024 graphs around it.
         """
@@ -366,9 +369,9 @@ cdef class GraphBuilder(BuilderState):
         self._check_open()
         child._check_open()
         if child._state != ENDED:
-            raise ValueError("Child graph has not finished building.")
+            raise ValueError("The child graph is unfinished: call end_building() of its builder first.")
         if self._state != CAPTURING:
-            raise ValueError("Parent graph is not being built.")
+            raise ValueError("The parent GraphBuilder is not capturing: call begin_building() first.")
         check_name(name)
         cdef CaptureHandle capture = self._capture
         cdef StreamHandle h = self._h
@@ -376,8 +379,8 @@ cdef class GraphBuilder(BuilderState):
         cdef GraphBox* source = copied._open()
         if uses_parameters(source[0]):
             raise ValueError(
-                f"cannot embed {child!r} in a capture: nodes of it use parameters. End the capture and embed the "
-                "graph_definition of the one in that of the other"
+                f"cannot embed {child!r} in a capture: its nodes use named parameters. End the capture, then embed the "
+                "graph_definition of the child in the graph_definition of the parent"
             )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         read_child(spec, child, source, &capture.get().box())
@@ -386,32 +389,35 @@ cdef class GraphBuilder(BuilderState):
         label(node, name)
 
     def callback(self, fn, *, user_data=None, name=None):
-        """Have each launch of the graph call a function on the host here, on a thread of the driver.
+        """Add a HostCallbackNode: each launch of the graph calls a function on a thread of the driver.
 
-        It must not call CUDA (the driver refuses that). An exception goes to ``sys.unraisablehook``, and the graph goes on.
+        The function must not call CUDA (the driver refuses the call). ``sys.unraisablehook`` reports its exceptions, and
+        the graph continues.
 
         Args:
             fn: A Python callable without arguments, or a ctypes function pointer ``void (void*)``. The graph keeps it.
-            user_data: What a ctypes function pointer is given: an address, or bytes, of which the graph keeps a copy.
-            name: Of the HostCallbackNode; else it is called after the function.
+            user_data: The argument of a ctypes function pointer: an address, or bytes, which the graph copies.
+            name: The name of the HostCallbackNode. None: the name of the function.
 
         Raises:
             RuntimeError: The builder is not building.
-            TypeError: `fn` cannot be called, or is a ctypes function pointer of another type than ``void (void*)``;
-                `user_data` is neither an int nor bytes; `name` is not a str.
-            ValueError: `user_data` with a Python callable.
+            TypeError: `fn` is not callable, or is a ctypes function pointer of another type than ``void (void*)``.
+                `user_data` is neither an int nor bytes. `name` is not a str.
+            ValueError: `user_data` is given with a Python callable.
         """
-        cdef CaptureHandle _held = self._capturing("Cannot add callback when graph is not being built")
+        cdef CaptureHandle _held = self._capturing(
+            "callback() needs a GraphBuilder that is capturing: call begin_building() first"
+        )
         cdef StreamHandle h = self._h
         check_name(name)
         label(capture_callback(h, fn, user_data, False), name)
 
     def create_condition(self, default_value=None):
-        """A Condition for one conditional node of the graph being captured: 32 bits on the device that kernels set.
+        """Return a Condition for one conditional node of the captured graph: a 32-bit value on the device.
 
         Args:
-            default_value: What it is set to at the beginning of each launch of the graph (0 to 2**32 - 1). None: it keeps
-                what it had, and begins without anything to rely on.
+            default_value: The value at the beginning of each launch of the graph (0 to 2**32 - 1). None: the condition
+                keeps its value from launch to launch, and its first value is undefined.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
@@ -420,55 +426,60 @@ cdef class GraphBuilder(BuilderState):
         self._check_open()
         check_driver_has("create_condition")
         value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
-        cdef CaptureHandle capture = self._capturing("Cannot create a condition when graph is not being built")
+        cdef CaptureHandle capture = self._capturing(
+            "create_condition() needs a GraphBuilder that is capturing: call begin_building() first"
+        )
         cdef StreamHandle h = self._h
         return create_captured_condition(capture.get()[0], context_of(h), value, f"of {self!r}")
 
     def if_then(self, condition, *, name=None):
-        """Add an IfNode; what the returned builder captures runs if the condition is not 0.
+        """Add an IfNode and return a builder of its body, which runs if the condition is not 0.
 
-        The builder is one of its own: `begin_building` and `end_building`, or `with`, fill its body, and
-        `graph_definition` gives access to it. Work captured here from now on comes after the node.
+        The caller fills the body with `begin_building` and `end_building` of the returned builder, or with `with`. Its
+        `graph_definition` gives access to the body. Later work of this builder comes after the node.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
-            TypeError: Not a Condition, or `name` is not a str.
-            CUDAError: The condition is of another graph, or of a node already.
+            TypeError: `condition` is not a Condition, or `name` is not a str.
+            CUDAError: The condition belongs to another graph, or another node uses it.
             RecursionError: The body would have more than 1024 graphs around it.
         """
         return self._add_conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
 
     def if_else(self, condition, *, name=None):
-        """Add an IfElseNode; of the two returned builders the first captures what runs if the condition is not 0, the
-        second what runs if it is. See `if_then`.
+        """Add an IfElseNode and return the builders of its two bodies. See `if_then`.
+
+        The first body runs if the condition is not 0, the second body if it is 0.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
-            TypeError: Not a Condition, or `name` is not a str.
-            CUDAError: The condition is of another graph, or of a node already.
+            TypeError: `condition` is not a Condition, or `name` is not a str.
+            CUDAError: The condition belongs to another graph, or another node uses it.
         """
         return self._add_conditional(b"if_else", condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
 
     def while_loop(self, condition, *, name=None):
-        """Add a WhileNode; what the returned builder captures runs again and again, as long as the condition is not 0
-        before it. See `if_then`.
+        """Add a WhileNode and return a builder of its body. See `if_then`.
+
+        Before each iteration the driver checks the condition. The body runs as long as the condition is not 0.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
-            TypeError: Not a Condition, or `name` is not a str.
-            CUDAError: The condition is of another graph, or of a node already.
+            TypeError: `condition` is not a Condition, or `name` is not a str.
+            CUDAError: The condition belongs to another graph, or another node uses it.
         """
         return self._add_conditional(b"while_loop", condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)[0]
 
     def switch(self, condition, count, *, name=None):
-        """Add a SwitchNode; of the `count` returned builders number n captures what runs if the condition is n. If it is
-        `count` or more, none does. See `if_then`.
+        """Add a SwitchNode and return the builders of its `count` bodies. See `if_then`.
+
+        Body n runs if the condition is n. No body runs if the condition is `count` or more.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
-            TypeError: Not a Condition, `count` is not an int, or `name` is not a str.
-            OverflowError: `count` is negative or of more than 32 bits.
-            CUDAError: The condition is of another graph, or of a node already; `count` is 0.
+            TypeError: `condition` is not a Condition, `count` is not an int, or `name` is not a str.
+            OverflowError: `count` is negative or needs more than 32 bits.
+            CUDAError: The condition belongs to another graph, another node uses it, or `count` is 0.
         """
         return self._add_conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count, name)
 
@@ -480,20 +491,22 @@ cdef class GraphBuilder(BuilderState):
         check_driver_has(what.decode())
         if not isinstance(condition, Condition):
             raise TypeError(
-                "condition must be a Condition object (from GraphBuilder.create_condition()), "
-                f"got {type(condition).__name__}"
+                f"condition must be a Condition, got {type(condition).__name__}: "
+                "GraphBuilder.create_condition() makes one"
             )
         cdef NodeSpec spec
         cdef vector[GraphBox*] inside
         cdef GraphBox* graph
         cdef GraphBuilder body
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
-        # Behind what may run code of the user's, which may end the capture.
-        cdef CaptureHandle capture = self._capturing("Cannot add conditional node when not actively capturing")
+        # After the argument checks, which may run user code that ends the capture.
+        cdef CaptureHandle capture = self._capturing(
+            "conditional nodes need a GraphBuilder that is capturing: call begin_building() first"
+        )
         cdef StreamHandle h = self._h
         check_name(name)
         fill_conditional(spec, condition, kind, cond_type, size, context_of(h), &capture.get().box())
-        # First what may fail without a trace.
+        # Streams come first: a failure here leaves the graph unchanged.
         streams = [self._new_stream() for _ in range(size)]
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
         inside = node.make_facts().inner
@@ -506,13 +519,13 @@ cdef class GraphBuilder(BuilderState):
         return tuple(bodies)
 
     def close(self):
-        """Give up the builder: a capture that it has not ended is ended and its graph dropped. May be called twice.
+        """Close the builder. An unfinished capture is ended and its graph dropped. A second call does nothing.
 
-        A stream of its own goes with it; one that it was made for can be used again. Closed in any case, also when it
-        raises.
+        The builder releases a stream of its own. A stream that it was created for can be used again. The builder is
+        closed even if this method raises.
 
         Raises:
-            CaptureError: The capture could not be ended well: it was spoiled, or builders that `split` made are left.
+            CaptureError: The capture was invalid, or builders that `split` made were not joined.
         """
         cdef CaptureHandle capture = self._capture
         if self._state == CAPTURING and self._kind != FORKED:
@@ -521,16 +534,16 @@ cdef class GraphBuilder(BuilderState):
         self._stream = None
         with nogil:
             drain_deferred()
-        if status and status != CUDA_ERROR_NOT_PERMITTED:  # inside a host function: then it is ended later
+        if status and status != CUDA_ERROR_NOT_PERMITTED:  # host functions may not end captures: a later call ends it
             try:
                 fail_capture(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
             finally:
-                capture.reset()  # where the driver refused to end it, it is asked again: not with an exception on its way
+                capture.reset()  # its release asks the driver again to end the capture, with no exception in flight
 
     def __enter__(self):
         self._check_open()
         if self._kind == FORKED:
-            raise RuntimeError("a builder that was split off is joined, not ended: use it without `with`")
+            raise RuntimeError("a forked GraphBuilder does not end its capture: use it without `with`, then join it")
         if self._state == NOT_STARTED:
             try:
                 self.begin_building()
@@ -538,7 +551,7 @@ cdef class GraphBuilder(BuilderState):
                 self._give_up()
                 raise
         elif self._state == ENDED:
-            raise RuntimeError("Cannot resume building after building has ended.")
+            raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
         return self
 
     def __exit__(self, kind, error, traceback):
@@ -550,7 +563,7 @@ cdef class GraphBuilder(BuilderState):
             self._give_up()
 
     cdef int _give_up(self) except -1:
-        """An exception is on its way: nothing else is raised, and the graph around a body is not to be used."""
+        """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
         if self._kind == CONDITIONAL_BODY and self._graph:
             box_of[NodeRecord](self._graph).graph.half_done = True
         self._tear_down()
@@ -559,8 +572,10 @@ cdef class GraphBuilder(BuilderState):
 
 
 def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn, *, user_data=None):
-    """`gb.callback(fn)`, but the node cannot be told after the driver has made it: the graph must keep `fn` all the same."""
-    cdef CaptureHandle _held = gb._capturing("Cannot add callback when graph is not being built")
+    """Run `gb.callback(fn)` as if the driver did not report the new node. The graph must keep `fn` nevertheless."""
+    cdef CaptureHandle _held = gb._capturing(
+        "callback() needs a GraphBuilder that is capturing: call begin_building() first"
+    )
     cdef StreamHandle h = gb._h
     capture_callback(h, fn, user_data, True)
 
@@ -579,14 +594,14 @@ cdef CaptureHandle check_joinable(GraphBuilder root, tuple builders) except *:
         builder._capturing(NOT_JOINABLE)
     for builder in builders:
         if builder._capture != capture:
-            check_attempt(CUDA_ERROR_STREAM_CAPTURE_MERGE, f"join {builder!r} with {root!r}, which is of another capture")
+            check_attempt(CUDA_ERROR_STREAM_CAPTURE_MERGE, f"join {builder!r} with {root!r} of another capture")
     return capture
 
 
 cdef int join_one(GraphBuilder root, GraphBuilder builder, CaptureHandle capture) except -1:
     cdef StreamHandle here, there
     cdef CUresult status
-    root._capturing(NOT_JOINABLE)  # again: another thread may have closed them since
+    root._capturing(NOT_JOINABLE)  # checked again: another thread may have closed the builders since
     builder._capturing(NOT_JOINABLE)
     here, there = root._h, builder._h
     with nogil:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that a GraphBuilder adds itself: callbacks, conditional nodes, copies of other graphs."""
+"""Adds the nodes that have GraphBuilder methods: callbacks, conditional nodes, copies of other graphs."""
 
 from cuda_graphs._driver.cuda cimport CUcontext, CUresult
 from cuda_graphs._driver.cuda_graph cimport graph_driver
@@ -15,7 +15,7 @@ from cuda_graphs.graph.operands cimport accept_context
 from cuda_graphs.graph.spec cimport read_host
 from cuda_graphs._driver.seam import version as driver_version
 
-# What came with which CUDA version.
+# Method -> (oldest CUDA version, name of the feature).
 NEEDS = {
     "create_condition": ((12, 3), "conditional handles"),
     "if_then": ((12, 3), "conditional if"),
@@ -33,7 +33,7 @@ cdef int check_driver_has(str what) except -1:
     return 0
 
 
-ENDED_MEANWHILE = "the capture has ended meanwhile, in another thread or without its builder"
+ENDED_MEANWHILE = "the capture has ended during the call: another thread ended it, or the driver was called directly"
 
 
 cdef CUcontext context_of(const StreamHandle& h) except NULL:
@@ -42,9 +42,8 @@ cdef CUcontext context_of(const StreamHandle& h) except NULL:
 
 
 cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
-    """A call that only makes sense while the stream is being captured."""
     if not find(call, h):
-        ensure_driver()  # a forked child has no captures
+        ensure_driver()  # raises in a forked child process, which has no captures
         raise RuntimeError(ENDED_MEANWHILE)
     return 0
 
@@ -77,7 +76,7 @@ cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, b
     if lose_tail:
         call.lose_node()
         call.settle(NodeKind.kHost)
-        raise RuntimeError("forced capture tail discovery failure")
+        raise RuntimeError("test hook: the captured node was not reported")
     cdef NodeRecord* node = settle(call, status, NodeKind.kHost, "host callback")
     if status:
         fail(call, status, f"capture a callback of {fn!r}")

@@ -9,7 +9,7 @@ from cuda_graphs._objects.stream cimport Stream
 cdef class CapturedPlace:
     cdef Stream _stream
     cdef CaptureTail _tail
-    cdef readonly tuple branches  # bodies of the conditional node that it is after, as GraphDefs; else none
+    cdef readonly tuple branches  # bodies of the preceding conditional node, as GraphDefs; empty after other nodes
 
     cdef int _look(self) except -1
     cdef int _go(self) except -1

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The end of what a stream has captured, as a Place: nodes of a definition can be added there.
+"""CapturedPlace: the end of a stream's captured work, with the node methods of a definition.
 
-Only for what is not a user's: kernels with control flow (kernels/emission.py) call the same methods here and on a
-GraphDef. Bodies of conditional nodes are GraphDefs.
+The class is internal. Kernels with control flow (kernels/emission.py) call the same methods on it and on a GraphDef.
+Bodies of conditional nodes are GraphDefs.
 """
 
 import sys
@@ -34,8 +34,8 @@ from cuda_graphs._objects.launch import launch
 
 
 cdef class CapturedPlace:
-    """After what `stream`, which is being captured, has captured so far. Each method adds a node there, wherever work of
-    the stream would go now, and gives the place after it; what is captured next comes after the last one."""
+    """The position after the work that `stream` has captured. Each method adds a node at this position and returns the
+    position after the node. Later work of the stream comes after the last added node."""
 
     def __init__(self, Stream stream not None):
         stream._check_open()
@@ -43,23 +43,23 @@ cdef class CapturedPlace:
         self._look()
 
     cdef int _look(self) except -1:
-        """Be where the stream is now."""
+        """Read the current position of the stream."""
         cdef StreamHandle h = self._stream._h
         cdef CUresult status
         with nogil:
             status = get_tail(raw_of(h), self._tail)
         if status:
-            check_attempt(status, f"ask what {self._stream!r} has captured")
+            check_attempt(status, f"read the capture of {self._stream!r}")
         return 0
 
     cdef int _go(self) except -1:
-        """Have the stream be here."""
+        """Set the position of the stream to this one."""
         cdef StreamHandle h = self._stream._h
         cdef CUresult status
         with nogil:
             status = set_tail(raw_of(h), self._tail)
         if status:
-            check_attempt(status, f"go on at {self!r}")
+            check_attempt(status, f"continue the capture at {self!r}")
         return 0
 
     cdef CapturedPlace _after(self, tuple branches=()):
@@ -68,7 +68,7 @@ cdef class CapturedPlace:
         return found
 
     def create_condition(self, default_value=None):
-        """As `GraphBuilder.create_condition`."""
+        """Return a Condition, like `GraphBuilder.create_condition`."""
         cdef CapturedCall call
         cdef StreamHandle h = self._stream._h
         check_driver_has("create_condition")
@@ -76,13 +76,13 @@ cdef class CapturedPlace:
         return create_captured_condition(call.capture(), context_of(h), default_value, f"of {self!r}")
 
     def launch(self, config, kernel, *args, reads=(), writes=()):
-        """Capture a launch. `reads` and `writes` are for definitions."""
+        """Capture a launch. `reads` and `writes` are ignored: only definitions use them."""
         self._go()
         launch(self._stream, config, kernel, *args)
         return self._after()
 
     def join(self, *places):
-        """Add an EmptyNode after this place and others."""
+        """Add an EmptyNode after this position and the positions `places`."""
         cdef NodeSpec spec
         cdef CapturedPlace other
         for place in places:
@@ -94,7 +94,7 @@ cdef class CapturedPlace:
         return self._after()
 
     def if_then(self, condition):
-        """Add an IfNode; `branches` of the place after it is its body."""
+        """Add an IfNode. The `branches` of the returned position hold its body."""
         return self._conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1)
 
     def if_else(self, condition):
@@ -129,13 +129,15 @@ cdef class CapturedPlace:
         return self._after(tuple(bodies))
 
     def __repr__(self):
-        return f"<end of what {self._stream!r} has captured>"
+        return f"<end of the capture of {self._stream!r}>"
 
 
 cdef class BorrowedCapture:
-    """The capture of a stream that code outside of this package began, for a `with` block: work that is given to the stream
-    through this package meanwhile becomes nodes that its graph keeps what they need for. `is_there` is False where nobody
-    captures the stream."""
+    """A context manager for the capture of a stream that code outside of this package began.
+
+    Inside the `with` block this package may add work to the stream. The captured graph keeps the objects of that work
+    alive. `is_there` is False if the stream is not captured.
+    """
 
     cdef Stream _stream
     cdef CaptureHandle _capture
@@ -149,11 +151,11 @@ cdef class BorrowedCapture:
         cdef StreamHandle h = self._stream._h
         cdef CapturedCall call
         cdef CUresult status
-        if may_be_captured(h) and find(call, h):  # somebody else has borrowed it
+        if may_be_captured(h) and find(call, h):  # this package began the capture or has borrowed it already
             self.is_there = True
             return self
         self._capture = borrow_capture(h, &status)
-        check_attempt(status, f"add nodes to what {self._stream!r} captures")
+        check_attempt(status, f"add nodes to the capture of {self._stream!r}")
         self.is_there = self._capture.get() != NULL
         if self.is_there:
             try:
@@ -170,4 +172,4 @@ cdef class BorrowedCapture:
         status = return_capture(self._capture.get()[0])
         self._capture.reset()
         if status and kind is None:
-            check_attempt(status, f"give the graph that {self._stream!r} captures what its nodes need")
+            check_attempt(status, f"attach the owners of the added nodes to the graph that {self._stream!r} captures")

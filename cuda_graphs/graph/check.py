@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`GraphDef.check`: what is wrong with a definition that the driver takes without a word.
+"""`GraphDef.check`: finds mistakes in a definition that the driver accepts.
 
-A definition is read into scopes, one for each graph in it. What is inside a node (a body, an embedded graph) touches
-memory on behalf of that node: it is ordered against the rest as the node is, and two branches of one node never meet.
-So each pair of nodes is looked at in one scope, that of the innermost graph around both.
+The checker reads a definition into scopes, one per graph in it. The accesses of an inner graph (a body or an embedded
+graph) count as accesses of the node that holds it, with the order of that node. Two branches of one node never
+conflict. Therefore the checker compares each pair of nodes in one scope: that of the innermost graph around both nodes.
 
-An event, and a condition, is a byte beyond all memory: a record writes it and a wait reads it; a node that looks at a
-condition writes its byte, and kernels that set it read that, since any number of them may set it.
+Each event and each condition is modelled as one byte outside of all memory. A record of an event writes its byte, and a
+wait reads it. A conditional node writes the byte of its condition, and kernels that set the condition read the byte,
+because any number of kernels may set it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckReport", "Finding", "check"]
 
-# kind -> what it means. The order is that of a report.
+# Kind -> meaning. Reports list the kinds in this order.
 KINDS = {
     "cycle": "nodes depend on one another in a circle",
     "unordered": "two nodes touch the same memory, one of them writes, and no edges order them",
@@ -56,7 +57,12 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong. `kind` is one of `KINDS`, `nodes` are those it is about, `text` says it in a line."""
+    """One mistake in a definition.
+
+    kind   one of `KINDS`
+    nodes  the nodes involved
+    text   a description in one line
+    """
 
     kind: str
     nodes: tuple[GraphNode, ...]
@@ -68,9 +74,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckReport(Sequence[Finding]):
-    """The result of `GraphDef.check`: a sequence of Findings, false if it is empty; str() has one line for each.
+    """The result of `GraphDef.check`: a sequence of Findings, false if it is empty. str() gives one line per finding.
 
-    `is_complete` is False when there was more of one kind than the limit.
+    `is_complete` is False if there are more findings of one kind than the limit.
     """
 
     findings: tuple[Finding, ...]
@@ -90,7 +96,7 @@ class CheckReport(Sequence[Finding]):
 
 
 class Use(NamedTuple):
-    """How a node touches something."""
+    """One access of a node to memory, an event or a condition."""
 
     node: GraphNode
     verb: str
@@ -102,13 +108,13 @@ class Use(NamedTuple):
         return f"{self.node._identify()} {self.verb} {touched}"
 
 
-# Addresses end where the first of these spaces begins; the memory of each parameter is a space of its own.
+# Number ranges above all addresses, for events, conditions and parameters. Each parameter has a range of its own.
 SPACE = 1 << 64
 EVENTS, CONDITIONS, PARAMETERS = (i * SPACE for i in (1, 2, 3))
 UNORDERED = {"memory": "unordered", "event": "unordered_event", "condition": "unordered_condition"}
 
 
-# What a node of a kind touches itself: (span, does it write, verb, what).
+# The accesses of one node without its inner graphs: (span, whether it writes, verb, kind of object).
 Uses = Iterator[tuple[Span, bool, str, str]]
 
 
@@ -160,21 +166,22 @@ USES: dict[type, Callable[[Any], Uses]] = {
 
 
 class Scope:
-    """One graph of the definition, and those inside its nodes."""
+    """One graph of the definition, with the graphs inside its nodes."""
 
     def __init__(self, graph: GraphDef) -> None:
         self.graph = graph
-        self.nodes = sorted(
-            graph.nodes(), key=attrgetter("handle")
-        )  # so that a report comes out the same again
+        self.nodes = sorted(graph.nodes(), key=attrgetter("handle"))  # makes reports reproducible
         self.inner: dict[GraphNode, list[Scope]] = {}
 
     @classmethod
     def of(cls, graph: GraphDef) -> Scope:
-        """The scope of a graph, with the scopes of all graphs within: definitions may be nested deeper than calls."""
+        """Return the scope of a graph with the scopes of all inner graphs.
+
+        A loop visits them, because definitions may be nested deeper than Python calls.
+        """
         root = cls(graph)
         scopes = [root]
-        for scope in scopes:  # grows meanwhile
+        for scope in scopes:  # the loop appends to the list
             for node in scope.nodes:
                 if graphs := node._inner_graphs():
                     scope.inner[node] = [cls(each) for each in graphs]
@@ -182,7 +189,7 @@ class Scope:
         return root
 
     def all(self) -> list[Scope]:
-        """This scope and those within, each after those within it."""
+        """Return this scope and all inner scopes, inner ones first."""
         found, waiting = [], [self]
         while waiting:
             scope = waiting.pop()
@@ -191,22 +198,23 @@ class Scope:
         return found[::-1]
 
     def nodes_of(self, kind: type) -> list[Any]:
-        """The nodes of a kind in this scope and those within."""
+        """Return the nodes of a class in this scope and all inner scopes."""
         return [node for scope in self.all() for node in scope.nodes if isinstance(node, kind)]
 
 
 class Checker:
-    """Goes over a definition and collects findings."""
+    """Checks a definition and collects findings."""
 
     def __init__(self, root: Scope, limit: int) -> None:
         self.root = root
         self.limit = limit
         self.is_complete = True
         self.findings: dict[str, list[Finding]] = {kind: [] for kind in KINDS}
-        # By address. Two allocations may get one address when the one is freed before the other.
+        # Name -> number of the parameter.
         self.parameters: dict[str, int] = {}
+        # Address -> bytes. Two allocations may share an address if the first is freed before the second.
         self.sizes = {node.dptr: node.bytesize for node in root.nodes_of(AllocNode)}
-        # What a scope that was checked touches, in no order, until the scope around it takes that over.
+        # Unordered accesses of each checked scope, until the scope around it takes them over.
         self.touched: dict[Scope, list[Touch]] = {}
 
     def report(self) -> CheckReport:
@@ -217,7 +225,7 @@ class Checker:
         return CheckReport(tuple(found), self.is_complete)
 
     def find(self, kind: str, nodes: Iterable[GraphNode], text: str) -> bool:
-        """Notes a finding; False when it is one too many."""
+        """Record a finding. Returns False if the limit of its kind is reached."""
         findings = self.findings[kind]
         if len(findings) < self.limit:
             findings.append(Finding(kind, tuple(nodes), text))
@@ -226,7 +234,7 @@ class Checker:
         return False
 
     def check_scope(self, scope: Scope) -> list[Touch]:
-        """Checks a graph, after those inside it; returns all that it touches, in no order."""
+        """Check a graph, whose inner graphs are checked already. Returns its accesses, unordered."""
         edges = scope.graph.edges()
         try:
             order = Order(scope.nodes, edges)
@@ -247,7 +255,7 @@ class Checker:
         return touches
 
     def touches(self, scope: Scope, node: GraphNode, step: int) -> Iterator[Touch]:
-        """What a node and all inside it touch."""
+        """Yield the accesses of a node and of all graphs inside it."""
         if uses := USES.get(type(node)):
             for span, writes, verb, what in uses(node):
                 if span.run:
@@ -263,7 +271,7 @@ class Checker:
                 yield touch._replace(step=step)
 
     def placed(self, span: Span) -> Span:
-        """The span where nothing else is, if it begins at a parameter."""
+        """Return the span, moved to the number range of its parameter if it begins at a parameter."""
         if not isinstance(span.start, str):
             return span
         number = self.parameters.setdefault(span.start, len(self.parameters))
@@ -317,7 +325,7 @@ class Checker:
                 self.find(kind, nodes, text)
 
     def check_conditions(self) -> None:
-        # One each: a driver takes no second node for a condition.
+        # One node per condition: the driver refuses a second one.
         nodes = self.root.nodes_of(ConditionalNode)
         lookers = {node.condition.handle: node for node in nodes if node.condition is not None}
         kernels = self.root.nodes_of(KernelNode)

@@ -6,7 +6,7 @@ from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalHandle
 
 cdef class Condition:
     cdef CUgraphConditionalHandle _handle
-    cdef CUcontext _context  # that it was made in; NULL: not known any more
+    cdef CUcontext _context  # context in which the condition was created; NULL if unknown
     cdef object __weakref__
 
     @staticmethod

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Condition: the value on the device that a conditional node looks at."""
+"""Condition: the value on the device that a conditional node reads."""
 
 from cuda_graphs._driver.cuda_graph cimport CUgraphConditionalHandle
 from cuda_graphs._objects.arguments cimport register_handle_type
@@ -14,7 +14,7 @@ cdef class Condition:
     """
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("Condition objects cannot be instantiated directly; use GraphDef.create_condition()")
+        raise RuntimeError("Condition has no public constructor: call GraphDef.create_condition()")
 
     @staticmethod
     cdef Condition _from_handle(CUgraphConditionalHandle handle):

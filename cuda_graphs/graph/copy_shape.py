@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shape of a memcpy node: from operands and keywords to what CUDA takes.
+"""The shape of a memcpy node: converts operands and keywords to the parameters of CUDA.
 
 CUDA copies `depth` planes of `height` rows of `width` bytes. On each side rows lie a pitch apart, and planes a whole
-number of rows. Users say a size, or extents and pitches, or nothing where an operand knows its own size; then the shape
-follows from the strides of both sides.
+number of rows. The user gives a size, or extents and pitches. Both may be left out if an operand has a known size; then
+the shape follows from the strides of both sides.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__: list[str] = []
 
 
 class Operand(NamedTuple):
-    """One side of a copy as it was given: an address (of which nothing is known), a Buffer (its size), or an array."""
+    """One side of a copy: an address without a known size, a Buffer with a size, or an array."""
 
     name: str
     size: int | None = None
@@ -36,14 +36,14 @@ class Operand(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Bytes from row to row, and rows from plane to plane; 0 where it does not matter."""
+    """Bytes from row to row, and rows from plane to plane. 0 for a copy of one row or one plane."""
 
     pitch: int = 0
     rows: int = 0
 
 
 class Shape(NamedTuple):
-    """A copy as CUDA takes it."""
+    """The parameters of a copy in CUDA: bytes of a row, rows of a plane, planes, and both sides."""
 
     width: int
     height: int = 1
@@ -56,13 +56,13 @@ class Shape(NamedTuple):
         return self.width * self.height * self.depth
 
     def layout(self, side: Side) -> Layout:
-        """The bytes of one side."""
+        """Return the layout of the bytes of one side."""
         axes = ((self.height, side.pitch), (self.depth, side.pitch * side.rows))
         return Layout(self.width, tuple(axis for axis in axes if axis[0] > 1))
 
 
 class Extents(NamedTuple):
-    """The keywords that say a shape."""
+    """The keywords that describe a shape; None for a keyword that is not given."""
 
     width: int | None = None
     height: int | None = None
@@ -74,21 +74,22 @@ class Extents(NamedTuple):
 
 
 def shape_of(dst: Operand, src: Operand, size: int | None, before: Shape | None = None) -> Shape:
-    """The copy of `src` to `dst`, or of the first `size` bytes.
+    """Return the shape of a copy of `src` to `dst`, or of the first `size` bytes.
 
-    before  the copy that is changed: its size stays, and operands that are no arrays lie as there
+    before  shape of the node that is changed. It gives the default of `size`, and the layout of operands that are not
+            arrays
 
-    TypeError when nobody knows the size; ValueError for operands that are too small or of different sizes, and for
-    a copy that takes more than one node.
+    Raises TypeError if the size is unknown. Raises ValueError for operands that are too small or of different sizes,
+    and for a copy that needs more than one node.
     """
     if size is None:
         size = common_size(dst, src) if before is None else before.size
     if size == 0:
-        return Shape(0)  # the driver says what it thinks of that
+        return Shape(0)  # the driver decides whether it accepts this copy
     kept = before if before is not None and before.size == size else Shape(size)
     to = layout_for(dst, size, kept.layout(kept.dst))
     source = layout_for(src, size, kept.layout(kept.src))
-    if dst.array is None or src.array is None:  # what has no order of its own follows the other's memory
+    if dst.array is None or src.array is None:  # addresses and Buffers follow the memory order of the array
         to, source = to.in_memory_order(), source.in_memory_order()
     return node_shape(to, source)
 
@@ -105,7 +106,7 @@ def common_size(dst: Operand, src: Operand) -> int:
 
 
 def layout_for(operand: Operand, size: int, kept: Layout) -> Layout:
-    """Where `size` bytes of the operand lie. `kept` is where those of one without strides do."""
+    """Return the layout of `size` bytes of the operand. `kept` is the layout of an operand without strides."""
     if operand.array is None:
         operand.check_room(kept)
         return kept
@@ -122,7 +123,7 @@ def layout_for(operand: Operand, size: int, kept: Layout) -> Layout:
 
 
 def node_shape(dst: Layout, src: Layout) -> Shape:
-    """The node that copies one layout to another of the same size."""
+    """Return the shape of the node that copies `src` to `dst`, which have the same size."""
     width, axes = pair(dst, src) or (0, [])
     rows, planes = [*axes, (1, 0, 0), (1, 0, 0)][:2]
     to, source = (Side(rows[i], planes[i] // (rows[i] or 1)) for i in (1, 2))
@@ -137,8 +138,11 @@ def node_shape(dst: Layout, src: Layout) -> Shape:
 
 
 def overlap(shape: Shape) -> str:
-    """What makes rows or planes overlap, which CUDA does not take; empty if nothing does. CUDA looks at pitches that do
-    not matter too, but for 0 (tests/conformance/driver, copy_shape/bad_shapes)."""
+    """Return the reason why rows or planes overlap, which CUDA refuses; "" if they do not overlap.
+
+    CUDA also checks the pitches of single rows and planes, unless they are 0 (tests/conformance/driver,
+    copy_shape/bad_shapes).
+    """
     for name, side in (("dst", shape.dst), ("src", shape.src)):
         if side.pitch < shape.width and (side.pitch or shape.height * shape.depth > 1):
             return f"{name}_pitch={side.pitch} is less than width={shape.width}"
@@ -148,9 +152,10 @@ def overlap(shape: Shape) -> str:
 
 
 def explicit_shape(dst: Operand, src: Operand, given: Extents, before: Shape | None = None) -> Shape:
-    """The copy that the keywords say.
+    """Return the shape that the keywords describe.
 
-    What is left out stays as `before`, else it is that of the arrays, seen as planes of rows, else there are no gaps.
+    A missing keyword takes its value from `before`. Without `before` it takes the value of the arrays, seen as planes
+    of rows. Without arrays the rows and planes have no gaps.
     """
     seen = [rows_of(operand) for operand in (dst, src)]
     whole = before or extents_of([shape for shape in seen if shape is not None], given)
@@ -180,7 +185,7 @@ def explicit_shape(dst: Operand, src: Operand, given: Extents, before: Shape | N
 
 
 def extents_of(seen: list[Shape], given: Extents) -> Shape:
-    """The extents where keywords are left out: those of the arrays when `width` is, else of one row."""
+    """Return the default extents: those of the arrays if `width` is not given, else those of one row."""
     if given.width is not None:
         return Shape(given.width)
     if not seen:
@@ -194,11 +199,11 @@ def extents_of(seen: list[Shape], given: Extents) -> Shape:
 
 
 def rows_of(operand: Operand) -> Shape | None:
-    """An array as planes of contiguous rows, its last axis being the row; None where it is not that."""
+    """Return an array as planes of contiguous rows along its last axis; None if its strides do not allow it."""
     if operand.array is None or len(operand.array.shape) < 2:
         return None
     shape, strides, itemsize = operand.array.shape, operand.array.strides, operand.array.itemsize
-    operand.layout()  # refuses what no node can go through
+    operand.layout()  # refuses strides that no node can handle
     if shape[-1] > 1 and strides[-1] != itemsize:
         return None
     _, planes = join([(n, s, s) for n, s in zip(shape[:-2], strides[:-2], strict=True)])

@@ -11,8 +11,7 @@ cdef class GraphDef(Place):
     pass
 
 
-# Creates a condition for a graph and puts it on record, with the line that the program is at; None where the driver
-# refuses. The default is None or an int of 32 bits.
-# `capture` is what captures into the graph, or NULL.
+# Creates a condition for a graph and records it with the current source line. Returns None if the driver refuses.
+# `default_value` is None or an int of 32 bits. `capture` is the capture into the graph, or NULL.
 cdef Condition make_condition(
     GraphBox* graph, CaptureBox* capture, CUcontext context, object default_value, CUresult* status)

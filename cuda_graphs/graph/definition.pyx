@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""GraphDef: a graph as it is being described."""
+"""GraphDef: a graph definition."""
 
 import os
 
@@ -31,12 +31,12 @@ from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptio
 
 
 cdef class GraphDef(Place):
-    """A graph definition: nodes and edges, of which executable Graphs are made.
+    """A graph definition: nodes and edges, from which executable Graphs are made.
 
-    `GraphDef()` is empty and needs no context. Bodies of conditional nodes and embedded graphs are GraphDefs too; they
-    keep the definition around them alive. Two GraphDefs are equal when they are the same CUDA graph.
+    `GraphDef()` is empty and needs no context. Bodies of conditional nodes and embedded graphs are GraphDefs too. They
+    keep the definition around them alive. Two GraphDefs are equal if they are the same CUDA graph.
 
-    A Python callback or argument that refers to the definition it is part of makes a cycle that is never freed.
+    A Python callback or argument that refers to its own definition makes a cycle that is never freed.
     """
 
     def __init__(self):
@@ -49,7 +49,8 @@ cdef class GraphDef(Place):
     def handle(self):
         """The CUgraph as an int; 0 once the graph was destroyed with the node that held it.
 
-        From now on the driver's graph itself keeps what its nodes need, for whoever copies or instantiates it.
+        After the first read the driver's graph keeps the objects of its nodes alive, because other code may copy or
+        instantiate it.
         """
         return <uintptr_t>hand_out(self._record().graph)
 
@@ -60,29 +61,29 @@ cdef class GraphDef(Place):
 
     @property
     def _entry(self):
-        """The virtual node before all others: adding after it is adding to the graph."""
+        """The virtual node before all other nodes. A node that is added after it has no dependencies."""
         return wrap_node(self._h, self._record())
 
     def nodes(self):
-        """All nodes, as a set."""
+        """Return all nodes as a set."""
         return set(list_graph_nodes(self))
 
     def edges(self):
-        """All edges, as a set of (from, to)."""
+        """Return all edges as a set of (from, to)."""
         return set(list_graph_edges(self))
 
     def _early_edges(self):
-        """The edges that let go when the kernel before them has begun, with nothing to wait for in the node after."""
+        """Return the edges whose target may start once the source kernel has begun, and contains no wait for its end."""
         return set(list_graph_edges(self, True))
 
     def _listed(self):
-        """Nodes and edges as lists, in the driver's order."""
+        """Return nodes and edges as lists, in the driver's order."""
         return list_graph_nodes(self), list_graph_edges(self)
 
     def edge_data(self, before, after):
-        """The EdgeData of the edge from `before` to `after`; `EdgeData()` for a full edge.
+        """Return the EdgeData of the edge from `before` to `after`; `EdgeData()` for a full edge.
 
-        TypeError for what is no node, ValueError where there is no such edge in this graph.
+        Raises TypeError for an argument that is not a node, ValueError if this graph has no such edge.
         """
         cdef GraphBox* graph = self._open()
         for node, name in ((before, "before"), (after, "after")):
@@ -94,10 +95,12 @@ cdef class GraphDef(Place):
         return data
 
     def create_condition(self, default_value=None):
-        """A Condition for one conditional node of this graph or of a graph inside it.
+        """Return a Condition for one conditional node of this graph or of a graph inside it.
 
-        default_value  0..2**32-1: what it is at each launch of the outermost graph. None: what it was before.
-        The context that is current must be that of the node and of the kernels that set it.
+        default_value  value at the beginning of each launch of the outermost graph, 0..2**32-1. None: the condition keeps
+                       its value from launch to launch
+
+        The conditional node and the kernels that set the condition must belong to the current context.
         """
         cdef CUresult status
         value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
@@ -107,19 +110,19 @@ cdef class GraphDef(Place):
         return condition
 
     def param(self, name, type, default=None):
-        """A Parameter: a value that nodes take by name, and that executables get later, again and again.
+        """Return a Parameter: a value that nodes use by name. Executables may set it before each launch.
 
-        name     an identifier, since `Graph.launch(stream, name=value)` sets it
-        type     one of cuda_graphs (`cg.f32`, `cg.pointer`, ...) or a scalar type of NumPy
-        default  what executables begin with; None: they are not launched before a value is set
+        name     an identifier, because `Graph.launch(stream, name=value)` sets the parameter
+        type     a type of cuda_graphs (`cg.f32`, `cg.pointer`, ...) or a scalar type of NumPy
+        default  initial value in executables. None: an executable cannot be launched before a value is set
 
-        It is known in the whole hierarchy of this definition: a body makes and uses the parameters of the root. The
-        same name gives the same Parameter; ValueError for another type or default than it has.
+        All graphs in the hierarchy of this definition share their parameters. The same name gives the same Parameter.
+        Raises ValueError if the type or the default differs from that of the existing Parameter.
 
-        The address of a copy needs a default of the memory that it is to take, unless that is as here without one: in
-        an executable, a side of a copy keeps to memory of pools (DeviceMemoryResource, alloc nodes) or to memory of
-        none (pinned, managed, SynchronousMemoryResource). Without a default it is of a pool where the other side is
-        host memory, and else of none.
+        In an executable each side of a copy is limited to one class of memory: memory of pools (DeviceMemoryResource,
+        alloc nodes) or memory outside of pools (pinned, managed, SynchronousMemoryResource). The default of a parameter
+        that is an address in a copy decides the class. Without a default the class is pool memory if the other side is
+        host memory, and memory outside of pools otherwise.
         """
         return declare(self._open(), name, type, default)
 
@@ -127,11 +130,11 @@ cdef class GraphDef(Place):
         self, options=None, *, auto_free_on_launch=False, upload_stream=None, device_launch=False,
         use_node_priority=False
     ):
-        """An executable Graph of the definition as it is now. Options as fields or as a GraphCompleteOptions.
+        """Return an executable Graph of the current definition. Options are fields or a GraphCompleteOptions.
 
-        Every call makes another, independent Graph; of a definition with alloc, free or conditional nodes only one
-        may live at a time (a rule of the driver). GraphInstantiateError, a CUDAError and RuntimeError, says what is
-        wrong with the definition.
+        Every call makes another, independent Graph. A definition with alloc, free or conditional nodes may have only one
+        living Graph (a rule of the driver). Raises GraphInstantiateError, a CUDAError and RuntimeError, which names the
+        mistake in the definition.
         """
         keywords = {
             "auto_free_on_launch": auto_free_on_launch,
@@ -144,12 +147,12 @@ cdef class GraphDef(Place):
     def debug_dot_print(self, path, options=None):
         """Write the graph, and all graphs in it, to a file in the DOT language. `options` is a GraphDebugPrintOptions.
 
-        The driver writes the file; names that nodes were given and the lines that added them are put into its labels.
+        The driver writes the file. Then this method adds the names and source lines of the nodes to the labels.
         """
         if options is None:
             options = GraphDebugPrintOptions()
         elif not isinstance(options, GraphDebugPrintOptions):
-            raise TypeError(f"options must be a GraphDebugPrintOptions instance, got {type(options).__name__}")
+            raise TypeError(f"options must be a GraphDebugPrintOptions or None, got {type(options).__name__}")
         if not isinstance(path, str | bytes | os.PathLike):
             raise TypeError(f"path must be str, bytes or os.PathLike, got {type(path).__name__}")
         if b"\0" in os.fsencode(path):
@@ -158,7 +161,7 @@ cdef class GraphDef(Place):
         write_labelled(self, path, options)
 
     def _write_dot(self, path, unsigned int flags):
-        """What the driver writes."""
+        """Have the driver write the DOT file."""
         cdef GraphBox* graph = self._open()
         cdef bytes encoded = os.fsencode(path)
         cdef const char* file = encoded
@@ -169,26 +172,30 @@ cdef class GraphDef(Place):
             check_attempt(status, f"write {self._identify(True)} to {path!r}")
 
     def check(self, limit=100):
-        """Look for mistakes that the driver does not report: a CheckReport, which is false if there are none.
+        """Look for mistakes that the driver does not report. Returns a CheckReport, which is false if there are none.
 
-        It looks, in bodies and embedded graphs too, for memory (and events, and conditions) that two nodes touch without
-        an order between them, memory of alloc nodes touched outside of its life, never freed or freed twice, and
-        conditions that nothing sets or looks at. Of kernels it knows what `launch(..., reads=, writes=)` was told. What
-        parameters point to is taken to be apart. A programmatic edge counts as an order: that the kernel waits before
-        it touches memory is up to it. An edge that lets go when a kernel begins, with no such wait (`from_port` is set
-        and `type` is not), is no order.
+        The check covers bodies and embedded graphs too. It finds:
 
-        limit  the most findings of one kind
+        * memory, events and conditions that two nodes access without an order between them;
+        * memory of alloc nodes that is used before its allocation or after its free node, never freed, or freed twice;
+        * conditions that no kernel sets or no node reads.
+
+        The accesses of a kernel are those given to `launch(..., reads=, writes=)`. Different parameters are assumed to
+        point to different memory. A programmatic edge counts as an order: the kernel must wait before it touches memory.
+        An edge whose target starts when a kernel begins, without such a wait (`from_port` is set, `type` is 0), is no
+        order.
+
+        limit  the largest number of findings of one kind
         """
         return check_definition(self, read_size(limit, "limit"))
 
     def _conditions(self):
-        """What conditions were created for this graph: (handle, whether it has a default value, source line)."""
+        """Return (handle, whether it has a default value, source line) of each condition created for this graph."""
         cdef GraphBox* graph = self._open()
         return [(c.handle, c.has_default, text_of(graph, c.source)) for c in graph.conditions]
 
     def _identify(self, bint with_handle=False):
-        """How messages name the graph, and what it is inside of."""
+        """Return the name of the graph in messages, with the nodes around it."""
         cdef GraphBox* graph = self._record().graph
         words = f"GraphDef (handle {<uintptr_t>graph.raw:#x})" if with_handle else "GraphDef"
         place = place_in_holder(graph)
@@ -202,7 +209,7 @@ cdef class GraphDef(Place):
         return self._record() == (<GraphDef>other)._record()
 
     def __hash__(self):
-        # Of the record, which stays when the driver destroys the graph with the node that held it.
+        # The record outlives the driver's graph, which is destroyed with the node that holds it.
         return hash(<uintptr_t>self._record())
 
     def __repr__(self):

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""In what two definitions differ, in words: for the message of an update that the driver refused.
+"""Describes the difference of two definitions, for the message of an update that the driver refused.
 
-The driver names a node of the new definition at most. What it is compared with is its partner in the definition that
-the executable was made of, as that is now. Definitions whose nodes have the same kinds and names in the same order were
-made by the same program, so their nodes are paired in that order. Others are paired as cuda.h (cuGraphExecUpdate) says:
-nodes that nothing depends on in the order of the nodes, all others in the order of the edges that end at a pair.
+The driver names at most one node of the new definition. This module compares it with its partner in the current state
+of the definition that the executable was made from. Definitions whose nodes have the same kinds and names in the same
+order are assumed to come from the same program, so their nodes are paired in that order. Other definitions are paired
+by the rule of cuda.h (cuGraphExecUpdate): nodes without successors in the order of the nodes, all other nodes in the
+order of the edges that end at a pair.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
 
 __all__ = ["describe_difference"]
 
-UNKNOWN = "the definition that the executable was made of is gone, so what it was is not known"
+UNKNOWN = "the definition that the executable was made from is gone, so the old parameters are unknown"
 
 
 TOPOLOGY_CHANGED = 2  # CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
 
 
 def describe_difference(before: GraphDef | None, after: GraphDef, result: int, culprit: int) -> str:
-    """What of `after` the executable made of `before` cannot take, for a CUgraphExecUpdateResult.
+    """Return the change in `after` that the executable made from `before` cannot take; "" if it is unknown.
 
-    `culprit` is the handle of the node that the driver names, or 0; it may be in a graph inside `after`. "" when
-    nothing is to be said.
+    result   the CUgraphExecUpdateResult
+    culprit  handle of the node that the driver names, also in a graph inside `after`; 0 if it names none
     """
     if before is not None and result == TOPOLOGY_CHANGED:
         structure = next(differences(before, after), None)
@@ -48,7 +49,7 @@ def describe_difference(before: GraphDef | None, after: GraphDef, result: int, c
 
 @dataclass(frozen=True)
 class Listing:
-    """The nodes of a graph and what each depends on, both in the driver's order."""
+    """The nodes of a graph and the dependencies of each node, in the driver's order."""
 
     nodes: list[GraphNode]
     dependencies: dict[GraphNode, list[GraphNode]]
@@ -67,12 +68,12 @@ class Listing:
 
 
 def pair(before: Listing, after: Listing) -> dict[GraphNode, GraphNode]:
-    """From the nodes of `after` to their partners in `before`, as far as the two go together."""
+    """Return the partners in `before` of the nodes of `after`, as far as the two graphs match."""
     if [kind(node) for node in before.nodes] == [kind(node) for node in after.nodes]:
         return dict(zip(after.nodes, before.nodes, strict=True))
     partners = dict(zip(after.exits(), before.exits(), strict=False))
     waiting = list(partners)
-    for node in waiting:  # grows meanwhile
+    for node in waiting:  # the loop appends to the list
         for theirs, ours in zip(after.dependencies[node], before.dependencies[partners[node]], strict=False):
             if theirs not in partners:
                 partners[theirs] = ours
@@ -93,9 +94,9 @@ def inner_pairs(node: GraphNode, partner: GraphNode | None) -> Iterator[tuple[Gr
 def find(
     before: GraphDef | None, after: GraphDef, handle: int
 ) -> Iterator[tuple[GraphNode, GraphNode | None]]:
-    """The node with a handle in `after` or a graph inside it, and its partner."""
+    """Yield the node with a handle in `after` or in a graph inside it, and its partner."""
     graphs = [(after, before)]
-    for graph, was in graphs:  # grows meanwhile
+    for graph, was in graphs:  # the loop appends to the list
         listing = Listing.of(graph)
         partners = {} if was is None else pair(Listing.of(was), listing)
         for node in listing.nodes:
@@ -105,9 +106,9 @@ def find(
 
 
 def differences(before: GraphDef, after: GraphDef) -> Iterator[str]:
-    """In what the structure of two graphs differs."""
+    """Yield the differences in structure of two graphs."""
     graphs = [("", after, before)]
-    for place, graph, was in graphs:  # grows meanwhile
+    for place, graph, was in graphs:  # the loop appends to the list
         ours, theirs = Listing.of(was), Listing.of(graph)
         if len(ours.nodes) != len(theirs.nodes):
             yield place + describe_counts(ours, theirs)
@@ -119,7 +120,7 @@ def differences(before: GraphDef, after: GraphDef) -> Iterator[str]:
                 continue
             edges = edge_differences(node, theirs.dependencies[node], ours.dependencies[partner], partners)
             yield from (place + text for text in edges)
-            inside = f"inside {label(node)}: "  # the label says what the node is inside of
+            inside = f"inside {label(node)}: "  # the label names the nodes around the node
             graphs += [
                 (inside, inner, other) for inner, other in inner_pairs(node, partner) if other is not None
             ]
@@ -130,9 +131,9 @@ def edge_differences(
 ) -> Iterator[str]:
     ours = [partners.get(source) for source in now]
     if set(ours) != set(was):
-        yield f"{label(node)} depends on {labels(now)}, and did on {labels(was)}"
+        yield f"{label(node)} depends on {labels(now)}, and depended on {labels(was)}"
     elif ours != was:
-        yield f"{label(node)} depends on {labels(now)}, and did so in another order"
+        yield f"{label(node)} depends on {labels(now)}, and depended on them in another order"
     else:
         for source, partner in zip(now, was, strict=True):
             yield from data_differences(node, source, partner, partners[node])
@@ -168,7 +169,7 @@ def describe_node(partner: GraphNode | None, node: GraphNode) -> str:
 
 
 def changed_fields(partner: GraphNode, node: GraphNode) -> Iterator[tuple[str, Any, Any]]:
-    """Name, old and new value of each property that is another one."""
+    """Yield name, old value and new value of each property that has changed."""
     before, after = flat(partner), flat(node)
     for name, was, now in ((name, before.get(name), after[name]) for name in after):
         if was != now:
@@ -176,7 +177,7 @@ def changed_fields(partner: GraphNode, node: GraphNode) -> Iterator[tuple[str, A
 
 
 def flat(node: GraphNode) -> dict[str, Any]:
-    """The properties of a node, those of a LaunchConfig one by one."""
+    """Return the properties of a node, with the fields of a LaunchConfig as single entries."""
     values = dict(node._read())
     config = values.pop("config", None)
     if isinstance(config, LaunchConfig):
@@ -189,7 +190,7 @@ def flat(node: GraphNode) -> dict[str, Any]:
     values.pop("child_graph", None)
     if "branches" in values:
         values["branches"] = len(values["branches"])
-        values.pop("condition", None)  # each definition has its own
+        values.pop("condition", None)  # conditions differ between any two definitions
     return values
 
 
@@ -202,7 +203,7 @@ def show(name: str, value: Any) -> str:
 
 
 def label(node: GraphNode) -> str:
-    """A node as messages name it."""
+    """Return the name of a node in messages."""
     return node._identify()
 
 

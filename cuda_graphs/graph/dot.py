@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names and source lines for the DOT files that drivers write.
+"""Adds names and source lines to the DOT files that drivers write.
 
-A driver calls its nodes "graph_1_node_0" and so on. Asked for handles, it puts each node's handle into its label, by
-which the node is known to us. Neither the order of attributes nor the form of labels is relied on: libcuda writes plain
-labels for some kinds of nodes and records, fields in braces, for others.
+A driver names its nodes "graph_1_node_0" and so on. With the option `handles` it writes the handle of each node into
+the label, which identifies the node. The code relies neither on the order of attributes nor on the form of labels:
+libcuda writes plain labels for some kinds of nodes, and records (fields in braces) for others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["add_labels", "find_handles", "write_labelled"]
 
 WITH_HANDLES = GraphDebugPrintOptions(handles=True)
-# Names in a file may be anything that a compiler mangles.
+# Mangled names of kernels may hold any bytes.
 ENCODING: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": ""}
 
 QUOTED = r'"(?:[^"\\]|\\.)*"'
@@ -36,7 +36,7 @@ HANDLE = re.compile(r"0x[0-9a-fA-F]+")
 def write_labelled(
     graph: GraphDef, path: str | bytes | PathLike[str], options: GraphDebugPrintOptions
 ) -> None:
-    """Has the driver write the file, and writes it again with the labels added."""
+    """Have the driver write the file, then add the labels to the file."""
     graph._write_dot(path, options._to_flags())
     labels = dict(labels_of(graph))
     if not labels or not os.path.isfile(path):  # a pipe cannot be read back
@@ -61,9 +61,9 @@ def read(path: str | bytes | PathLike[str]) -> str:
 
 
 def labels_of(graph: GraphDef) -> Iterator[tuple[int, str]]:
-    """(handle, what to add to the label) of the nodes of a graph and of all graphs in it."""
+    """Yield (handle, text to add to the label) for the nodes of a graph and of all graphs in it."""
     graphs = [graph]
-    for each in graphs:  # grows meanwhile
+    for each in graphs:  # the loop appends to the list
         for node in each.nodes():
             lines = [line for line in (node._given_name(), node.source) if line]
             if lines and (raw := node._raw()):
@@ -72,7 +72,7 @@ def labels_of(graph: GraphDef) -> Iterator[tuple[int, str]]:
 
 
 def find_handles(text: str, known: Mapping[int, str]) -> dict[str, int]:
-    """Which node of a file with handles has which: by its name in the file, the first number that is a known handle."""
+    """Return name in the file -> handle for a file with handles. The handle is the first known number in a label."""
     found = {}
     for name, attributes in NODE.findall(text):
         numbers = (int(number, 16) for label in LABEL.findall(attributes) for number in HANDLE.findall(label))
@@ -83,7 +83,7 @@ def find_handles(text: str, known: Mapping[int, str]) -> dict[str, int]:
 
 
 def add_labels(text: str, handles: Mapping[str, int], labels: Mapping[int, str]) -> str:
-    """The file with the labels added to those of the nodes."""
+    """Return the file with `labels` added to the labels of the nodes."""
 
     def with_label(node: re.Match[str]) -> str:
         if node[1] not in handles:
@@ -97,18 +97,18 @@ def add_labels(text: str, handles: Mapping[str, int], labels: Mapping[int, str])
 
 
 def extended(label: str, words: str) -> str:
-    """label="..." with lines added."""
+    """Return label="..." with lines added."""
     return f'{label[:-1].rstrip()}\\n{escaped(words, "")}"'
 
 
 def extended_record(label: str, words: str) -> str:
-    """label="{ ... }" with a field added."""
+    """Return label="{ ... }" with a field added."""
     end = label.rindex("}")
     return f"{label[:end]}| {escaped(words, '{}|<>')}{label[end:]}"
 
 
 def escaped(words: str, special: str) -> str:
-    words = words.encode(errors="backslashreplace").decode()  # a path may hold what UTF-8 does not have
+    words = words.encode(errors="backslashreplace").decode()  # a path may hold bytes that are not UTF-8
     for sign in ("\\", '"', *special):
         words = words.replace(sign, f"\\{sign}")
     return words.replace("\n", "\\n")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""EdgeData: what an edge says beyond "after that one has ended"."""
+"""EdgeData: the type of a dependency and the ports of its nodes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PROGRAMMATIC = 1
 class EdgeData:
     """The data of an edge, as in CUDA's CUgraphEdgeData; `EdgeData()` is that of a full edge.
 
-    from_port  when the edge lets go, told by the node before it. 0: when that node has ended. Only kernels have others:
-               1 (CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC) and 2 (CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)
-    to_port    which part of the node after it waits: 0, all of it. CUDA has no others so far
+    from_port  point of the source node at which the target may start. 0: the end of the source node. Only kernels have
+               other ports: 1 (CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC) and 2 (CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER)
+    to_port    part of the target node that waits. 0: the whole node. CUDA defines no other ports
     type       0: an ordinary dependency, 1: a programmatic one (CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC)
 
-    Each is a byte: TypeError and OverflowError for anything else. What a driver does not know is a CUDAError where the
-    edge is made. The host driver checks the data as CUDA does and then treats every edge as a full one.
+    Each field is a byte; other values raise TypeError or OverflowError. Adding an edge whose data the driver does not
+    know raises CUDAError. The host driver checks the data as CUDA does, and then treats every edge as a full one.
     """
 
     from_port: int = 0
@@ -41,14 +41,15 @@ class EdgeData:
 
     @classmethod
     def programmatic(cls, trigger: str = "programmatic") -> EdgeData:
-        """The data of an edge between two kernels along which the second may start before the first has ended.
+        """Return the data of an edge between two kernels: the second may start before the first has ended.
 
-        trigger  "programmatic": once every block of the first kernel has called
-                 ``cudaTriggerProgrammaticLaunchCompletion()`` (PTX: ``griddepcontrol.launch_dependents``) or ended;
-                 "launch_order": once every block of it has begun
+        trigger  "programmatic": the second kernel may start once every block of the first has ended or has called
+                 ``cudaTriggerProgrammaticLaunchCompletion()`` (PTX: ``griddepcontrol.launch_dependents``).
+                 "launch_order": the second kernel may start once every block of the first has begun
 
-        What the first kernel wrote is only seen after ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``),
-        which waits until it has ended: the second kernel calls it before it reads. ValueError for another trigger.
+        The second kernel must call ``cudaGridDependencySynchronize()`` (PTX: ``griddepcontrol.wait``) before it reads
+        results of the first kernel. That call waits for the end of the first kernel. Raises ValueError for another
+        trigger.
         """
         if trigger not in PORTS:
             raise ValueError(f"trigger must be one of {', '.join(map(repr, PORTS))}, got {trigger!r}")

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What messages say of a definition that is embedded. A driver refuses some nodes in it (cuda.h,
-cuGraphAddChildGraphNode), and does not say which."""
+"""Describes an embedded definition in messages. A driver refuses some nodes in it (cuda.h, cuGraphAddChildGraphNode),
+but does not name them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def unfit_nodes(child: GraphDef) -> Iterator[GraphNode]:
     from cuda_graphs.graph.node_kinds import AllocNode, ChildGraphNode, ConditionalNode, FreeNode
 
     graphs = [child]
-    for graph in graphs:  # grows meanwhile
+    for graph in graphs:  # the loop appends to the list
         for node in graph._listed()[0]:
             if isinstance(node, (AllocNode, FreeNode, ConditionalNode)):
                 yield node
@@ -28,7 +28,11 @@ def unfit_nodes(child: GraphDef) -> Iterator[GraphNode]:
 
 
 def describe_copy(child: GraphDef) -> str:
-    """What an embedding makes, for the message of its refusal: with the first node that no embedded graph may have."""
+    """Return the words for an embedding, with the first node that an embedded graph may not hold."""
     words = f"a copy of {child._identify(True)}"
     node = next(unfit_nodes(child), None)
-    return words if node is None else f"{words}, which holds {node._identify(True)}: no embedded graph may,"
+    return (
+        words
+        if node is None
+        else f"{words}, which holds {node._identify(True)} (not allowed in embedded graphs)"
+    )

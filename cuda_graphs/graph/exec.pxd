@@ -6,16 +6,16 @@ from cuda_graphs.graph.place cimport Place
 
 cdef class Graph:
     cdef GraphExecHandle _h  # empty once closed
-    cdef dict _slots  # where each named parameter is
-    cdef WeakNode _source    # the definition whose parameters it has; not kept alive
+    cdef dict _slots         # name -> Slot of each named parameter
+    cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive
     cdef object __weakref__
 
     @staticmethod
     cdef Graph _from_handle(GraphExecHandle h)
 
-    # RuntimeError once closed.
+    # Raises RuntimeError once the Graph is closed.
     cdef int _check_open(self) except -1
 
 
-# A Graph of the definition that a place is in; `options` is a GraphCompleteOptions.
+# Instantiates the definition of a place. `options` is a GraphCompleteOptions.
 cdef Graph instantiate_graph(Place definition, object options)

@@ -26,14 +26,14 @@ from cuda_graphs.errors import instantiate_error, update_error
 
 
 cdef class Graph:
-    """An executable graph: launched as a whole, as often as wanted. Made by `GraphDef.instantiate`.
+    """An executable graph. It may be launched any number of times. Made by `GraphDef.instantiate`.
 
-    It does not need its definition any more: what its nodes use, it keeps alive itself, and launches in flight keep
-    it too. Launches of one Graph run one after the other.
+    A Graph does not need its definition. The Graph and its launches in flight keep alive the objects that its nodes use.
+    Launches of one Graph run one after the other.
     """
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("directly constructing a Graph instance is not supported; use GraphDef.instantiate()")
+        raise RuntimeError("Graph has no public constructor: call GraphDef.instantiate()")
 
     @staticmethod
     cdef Graph _from_handle(GraphExecHandle h):
@@ -45,7 +45,7 @@ cdef class Graph:
     cdef int _check_open(self) except -1:
         if not self._h:
             raise RuntimeError("Graph has been closed")
-        return ensure_driver()  # in a forked child its lock may be taken for ever
+        return ensure_driver()  # raises in a forked child process, where the lock of the Graph may never be released
 
     @property
     def handle(self):
@@ -54,18 +54,18 @@ cdef class Graph:
 
     @property
     def is_closed(self):
-        """Whether close() was called."""
+        """True after `close()`."""
         return not self._h
 
     def launch(self, stream, **values):
-        """Run the graph in the order of `stream` (Stream, or any object with __cuda_stream__). Returns at once.
+        """Run the graph in the order of `stream` (Stream, or any object with __cuda_stream__). Returns immediately.
 
-        values  of named parameters, as `set` takes them; nothing comes between setting them and the launch
+        values  values of named parameters, as for `set`. Setting them and the launch are one atomic step
 
-        RuntimeError when a parameter that nodes use has no value.
+        Raises RuntimeError if a parameter that nodes use has no value.
         """
         self._check_open()
-        # Copies: another thread may close either one meanwhile.
+        # Copied handles: another thread may close the Graph or the stream during the call.
         cdef GraphExecHandle graph = self._h
         cdef dict slots = self._slots
         cdef StreamHandle on = Stream_accept(stream)._h
@@ -81,14 +81,14 @@ cdef class Graph:
             check_attempt(status, f"launch {self!r} on {stream!r}")
 
     def set(self, **values):
-        """Set named parameters for the launches to come. All values are checked before any is changed.
+        """Set named parameters for later launches. All values are checked before any parameter changes.
 
-        Numbers are converted to the parameter's type. A pointer is a Buffer, which the graph keeps as long as it is the
-        value or a launch with it is in flight, or an address as an int.
+        Numbers are converted to the parameter's type. A pointer is a Buffer or an address (int). The graph keeps a Buffer
+        while it is the value of a parameter or a launch with it is in flight.
 
-        TypeError for an unknown name or a value of the wrong type, OverflowError for one that does not fit, ValueError
-        for a closed Buffer, memory that a memcpy node cannot copy, or a size below 1, CUDAError when the driver refuses
-        it; then no parameter is changed.
+        Raises TypeError for an unknown name or a value of the wrong type, and OverflowError for a value that does not
+        fit. Raises ValueError for a closed Buffer, memory that a memcpy node cannot copy, or a size below 1. Raises
+        CUDAError if the driver refuses the value. After an error no parameter has changed.
         """
         self._check_open()
         cdef GraphExecHandle graph = self._h
@@ -106,13 +106,13 @@ cdef class Graph:
 
     @property
     def params(self):
-        """The named parameters: a mapping of names to (type, value). A value is None when there is none."""
+        """The named parameters: a mapping of names to (type, value). The value is None for a parameter without a value."""
         self._check_open()
         cdef GraphExecHandle h = self._h
         return present_values(h)
 
     def upload(self, stream):
-        """Move what the graph needs to the device, in the order of `stream`; otherwise its first launch does."""
+        """Upload the graph to the device, in the order of `stream`. Without this call the first launch uploads it."""
         self._check_open()
         cdef GraphExecHandle graph = self._h
         cdef StreamHandle on = Stream_accept(stream)._h
@@ -125,17 +125,18 @@ cdef class Graph:
     def update(self, source):
         """Take over all parameters of a definition with the same structure: a GraphDef, or a GraphBuilder that has ended.
 
-        Launches in flight keep the old parameters. `source` may go right after. What the nodes used so far is let go
-        after the last launch that used it, and what single nodes were set to (`graph[node]`) is replaced too; but
-        parameters of the new definition keep the values that were set (others go), a disabled node stays disabled, and the
-        nodes that `graph[node]` takes are still those of the definition that this Graph was made of.
+        * Launches in flight keep the old parameters. Their objects are released after the last launch that uses them.
+        * The Graph does not keep `source` alive.
+        * The update replaces parameters that were set with `graph[node]`. A disabled node stays disabled.
+        * Named parameters of the new definition keep the values that were set. Other named parameters are dropped.
+        * `graph[node]` still takes nodes of the definition that this Graph was made from.
 
-        GraphUpdateError, a CUDAError, says which node cannot be changed, and how; then nothing has changed. RuntimeError
-        for a closed Graph and a definition that is no longer valid.
+        Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
+        changed. Raises RuntimeError for a closed Graph and for a definition that is no longer valid.
 
-        If the definition that the Graph was made of has other edges or nodes by now, nothing tells which node is which: a
-        Graph with named parameters is not updated then (GraphUpdateError), and one that is updated from that definition
-        gives no views of its nodes (`graph[node]`).
+        If the nodes or edges of the original definition were edited, its nodes can no longer be assigned to nodes of the
+        Graph. A Graph with named parameters then refuses the update (GraphUpdateError). A Graph that is updated from the
+        edited definition has no views of its nodes (`graph[node]`).
         """
         self._check_open()
         cdef GraphExecHandle h = self._h
@@ -152,31 +153,31 @@ cdef class Graph:
             raise refused(self, definition, status, &info, EDITED)
         if problem.fault == ParameterFault.kLost:
             raise RuntimeError(
-                f"{self!r} cannot take over the parameters of {definition._identify()}: the definition that it was made "
-                "of is gone, by whose nodes the driver would find them; instantiate the new one"
+                f"{self!r} cannot take over the parameters of {definition._identify()}: the driver needs the definition "
+                "that the Graph was made from, which is gone. Instantiate the new definition"
             )
         self._source = WeakNode(definition._h)
         self._slots = find_slots(h)
         check_problem(problem, self._slots, {})
 
     def __getitem__(self, node):
-        """The view of what `node` became in this Graph, an ExecutableGraphNode.
+        """Return the view of `node` in this Graph, an ExecutableGraphNode.
 
-        node  of the definition that the Graph was made of, or of a body or an embedded graph in it, and still there.
-              Whole updates do not change which nodes these are. Of a node of any other graph the driver says so when
-              the view is used (CUDAError).
+        node  an existing node of the definition that the Graph was made from, or of a body or an embedded graph in it.
+              This holds after an update of the whole Graph too. Using the view of a node of another graph raises
+              CUDAError
 
-        ValueError when the Graph is closed, the node destroyed, or the Graph updated from this definition after that was
-        edited into another shape; TypeError for kinds that cannot be changed.
+        Raises ValueError if the Graph is closed, if the node is destroyed, or if the Graph was updated from the edited
+        definition (see `update`). Raises TypeError for kinds of nodes that cannot be changed.
         """
         if not self._h:
-            raise ValueError("executable graph has been closed")
+            raise ValueError("graph[node] needs an open Graph: this Graph has been closed")
         cdef GraphExecHandle h = self._h
         ensure_driver()
         return view_node(h, self._slots, node)
 
     def close(self):
-        """Let go of the executable; launches in flight finish first. Nothing happens the second time."""
+        """Release the executable after its launches in flight. A second call does nothing."""
         self._h.reset()
         self._slots = {}  # which hold the parameters' defaults
 
@@ -209,8 +210,8 @@ cdef Place accept_source(object source):
 
 # tests/graph/test_pairing.py
 cdef str EDITED = (
-    "the definition that the Graph was made of has other edges or nodes by now, so nothing tells which node of the "
-    "Graph takes which named parameter: undo the edits, or instantiate the definition again"
+    "nodes or edges of the definition that the Graph was made from were edited, so its named parameters cannot be "
+    "assigned to nodes of the Graph: undo the edits, or instantiate the definition again"
 )
 
 
@@ -237,12 +238,12 @@ cdef int check_finished(Place definition, GraphBox* graph) except -1:
         return 0
     where = "its graph" if unfinished == graph else f"the body {wrap_graph(definition._h, unfinished)!r} in it"
     if unfinished.half_done:
-        raise RuntimeError(f"Graph has not finished building: a capture into {where} was given up or spoiled")
-    raise RuntimeError(f"Graph has not finished building: {where} is still being captured; call end_building() there")
+        raise RuntimeError(f"The graph is unfinished: a capture into {where} was abandoned or invalidated")
+    raise RuntimeError(f"The graph is unfinished: {where} is still being captured; call end_building() of its builder")
 
 
 cdef StreamHandle fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options) except *:
-    """Returns the stream to upload to, if any."""
+    """Fill the parameters of the driver. Returns the stream to upload on, empty without an upload."""
     cdef StreamHandle upload_to
     params.flags = 0
     params.hUploadStream = NULL

@@ -6,19 +6,19 @@ from cuda_graphs.graph.node cimport GraphNode
 
 cdef class ExecutableGraphNode:
     cdef GraphExecHandle _h
-    cdef GraphNode _node  # of the definition
-    cdef dict _slots      # of the executable's named parameters
+    cdef GraphNode _node  # node of the definition
+    cdef dict _slots      # name -> Slot of the executable's named parameters
     cdef object __weakref__
 
-    # ValueError when the definition's node was destroyed.
+    # Returns the record of the definition's node. Raises ValueError if that node was destroyed.
     cdef NodeRecord* _record(self) except NULL
 
-    # Sets the node of the executable to what a spec says. Nothing has changed when it raises.
+    # Sets the executable's node to the parameters of a spec. If it raises, nothing has changed.
     cdef int _set(self, NodeSpec& spec) except -1
 
-    # What to say of it where the driver refuses.
+    # Returns the rule of CUDA to add to the message of a refusal, or "".
     cdef str _rule(self, NodeSpec& spec)
 
 
-# The view of what `node` became in an executable. TypeError for what is no node, or of a kind that cannot be changed.
+# Returns the view of `node` in an executable. Raises TypeError for other objects and for nodes that cannot be changed.
 cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node)

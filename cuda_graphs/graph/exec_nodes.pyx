@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of executables: `graph[node]`, through which one node of one Graph is changed for its next launches."""
+"""Nodes of executables: `graph[node]` changes one node of one Graph for its next launches."""
 
 from libc.stdint cimport uintptr_t
 from libcpp cimport bool as cpp_bool
@@ -20,27 +20,27 @@ from cuda_graphs.graph.transfer cimport read_memcpy, read_memset
 
 
 cdef class ExecutableGraphNode:
-    """A node of an executable Graph: `graph[node]`, where `node` is of the definition that the Graph was made of.
+    """A node of an executable Graph: `graph[node]` for a `node` of the definition that the Graph was made from.
 
-    What is changed here counts for later launches of this one Graph; launches in flight, the definition and other
-    executables stay as they are. The Graph keeps what its nodes were set to use until it is closed or updated as a
-    whole. The view keeps executable and definition alive.
+    Changes apply to later launches of this Graph only. Launches in flight, the definition and other executables do not
+    change. The Graph keeps the objects that its nodes were set to use until it is closed or updated as a whole. The view
+    keeps executable and definition alive.
     """
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("directly constructing an executable graph node is not supported; use graph[node]")
+        raise RuntimeError("nodes of an executable have no public constructor: use graph[node]")
 
     cdef NodeRecord* _record(self) except NULL:
         if self._node is None:
             raise RuntimeError(f"this {type(self).__name__} was not made by cuda_graphs")
         cdef NodeRecord* record = self._node._record()
         if record.raw == NULL or record.graph.raw == NULL:
-            raise ValueError("source graph node is no longer valid")
-        ensure_driver()  # in a forked child the executable's lock may be taken for ever
+            raise ValueError("the node has been destroyed in the definition, so it has no view in the Graph")
+        ensure_driver()  # raises in a forked child process, where the executable's lock may never be released
         if not names_nodes(self._h):
             raise ValueError(
-                f"nothing tells which node of the Graph {self._node._identify()} is: the definition was edited into "
-                "another shape after the Graph was made, which was then updated from it; instantiate the definition again"
+                f"{self._node._identify()} cannot be assigned to a node of the Graph: the Graph was updated from its "
+                "definition after nodes or edges of the definition were edited. Instantiate the definition again"
             )
         return record
 
@@ -66,12 +66,14 @@ cdef class ExecutableGraphNode:
 
 
 cdef int check_uses(ExecutableGraphNode self, NodeSpec& spec) except -1:
-    """Only parameters that the executable has, with a type that it knows."""
+    """Raise ValueError unless the executable has all parameters of the spec."""
     for use in spec.uses:
         if not parameters_of(self._record().graph[0]).has(use.parameter):
-            raise ValueError(f"parameter {use.parameter.get().name.decode()!r} is of another definition")
+            raise ValueError(f"parameter {use.parameter.get().name.decode()!r} belongs to another definition")
         if use.parameter.get().name.decode() not in self._slots:
-            raise ValueError(f"the Graph has no parameter {use.parameter.get().name.decode()!r}: it was made before that")
+            raise ValueError(
+                f"the Graph has no parameter {use.parameter.get().name.decode()!r}: the parameter is newer than the Graph"
+            )
     return 0
 
 
@@ -80,11 +82,11 @@ cdef str identify(ExecutableGraphNode self):
 
 
 cdef class SwitchableNode(ExecutableGraphNode):
-    """What kernel, memset and memcpy nodes have in common: they can be disabled."""
+    """Base class of kernel, memset and memcpy nodes, which can be disabled."""
 
     @property
     def is_enabled(self):
-        """Whether the node does its work. A disabled one does nothing, in its place in the order."""
+        """True if the node does its work. A disabled node does nothing, but keeps its place in the order."""
         cdef CUgraphNode raw = self._record().raw
         cdef cpp_bool enabled = False
         cdef CUresult status
@@ -95,11 +97,11 @@ cdef class SwitchableNode(ExecutableGraphNode):
         return enabled
 
     def enable(self):
-        """Have the node do its work again, with the parameters that it was set to last."""
+        """Enable the node, with the parameters that were set last."""
         switch(self, True)
 
     def disable(self):
-        """Have the node do nothing in later launches; what depends on it still waits for what it depends on."""
+        """Disable the node in later launches. Its successors still wait for its predecessors."""
         switch(self, False)
 
 
@@ -112,8 +114,8 @@ cdef int switch(SwitchableNode self, bint enabled) except -1:
         return 0
     unknown = record.kind == NodeKind.kMemset and status == CUDA_ERROR_NOT_SUPPORTED
     why = (
-        "; nothing tells what it fills, since the definition was edited into another shape after the Graph was made, "
-        "and the Graph then updated: update() the node first"
+        "; its parameters are unknown, because nodes or edges of the definition were edited before the Graph was "
+        "updated: call update() of the node first"
     )
     return check_attempt(status, f"{'enable' if enabled else 'disable'} {identify(self)}{why if unknown else ''}")
 
@@ -121,13 +123,13 @@ cdef int switch(SwitchableNode self, bint enabled) except -1:
 cdef class ExecutableKernelNode(SwitchableNode):
     """A KernelNode of an executable."""
 
-    cdef KernelShape _shape  # of the node, as of when the view was made
+    cdef KernelShape _shape  # cluster and cooperative settings when the view was made
 
     def update(self, *, config, kernel, args):
         """Set all parameters: a LaunchConfig, a Kernel, and the tuple of its arguments. A disabled node stays disabled.
 
-        Cluster and cooperative settings cannot change in an executable (a rule of CUDA): a config that says other than
-        the definition's node is refused with NotImplementedError.
+        Cluster and cooperative settings cannot change in an executable (a rule of CUDA). Raises NotImplementedError for a
+        config whose settings differ from those of the definition's node.
         """
         cdef NodeSpec spec
         read_kernel(spec, config, kernel, accept_arguments(args))
@@ -148,8 +150,11 @@ cdef class ExecutableMemsetNode(SwitchableNode):
     """A MemsetNode of an executable."""
 
     def update(self, *, dst, value, width=None, height=1, pitch=0):
-        """Set all parameters; see `memset`. CUDAError where CUDA does not let an executable change: the height, and of
-        more than one row everything but address and value."""
+        """Set all parameters; see `memset`.
+
+        Raises CUDAError for changes that CUDA does not allow in an executable: the height of any fill, and of a fill of
+        more than one row everything except address and value.
+        """
         cdef NodeSpec spec
         read_memset(spec, dst, value, width, height, pitch, None)
         self._set(spec)
@@ -162,8 +167,11 @@ cdef class ExecutableMemcpyNode(SwitchableNode):
         self, *, dst, src, size=None, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,
         dst_height=None, src_height=None,
     ):
-        """Set all parameters; see `memcpy`. CUDAError where CUDA does not let an executable change: which sides are
-        pinned host memory and which device memory, and any copy of more than one row, which can only stay as it is."""
+        """Set all parameters; see `memcpy`.
+
+        Raises CUDAError for changes that CUDA does not allow in an executable: the kind of memory of a side (pinned host
+        or device), and every change of a copy of more than one row.
+        """
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
         read_memcpy(spec, dst, src, size, extents, None, None)
@@ -174,8 +182,8 @@ cdef class ExecutableMemcpyNode(SwitchableNode):
         if shape.size == shape.width and spec.params.memcpy.copyParams.Height * spec.params.memcpy.copyParams.Depth == 1:
             return ""
         return (
-            ", though in an executable a copy of more than one row can only stay as it is: change the definition's node "
-            "and make another Graph"
+            "; in an executable a copy of more than one row cannot change: change the definition's node and make another "
+            "Graph"
         )
 
 
@@ -183,9 +191,9 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
     """A ChildGraphNode of an executable."""
 
     def update(self, child):
-        """Take over all parameters of the definition `child`, of the same structure as what is embedded.
+        """Take over all parameters of the definition `child`, which has the same structure as the embedded graph.
 
-        GraphUpdateError, a CUDAError, when it is of another structure.
+        Raises GraphUpdateError, a CUDAError, if the structure differs.
         """
         cdef NodeSpec spec
         cdef GraphBox* source = accept_graph(child)._open()
@@ -196,7 +204,8 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
             raise_noted(f"look into {identify(self)}")
         if uses_parameters(source[0]) or uses_parameters(inside[0]):
             raise ValueError(
-                f"nodes of {child._identify()} or inside {self._node._identify()} use parameters: update the whole Graph"
+                f"nodes of {child._identify()} or inside {self._node._identify()} use named parameters: call "
+                "Graph.update() instead"
             )
         read_child(spec, child, source, record.graph)
         status = set_exec_child(self._h, record[0], spec, source[0])
@@ -208,7 +217,7 @@ cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
     """A HostCallbackNode of an executable."""
 
     def update(self, fn, *, user_data=None):
-        """Call `fn` from now on; see `callback`."""
+        """Set the function to `fn`; see `callback`."""
         cdef NodeSpec spec
         read_host(spec, fn, user_data)
         self._set(spec)
@@ -218,7 +227,7 @@ cdef class ExecutableEventRecordNode(ExecutableGraphNode):
     """An EventRecordNode of an executable."""
 
     def update(self, event):
-        """Record another Event from now on."""
+        """Set the Event to record."""
         cdef NodeSpec spec
         read_event(spec, NodeKind.kEventRecord, event)
         self._set(spec)
@@ -228,7 +237,7 @@ cdef class ExecutableEventWaitNode(ExecutableGraphNode):
     """An EventWaitNode of an executable."""
 
     def update(self, event):
-        """Wait for another Event from now on."""
+        """Set the Event to wait for."""
         cdef NodeSpec spec
         read_event(spec, NodeKind.kEventWait, event)
         self._set(spec)
@@ -251,7 +260,7 @@ cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, obj
     cdef NodeRecord* record = (<GraphNode>node)._record()
     cls = VIEWS.get(<int>record.kind)
     if cls is None:
-        raise TypeError(f"{type(node).__name__} does not support executable updates")
+        raise TypeError(f"a {type(node).__name__} cannot be changed in an executable Graph")
     cdef ExecutableGraphNode self = <ExecutableGraphNode>(<type>cls).__new__(<type>cls)
     self._h = graph
     self._node = <GraphNode>node

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The values of an executable's parameters: from keyword arguments to changes, and what went wrong with them."""
+"""The values of an executable's parameters: converts keyword arguments to changes, and reports their errors."""
 
 from collections import namedtuple
 from types import MappingProxyType
@@ -17,11 +17,11 @@ from cuda_graphs.graph.place cimport wrap_node
 from cuda_graphs.graph.values cimport from_bits, to_bits
 
 ParameterState = namedtuple("ParameterState", "type value")
-"""The name of a parameter's type, and its present value: None when it has none, of a pointer the address."""
+"""Name of a parameter's type, and its present value: an address for a pointer, None without a value."""
 
 
 cdef class Slot:
-    """Where a parameter is in an executable."""
+    """The index of a parameter in an executable."""
 
     cdef size_t index
     cdef ParameterRef parameter
@@ -71,21 +71,22 @@ cdef int check_problem(const ParameterProblem& problem, dict slots, dict values)
         refuse_unknown(name, slots)
     if problem.fault == ParameterFault.kMissing:
         raise RuntimeError(
-            f"parameter {name!r} has no value: it has no default and none was set; give {name}=... to launch() or set()"
+            f"parameter {name!r} has neither a default nor a value: pass {name}=... to launch() or set()"
         )
     value = values.get(name)
     if problem.fault == ParameterFault.kLost:
         raise RuntimeError(
-            f"parameter {name!r} cannot be set to {value!r}: a node that uses it was destroyed in the definition, and "
-            "the driver finds nodes of an executable by those; instantiate the definition again"
+            f"parameter {name!r} cannot be set to {value!r}: a node that uses it was destroyed in the definition, so the "
+            "driver cannot find the node in the executable. Instantiate the definition again"
         )
     if problem.fault == ParameterFault.kPageable:
         raise ValueError(
-            f"{name}={value!r} is not memory that the driver knows, nor of an alloc node. A memcpy node, which uses it, "
-            "cannot copy pageable host memory: use pinned memory (PinnedMemoryResource), or register the range with CUDA"
+            f"{name}={value!r} is neither memory that the driver knows nor memory of an alloc node. The memcpy node that "
+            "uses it cannot copy pageable host memory: use pinned memory (PinnedMemoryResource), or register the range "
+            "with CUDA"
         )
     if problem.fault == ParameterFault.kExtent:
-        raise ValueError(f"parameter {name!r} is the size or count of a node, which is 1 at least: {value!r} is none")
+        raise ValueError(f"parameter {name!r} is the size or count of a node and must be 1 or more, got {value!r}")
     where = ""
     if problem.node:
         node = wrap_node(problem.node, box_of[NodeRecord](problem.node))
@@ -99,8 +100,8 @@ cdef str copy_rule(const ParameterProblem& problem):
     if box_of[NodeRecord](problem.node).kind != NodeKind.kMemcpy or not is_pointer:
         return ""
     return (
-        " (in an executable each side of a copy keeps to memory of pools, as that of DeviceMemoryResource and of alloc "
-        "nodes, or to memory that is of none, as pinned and managed memory; a default of the parameter says which)"
+        " (in an executable each side of a copy is limited to memory of pools, such as that of DeviceMemoryResource and "
+        "alloc nodes, or to memory outside of pools, such as pinned and managed memory; the parameter's default decides)"
     )
 
 

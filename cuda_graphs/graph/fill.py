@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a memset node writes into an array, and where: from values and layouts to elements of 1, 2 or 4 bytes."""
+"""Fills of arrays: converts values and layouts to the parameters of a memset node (elements of 1, 2 or 4 bytes)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from cuda_graphs.graph.layout import Layout, layout_of
 
 __all__: list[str] = []
 
-ELEMENT_SIZES = (4, 2, 1)  # of memset nodes
+ELEMENT_SIZES = (4, 2, 1)  # bytes of an element of a memset node
 
 
 def element_of(array: ArrayView, value: Any) -> bytes:
-    """One element of an array with the value, or a part of it that repeats.
+    """Return the bytes of one array element with the value, or the part of it that repeats.
 
-    A number becomes an element of the array's type, as if it was assigned to one; any other object is taken for its
-    bytes. TypeError and OverflowError as in NumPy for a number that the type does not hold; ValueError for an element
-    that a node cannot write.
+    A number is converted to the array's type as in an assignment. Any other object stands for its bytes. Raises
+    TypeError or OverflowError, like NumPy, for a number that the type cannot hold. Raises ValueError for an element
+    that a memset node cannot write.
     """
-    import numpy as np  # here: nothing else needs it when this package is imported
+    import numpy as np  # imported late: importing this package does not need NumPy
 
     if isinstance(value, bool | int | float | complex | np.generic):
         element = number(array, value)
@@ -31,8 +31,8 @@ def element_of(array: ArrayView, value: Any) -> bytes:
             if element == element[:size] * (len(element) // size):
                 return element[:size]
         raise ValueError(
-            f"a memset node repeats 1, 2 or 4 bytes, and {value!r} as an element of type {array.dtype!r} is "
-            f"{len(element)} different ones: fill with a kernel"
+            f"a memset node repeats 1, 2 or 4 bytes, but {value!r} of type {array.dtype!r} has {len(element)} bytes "
+            "that do not repeat: fill with a kernel"
         )
     pattern = bytes(memoryview(value).cast("B"))
     if len(pattern) not in ELEMENT_SIZES:
@@ -44,18 +44,21 @@ def number(array: ArrayView, value: Any) -> bytes:
     import numpy as np
 
     if not array.dtype:
-        raise TypeError("the elements of dst are of a type that NumPy does not have: give the bytes of one")
+        raise TypeError("NumPy does not have the element type of dst: give the value as bytes")
     dtype = np.dtype(array.dtype)
     if isinstance(value, np.generic) and value.dtype != dtype:
         value = value.item()
-    # Python ints are checked for their range, all else for its kind: 1.5 is no int.
+    # NumPy checks the range of Python ints. Other values are checked for their kind: 1.5 is not an int.
     if not isinstance(value, int) and not np.can_cast(np.asarray(value).dtype, dtype, "same_kind"):
-        raise TypeError(f"{value!r} is not of type {array.dtype!r}, that of the elements of dst")
+        raise TypeError(f"{value!r} does not fit the type {array.dtype!r} of the elements of dst")
     return np.array(value, dtype).tobytes()
 
 
 def rows_of(name: str, array: ArrayView, element_size: int) -> tuple[int, int, int]:
-    """(width in elements, height, pitch) of a fill of a whole array. ValueError for what takes more than one node."""
+    """Return (width in elements, height, pitch in bytes) of a fill of a whole array.
+
+    Raises ValueError for an array that needs more than one node.
+    """
     layout = layout_of(name, array.shape, array.strides, array.itemsize).in_memory_order()
     rows = layout.axes[0] if layout.axes else (1, 0)
     if len(layout.axes) > 1 or 0 < rows[1] < layout.run:
@@ -66,5 +69,5 @@ def rows_of(name: str, array: ArrayView, element_size: int) -> tuple[int, int, i
 
 
 def layout_of_fill(width: int, height: int, pitch: int, element_size: int) -> Layout:
-    """The bytes that a fill touches."""
+    """Return the layout of the bytes that a fill writes."""
     return Layout(width * element_size, ((height, pitch),) if height > 1 else ())

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Why a driver refuses a node that names memory of an alloc node.
+"""Explains why a driver refuses a node that uses memory of an alloc node.
 
-libcuda 580 takes no new memset, memcpy or free node for memory that a free node of the same definition frees, in
-whatever order they are (tests/conformance/driver, graph_memory_use), and says "invalid argument".
+If a free node of a definition frees memory, libcuda 580 refuses every new memset, memcpy or free node for that memory
+in the same definition, with "invalid argument". The order of the nodes does not matter (tests/conformance/driver,
+graph_memory_use).
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ __all__ = ["explain_freed"]
 
 
 def explain_freed(graph: GraphDef, addresses: Sequence[int]) -> str:
-    """The end of a sentence on what was attempted: which node frees one of the addresses; "" when none does."""
-    from cuda_graphs.graph.node_kinds import AllocNode, FreeNode  # which are made of what asks
+    """Return the end of a message that names the node that frees one of the addresses; "" if no node frees them."""
+    from cuda_graphs.graph.node_kinds import AllocNode, FreeNode  # late: avoids a cycle
 
     allocs = [
         node
@@ -28,10 +29,10 @@ def explain_freed(graph: GraphDef, addresses: Sequence[int]) -> str:
     ]
     starts = {node.dptr for node in allocs}
     frees = [node for node in graph.nodes() if isinstance(node, FreeNode) and node.dptr in starts]
-    # A driver may give the address of freed memory to a later alloc node: then there is memory that is not freed.
+    # A later alloc node may reuse the address of freed memory. Then one of the allocations is not freed.
     if not allocs or len(frees) < len(allocs):
         return ""
     return (
-        f"; the memory is of {allocs[0]._identify()} and {frees[0]._identify()} frees it: "
-        "nodes that use it are added before the node that frees it"
+        f"; {allocs[0]._identify()} allocates the memory and {frees[0]._identify()} frees it: "
+        "add the nodes that use the memory before the node that frees it"
     )

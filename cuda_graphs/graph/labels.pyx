@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of nodes, as the records of the handle layer keep them (node_labels.hpp)."""
+"""Names of nodes, stored in the records of the handle layer (node_labels.hpp)."""
 
 from libc.stddef cimport size_t
 
@@ -32,7 +32,7 @@ cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except
     return labels
 
 
-# What the properties of a node call the graphs inside it.
+# Kind -> names of the properties that give the graphs inside a node.
 cdef dict INNER = {
     <int>NodeKind.kIf: ("then",),
     <int>NodeKind.kIfElse: ("then", "else_"),

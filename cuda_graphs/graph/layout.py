@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which bytes of memory a copy or a fill touches.
+"""Layouts: the bytes of memory that a copy or a fill touches.
 
-A layout is a run of contiguous bytes that is repeated along axes: an array of shape (4, 3) float32 whose rows lie 64
-bytes apart is a run of 12 bytes and the axis (4, 64). A copy walks two layouts at once, in C order, so both are first
-cut to the same counts (`pair`). Axes that then follow one another in memory without a gap become one (`join`).
+A layout is a run of contiguous bytes that is repeated along axes. For example, a float32 array of shape (4, 3) whose
+rows lie 64 bytes apart is a run of 12 bytes with the axis (4, 64). A copy walks two layouts together, in C order.
+`pair` first cuts both layouts to the same counts. `join` then merges axes that follow one another in memory without a
+gap.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """How many bytes these are."""
+        """Number of bytes in the layout."""
         size = self.run
         for count, _ in self.axes:
             size *= count
@@ -32,16 +33,16 @@ class Layout:
 
     @property
     def extent(self) -> int:
-        """From the first byte to the last, plus one."""
+        """Bytes from the first byte to the end of the last byte."""
         return self.run + sum((count - 1) * stride for count, stride in self.axes)
 
     def in_memory_order(self) -> Layout:
-        """The same bytes in the order of their addresses: an array in Fortran order becomes one run."""
+        """Return the same bytes in the order of addresses. A contiguous array in Fortran order becomes one run."""
         run, axes = join([(self.run, 1, 1), *((count, stride, stride) for count, stride in self.axes)])
         return Layout(run, tuple((count, stride) for count, stride, _ in axes))
 
     def __str__(self) -> str:
-        """For a reader: "4 x (12 bytes) 64 apart"."""
+        """Return a text such as "4 x (12 bytes) 64 apart"."""
         text = f"{self.run} bytes"
         for count, stride in self.axes:
             text = f"{count} x ({text}) {stride} apart"
@@ -49,14 +50,16 @@ class Layout:
 
 
 def layout_of(name: str, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> Layout:
-    """The layout of an array. `name` is that of the argument. ValueError for an array without elements, and for one
-    that goes backwards or repeats elements."""
+    """Return the layout of an array. `name` is the name of the argument.
+
+    Raises ValueError for an array without elements, and for strides that go backwards or repeat elements.
+    """
     if itemsize == 0 or 0 in shape:
-        raise ValueError(f"{name} is an empty array of shape {tuple(shape)}; a node takes one byte at least")
+        raise ValueError(f"{name} is an empty array of shape {tuple(shape)}; a node needs at least one byte")
     axes = [(count, stride) for count, stride in zip(shape, strides, strict=True) if count > 1]
     if any(stride <= 0 for _, stride in axes):
         raise ValueError(
-            f"{name} has the strides {tuple(strides)}; a node goes through memory forwards, and once: copy the array"
+            f"{name} has the strides {tuple(strides)}, which go backwards or repeat elements: copy the array first"
         )
     return Layout(itemsize, tuple(reversed(axes)))
 
@@ -65,8 +68,10 @@ Axes = list[tuple[int, int, int]]  # (count, stride in dst, stride in src), inne
 
 
 def pair(dst: Layout, src: Layout) -> tuple[int, Axes] | None:
-    """Two layouts of the same size as one: the bytes that are contiguous on both sides, and the axes. None where the
-    counts of one do not divide those of the other."""
+    """Merge two layouts of the same size. Returns the bytes that are contiguous on both sides, and the axes.
+
+    Returns None if the counts of one layout do not divide the counts of the other.
+    """
     axes: Axes = []
     rest = [[(layout.run, 1), *layout.axes] for layout in (dst, src)]
     while rest[0] and rest[1]:
@@ -83,7 +88,7 @@ def pair(dst: Layout, src: Layout) -> tuple[int, Axes] | None:
 
 
 def join(axes: Axes) -> tuple[int, Axes]:
-    """Axes in the order of memory, those that follow one another without a gap as one."""
+    """Return the contiguous bytes and the axes in the order of memory. Axes without a gap between them are merged."""
     run = 1
     joined: Axes = []
     for count, dst, src in sorted(axes, key=lambda axis: axis[1:]):

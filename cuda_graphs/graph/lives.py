@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The lives of allocations in a graph, by order: from an alloc node to the free node of its address.
+"""The lives of allocations in a graph. A life extends from an alloc node to the free node of its address.
 
-The driver may give two allocations one address when the one is freed before the other is made (CUDA Programming Guide,
-"Graph Memory Nodes", address reuse). So an address stands for lives one after the other, and a touch is right when it
-is in one of them. Allocations that overlap form a cluster; clusters are looked at some thousand allocations at a time,
-so that the sets of nodes before each node stay small.
+The driver may give two allocations the same address if the first is freed before the second is made (CUDA Programming
+Guide, "Graph Memory Nodes", address reuse). Therefore an address may have several successive lives, and an access is
+valid if it is in one of them. Allocations whose memory overlaps form a cluster. Clusters are processed some thousand
+allocations at a time, which keeps the sets of nodes before each node small.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Life", "Lives", "lives_of"]
 
 @dataclass
 class Life:
-    """Of one allocation: its bytes, the step of its alloc node, and those of the free nodes after that."""
+    """One allocation: its bytes, the step of its alloc node, and the steps of its free nodes."""
 
     span: Span
     begin: int
@@ -32,7 +32,11 @@ class Life:
 def lives_of(
     order: Order, allocs: Iterable[tuple[int, int, int]], frees: Iterable[tuple[int, int]]
 ) -> Iterator[Lives]:
-    """The lives of allocations (address, bytes, step) that are freed as (address, step), some clusters at a time."""
+    """Yield the lives of some clusters at a time.
+
+    allocs  (address, bytes, step) of each alloc node
+    frees   (address, step) of each free node
+    """
     ends: dict[int, list[int]] = {}
     for address, step in frees:
         ends.setdefault(address, []).append(step)
@@ -62,7 +66,7 @@ def clusters_of(lives: Iterable[Life]) -> Iterator[list[Life]]:
 
 
 class Lives:
-    """Some clusters of allocations of one graph. `matched` are the steps of the free nodes that end a life."""
+    """Some clusters of allocations of one graph. `matched` holds the steps of the free nodes that end a life."""
 
     def __init__(self, order: Order, clusters: list[list[Life]], ends: dict[int, list[int]]) -> None:
         self.clusters = clusters
@@ -82,7 +86,7 @@ class Lives:
         self.matched = {step for life in self.all for step in life.ends}
 
     def _end(self, lives: list[Life], step: int) -> None:
-        """A free node ends the last life of its address that begins before it."""
+        """End the last life that begins before the free node at `step`."""
         earlier = [life for life in lives if self._is_before(life.begin, step)]
         if earlier:
             max(earlier, key=lambda life: life.begin).ends.append(step)
@@ -91,9 +95,10 @@ class Lives:
         return bool(self.before[step] & self.bits[member])
 
     def misuses(self, step: int, span: Span) -> Iterator[tuple[Life, bool]]:
-        """Lives that a touch is surely outside of, and whether they are over; none where it may be inside of one.
+        """Yield (life, whether it has ended) for lives that an access is surely outside of.
 
-        A touch that has no order to the beginning or the end of a life may be inside: that is said elsewhere.
+        Yields nothing for an access that may be inside of a life. An access without an order to the beginning or the
+        end of a life may be inside; the check of order reports it.
         """
         for i in range(max(bisect_right(self.starts, span.start) - 1, 0), len(self.clusters)):
             if self.starts[i] >= span.end:

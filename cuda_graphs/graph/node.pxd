@@ -5,19 +5,20 @@ from cuda_graphs.graph.place cimport Place
 
 
 cdef class GraphNode(Place):
-    # The value of a property by its name, also of a destroyed node.
+    # Returns the value of a property. A destroyed node returns its last value.
     cdef object _value(self, str name)
-    cdef dict _last_values(self)  # of a destroyed node
+    # Returns the last values of the properties of a destroyed node.
+    cdef dict _last_values(self)
 
-    # How messages name the node, without asking the driver for anything.
+    # Returns the name of the node in messages, without a call of the driver.
     cdef str _words(self, name, bint with_handle)
     cdef str _words_alone(self, name, bint with_handle)
 
     # Reads the node's parameters from the driver into a fresh spec, without its owners.
     cdef NodeRecord* _load(self, NodeSpec& spec) except NULL
 
-    # The same for a spec that is then changed a little: with its owners and the parameters that it uses.
+    # Reads the node's parameters with its owners and its uses of named parameters, for a spec that is then changed.
     cdef int _load_all(self, NodeSpec& spec) except -1
 
-    # Changes the node to what a spec says, its owners as a whole included. Nothing has changed when it raises.
+    # Sets the node's parameters and owners to those of a spec. If it raises, nothing has changed.
     cdef int _set(self, NodeSpec& spec) except -1

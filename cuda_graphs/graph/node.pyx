@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""GraphNode: what all nodes have in common."""
+"""GraphNode: the base class of all nodes."""
 
 import re
 
@@ -29,16 +29,16 @@ from cuda_graphs.graph.edge_data import EdgeData
 from cuda_graphs.graph.node_type import GraphNodeType
 
 CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
-LEVELS_NAMED = 8  # graphs around a node, in messages
+LEVELS_NAMED = 8  # number of graphs around a node that a message names
 OWNERS = ("kernel", "event", "callback_fn", "child_graph", "branches")
 
 
 cdef class GraphNode(Place):
-    """A node of a definition. Each kind has a class of its own; this one stands for kinds without, and the entry.
+    """A node of a definition. Each kind has a class of its own. GraphNode itself is the class of unknown kinds.
 
-    The same node is the same object as long as one lives, wherever it comes from. A node keeps its definition, and
-    all definitions around that, alive. Properties are what the driver says now. A destroyed node still says what it
-    was, but for the objects that it released: asking for those is a RuntimeError.
+    A node has at most one Python object at a time, so all methods return the same object for it. A node keeps its
+    definition, and all definitions around it, alive. Properties show the current state of the driver. Properties of a
+    destroyed node keep their last values, except objects that the node released: these raise RuntimeError.
     """
 
     @property
@@ -56,31 +56,31 @@ cdef class GraphNode(Place):
 
     @property
     def graph(self):
-        """The GraphDef that this node is in; of a node in a body or an embedded graph, that inner one."""
+        """The GraphDef that holds this node. For a node in a body or an embedded graph it is the inner graph."""
         return wrap_graph(self._h, self._record().graph)
 
     @property
     def handle(self):
         """The CUgraphNode as an int; None for the entry node and a destroyed node."""
         if self._record().raw != NULL:
-            hand_out(self._record().graph)  # a driver tells which graph a node is in
+            hand_out(self._record().graph)  # other code can get the graph from the node
         return self._raw()
 
     def _raw(self):
-        """The handle, for what gives it to nobody."""
+        """Return the handle, for internal use."""
         return <uintptr_t>self._record().raw or None
 
     @property
     def is_valid(self):
-        """False once the node was destroyed, or the graph around it with the node that held it."""
+        """False once the node, or a node around its graph, was destroyed."""
         cdef NodeRecord* record = self._record()
         return record.graph.raw != NULL and record.is_alive()
 
     @property
     def name(self):
-        """The name that the node was given; else that of its kernel or function; else a word for its kind.
+        """The given name of the node, else the name of its kernel or function, else the name of its kind.
 
-        Assign a str to give it another. Errors, DOT files and `GraphDef.check` use it.
+        Assign a str to rename the node. Errors, DOT files and `GraphDef.check` use the name.
         """
         if self._record().kind == NodeKind.kEntry:
             return "entry"
@@ -93,16 +93,17 @@ cdef class GraphNode(Place):
 
     @property
     def source(self):
-        """Where the program added the node, "/path/file.py:12"; None where that is not known.
+        """The source line that added the node, "/path/file.py:12"; None if it is unknown.
 
-        It is the innermost line outside of this package; of what a kernel compiler adds in `call`, the line of the call.
+        It is the innermost line outside of this package. For nodes that a kernel compiler adds in `call`, it is the line
+        of the call.
         """
         cdef NodeRecord* record = self._record()
         return text_of(record.graph, record.source)
 
     @property
     def pred(self):
-        """The nodes that this one depends on: a live set (AdjacencySet). Assign nodes to replace all edges."""
+        """The predecessors of this node: a live set (AdjacencySet). Assign nodes to replace all edges."""
         return AdjacencySet(self, False)
 
     @pred.setter
@@ -111,7 +112,7 @@ cdef class GraphNode(Place):
 
     @property
     def succ(self):
-        """The nodes that depend on this one: a live set (AdjacencySet). Assign nodes to replace all edges."""
+        """The successors of this node: a live set (AdjacencySet). Assign nodes to replace all edges."""
         return AdjacencySet(self, True)
 
     @succ.setter
@@ -119,9 +120,9 @@ cdef class GraphNode(Place):
         AdjacencySet(self, True).replace(nodes)
 
     def destroy(self):
-        """Remove the node, its edges and all that is inside it from the definition. Executables are not affected.
+        """Remove the node, its edges and the graphs inside it from the definition. Executables do not change.
 
-        CUDAError in a graph that allocates or frees memory (a rule of the driver). Nothing happens the second time.
+        Raises CUDAError in a graph that allocates or frees memory (a rule of the driver). A second call does nothing.
         """
         cdef NodeRecord* record = self._record()
         cdef CUresult status
@@ -131,30 +132,30 @@ cdef class GraphNode(Place):
         status = destroy_node(record[0])
         if status:
             check_attempt(status, f"destroy {self._identify(True)}")
-        # Not what owns something: that is released now.
+        # Objects that own resources are released now, so the last values do not hold them.
         for owner in OWNERS:
             values.pop(owner, None)
         values["name"] = name
         record.make_facts().values = hold_python(<PyObject*>values)
 
     def _read(self):
-        """The values of all properties that are this kind's own, from the driver."""
+        """Read the properties of the node's kind from the driver. Returns name -> value."""
         return {}
 
     def _function_name(self):
-        """The name of the function that the node runs, if any."""
+        """Return the name of the function that the node runs, or None."""
         return None
 
     def _given_name(self):
-        """The name that the node was given, or None."""
+        """Return the given name of the node, or None."""
         return given_name(self._record())
 
     def _inner_graphs(self):
-        """The graphs inside the node, as GraphDefs."""
+        """Return the graphs inside the node, as GraphDefs."""
         return ()
 
     def _own_name(self):
-        """The name that tells the node from others of its kind, or None."""
+        """Return the given name or the function name of the node, or None."""
         cdef NodeRecord* record = self._record()
         name = given_name(record)
         if name is None:
@@ -162,7 +163,7 @@ cdef class GraphNode(Place):
         return name
 
     def _identify(self, bint with_handle=False):
-        """How messages name the node: class, name, where it was added, and what it is inside of."""
+        """Return the name of the node in messages: class, name, source line, and the nodes around it."""
         if self._record().kind == NodeKind.kEntry:
             return self.graph._identify(with_handle)
         return self._words(self._name_for_message(), with_handle)
@@ -170,7 +171,7 @@ cdef class GraphNode(Place):
     def _name_for_message(self):
         try:
             return self._own_name()
-        except CUDAError:  # this is for the message of another error, which is the one to be seen
+        except CUDAError:  # another error is being reported, which must not be hidden
             return given_name(self._record())
 
     cdef str _words(self, name, bint with_handle):
@@ -205,7 +206,7 @@ cdef class GraphNode(Place):
         with nogil:
             status = load_node(record.raw, spec)
         if status:
-            # A name that the driver knows would be asked for here again, and be refused again.
+            # The given name only: reading the function name would call the driver and fail in the same way.
             check_attempt(status, f"read the parameters of {self._words(given_name(record), True)}")
         return record
 
@@ -215,7 +216,7 @@ cdef class GraphNode(Place):
         if not record.facts or not record.facts.get().parameters:
             return 0
         spec.uses = record.facts.get().parameters.get().uses
-        if record.kind != NodeKind.kKernel:  # the driver has something else as long as values are missing
+        if record.kind != NodeKind.kKernel:  # the driver holds placeholders for missing values
             spec.params = record.facts.get().parameters.get().wanted
         return 0
 
@@ -250,14 +251,14 @@ cdef class GraphNode(Place):
             return self._read()[name]
         values = self._last_values()
         if name not in values:
-            self._open()  # says why there is nothing to say
+            self._open()  # raises: the node or its graph has been destroyed
         return values[name]
 
     cdef dict _last_values(self):
         cdef NodeRecord* record = self._record()
         return <object><PyObject*>record.facts.get().values.get() if record.facts and record.facts.get().values else {}
 
-    # What AdjacencySet is made of.
+    # Methods that AdjacencySet calls.
 
     def _neighbours(self, bint forward):
         cdef NodeRecord* record = self._record()
@@ -276,7 +277,7 @@ cdef class GraphNode(Place):
         return isinstance(thing, GraphNode)
 
     def _edge_data(self, node, bint forward):
-        """The EdgeData of the edge to a neighbour, None where there is no edge."""
+        """Return the EdgeData of the edge to a neighbour, or None if there is no edge."""
         cdef Edges edges
         cdef NodeRecord* record = self._record()
         if record.raw == NULL or (<GraphNode?>node)._record().graph != record.graph:
@@ -287,7 +288,10 @@ cdef class GraphNode(Place):
         return EdgeData(edges.data[0].from_port, edges.data[0].to_port, edges.data[0].type)
 
     def _change(self, remove, add, bint forward, data=EdgeData()):
-        """Remove the edges to some nodes and add those to others, with the data: both or neither."""
+        """Remove the edges to `remove` and add edges to `add` with `data`.
+
+        After an error no edge has changed, unless the driver also refuses to restore the removed edges.
+        """
         cdef CUgraph graph = self._record().graph.raw
         cdef Edges gone, new
         cdef CUresult status = CUDA_SUCCESS, restored = CUDA_SUCCESS
@@ -295,7 +299,7 @@ cdef class GraphNode(Place):
         if remove:
             collect_present(self, remove, forward, gone)
         about_to_change(self._record().graph[0])
-        # Removing comes first: that is what a driver refuses for a graph as a whole.
+        # Removal comes first, because a driver may refuse it for the whole graph.
         if gone.size() != 0:
             with nogil:
                 status = remove_edges(graph, gone)
@@ -309,11 +313,12 @@ cdef class GraphNode(Place):
                     restored = add_edges(graph, gone)
             if status:
                 along = "" if data == EdgeData() else f" with {data!r}"
-                lost = f"; those with {listed(remove)} are gone, and could not be put back" if restored else ""
+                lost = f"; the edges with {listed(remove)} were removed and could not be restored" if restored else ""
                 check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}{along}{lost}")
 
     def __hash__(self):
-        # Of the record: the same for the next object of the node. Shifted, since a GraphDef and its entry share one.
+        # Hash of the record, so that a later Python object of the node has the same hash. Shifted, because a GraphDef and
+        # its entry node share a record.
         return <Py_hash_t>(<uintptr_t>self._h.get() >> 4)
 
     def __repr__(self):
@@ -324,7 +329,7 @@ cdef class GraphNode(Place):
             return f"<{type(self).__name__} destroyed>"
         try:
             words = self._describe()
-        except CUDAError:  # a repr is for those who look for what went wrong
+        except CUDAError:  # a repr must not raise while a program is debugged
             words = ""
         name = given_name(record)
         if name is not None:
@@ -332,7 +337,7 @@ cdef class GraphNode(Place):
         return f"<{type(self).__name__} handle={<uintptr_t>record.raw:#x}{words}>"
 
     def _describe(self):
-        """What the repr says after the handle."""
+        """Return the part of the repr after the handle."""
         return ""
 
 
@@ -348,7 +353,7 @@ cdef int collect_new(GraphNode self, object nodes, bint forward, CUgraphEdgeData
     cdef CUgraphNode here, there
     for node in nodes:
         here, there = edge_end(self, self), edge_end(self, node)
-        if here == there:  # a driver may add the edges before the one that it refuses
+        if here == there:  # checked here, because a driver may add the edges before the refused edge
             check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
         if forward:
             edges.add(here, there, data)
@@ -358,7 +363,7 @@ cdef int collect_new(GraphNode self, object nodes, bint forward, CUgraphEdgeData
 
 
 cdef int collect_present(GraphNode self, object nodes, bint forward, Edges& edges) except -1:
-    """An edge is only found together with its data."""
+    """Collect the existing edges to `nodes` with their data, which the driver needs to find an edge."""
     cdef GraphBox* graph = self._record().graph
     cdef CUgraphNode raw = self._record().raw
     cdef Edges now
@@ -383,7 +388,7 @@ cdef CUgraphNode edge_end(GraphNode self, object node) except NULL:
     if record.graph != self._record().graph:
         check_attempt(
             CUDA_ERROR_INVALID_VALUE,
-            f"make an edge between {self._identify(True)} and {(<GraphNode>node)._identify(True)} of another graph",
+            f"add an edge between {self._identify(True)} and {(<GraphNode>node)._identify(True)} of another graph",
         )
     return record.raw
 

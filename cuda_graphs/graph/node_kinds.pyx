@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of nodes. A kind says how its properties are read from the driver; everything else is in GraphNode.
+"""The classes of nodes, one per kind. A class reads the properties of its kind from the driver; GraphNode does the rest.
 
-`_read` gives all properties of a kind at once, `_describe` what its repr says. The table at the end ties the classes
-to the kinds of the handle layer.
+`_read` returns all properties of a kind. `_describe` returns the details of the repr. The table at the end assigns the
+classes to the kinds of the handle layer.
 """
 
 from libc.stddef cimport size_t
@@ -55,11 +55,13 @@ cdef class KernelNode(GraphNode):
         }
 
     def update(self, *, config=None, kernel=None, args=None, reads=None, writes=None):
-        """Change the definition: executables that are made or updated later have the new values, others stay.
+        """Change the definition. Executables that are made or updated later have the new values; others do not change.
 
-        What is None stays. A new `kernel` needs `args` (a tuple, of `()` for none). Cluster and cooperative settings go
-        with `config`; `reads` and `writes` are those of `launch`. Nothing has changed when it raises: RuntimeError for a
-        destroyed node, TypeError and ValueError for the arguments, CUDAError from the driver.
+        An argument that is None keeps its value. A new `kernel` needs `args`, a tuple, `()` for a kernel without
+        arguments. `config` includes cluster and cooperative settings. `reads` and `writes` are those of `launch`.
+
+        Raises RuntimeError for a destroyed node, TypeError and ValueError for the arguments, and CUDAError from the
+        driver. After an error nothing has changed.
         """
         cdef NodeSpec spec
         cdef bint changes = config is not None or kernel is not None or args is not None
@@ -74,7 +76,7 @@ cdef class KernelNode(GraphNode):
 
     @property
     def grid(self):
-        """Blocks in x, y, z; in a launch with clusters: clusters."""
+        """Blocks in x, y, z. In a launch with clusters: clusters in x, y, z."""
         return self._value("grid")
 
     @property
@@ -84,7 +86,7 @@ cdef class KernelNode(GraphNode):
 
     @property
     def shmem_size(self):
-        """Bytes of dynamic shared memory of a block."""
+        """Bytes of dynamic shared memory per block."""
         return self._value("shmem_size")
 
     @property
@@ -99,12 +101,12 @@ cdef class KernelNode(GraphNode):
 
     @property
     def reads(self):
-        """The memory that the launch was said to read, as Spans."""
+        """The memory that the kernel reads, as given to `launch`: a tuple of Spans."""
         return touches_of(self._record())[0]
 
     @property
     def writes(self):
-        """The memory that the launch was said to write, as Spans."""
+        """The memory that the kernel writes, as given to `launch`: a tuple of Spans."""
         return touches_of(self._record())[1]
 
     @property
@@ -113,7 +115,7 @@ cdef class KernelNode(GraphNode):
         return touches_of(self._record())[2]
 
     def _takes(self, CUgraphConditionalHandle handle):
-        """Whether the arguments hold the bytes of a handle, in whatever form it was passed."""
+        """Return True if the arguments contain the 8 bytes of a handle, in any type."""
         cdef NodeSpec spec
         self._load(spec)
         cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
@@ -140,7 +142,7 @@ cdef class AllocNode(GraphNode):
         cdef CUDA_MEM_ALLOC_NODE_PARAMS_v2* p = &spec.params.alloc
         cdef AllocKind kind = alloc_kind(p.poolProps)
         cdef size_t i
-        # Of host memory the driver has forgotten the device.
+        # For host memory the driver does not report the device.
         cdef bint known = kind == AllocKind.kHost and record.facts and record.facts.get().device >= 0
         return {
             "dptr": p.dptr,
@@ -152,12 +154,12 @@ cdef class AllocNode(GraphNode):
 
     @property
     def dptr(self):
-        """The address: known from the start, the same in every launch."""
+        """The address. It is fixed when the node is added, and is the same in every launch."""
         return self._value("dptr")
 
     @property
     def bytesize(self):
-        """Bytes."""
+        """Size of the memory in bytes."""
         return self._value("bytesize")
 
     @property
@@ -172,12 +174,12 @@ cdef class AllocNode(GraphNode):
 
     @property
     def peer_access(self):
-        """Ordinals of the further devices with access."""
+        """Ordinals of the other devices with access."""
         return self._value("peer_access")
 
     @property
     def options(self):
-        """The GraphAllocOptions that would make such a node."""
+        """The GraphAllocOptions of the node."""
         return GraphAllocOptions(self.device_id, self.memory_type, list(self.peer_access) or None)
 
     def _describe(self):
@@ -185,7 +187,7 @@ cdef class AllocNode(GraphNode):
 
 
 cdef class FreeNode(GraphNode):
-    """Gives memory of an alloc node back. Made by `free`."""
+    """Frees memory of an alloc node. Made by `free`."""
 
     def _read(self):
         cdef NodeSpec spec
@@ -230,7 +232,7 @@ cdef class MemsetNode(GraphNode):
 
     @property
     def dptr(self):
-        """Where the first row begins."""
+        """Address of the first row."""
         return self._value("dptr")
 
     @property
@@ -245,12 +247,12 @@ cdef class MemsetNode(GraphNode):
 
     @property
     def width(self):
-        """Elements of a row."""
+        """Number of elements in a row."""
         return self._value("width")
 
     @property
     def height(self):
-        """Rows."""
+        """Number of rows."""
         return self._value("height")
 
     @property
@@ -307,42 +309,42 @@ cdef class MemcpyNode(GraphNode):
 
     @property
     def size(self):
-        """Bytes, of all rows and planes."""
+        """Bytes in all rows and planes."""
         return self._value("shape").size
 
     @property
     def width(self):
-        """Bytes of a row."""
+        """Bytes in a row."""
         return self._value("shape").width
 
     @property
     def height(self):
-        """Rows of a plane."""
+        """Number of rows in a plane."""
         return self._value("shape").height
 
     @property
     def depth(self):
-        """Planes."""
+        """Number of planes."""
         return self._value("shape").depth
 
     @property
     def dst_pitch(self):
-        """Bytes from row to row of the destination; may be 0 where there is one row."""
+        """Bytes from row to row of the destination; may be 0 for a single row."""
         return self._value("shape").dst.pitch
 
     @property
     def src_pitch(self):
-        """Bytes from row to row of the source; may be 0 where there is one row."""
+        """Bytes from row to row of the source; may be 0 for a single row."""
         return self._value("shape").src.pitch
 
     @property
     def dst_height(self):
-        """Rows from plane to plane of the destination; may be 0 where there is one plane."""
+        """Rows from plane to plane of the destination; may be 0 for a single plane."""
         return self._value("shape").dst.rows
 
     @property
     def src_height(self):
-        """Rows from plane to plane of the source; may be 0 where there is one plane."""
+        """Rows from plane to plane of the source; may be 0 for a single plane."""
         return self._value("shape").src.rows
 
     def _describe(self):
@@ -364,15 +366,15 @@ cdef class ChildGraphNode(GraphNode):
         return {"child_graph": wrap_graph(self._h, child_of(self))}
 
     def update(self, child):
-        """Change the definition to run a copy of `child` as it is now. See KernelNode.update.
+        """Change the definition to run a copy of the current `child`. See KernelNode.update.
 
-        `child_graph` is another graph then: the old one and all in it is no longer valid. CUDAError for a graph around
-        or inside this one, and for what `embed` refuses.
+        The update replaces `child_graph`. The old graph and all its nodes are no longer valid. Raises CUDAError for a
+        graph around or inside this node, and for graphs that `embed` refuses.
         """
         cdef NodeSpec spec
         self._open()
         cdef GraphBox* source = accept_graph(child)._open()
-        if source.hierarchy == self._record().graph.hierarchy:  # of which libcuda would take some
+        if source.hierarchy == self._record().graph.hierarchy:  # libcuda would accept some of these graphs
             check_attempt(CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it")
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._record().graph)
@@ -382,12 +384,12 @@ cdef class ChildGraphNode(GraphNode):
         self._record().make_facts().inner_labels = labels
         try:
             take_uses(source, self._record())
-        except CUDAError:  # again: the node has no way back
+        except CUDAError:  # tried again, because the change of the node cannot be undone
             take_uses(source, self._record())
 
     @property
     def child_graph(self):
-        """The embedded copy, a GraphDef. Changes of it before instantiation count."""
+        """The embedded copy, a GraphDef. Instantiation uses its current state."""
         return self._value("child_graph")
 
     def _describe(self):
@@ -411,7 +413,7 @@ cdef class HostCallbackNode(GraphNode):
         return {"callback_fn": python_callback(p[0]), "function": <uintptr_t><void*>p.fn}
 
     def update(self, fn, *, user_data=None):
-        """Change the definition to call `fn`; see `callback` for what that may be, and KernelNode.update."""
+        """Change the definition to call `fn`. See `callback` for the arguments, and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
         read_host(spec, fn, user_data)
@@ -481,10 +483,10 @@ cdef class EventWaitNode(GraphNode):
 
 
 cdef class ConditionalNode(GraphNode):
-    """Runs graphs inside it depending on a condition.
+    """Runs graphs inside it, depending on a condition.
 
-    Of a conditional node that cuda_graphs did not make, the driver (before CUDA 13.2) does not tell more than that it
-    is one: then `condition` and `cond_type` are None and `branches` is empty.
+    Drivers before CUDA 13.2 do not report the parameters of a conditional node. For a node that cuda_graphs did not make,
+    `condition` and `cond_type` are None and `branches` is empty.
     """
 
     def _inner_graphs(self):
@@ -531,7 +533,7 @@ cdef class IfNode(ConditionalNode):
 
 
 cdef class IfElseNode(ConditionalNode):
-    """Runs `then` if the condition is not 0, `else_` if it is. Made by `if_else`."""
+    """Runs `then` if the condition is not 0, `else_` if it is 0. Made by `if_else`."""
 
     @property
     def then(self):
@@ -545,7 +547,7 @@ cdef class IfElseNode(ConditionalNode):
 
 
 cdef class WhileNode(ConditionalNode):
-    """Runs `body` as long as the condition is not 0 before it. Made by `while_loop`."""
+    """Runs `body` repeatedly, as long as the condition is not 0 before an iteration. Made by `while_loop`."""
 
     @property
     def body(self):

@@ -10,32 +10,33 @@ from cuda_graphs._objects.buffer cimport Buffer
 from cuda_graphs._objects.kernel cimport Kernel
 from cuda_graphs.graph.condition cimport Condition
 
-# Each returns its argument as what it must be, or raises a TypeError that names it.
+# Each function returns its argument with its type checked, or raises a TypeError that names the argument.
 cdef Kernel accept_kernel(object kernel)
 cdef EventHandle accept_event(object event) except *
 cdef Condition accept_condition(object condition)
 cdef CUgraphEdgeData accept_edge(object data) except *  # of an EdgeData
 
-# The context that is current, in which `what` will run.
+# Returns the current context, in which `what` will run.
 cdef CUcontext accept_context(str what) except NULL
 
-# The owner of a Buffer's memory. ValueError for a closed one. `name` is that of the argument.
+# Returns the owner of a Buffer's memory. Raises ClosedBufferError for a closed Buffer. `name` is the argument's name.
 cdef Opaque open_buffer(Buffer buffer, str name) except *
 
-# An address: what stands for an int.
+# Returns an address from an int or an object that stands for an int.
 cdef CUdeviceptr read_pointer(object value, str name) except? 0xBAD
 
-# An operand: where it is, who keeps it, and its layout, if it is an array. `owner` is who the user says owns an address.
 cdef struct Memory:
     CUdeviceptr address
-    size_t size  # bytes, or kUnbounded where nobody says
+    size_t size  # bytes; kUnbounded if the size is unknown
 
 cdef enum:
     kUnbounded = <size_t>-1
 
+# Reads an operand: fills `memory` and the owner `keeper`, and returns its layout if it is an array. `owner` is the
+# user's owner of an address.
 cdef ArrayView read_operand(object value, str name, object owner, Memory* memory, Opaque* keeper)
 cdef Opaque own(object owner, str name) except *
 
-# What kind of memory a memcpy node shall take it for. ValueError for memory that no node can use. `what` is said of it
-# in words.
+# Returns the memory type of an address for a memcpy node. Raises ValueError for memory that no node can use. Messages
+# name the operand by `what`.
 cdef CUmemorytype find_type(CUdeviceptr address, str what) except *

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Single arguments: from what users pass to what the driver takes, and who must live for it. graph/spec.pyx puts them
-together."""
+"""Single arguments: converts Python values to driver values and finds the objects to keep alive. graph/spec.pyx combines
+them to the parameters of a node."""
 
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
@@ -78,12 +78,12 @@ cdef CUmemorytype find_type(CUdeviceptr address, str what) except *:
     with nogil:
         status = find_memory_type(address, &type)
     if status:
-        check_attempt(status, f"ask which memory {what} is, at {address:#x}")
+        check_attempt(status, f"ask for the memory type of {what} at {address:#x}")
     if type == kUnknownMemory:
         raise ValueError(
-            f"{what} at {address:#x} is not memory that the driver knows, nor of an alloc node. Nodes cannot use pageable "
-            "host memory: use pinned memory, which numpy.from_dlpack(PinnedMemoryResource().allocate(...)) shows as an "
-            "array, or register the range with CUDA"
+            f"{what} at {address:#x} is neither memory that the driver knows nor memory of an alloc node. Nodes cannot use "
+            "pageable host memory: use pinned memory (as an array: "
+            "numpy.from_dlpack(PinnedMemoryResource().allocate(...))), or register the range with CUDA"
         )
     return <CUmemorytype>type
 
@@ -107,7 +107,7 @@ cdef ArrayView read_operand(object value, str name, object owner, Memory* memory
     if owner is not None:
         if keeper.get() != NULL:
             what = "a Buffer" if array is None else "an array"
-            raise ValueError(f"{name}_owner cannot be used when {name} is {what}: that is kept itself")
+            raise ValueError(f"{name}_owner is for addresses only: {name} is {what}, which the graph keeps itself")
         keeper[0] = own(owner, f"{name}_owner")
     return array
 
@@ -117,7 +117,7 @@ cdef Opaque own(object owner, str name) except *:
 
 
 cdef int check_reach(ArrayView array, object value, str name) except -1:
-    """The driver must know both ends of an array: of a range that is registered in part, only one is known."""
+    """Check that the driver knows both ends of an array. It knows one end of a range that is registered in part."""
     layout = Operand(name, None, array).layout()
     what = f"{name}, a {type(value).__module__}.{type(value).__qualname__}"
     find_type(array.address, what)

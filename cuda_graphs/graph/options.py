@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Options of graph calls: plain dataclasses. Every call that takes one also takes its fields as keyword arguments."""
+"""Options of graph calls, as dataclasses. A call that takes options also takes their fields as keyword arguments."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MEMORY_TYPES = ("device", "host", "managed")
 
 @dataclass
 class GraphAllocOptions:
-    """Where an alloc node takes its memory from, and who else may touch it.
+    """Device, memory type and access rights of the memory of an alloc node.
 
     device       ordinal or Device; None: the device of the current context
     memory_type  "device", "host" (pinned) or "managed"
-    peer_access  further devices that may read and write the memory
+    peer_access  other devices that may read and write the memory
     """
 
     device: int | Device | None = None
@@ -35,12 +35,12 @@ class GraphAllocOptions:
 
 @dataclass
 class GraphCompleteOptions:
-    """How a definition is instantiated.
+    """Options of an instantiation.
 
-    auto_free_on_launch  a launch first frees what earlier launches allocated and did not free
-    upload_stream        upload to the device now, in the order of this stream, not with the first launch
-    device_launch        kernels may launch the graph; it may hold kernel, memcpy, memset and child graph nodes only
-    use_node_priority    take priorities from the nodes, not from the stream of the launch
+    auto_free_on_launch  a launch first frees the memory that earlier launches allocated and did not free
+    upload_stream        stream in whose order the graph is uploaded now; None: the first launch uploads it
+    device_launch        kernels may launch the graph. It may hold kernel, memcpy, memset and child graph nodes only
+    use_node_priority    priorities come from the nodes, not from the stream of the launch
     """
 
     auto_free_on_launch: bool = False
@@ -51,7 +51,7 @@ class GraphCompleteOptions:
 
 @dataclass
 class GraphDebugPrintOptions:
-    """Further details of a DOT file. One field per flag of cuGraphDebugDotPrint, in bit order."""
+    """Details of a DOT file. One field per flag of cuGraphDebugDotPrint, in bit order."""
 
     verbose: bool = False
     runtime_types: bool = False
@@ -71,7 +71,7 @@ class GraphDebugPrintOptions:
     conditional_node_params: bool = False
 
     def _to_flags(self) -> int:
-        """The flags of CUgraphDebugDot_flags (cuda.h: 1 << 0 to 1 << 15)."""
+        """Return the bits of CUgraphDebugDot_flags (cuda.h: 1 << 0 to 1 << 15)."""
         return sum(
             read_flag(getattr(self, field.name), field.name) << bit for bit, field in enumerate(fields(self))
         )
@@ -83,7 +83,7 @@ Options = TypeVar("Options", GraphAllocOptions, GraphCompleteOptions)
 def accept(
     cls: type[Options], options: Options | Mapping[str, Any] | None, keywords: Mapping[str, Any]
 ) -> Options:
-    """Options as an instance of `cls`, from an instance, a mapping of its fields, or keyword arguments."""
+    """Return options as an instance of `cls`, from an instance, a mapping of its fields, or keyword arguments."""
     if options is None:
         return cls(**keywords)
     if any(keywords[field.name] != field.default for field in fields(cls)):
@@ -92,11 +92,13 @@ def accept(
         return options
     if isinstance(options, Mapping):
         return cls(**options)
-    raise TypeError(f"options must be a {cls.__name__} instance, got {type(options).__name__}")
+    raise TypeError(
+        f"options must be a {cls.__name__}, a mapping of its fields, or None, got {type(options).__name__}"
+    )
 
 
 def memory_kind(memory_type: str | None) -> int:
-    """The index of a memory type in MEMORY_TYPES; None is "device"."""
+    """Return the index of a memory type in MEMORY_TYPES; None stands for "device"."""
     if memory_type is None:
         return 0
     if memory_type not in MEMORY_TYPES:
@@ -107,7 +109,7 @@ def memory_kind(memory_type: str | None) -> int:
 
 
 def device_ordinal(device: Any, name: str) -> int:
-    """The ordinal of an int or of an object with `device_id`; `name` is that of the argument."""
+    """Return the ordinal of an int or of an object with `device_id`. `name` is the name of the argument."""
     ordinal = as_int(getattr(device, "device_id", device))
     if ordinal is None:
         raise TypeError(f"{name} must be a Device or its number, got {type(device).__name__}")
@@ -117,7 +119,7 @@ def device_ordinal(device: Any, name: str) -> int:
 
 
 def peer_ordinals(devices: Any) -> list[int]:
-    """The ordinals of the `peer_access` of options."""
+    """Return the ordinals of the `peer_access` of options."""
     if devices is None:
         return []
     if isinstance(devices, str | bytes) or not isinstance(devices, Iterable):

@@ -1,13 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Order: the nodes of one graph in a topological order, and what of them is before what.
+"""Order: a topological order of the nodes of one graph, and queries of which nodes come before others.
 
-Both questions that `check` asks are answered with sets that are the bits of Python ints, where one operation on a
-thousand members costs as much as a call. A set of touches stands for their columns: bit i is touch i. Going backwards
-over the nodes gives for each the columns that come after it; of touches sorted by where they begin and by where they
-end, the ones that miss a span are two prefixes, so those that meet it are what is left. What meets, is later in the
-topological order, and does not come after by edges, has no order. Columns are taken a block at a time, so that memory
-stays linear in the nodes; those of a block are neighbours in memory, so that few others meet it.
+Sets are stored as the bits of Python ints. One operation on a set of a thousand members costs as much as a call. In a
+set of accesses bit i is the access of column i. `check` asks for accesses that overlap and have no order:
+
+* A walk backwards over the nodes gives, for each node, the columns that come after it by edges.
+* The columns are sorted by their first byte and by their last byte. The columns that miss a span form a prefix of each
+  sorted list. All other columns overlap the span.
+* Two accesses have no order if they overlap and the later one in the topological order does not come after the other by
+  edges.
+
+Columns are processed in blocks, so memory stays linear in the number of nodes. The columns of a block are neighbours in
+memory, so few other accesses overlap a block.
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ BLOCK = 4096
 
 
 class CyclicError(Exception):
-    """The nodes depend on one another in a circle; `nodes` are those in it and after it."""
+    """The nodes have a cyclic dependency. `nodes` holds the nodes of the cycle and their successors."""
 
     def __init__(self, nodes: list[Any]) -> None:
         super().__init__(nodes)
@@ -34,7 +39,7 @@ class CyclicError(Exception):
 
 
 class Touch(NamedTuple):
-    """A node, or one inside it, touches a byte or more. `step` is the place of the node in the topological order."""
+    """An access of a node, or of a node inside it, to one or more bytes. `step` is the node's topological index."""
 
     step: int
     span: Span
@@ -43,7 +48,7 @@ class Touch(NamedTuple):
 
 
 class Order:
-    """A topological order of `nodes`: `steps[node]` is a node's place in it."""
+    """A topological order of `nodes`. `steps[node]` is the index of a node."""
 
     def __init__(self, nodes: Iterable[Any], edges: Iterable[tuple[Any, Any]]) -> None:
         successors: dict[Any, list[Any]] = {node: [] for node in nodes}
@@ -52,7 +57,7 @@ class Order:
             successors[source].append(target)
             waiting[target] += 1
         self.nodes = [node for node, count in waiting.items() if count == 0]
-        for node in self.nodes:  # grows meanwhile
+        for node in self.nodes:  # the loop appends to the list
             for after in successors[node]:
                 waiting[after] -= 1
                 if waiting[after] == 0:
@@ -63,7 +68,7 @@ class Order:
         self.successors = [[self.steps[after] for after in successors[node]] for node in self.nodes]
 
     def before(self, members: Sequence[int]) -> list[int]:
-        """For each step, the members (steps) that are before it or it itself: bit i is members[i]."""
+        """Return, for each step, the members (steps) before it or equal to it. Bit i stands for members[i]."""
         found = self._bits(members)
         for step, successors in enumerate(self.successors):
             if bits := found[step]:
@@ -72,7 +77,7 @@ class Order:
         return found
 
     def after(self, members: Sequence[int]) -> list[int]:
-        """For each step, the members (steps) that are after it or it itself: bit i is members[i]."""
+        """Return, for each step, the members (steps) after it or equal to it. Bit i stands for members[i]."""
         found = self._bits(members)
         for step in range(max(members), -1, -1):
             bits = found[step]
@@ -88,7 +93,7 @@ class Order:
         return found
 
     def unordered(self, touches: Iterable[Touch]) -> Iterator[tuple[Touch, Touch]]:
-        """Pairs of touches of different nodes that share a byte, that one of them writes, and that have no order."""
+        """Yield pairs of unordered accesses of different nodes that share a byte, where one access writes."""
         rows = sorted(touches, key=lambda touch: touch.step)
         if not rows or rows[0].step == rows[-1].step:
             return
@@ -104,7 +109,7 @@ class Order:
                     continue
                 touch = rows[row]
                 found = index.meeting(starts[row], ends[row], touch.writes) & ~after[touch.step]
-                found &= -1 << bisect_right(columns, row)  # columns before it found it as a row
+                found &= -1 << bisect_right(columns, row)  # earlier columns found this pair already
                 while found:
                     bit = found & -found
                     found ^= bit
@@ -114,7 +119,7 @@ class Order:
 
 
 class SpanIndex:
-    """Which touches of a block lie neither wholly before a span nor wholly after it."""
+    """Finds the accesses of a block that lie neither wholly before a span nor wholly after it."""
 
     def __init__(self, block: Sequence[Touch]) -> None:
         by_end = sorted(range(len(block)), key=lambda i: block[i].span.end)
@@ -134,5 +139,5 @@ class SpanIndex:
 
 
 def prefixes(order: Iterable[int]) -> list[int]:
-    """The set of the first k of `order`, for every k."""
+    """Return the set of the first k members of `order`, for every k from 0."""
     return list(accumulate((1 << i for i in order), or_, initial=0))

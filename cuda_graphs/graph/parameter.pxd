@@ -15,30 +15,31 @@ cdef class Parameter(StandIn):
     cdef ParameterRef _p
     cdef object __weakref__
 
-    # RuntimeError for an object that nothing was put into.
+    # Returns the shared parameter. Raises RuntimeError for an object that `declare` did not make.
     cdef NamedParameter* _named(self) except NULL
 
-# The parameter of a definition's hierarchy with that name: the one there is, or a new one.
+# Returns the parameter with that name in the hierarchy of a graph. Creates it if it does not exist.
 cdef Parameter declare(GraphBox* graph, object name, object type, object default)
 
-# Notes in a spec that a field is the value of a parameter, or is not any more.
+# Record in a spec that a field uses a parameter, or that it no longer does.
 cdef int note_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=*) except -1
 cdef int drop_use(NodeSpec& spec, Field field, unsigned int argument=*) except -1
 cdef bint has_use(NodeSpec& spec, Field field) noexcept
-# The Parameter that a field is the value of, or else `other`.
+# Returns the Parameter that a field uses, or `other` if the field uses none.
 cdef object use_of(NodeSpec& spec, Field field, object other)
 
-# Notes the use as an operand, as a count, as the element of a fill, and gives the default, or zero. The element's width
-# in bytes is returned. TypeError for a parameter whose values cannot be that.
+# Record the use of a parameter as an operand, as a count, or as the element of a fill. The first two return the default
+# value or zero. use_element stores it in `pattern` and returns the element's width in bytes. All raise TypeError for a
+# parameter of an unsuitable type.
 cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field field, Opaque* owner) except? 0xBAD
 cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD
 cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1
 
-# Before and after a definition is embedded: ValueError for a parameter that has another type there; the copied nodes
-# use the parameters of the hierarchy that they are in now.
+# check_clash runs before an embedding: it raises ValueError if the target has a parameter of the same name and another
+# type. take_uses runs after an embedding: the copied nodes then use the parameters of their new hierarchy.
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1
 cdef int take_uses(GraphBox* source, NodeRecord* holder) except -1
 
-# For a spec with uses: checks that all are of the graph's hierarchy, and has the driver take it as long as values are
-# missing.
+# Checks that the parameters of a spec belong to the graph's hierarchy. Fills placeholders for missing values, so that
+# the driver accepts the node.
 cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) except *

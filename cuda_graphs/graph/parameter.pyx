@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter: a value that nodes of a definition take by name, and that every executable gets on its own."""
+"""Parameter: a value that nodes of a definition use by name. Each executable has its own value."""
 
 from cpython.object cimport PyObject
 from libcpp.memory cimport make_shared, unique_ptr
@@ -16,15 +16,15 @@ from cuda_graphs._handles.graph_handles cimport (
 )
 from cuda_graphs.graph.values cimport accept_type, from_bits, to_bits
 
-# They would be taken for the other arguments of Graph.launch.
+# Names of the positional arguments of Graph.launch.
 RESERVED = ("self", "stream")
 
 
 cdef class Parameter(StandIn):
-    """A value that nodes take by name. Made by `GraphDef.param`; known in the whole hierarchy of that definition.
+    """A value that nodes use by name. Made by `GraphDef.param`. All graphs in the definition's hierarchy share it.
 
-    Pass it to `launch` as an argument, to `memset` or `memcpy` as an operand. Executables get values for it by
-    `Graph.launch(stream, name=value)` and `Graph.set(name=value)`.
+    Pass it to `launch` as an argument, and to `memset` or `memcpy` as an operand. `Graph.launch(stream, name=value)` and
+    `Graph.set(name=value)` set its value in an executable.
     """
 
     def __dealloc__(self):
@@ -48,10 +48,7 @@ cdef class Parameter(StandIn):
 
     @property
     def default(self):
-        """The value that it has in an executable until another one is set; None when there is none.
-
-        Of a pointer it is the address.
-        """
+        """The initial value in executables, as an address for a pointer; None if the parameter has no default."""
         cdef NamedParameter* p = self._named()
         return from_bits(p.type, p.initial.bits) if p.initial.known else None
 
@@ -77,7 +74,7 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, got {name.__class__.__name__}")
     if not name.isidentifier() or name in RESERVED:
-        raise ValueError(f"a parameter cannot be called {name!r}: its name is a keyword argument of Graph.launch")
+        raise ValueError(f"a parameter cannot be called {name!r}: its name must be usable as a keyword of Graph.launch")
     cdef const ValueType* kind = accept_type(type)
     cdef ParameterTable* table = &parameters_of(graph[0])
     cdef string key = name.encode()
@@ -95,12 +92,12 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
 
 
 cdef Parameter same(Parameter known, const ParameterRef& wanted):
-    """The parameter that there is, if it is like the one asked for."""
+    """Return the existing parameter. Raises ValueError if its type or default differs from the wanted parameter."""
     cdef NamedParameter* have = known._named()
     if have.type != wanted.get().type:
-        raise ValueError(f"there is {known!r} already, and cannot be one that is {wanted.get().type.name.decode()}")
+        raise ValueError(f"{known!r} exists already and cannot have the type {wanted.get().type.name.decode()}")
     if wanted.get().initial.known and not (have.initial.known and have.initial.bits == wanted.get().initial.bits):
-        raise ValueError(f"there is {known!r} already, and a default cannot be changed")
+        raise ValueError(f"{known!r} exists already, and its default cannot change")
     return known
 
 
@@ -140,7 +137,7 @@ cdef object use_of(NodeSpec& spec, Field field, object other):
 cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field field, Opaque* owner) except? 0xBAD:
     cdef NamedParameter* p = value._named()
     if p.type.kind != ValueKind.kPointer:
-        raise TypeError(f"{name} is an address, and {value!r} is no pointer")
+        raise TypeError(f"{name} must be an address, but {value!r} is not a pointer")
     note_use(spec, value, field)
     owner[0] = p.initial.owner
     return p.initial.bits
@@ -149,10 +146,10 @@ cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field fi
 cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
     cdef NamedParameter* p = value._named()
     if p.type.kind != ValueKind.kUint and p.type.kind != ValueKind.kInt:
-        raise TypeError(f"{name} is a count, and {value!r} is not of an integer type")
+        raise TypeError(f"{name} must be a count, but {value!r} has no integer type")
     cdef size_t extent = as_extent(p.type[0], p.initial.bits)
     if p.initial.known and not 0 < extent < (1ULL << 63):
-        raise ValueError(f"{name} is 1 at least, and {value!r} is by default less")
+        raise ValueError(f"{name} must be 1 or more, but {value!r} has a smaller default")
     note_use(spec, value, Field.kExtent)
     return extent
 
@@ -160,7 +157,7 @@ cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
 cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1:
     cdef NamedParameter* p = value._named()
     if p.type.size > 4:
-        raise TypeError(f"value has 1, 2 or 4 bytes, and {value!r} has {p.type.size}")
+        raise TypeError(f"value must have 1, 2 or 4 bytes, but {value!r} has {p.type.size}")
     note_use(spec, value, Field.kValue)
     pattern[0] = <unsigned int>p.initial.bits
     return <int>p.type.size
@@ -171,12 +168,12 @@ cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) ex
     cdef CUresult status
     for use in spec.uses:
         if not parameters_of(graph[0]).has(use.parameter):
-            raise ValueError(f"{wrap(use.parameter)!r} is of another definition; each has parameters of its own")
+            raise ValueError(f"{wrap(use.parameter)!r} belongs to another definition: definitions do not share parameters")
     made.get().uses = spec.uses
     with nogil:
         status = hold_places(spec, made.get()[0])
     if status:
-        check_attempt(status, "allocate what stands for memory that is not known yet")
+        check_attempt(status, "allocate the placeholder for memory that a parameter will name")
     return move(made)
 
 
@@ -185,7 +182,7 @@ cdef int check_clash(GraphBox* source, GraphBox* target) except -1:
     if not clash:
         return 0
     known = wrap(parameters_of(target[0]).find(clash.get().name))
-    raise ValueError(f"cannot embed a definition that uses {wrap(clash)!r}: here there is {known!r}")
+    raise ValueError(f"cannot embed a definition that uses {wrap(clash)!r}: the target definition has {known!r}")
 
 
 cdef int take_uses(GraphBox* source, NodeRecord* holder) except -1:

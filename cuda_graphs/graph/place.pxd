@@ -6,19 +6,19 @@ from cuda_graphs._handles.graph_handles cimport GraphBox, NodeHandle, NodeKind, 
 
 
 cdef class Place:
-    cdef NodeHandle _h  # of the node to add after; of a definition, its entry node
+    cdef NodeHandle _h  # node to add after; the entry node for a definition
     cdef object __weakref__
 
     cdef NodeRecord* _record(self) except NULL
 
-    # The graph to add to. RuntimeError when the node, or the graph around it, was destroyed.
+    # Returns the graph to add to. Raises RuntimeError if the node, or the graph around it, was destroyed.
     cdef GraphBox* _open(self) except NULL
 
-    # Adds the node of a spec; `name` is a str or None, `edge` an EdgeData or None: a full edge.
+    # Adds the node of a spec. `name` is a str or None. `edge` is an EdgeData, or None for a full edge.
     cdef Place _add(self, NodeSpec& spec, object name, object edge=*)
 
-    # The parts of it. Owners are attached to the graph before the driver call that needs them; a node that the driver
-    # made is put on record.
+    # The steps of `_add`. `_attach` attaches owners to the graph before the driver call that needs them. `_added` records
+    # a node that the driver has made.
     cdef OwnerSlot _attach(self, const Owners& owners) except *
     cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)
 
@@ -26,21 +26,22 @@ cdef class Place:
         self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name)
 
 
-# The object of a node on record, the one that lives or a new one. `any` is a handle of its hierarchy.
+# Returns the Python object of a recorded node: the living object or a new one. `any` is a handle of its hierarchy.
 cdef Place wrap_node(const NodeHandle& any, NodeRecord* record)
 
-# The same for what the driver lists: a node that is not on record is put there.
+# Returns the Python object of a node that the driver lists. Records the node if it has no record.
 cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw)
 
-# The driver's graph, for others: it takes what its nodes need, since they may copy it. Null once destroyed.
+# Returns the driver's graph for use by other code, which may copy it: the graph then keeps the objects of its nodes
+# alive. Returns null once the graph is destroyed.
 cdef CUgraph hand_out(GraphBox* graph) except? NULL
 
-# Its argument as a GraphDef, or a TypeError.
+# Returns `child` as a GraphDef. Raises TypeError for other objects.
 cdef Place accept_graph(object child)
 
-# A GraphDef of an inner graph.
+# Returns a GraphDef of a graph.
 cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph)
 
-# Says which class stands for the nodes of a kind. GraphDef is that of NodeKind.kEntry.
+# Sets the class of the nodes of a kind. GraphDef is the class of NodeKind.kEntry.
 cdef int register_class(NodeKind kind, type cls) except -1
 cdef type class_of(NodeKind kind)

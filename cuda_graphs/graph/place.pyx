@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Place: where nodes are added. The methods that make nodes, once for definitions and nodes.
+"""Place: the base class of definitions and nodes, with the methods that add nodes.
 
-Every method has the same shape: read the arguments into a spec (graph/spec.pyx), then `_add`: attach to the graph what
-the new node needs, ask the driver without the GIL, and put the node on record. Until the driver has made the node
-nothing of the graph has changed, and what was attached for it goes again when the driver refuses.
+Every method works in the same steps. It reads the arguments into a spec (graph/spec.pyx). Then `_add` attaches the owners
+of the new node to the graph, calls the driver without the GIL, and records the node. If the driver refuses the node, the
+owners are detached again and the graph has not changed.
 """
 
 cimport cython
@@ -42,7 +42,7 @@ from cuda_graphs.graph import options as graph_options
 from cuda_graphs.graph.freed import explain_freed
 
 
-# Which class stands for which kind of node. Filled by the modules that define them, so that this one imports none.
+# NodeKind -> class. The modules of the classes fill it, so that this module does not import them.
 
 cdef PyObject* classes[<int>NodeKind.kOther + 1]
 
@@ -65,9 +65,9 @@ cdef int read_dependency(Place self, object node, vector[CUgraphNode]* after) ex
     if graph != self._record().graph:
         check_attempt(
             CUDA_ERROR_INVALID_VALUE,
-            f"depend on {node._identify(True)}, which is of another graph than {self._identify(True)}",
+            f"make a node of the graph of {self._identify(True)} depend on {node._identify(True)} of another graph",
         )
-    if record.raw != NULL:  # the entry node is before all others as it is
+    if record.raw != NULL:  # the entry node is virtual: it comes before all nodes without an edge
         after.push_back(record.raw)
     return 0
 
@@ -87,14 +87,15 @@ cdef tuple no_arguments = ()
 
 
 cdef Place new_place(PyObject* cls, const NodeHandle& any, NodeRecord* record):
-    # Past __init__, which refuses.
+    # tp_new skips __init__, which raises.
     cdef Place self = <Place>(<TypeSlots*>cls).tp_new(<PyTypeObject*>cls, <PyObject*>no_arguments, NULL)
     point_to(self._h, any, record[0])
     return self
 
 
 cdef Place wrap_node(const NodeHandle& any, NodeRecord* record):
-    # Callbacks of weak references run when an object is dying and before it leaves its record: not to be had any more.
+    # Callbacks of weak references run while an object is destroyed, before it leaves its record. Its reference count is 0
+    # then, and it must not be returned.
     if record.object != NULL and Py_REFCNT(<PyObject*>record.object) > 0:
         return <Place>record.object
     cdef NodeKind kind = NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind
@@ -112,7 +113,7 @@ cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
             status = find_kind(raw, &kind)
         if status:
             check_attempt(status, f"ask for the type of the node {<size_t>raw:#x}")
-        record = graph.nodes.find(raw)  # another thread may have been faster
+        record = graph.nodes.find(raw)  # another thread may have added the record since
     if record == NULL:
         record = &add_node(graph[0], raw, kind, OwnerSlot())
     return wrap_node(any, record)
@@ -128,12 +129,12 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL:
         return NULL
     status = share_owners(graph[0])
     if status:
-        check_attempt(status, "give a graph what its nodes need, before its handle is known")
+        check_attempt(status, "attach the owners of a graph's nodes to the driver's graph")
     return graph.raw
 
 
 cdef str freed_by(Place self, NodeSpec& spec):
-    # What a free node has to do with it that a driver refuses the spec.
+    # Returns the reason for a refused spec if a free node is the cause, else "".
     cdef GraphBox* root = self._open()
     while root.holder != NULL:
         root = root.holder.graph
@@ -143,17 +144,17 @@ cdef str freed_by(Place self, NodeSpec& spec):
 
 @cython.freelist(256)
 cdef class Place:
-    """Where nodes are added to a definition: at its beginning (GraphDef), or after a node (GraphNode).
+    """A position at which nodes are added: the beginning of a definition (GraphDef), or after a node (GraphNode).
 
-    Each method adds one node, which depends on this node (of a GraphDef: on nothing), and returns it, so that calls
-    can be chained. More dependencies come from `join`, or from the sets `pred` and `succ`.
+    Each method adds one node and returns it, so that calls can be chained. The new node depends on this node; a node that
+    is added to a GraphDef depends on no node. `join` and the sets `pred` and `succ` add more dependencies.
 
-    A definition and all that is inside it may be changed by one thread at a time (a rule of CUDA).
+    Only one thread at a time may change a definition and the graphs inside it (a rule of CUDA).
     """
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            f"{type(self).__name__} objects cannot be instantiated directly; nodes are made by GraphDef's methods"
+            f"{type(self).__name__} has no public constructor: methods of GraphDef and its nodes add nodes"
         )
 
     def __dealloc__(self):
@@ -161,7 +162,7 @@ cdef class Place:
         if not self._h:
             return
         record = box_of[NodeRecord](self._h)
-        if record.object != <void*><PyObject*>self:  # a GraphDef: its record's object is the entry node, if any
+        if record.object != <void*><PyObject*>self:  # a GraphDef: `object` of its record is the entry node, if any
             return
         record.object = NULL
         if not record.is_alive() and record.graph.raw != NULL:
@@ -175,16 +176,16 @@ cdef class Place:
     cdef GraphBox* _open(self) except NULL:
         cdef NodeRecord* record = self._record()
         if record.graph.raw == NULL:
-            raise RuntimeError("GraphDef is no longer valid: the node that it was inside of has been destroyed")
+            raise RuntimeError("GraphDef is no longer valid: the node around it has been destroyed")
         if not record.is_alive():
-            raise RuntimeError(f"GraphNode has been destroyed (it was {self._identify()})")
+            raise RuntimeError(f"this node has been destroyed: {self._identify()}")
         return record.graph
 
     cdef OwnerSlot _attach(self, const Owners& owners) except *:
         cdef GraphBox* graph = self._open()
         cdef OwnerSlot slot = graph.owners.prepare(graph.raw, owners.first, owners.second)
         if slot.page == NULL:
-            raise_noted("attach what the node needs to its graph")
+            raise_noted("attach the owners of the node to its graph")
         return slot
 
     cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
@@ -206,7 +207,9 @@ cdef class Place:
             data = accept_edge(edge)
             place.data = &data
             if place.count == 0:
-                raise ValueError("edge is of the way from a node to the new one, and there is none before this")
+                raise ValueError(
+                    "edge=... needs a predecessor: call node.launch(...) instead of definition.launch(...)"
+                )
         cdef unique_ptr[NodeParameters] parameters
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
@@ -225,9 +228,10 @@ cdef class Place:
         return node
 
     def join(self, *nodes, name=None):
-        """Add an EmptyNode that depends on this node and on all of `nodes`, which are of the same graph.
+        """Add an EmptyNode that depends on this node and on all of `nodes`, which belong to the same graph.
 
-        TypeError for what is not a GraphNode; CUDAError for a node of another graph or one given twice.
+        Raises TypeError for an argument that is not a GraphNode. Raises CUDAError for a node of another graph, and for a
+        node that is given twice.
         """
         cdef GraphBox* graph = self._open()
         cdef NodeSpec spec
@@ -237,7 +241,7 @@ cdef class Place:
         cdef CUresult status
         check_name(name)
         spec.begin(NodeKind.kEmpty)
-        if self._record().raw != NULL:  # the entry node is before all others as it is
+        if self._record().raw != NULL:  # the entry node is virtual: it comes before all nodes without an edge
             after.push_back(self._record().raw)
         for node in nodes:
             read_dependency(self, node, &after)
@@ -248,32 +252,33 @@ cdef class Place:
         if status:
             names = ", ".join([node._identify(True) for node in nodes])
             check_attempt(status, f"add a join of {names or 'no nodes'} to {self._identify(True)}")
-        graph.edited |= after.size() > 1  # given in any order
+        graph.edited |= after.size() > 1  # the order of the edges is arbitrary
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
     def launch(self, config, kernel, *args, edge=None, name=None, reads=(), writes=()):
         """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
 
-        kernel: a Kernel; or a function made by `cuda_graphs.kernel` that is one task, which takes its own arguments and, for
-        None, chooses the config (anything with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``).
+        kernel         a Kernel, or a function made by `cuda_graphs.kernel` that is one task. Such a function takes its own
+                       arguments, and chooses the config if `config` is None. It may be any object with
+                       ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``
+        args           ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, device arrays, Conditions. Each is
+                       converted to the declared type of the parameter
+        edge           an EdgeData: the dependency of the new node on this node. Both nodes must be kernels unless the edge
+                       is a full edge
+        reads, writes  lists of the memory that the kernel touches, for `GraphDef.check`: Buffers, arrays, AllocNodes,
+                       pointer Parameters, pairs (address or Parameter, bytes), or an address. A single address stands for
+                       the memory from there to the end of its allocation
 
-        args: ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, arrays of the device, Conditions, each
-        converted to the declared type of the parameter. The graph keeps the kernel and, of the arguments, the objects
-        that own something. Cluster and cooperative settings become attributes of the node.
-
-        edge  an EdgeData: how the new node depends on this one, which is a kernel too if the edge is not a full one.
-              CUDAError where the driver does not take it; ValueError at a GraphDef, where there is no edge
-
-        reads, writes: lists of the memory that the kernel touches, for `GraphDef.check`: Buffers, arrays, AllocNodes,
-        Parameters that are pointers, (address or parameter, bytes), or an address alone, which means from there to the
-        end of its allocation.
+        The graph keeps the kernel and the arguments that own resources. Cluster and cooperative settings become
+        attributes of the node. Raises CUDAError if the driver refuses `edge`, and ValueError for `edge` at a GraphDef,
+        which has no predecessor.
         """
         cdef NodeSpec spec
         cdef Place node
         if not isinstance(kernel, Kernel):
             config, kernel, args = as_launch(config, kernel, args)
         read_kernel(spec, config, kernel, args)
-        # Plain numbers and nothing said: there is one empty tuple.
+        # Fast path for plain numbers without reads and writes, whose defaults are the one empty tuple.
         if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:
             return self._add(spec, name, edge)
         touches = read_touches(reads, writes, args)
@@ -282,10 +287,10 @@ cdef class Place:
         return node
 
     def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
-        """Add an AllocNode: `size` bytes, at an address that is fixed now (`dptr`) and the same in every launch.
+        """Add an AllocNode: `size` bytes at an address (`dptr`) that is fixed now and is the same in every launch.
 
-        Options as fields or as a GraphAllocOptions. Memory that no FreeNode gives back outlives the launch. CUDAError
-        for size 0; ValueError for an unknown memory type.
+        Options are fields or a GraphAllocOptions. Memory that no FreeNode frees outlives the launch. Raises CUDAError for
+        size 0, ValueError for an unknown memory type.
         """
         cdef NodeSpec spec
         cdef shared_ptr[GraphMemory] memory = create_graph_memory()
@@ -296,31 +301,32 @@ cdef class Place:
         cdef Place node = self._add(spec, name)
         cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
         memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, type_of(kind))
-        if kind == AllocKind.kHost:  # of it the driver gives back device 0
+        if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
             node._record().make_facts().device = ordinal
         return node
 
     def free(self, dptr, *, name=None):
-        """Add a FreeNode for an address that an alloc node reserved (int).
+        """Add a FreeNode for an address (int) that an alloc node reserved.
 
-        CUDAError for 0, for an address that is not the start of such memory, and for one freed already in this graph.
+        Raises CUDAError for 0, for an address that is not the start of memory of an alloc node, and for an address that
+        this graph frees already.
         """
         cdef NodeSpec spec
         read_free(spec, dptr)
         return self._add(spec, name)
 
     def memset(self, dst, value, width=None, height=1, pitch=0, *, dst_owner=None, name=None):
-        """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (of one row: ignored).
+        """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (ignored for one row).
 
-        dst        address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack); the graph
-                   keeps the memory of the last two. Nobody waits for a stream that the array names
-        value      an int in 0..255 fills bytes; a buffer of 1, 2 or 4 bytes (bytes, NumPy scalar) is one element. Where
-                   dst is an array, any number is one element of the array's type, as in `array[...] = value`
-        width      left out: all of dst. An array may have gaps between its rows
-        dst_owner  who owns the memory at an address: any object, which the graph then keeps
+        dst        address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack). The graph
+                   keeps the memory of Buffers and arrays. It does not wait for a stream that the array names
+        value      an int in 0..255 fills bytes. A buffer of 1, 2 or 4 bytes (bytes, NumPy scalar) is one element. If dst
+                   is an array, any number is one element of the array's type, as in `array[...] = value`
+        width      elements in a row. None: all of dst, which may be an array with gaps between its rows
+        dst_owner  owner of the memory at an address: any object. The graph keeps it
 
-        ValueError for an array in pageable host memory, read-only, or of a shape or element that takes more than one
-        node; for more than dst has; and for a closed Buffer.
+        Raises ValueError for an array that is in pageable host memory, is read-only, or needs more than one node. Raises
+        ValueError also for a fill beyond the end of dst and for a closed Buffer.
         """
         cdef NodeSpec spec
         read_memset(spec, dst, value, width, height, pitch, dst_owner)
@@ -332,25 +338,25 @@ cdef class Place:
     ):
         """Add a MemcpyNode: copy `size` bytes from `src` to `dst`, or rows and planes of rows.
 
-        dst, src     address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack); the
-                     graph keeps the memory of the last two. Nobody waits for a stream that an array names, and nothing
-                     is converted: bytes are copied
-        size         bytes, of what has no gaps. Left out: all of dst and src, of which one at least is no address, and
-                     both have one size; arrays may then have gaps between rows and planes. What is no array has no
-                     order of its own: it takes the bytes of an array in the order of its memory
+        dst, src     address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack). The
+                     graph keeps the memory of Buffers and arrays. It does not wait for a stream that an array names.
+                     Bytes are copied without conversion
+        size         bytes of contiguous memory. None: all of dst and src. Then at least one of them is not an address,
+                     and both have the same size. Arrays may then have gaps between rows and planes. An address or Buffer
+                     takes the bytes of an array in the order of the array's memory
         width, height, depth
-                     a shape instead: bytes of a row, rows of a plane, planes (as in CUDA_MEMCPY3D). What is left out is
-                     1, or that of the arrays where `width` is left out too
+                     a shape instead of a size: bytes in a row, rows in a plane, planes (as in CUDA_MEMCPY3D). None: 1, or
+                     the value of the arrays if `width` is None too
         dst_pitch, src_pitch
-                     bytes from row to row. Left out: that of the array, or `width`
+                     bytes from row to row. None: the pitch of the array, or `width`
         dst_height, src_height
-                     rows from plane to plane. Left out: that of the array, or `height`
+                     rows from plane to plane. None: the value of the array, or `height`
         dst_owner, src_owner
-                     who owns the memory at an address: any object, which the graph then keeps
+                     owner of the memory at an address: any object. The graph keeps it
 
-        Memory is device, pinned, managed, registered with CUDA or of an alloc node; it may not overlap. ValueError for
-        pageable host memory, for more than an operand has, for a read-only dst, for a closed Buffer, and for a copy
-        that takes more than one node; TypeError when nobody says the size.
+        Memory is device memory, pinned, managed, registered with CUDA, or of an alloc node. Source and destination may
+        not overlap. Raises ValueError for pageable host memory, a copy beyond the end of an operand, a read-only dst, a
+        closed Buffer, and a copy that needs more than one node. Raises TypeError if the size is unknown.
         """
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
@@ -358,12 +364,12 @@ cdef class Place:
         return self._add(spec, name)
 
     def embed(self, child, *, name=None):
-        """Add a ChildGraphNode with a copy of the definition `child` as it is now; `child` itself may go.
+        """Add a ChildGraphNode with a copy of the current definition `child`. The graph does not keep `child` alive.
 
-        Its nodes keep their names and sources, and use the parameters of the same names of this definition, which gets
-        those that it lacks; ValueError when one has another type here. CUDAError when `child` holds alloc, free or
-        conditional nodes (a rule of the driver), RecursionError when a graph in `child` would have more than 1024 graphs
-        around it.
+        The copied nodes keep their names and sources. They use the named parameters of this definition, which gets the
+        parameters that it lacks. Raises ValueError if a parameter has another type in this definition. Raises CUDAError
+        if `child` holds alloc, free or conditional nodes (a rule of the driver), and RecursionError if a graph in `child`
+        would have more than 1024 graphs around it.
         """
         cdef NodeSpec spec
         cdef GraphBox* source = accept_graph(child)._open()
@@ -380,24 +386,24 @@ cdef class Place:
         return node
 
     def record_event(self, event, *, name=None):
-        """Add an EventRecordNode: each launch records `event` here. The graph keeps the event."""
+        """Add an EventRecordNode: each launch records `event` at this node. The graph keeps the event."""
         cdef NodeSpec spec
         read_event(spec, NodeKind.kEventRecord, event)
         return self._add(spec, name)
 
     def wait_event(self, event, *, name=None):
-        """Add an EventWaitNode: wait for the work that the latest record of `event` marks. The graph keeps it."""
+        """Add an EventWaitNode: wait for the work before the latest record of `event`. The graph keeps the event."""
         cdef NodeSpec spec
         read_event(spec, NodeKind.kEventWait, event)
         return self._add(spec, name)
 
     def callback(self, fn, *, user_data=None, name=None):
-        """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. It must not use CUDA.
+        """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. `fn` must not use CUDA.
 
-        fn         a callable, whose exceptions go to sys.unraisablehook; or a ctypes function pointer `void (void*)`
-        user_data  for a ctypes pointer only: an int is passed as it is, bytes as the address of a copy
+        fn         a callable, whose exceptions go to sys.unraisablehook, or a ctypes function pointer `void (void*)`
+        user_data  argument of a ctypes function pointer: an int is passed unchanged, bytes as the address of a copy
 
-        The graph keeps them; a callable that itself refers to the graph is never freed, nor is the graph.
+        The graph keeps both. A callable that refers to the graph makes a cycle that is never freed.
         """
         cdef NodeSpec spec
         read_host(spec, fn, user_data)
@@ -411,45 +417,45 @@ cdef class Place:
         read_conditional(spec, condition, kind, type, size, self._open())
         cdef Place node = self._add(spec, name)
         node._record().make_facts().condition = spec.params.conditional.handle
-        for i in range(size):  # the array is the driver's and lives as long as the node
+        for i in range(size):  # the driver owns the array, which lives as long as the node
             add_inner_graph(node._record()[0], spec.params.conditional.phGraph_out[i])
         return node
 
     def if_then(self, condition, *, name=None):
         """Add an IfNode: its body `then` runs if the condition is not 0.
 
-        The condition is of this graph or one around it, and of no other node. Bodies hold kernel, empty, memset,
-        memcpy, child graph and conditional nodes (a rule of the driver). RecursionError for a body that would have more
-        than 1024 graphs around it.
+        The condition belongs to this graph or to a graph around it, and no other node uses it. Bodies may hold kernel,
+        empty, memset, memcpy, child graph and conditional nodes (a rule of the driver). Raises RecursionError for a body
+        that would have more than 1024 graphs around it.
         """
         return self._add_conditional(condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
 
     def if_else(self, condition, *, name=None):
-        """Add an IfElseNode: `then` runs if the condition is not 0, `else_` if it is. See `if_then`."""
+        """Add an IfElseNode: `then` runs if the condition is not 0, `else_` if it is 0. See `if_then`."""
         return self._add_conditional(condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
 
     def while_loop(self, condition, *, name=None):
-        """Add a WhileNode: `body` runs again and again as long as the condition is not 0 before it. See `if_then`."""
+        """Add a WhileNode: `body` runs repeatedly, as long as the condition is not 0 before an iteration. See `if_then`."""
         return self._add_conditional(condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
 
     def switch(self, condition, count, *, name=None):
-        """Add a SwitchNode of `count` bodies: `branches[n]` runs if the condition is n, none if it is >= count.
+        """Add a SwitchNode with `count` bodies: `branches[n]` runs if the condition is n, no body if it is >= count.
 
-        See `if_then`. CUDAError for count 0.
+        See `if_then`. Raises CUDAError for count 0.
         """
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
         return self._add_conditional(condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
 
     def call(self, obj, *args, name=None):
-        """Have `obj` add its nodes here, and return the last of them, which gets the name.
+        """Let `obj` add its nodes after this node. Returns the last of these nodes, which gets the name.
 
-        obj has a method `__cuda_graph_emit__(node, args) -> GraphNode`: it adds nodes after `node` with the arguments
-        `args`. Kernel compilers make their kernels usable in graphs with it. The `source` of these nodes is this call.
+        `obj` has a method `__cuda_graph_emit__(node, args) -> GraphNode`, which adds nodes after `node` for the arguments
+        `args`. Kernel compilers implement it to make kernels usable in graphs. The `source` of these nodes is this call.
         """
         check_name(name)
         emit = getattr(type(obj), "__cuda_graph_emit__", None)
         if emit is None:
-            raise TypeError(f"{type(obj).__name__} object cannot be called in a graph: it has no __cuda_graph_emit__")
+            raise TypeError(f"a {type(obj).__name__} cannot be called in a graph: it has no __cuda_graph_emit__")
         cdef GraphBox* graph = self._open()
         cdef bint pinned = pin_source()
         try:

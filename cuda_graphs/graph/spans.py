@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Span: which bytes a node touches, and whether two spans share one.
+"""Span: the bytes that a node touches, and a test whether two spans overlap.
 
-A span is a run of bytes that is repeated along axes, as in layout.py, from an address on. A plain copy is one run; a
-column of a matrix is many short ones. Whether a run meets a span is a question about integers for each axis, from the
-outermost in; and whether two tiles of one matrix meet is one about a single integer, however many rows they have.
+A span is a run of bytes that is repeated along axes, as in layout.py, from an address on. A plain copy is one run. A
+column of a matrix is many short runs. The test of a run against a span solves one integer inequality per axis, from the
+outermost axis inwards. The test of two tiles of one matrix solves a single inequality, for any number of rows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ Axes = tuple[tuple[int, int], ...]
 
 class Span(NamedTuple):
     """`run` bytes from `start` on, repeated `count` times `stride` bytes apart for each (count, stride) of `axes`,
-    innermost first. Counts and strides are 1 or more. Instead of an address, `start` may be the name of the parameter
-    that will be it; such a span can only be looked at."""
+    innermost first. Counts and strides are 1 or more. `start` is an address, or the name of the parameter that gives
+    the address. A span with a name can be displayed but not compared."""
 
     start: Any  # int, or str
     run: int
@@ -28,7 +28,7 @@ class Span(NamedTuple):
 
     @staticmethod
     def of(start: int, run: int, *axes: tuple[int, int]) -> Span:
-        """The simplest span of these bytes: runs that touch become one."""
+        """Return the simplest span of these bytes: adjacent runs are merged."""
         simple: list[tuple[int, int]] = []
         for count, stride in axes:
             if count == 1:
@@ -43,19 +43,19 @@ class Span(NamedTuple):
 
     @property
     def end(self) -> int:
-        """After the last byte."""
+        """Address after the last byte."""
         return int(self.start + reach(self.run, self.axes))
 
     @property
     def runs(self) -> int:
-        """How many runs there are."""
+        """Number of runs."""
         runs = 1
         for count, _ in self.axes:
             runs *= count
         return runs
 
     def meets(self, other: Span) -> bool:
-        """Whether both hold one and the same byte. Neither is empty."""
+        """Return True if two spans share a byte. Neither span is empty."""
         if self.end <= other.start or other.end <= self.start:
             return False
         if not self.axes and not other.axes:
@@ -66,8 +66,11 @@ class Span(NamedTuple):
         return any(holds(many.run, many.axes, start - many.start, few.run) for start in few._starts())
 
     def _meets_tile(self, other: Span) -> bool:
-        """Of rows equally far apart. Row i of self meets row j of other when the distance of the starts, less i - j
-        rows, is less than a row; i - j takes every value from 1 - other's count to self's count - 1."""
+        """Return True if two spans whose rows have the same stride share a byte.
+
+        Row i of self overlaps row j of other if the distance of the starts, minus (i - j) strides, is smaller than a
+        row. i - j takes every value from 1 - other's count to self's count - 1.
+        """
         (count, stride), (other_count, _) = self.axes[0], other.axes[0]
         distance = other.start - self.start
         least = max((distance - self.run) // stride + 1, 1 - other_count)
@@ -83,17 +86,17 @@ class Span(NamedTuple):
     def __str__(self) -> str:
         rows = f" in {self.runs} runs of {self.run}" if self.axes else ""
         if isinstance(self.start, str):
-            return f"what parameter {self.start!r} points to{rows}"
+            return f"memory of parameter {self.start!r}{rows}"
         return f"{self.start:#x}..{self.end - 1:#x}{rows}"
 
 
 def reach(run: int, axes: Axes) -> int:
-    """From the first byte to after the last."""
+    """Return the number of bytes from the first byte to the end of the last byte."""
     return run + sum((count - 1) * stride for count, stride in axes)
 
 
 def holds(run: int, axes: Axes, start: int, width: int) -> bool:
-    """Whether a span from 0 on holds one of the `width` bytes from `start` on."""
+    """Return True if a span that starts at 0 contains one of the `width` bytes from `start` on."""
     if not axes:
         return -width < start < run
     inner, (count, stride) = axes[:-1], axes[-1]

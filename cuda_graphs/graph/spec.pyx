@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 # cython: cdivision=True
-"""What a node of each kind is made from: one `read_*` function a kind, from Python values to a NodeSpec."""
+"""Converts Python values to a NodeSpec, with one `read_*` function per kind of node."""
 
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
@@ -41,7 +41,7 @@ cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) e
 
 cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1:
     if kernel is not None and args is None:
-        raise ValueError("changing kernel requires args, which may be ()")
+        raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
     if config is not None:
         fill_config(spec, LaunchConfig_accept(config))
     if args is not None:
@@ -65,7 +65,7 @@ cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
     for i in stand_ins:
         note_use(spec, args[i], Field.kArgument, <unsigned int>i)
     cdef KernelBox* code = box_of[KernelBox](kernel._h)
-    spec.params.kernel.func = code.function  # NULL too where there is another: it would go before `kern`
+    spec.params.kernel.func = code.function  # overrides `kern` unless it is NULL
     spec.params.kernel.kern = code.raw
     if code.function != NULL:
         spec.params.kernel.kern = NULL
@@ -80,12 +80,12 @@ cdef int fill_config(NodeSpec& spec, LaunchConfig config) except -1:
     cdef CUDA_KERNEL_NODE_PARAMS_v3* p = &spec.params.kernel
     if config._is_programmatic:
         raise ValueError(
-            "config.programmatic_stream_serialization is for launches on a stream: a node has no kernel before it but "
-            "by its edges; give it edge=EdgeData.programmatic()"
+            "config.programmatic_stream_serialization is for launches on a stream: pass edge=EdgeData.programmatic() to "
+            "the launch of a node"
         )
     spec.shape.cluster = config._cluster
     spec.shape.cooperative = config._is_cooperative
-    # With a cluster the grid counts clusters, and the driver counts blocks.
+    # With a cluster, `config.grid` counts clusters but the driver counts blocks.
     p.gridDimX = config._grid[0] * (config._cluster[0] or 1)
     p.gridDimY = config._grid[1] * (config._cluster[1] or 1)
     p.gridDimZ = config._grid[2] * (config._cluster[2] or 1)
@@ -150,7 +150,7 @@ cdef int read_free(NodeSpec& spec, object dptr) except -1:
 cdef int check_depth(GraphBox* around, unsigned int levels_inside_node) except -1:
     cdef unsigned int depth = around.depth + levels_inside_node
     if depth > kMaxDepth:
-        raise RecursionError(f"graphs may be nested {kMaxDepth} deep, and with this node there would be one at depth {depth}")
+        raise RecursionError(f"graphs may be nested {kMaxDepth} deep; this node would add a graph at depth {depth}")
     return 0
 
 
@@ -159,10 +159,10 @@ cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* ar
     spec.begin(NodeKind.kChild)
     spec.child = <void*>child
     spec.params.graph.graph = source.raw
-    seal_owners(source[0])  # what is embedded is a copy, which shares them
+    seal_owners(source[0])  # the embedded graph is a copy that shares the owners
     cdef CUresult status = share_owners(source[0])
     if status:
-        check_attempt(status, f"give {child!r} what its nodes need before it is embedded")
+        check_attempt(status, f"attach the owners of the nodes of {child!r} before it is embedded")
     status = settle_order(source[0])
     if status:
         check_attempt(status, f"put the edges of {child!r} in order before it is embedded")
@@ -193,8 +193,8 @@ cdef int read_conditional(
     if c._context not in (NULL, spec.params.conditional.ctx):
         check_attempt(
             CUDA_ERROR_INVALID_VALUE,
-            f"add a conditional node on {c!r}, which was made in another context than the one that is current now: call "
-            "set_current() of the device that was current then",
+            f"add a conditional node on {c!r}, which belongs to another context: call set_current() of the device that was "
+            "current when the condition was created",
         )
     return 0
 
@@ -212,7 +212,7 @@ cdef int fill_conditional(
     return 0
 
 
-# What each kind's spec makes, in words.
+# Descriptions of specs, one function per kind.
 
 ctypedef str (*Describe)(NodeSpec& spec)
 
@@ -286,7 +286,6 @@ cdef str describe(NodeSpec& spec):
 
 
 cdef tuple addresses_of(NodeSpec& spec):
-    """The memory that a driver looks up when it makes the node."""
     if spec.kind == NodeKind.kFree:
         return (spec.params.free.dptr,)
     if spec.kind == NodeKind.kMemset:

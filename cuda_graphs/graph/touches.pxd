@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs._handles.graph_handles cimport NodeRecord
 
-# What a kernel touches as far as its launch says: (reads, writes, handles of the conditions that it takes). `reads` and
-# `writes` are as given. Nothing has changed when it raises.
+# Returns the declared accesses of a kernel: (reads, writes, handles of the conditions among its arguments). `reads` and
+# `writes` are the arguments of `launch`. If it raises, nothing has changed.
 cdef tuple read_touches(object reads, object writes, tuple args)
 
-# The same of a kernel node that is updated, where None stays.
+# Returns the accesses of an updated kernel node. An argument that is None keeps its value.
 cdef tuple change_touches(NodeRecord* record, object reads, object writes, object args)
 
 cdef int set_touches(NodeRecord* record, tuple touches) except -1
 
-# Of a node without any, three empty tuples.
+# Returns the declared accesses of a node; three empty tuples without a declaration.
 cdef tuple touches_of(NodeRecord* record)
 
-# Of a memset or memcpy node: the names of the parameters that its operands are, by "dst" and "src".
+# Returns "dst" or "src" -> name of the parameter, for the operands of a memset or memcpy node that are parameters.
 cdef dict operand_parameters(NodeRecord* record)

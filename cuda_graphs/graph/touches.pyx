@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a kernel is said to read and write: `launch(..., reads=, writes=)`, of which `GraphDef.check` makes use.
+"""Declared accesses of kernels: the arguments `reads` and `writes` of `launch`, which `GraphDef.check` uses.
 
-Spans are kept and nothing else: they own no memory, since saying that a kernel touches some does not make it so. Of
-memory that a parameter will point to, the span begins at the parameter's name.
+A node stores the accesses as Spans. Spans own no memory, because a declaration does not use the memory. The span of
+memory that a parameter points to begins at the parameter's name.
 """
 
 from cpython.object cimport PyObject
@@ -26,7 +26,7 @@ cdef tuple NOTHING = ((), (), ())
 cdef dict NO_PARAMETERS = {}
 cdef dict OPERANDS = {<int>Field.kDestination: "dst", <int>Field.kSource: "src"}
 
-# Bytes of what a parameter points to when nobody says: more than any memory has.
+# Assumed bytes of the memory of a parameter without a declared size: more than any memory has.
 WHOLE = 1 << 63
 
 
@@ -48,7 +48,7 @@ cdef tuple change_touches(NodeRecord* record, object reads, object writes, objec
 
 
 cdef int set_touches(NodeRecord* record, tuple touches) except -1:
-    # Nothing is not kept, but where something was.
+    # Empty accesses are stored only to replace others.
     if touches != NOTHING or touches_of(record) is not NOTHING:
         record.make_facts().labels.touches = hold_python(<PyObject*>touches)
     return 0
@@ -73,7 +73,7 @@ cdef dict operand_parameters(NodeRecord* record):
 
 cdef tuple spans_of(object values, str name):
     if not isinstance(values, (list, tuple)):
-        raise TypeError(f"{name} must be a list of what the kernel touches, got {type(values).__name__}")
+        raise TypeError(f"{name} must be a list of the memory that the kernel touches, got {type(values).__name__}")
     spans = [span_of(value, f"{name}[{i}]") for i, value in enumerate(values)]
     return tuple([span for span in spans if span.run])
 
@@ -103,7 +103,7 @@ cdef object span_of_pair(tuple value, str name):
 
 cdef str name_of_pointer(Parameter value, str name):
     if value.type != "pointer":
-        raise TypeError(f"{name} is memory, and {value!r} is no pointer")
+        raise TypeError(f"{name} must be memory, but {value!r} is not a pointer")
     return value.name
 
 
@@ -120,15 +120,15 @@ cdef object span_of_array(ArrayView array):
 
 
 cdef object span_from(CUdeviceptr address, str name):
-    """From an address to the end of the memory that it is in."""
+    """Return the span from an address to the end of its memory."""
     cdef CUdeviceptr end = 0
     cdef CUresult status
     with nogil:
         status = find_memory_end(address, &end)
     if status:
-        check_attempt(status, f"ask which memory {name}={address:#x} is in")
+        check_attempt(status, f"find the memory of {name}={address:#x}")
     if end == 0:
         raise ValueError(
-            f"{name}={address:#x} is in no memory that the driver knows, so its size is not known: give (address, bytes)"
+            f"{name}={address:#x} is in no memory that the driver knows, so its size is unknown: give (address, bytes)"
         )
     return Span(address, end - address)

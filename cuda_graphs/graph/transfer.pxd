@@ -3,18 +3,17 @@
 from cuda_graphs._driver.cuda_graph cimport CUDA_MEMCPY3D
 from cuda_graphs._handles.graph_handles cimport NodeSpec
 
-# As the read_* functions of spec.pxd. Nothing has changed when they raise.
+# Fill a fresh spec, like the read_* functions of spec.pxd. If they raise, nothing else has changed.
 cdef int read_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1
-# `extents` is None, or what the keywords of a shape say: a tuple in the order of copy_shape.Extents, None for what is not
-# given.
+# `extents` is None or a tuple of the shape keywords in the order of copy_shape.Extents, None for a missing keyword.
 cdef int read_memcpy(
     NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
 ) except -1
 
-# For the parameters of a node that is there, which `load_node` put into the spec: None leaves a field as it is. A side
-# that is not given gets no owner in the spec; the node keeps the one that it has.
+# Change the parameters of an existing node, which `load_node` put into the spec. None keeps a field. A side that is not
+# given has no owner in the spec; the node keeps its owner.
 cdef int change_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1
@@ -22,8 +21,8 @@ cdef int change_memcpy(
     NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
 ) except -1
 
-# The copy_shape.Shape that a copy has; its sides begin at the addresses below.
+# Returns the copy_shape.Shape of a copy, whose sides begin at the two addresses below.
 cdef object shape_of_copy(const CUDA_MEMCPY3D& copy)
-# Of the first byte that is copied, whatever offsets a foreign node was made with.
+# Return the address of the first copied byte, including the offsets of nodes that other code made.
 cdef size_t first_source_byte(const CUDA_MEMCPY3D& copy) noexcept
 cdef size_t first_destination_byte(const CUDA_MEMCPY3D& copy) noexcept

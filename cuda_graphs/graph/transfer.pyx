@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Copies and fills: from operands (addresses, Buffers, arrays) and shapes to what memcpy and memset nodes are made from.
+"""Copies and fills: converts operands (addresses, Buffers, arrays) and shapes to the parameters of memcpy and memset nodes.
 
-An address says nothing of its memory, and its owner is whoever the user names; a Buffer says its size, an array its
-layout too, and both are their own owners. Shapes are worked out in copy_shape.py and fill.py; here is the plain case,
-bytes in a row, without them.
+An address has no known size, and the user may name its owner. A Buffer has a size, an array also a layout; both own their
+memory. copy_shape.py and fill.py compute shapes. This module handles contiguous bytes without them.
 """
 
 from libc.stddef cimport size_t
@@ -39,12 +38,12 @@ cdef object operand(str name, Memory* place, ArrayView array):
 cdef ArrayView memory_of(
     NodeSpec& spec, object value, str name, Field field, object owner, Memory* memory, Opaque* keeper
 ):
-    """An operand that may be a parameter."""
+    """Read an operand that may be a Parameter. Returns its layout if it is an array."""
     if not isinstance(value, Parameter):
         drop_use(spec, field)
         return read_operand(value, name, owner, memory, keeper)
     if owner is not None:
-        raise ValueError(f"{name}_owner cannot be used when {name} is a Parameter: its values are kept themselves")
+        raise ValueError(f"{name}_owner is for addresses only: {name} is a Parameter, whose values the graph keeps itself")
     memory.size = kUnbounded
     memory.address = use_pointer(spec, value, name, field, keeper)
     return None
@@ -99,7 +98,7 @@ cdef int fill_memcpy(
     if extents is not None and extents != NO_EXTENTS:
         given = read_extents(extents)
         if size is not None:
-            raise TypeError("size is of a copy in one dimension: give width, height and depth instead")
+            raise TypeError("size is for copies in one dimension: give width, height and depth instead")
         set_shape(copy, explicit_shape(
             operand("dst", &to, to_array), operand("src", &source, source_array), given, before))
     elif isinstance(size, Parameter) or size is not None and to_array is None and source_array is None and before is None:
@@ -114,22 +113,22 @@ cdef int fill_memcpy(
     set_destination(copy[0], to.address, type_of(dst, to.address, "dst"))
     set_source(copy[0], source.address, type_of(src, source.address, "src"))
     if not spec.uses.empty() and (copy.Height > 1 or copy.Depth > 1):
-        raise ValueError("a copy of rows takes no parameters: in an executable only copies of bytes in a row can change")
+        raise ValueError("a copy of rows cannot use parameters: in an executable only copies of contiguous bytes can change")
     return 0
 
 
 cdef int check_contiguous(str name, ArrayView array) except -1:
     if array is not None and Operand(name, None, array).layout().in_memory_order().axes:
-        raise ValueError(f"{name} has gaps: it is copied as a whole, without a size")
+        raise ValueError(f"{name} has gaps, so it is copied as a whole: leave out size")
     return 0
 
 
 cdef CUmemorytype type_of(object operand, CUdeviceptr address, str name) except *:
-    """What a copy shall take memory for. Behind a parameter any memory may come, which "unified" allows."""
+    """Return the memory type of an operand. A Parameter is "unified", which allows memory of any type."""
     if not isinstance(operand, Parameter):
         return find_type(address, name)
     if (<Parameter>operand)._named().initial.known:
-        find_type(address, name)  # refuses what cannot be copied
+        find_type(address, name)  # raises for memory that cannot be copied
     return CU_MEMORYTYPE_UNIFIED
 
 
@@ -190,10 +189,10 @@ cdef int read_memset(
         p.width, p.height, p.pitch = fill.rows_of("dst", array, p.elementSize)
     elif place.size != kUnbounded and p.height == 1:
         if place.size % p.elementSize:
-            raise ValueError(f"a value of {p.elementSize} bytes does not fill the {place.size} bytes of dst evenly")
+            raise ValueError(f"the {place.size} bytes of dst are not a multiple of the {p.elementSize} bytes of the value")
         p.width = place.size // p.elementSize
     else:
-        raise TypeError("width is needed: dst does not say how many elements a row has")
+        raise TypeError("width is needed: the number of elements in a row of dst is unknown")
     return check_fill(spec, &place, array)
 
 
@@ -237,10 +236,10 @@ cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
 
 
 cdef int check_fill(NodeSpec& spec, Memory* place, ArrayView array) except -1:
-    """Not more than the operand has. What is wrong with an address the driver says."""
+    """Raise ValueError for a fill beyond the end of the operand. The driver checks addresses."""
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
     if p.height > 1 and has_use(spec, Field.kExtent):
-        raise ValueError("the width of a fill of rows is no parameter: in an executable it cannot change")
+        raise ValueError("the width of a fill of rows cannot be a Parameter: it cannot change in an executable")
     if array is None and place.size == kUnbounded or p.width == 0 or p.height == 0:
         return 0
     operand("dst", place, array).check_room(fill.layout_of_fill(p.width, p.height, p.pitch, p.elementSize))

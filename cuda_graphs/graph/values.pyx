@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Values of named parameters: from Python objects to the bytes that a kernel reads, checked, and back.
+"""Values of named parameters: converts Python objects to the bytes that a kernel reads, and back.
 
-A type is recognised by a protocol, so that nothing here knows who made it: an object whose `__cuda_graph_type__` is one
-of the names "i8" to "i64", "u8" to "u64", "f16", "bf16", "f32", "f64", "bool", "pointer". NumPy's types mean the type
-of the same layout.
+A type is any object whose attribute `__cuda_graph_type__` is a type name. The names are "i8" to "i64", "u8" to "u64",
+"f16", "bf16", "f32", "f64", "bool" and "pointer". A NumPy type stands for the type of the same layout.
 """
 
 import sys
@@ -23,7 +22,7 @@ cdef extern from "Python.h":
     int PyFloat_Pack2(double value, char* target, int little_endian) except -1
     double PyFloat_Unpack2(const char* source, int little_endian) except? -1
 
-# NumPy's kinds of scalars, with which a size makes a name.
+# NumPy's kind of a scalar -> prefix of the type name; the number of bits follows.
 NUMPY_KINDS = {"i": "i", "u": "u", "f": "f"}
 
 
@@ -36,7 +35,7 @@ cdef const ValueType* accept_type(object type) except NULL:
         found = find_value_type(encoded)
     if found == NULL:
         raise TypeError(
-            f"{type!r} is not a type of parameters: give one of cuda_graphs (i8 to u64, f16, bf16, f32, f64, bool_, "
+            f"{type!r} is not a type of parameters: give a type of cuda_graphs (i8 to u64, f16, bf16, f32, f64, bool_, "
             "pointer) or a scalar type of NumPy"
         )
     return found
@@ -130,7 +129,7 @@ cdef int too_large(const ValueType* type, str name, object value) except -1:
 
 
 cdef uint64_t bool_bits(str name, object value) except? 0xBAD:
-    # NumPy's booleans are no ints.
+    # NumPy's booleans are not ints.
     if getattr(getattr(value, "dtype", None), "kind", None) == "b" and value.ndim == 0:
         return bool(value)
     number = as_int(value)

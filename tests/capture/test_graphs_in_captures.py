@@ -153,13 +153,13 @@ def instantiation(status, result, handle):
 
 
 RESULTS = {
-    1: "CUDA graph instantiation failed, but cuGraphInstantiateWithParams returned CUDA_SUCCESS; "
-    "no driver error details are available.",
-    2: "Instantiation failed due to invalid structure, such as cycles.",
-    3: "Instantiation for device launch failed because the graph contained an unsupported operation.",
-    4: "Instantiation for device launch failed due to the nodes belonging to different contexts.",
-    5: "One or more conditional handles are not associated with conditional builders.",
-    77: "Graph instantiation failed with unexpected error code: 77",
+    1: "The driver made no executable graph, although cuGraphInstantiateWithParams returned CUDA_SUCCESS. "
+    "It gives no reason.",
+    2: "The structure of the definition is invalid, for example because it has a cycle.",
+    3: "A definition for device launch holds a node that the device cannot launch.",
+    4: "The nodes of a definition for device launch belong to more than one context.",
+    5: "A condition of the definition belongs to no conditional node.",
+    77: "The instantiation failed with the unknown result 77",
 }
 
 
@@ -268,7 +268,7 @@ def test_builder_that_has_not_ended_well_updates_nothing(state, adding, device, 
                 use()
     if state == "closed":
         source.close()
-    text = "Source graph builder has been closed" if state == "closed" else "Graph has not finished building"
+    text = "The source GraphBuilder has been closed" if state == "closed" else "The graph is unfinished"
     with pytest.raises(ValueError if state != "failed" else RuntimeError, match=f"^{text}") as caught:
         graph.update(source)
     if state == "closed":
@@ -286,7 +286,7 @@ def test_a_closed_fork_never_reaches_the_driver(adding, capturing, driver_table)
     graph, (_, fork) = adding[0](1).complete(), capturing.split(2)
     cg.GraphBuilder.join(capturing, fork)
     calls = driver_table.watch("cuGraphExecUpdate")
-    with pytest.raises(ValueError, match=r"^Source graph builder has been closed"):
+    with pytest.raises(ValueError, match=r"^The source GraphBuilder has been closed"):
         graph.update(fork)
     assert calls == []
 
@@ -325,7 +325,7 @@ def test_a_dot_file_of_everything(adding, device, kernels, tmp_path):
         gb.debug_dot_print(path, every)
         with open(path) as file:
             assert "digraph" in file.read()
-    with pytest.raises(TypeError, match="options must be a GraphDebugPrintOptions instance"):
+    with pytest.raises(TypeError, match="options must be a GraphDebugPrintOptions or None"):
         gb.debug_dot_print(tmp_path / "d.dot", 7)
     with pytest.raises(cg.CUDAError):
         gb.debug_dot_print(tmp_path / "no" / "folder.dot")

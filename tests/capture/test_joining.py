@@ -15,9 +15,7 @@ def test_the_types_are_looked_at_before_the_count(arguments, capturing):
     builders = [capturing if a == "one" else a for a in arguments]
     only_builders = all(isinstance(b, cg.GraphBuilder) for b in builders)
     text = (
-        "Must join with at least two graph builders"
-        if only_builders
-        else "All arguments must be GraphBuilder instances"
+        r"join\(\) takes two or more GraphBuilders" if only_builders else r"join\(\) takes GraphBuilders, got"
     )
     with pytest.raises(ValueError if only_builders else TypeError, match=text):
         join(*builders)
@@ -40,7 +38,7 @@ def test_builder_that_is_not_building_is_refused_before_anything_is_changed(stat
         other.begin_building().end_building()
     if state == "closed":
         other.close()
-    text = "has been closed" if state == "closed" else "must be building before it can be joined"
+    text = "has been closed" if state == "closed" else r"join\(\) needs builders that are capturing"
     with pytest.raises(RuntimeError, match=text):
         join(capturing, fork, other)
     assert fork.is_building and capturing.is_building
@@ -76,11 +74,11 @@ def test_a_joined_builder_says_that_it_is_closed(capturing):
         lambda: fork.callback(print),
         fork.begin_building,
     ):
-        with pytest.raises(RuntimeError, match=r"^Graph builder has been closed\."):
+        with pytest.raises(RuntimeError, match=r"^The GraphBuilder has been closed"):
             call()
     assert fork.stream is None
     capturing.end_building()
-    with pytest.raises(RuntimeError, match=r"^Graph builder has been closed\."):
+    with pytest.raises(RuntimeError, match=r"^The GraphBuilder has been closed"):
         fork.complete()
 
 
@@ -93,11 +91,11 @@ def test_a_fork_with_work_that_is_not_joined_makes_the_end_fail(capturing, kerne
     assert "not joined: 1 builder that split() made at" in caught.value.capture
     assert "test_joining.py" in caught.value.capture
     assert capturing.state == "ended"
-    with pytest.raises(RuntimeError, match="Graph has not finished building"):
+    with pytest.raises(RuntimeError, match="The graph is unfinished"):
         capturing.complete()
-    with pytest.raises(RuntimeError, match="Graph has not finished building"):
+    with pytest.raises(RuntimeError, match="The graph is unfinished"):
         capturing.graph_definition  # noqa: B018
-    with pytest.raises(RuntimeError, match="the capture that this GraphBuilder was split off from has ended"):
+    with pytest.raises(RuntimeError, match="the capture of this forked GraphBuilder has ended"):
         cg.launch(fork, ONE, kernels.nothing)
     fork.close()
     capturing.close()
@@ -139,7 +137,7 @@ def test_a_body_with_forks_can_be_given_up(capturing, kernels):
 
 @pytest.mark.parametrize("count", [1, 0, -3])
 def test_a_count_below_two_is_refused(count, capturing):
-    with pytest.raises(ValueError, match=f"^Invalid split count: expecting >= 2, got {count}"):
+    with pytest.raises(ValueError, match=f"^count must be 2 or more, got {count}"):
         capturing.split(count)
 
 

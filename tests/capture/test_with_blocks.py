@@ -35,13 +35,13 @@ def test_builder_ended_or_closed_inside_the_block_stays_so(device):
 def test_builder_that_has_ended_or_was_split_off_cannot_be_entered(builder):
     builder.begin_building()
     _, fork = builder.split(2)
-    with pytest.raises(RuntimeError, match="was split off is joined, not ended"), fork:
+    with pytest.raises(RuntimeError, match="a forked GraphBuilder does not end its capture"), fork:
         raise AssertionError
     cg.GraphBuilder.join(builder, fork).end_building()
-    with pytest.raises(RuntimeError, match="Cannot resume building after building has ended"), builder:
+    with pytest.raises(RuntimeError, match="The capture has ended and cannot be resumed"), builder:
         raise AssertionError
     builder.close()
-    with pytest.raises(RuntimeError, match="Graph builder has been closed"), builder:
+    with pytest.raises(RuntimeError, match="The GraphBuilder has been closed"), builder:
         raise AssertionError
 
 

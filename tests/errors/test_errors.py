@@ -205,10 +205,10 @@ def test_an_nvrtc_code_is_never_looked_up_among_the_driver_codes():
 
 
 INSTANTIATION_TEXTS = [
-    (2, "Instantiation failed due to invalid structure, such as cycles."),
-    (3, "Instantiation for device launch failed because the graph contained an unsupported operation."),
-    (4, "Instantiation for device launch failed due to the nodes belonging to different contexts."),
-    (5, "One or more conditional handles are not associated with conditional builders."),
+    (2, "The structure of the definition is invalid, for example because it has a cycle."),
+    (3, "A definition for device launch holds a node that the device cannot launch."),
+    (4, "The nodes of a definition for device launch belong to more than one context."),
+    (5, "A condition of the definition belongs to no conditional node."),
 ]
 
 
@@ -232,10 +232,10 @@ def test_an_instantiation_that_fails_with_a_success_status_says_so():
     error = instantiate_error(1, 0)
     assert isinstance(error, GraphInstantiateError)
     assert str(error) == (
-        "CUDA graph instantiation failed, but cuGraphInstantiateWithParams returned CUDA_SUCCESS; "
-        "no driver error details are available."
+        "The driver made no executable graph, although cuGraphInstantiateWithParams returned CUDA_SUCCESS. "
+        "It gives no reason."
     )
-    assert str(instantiate_error(77, 0)) == "Graph instantiation failed with unexpected error code: 77"
+    assert str(instantiate_error(77, 0)) == "The instantiation failed with the unknown result 77"
 
 
 def test_a_failed_update_says_what_differs():

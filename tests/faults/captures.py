@@ -52,7 +52,7 @@ def captures_of_a_stream_in_each_mode(world):
     for mode in ("global", "thread_local", "relaxed"):
         builder = stream.create_graph_builder().begin_building(mode)
         add(world, stream, 0)
-        with refused(RuntimeError, "already building"):
+        with refused(RuntimeError, "capturing already"):
             builder.begin_building()
         run_after = builder.end_building().complete()
         run_after.launch(stream)

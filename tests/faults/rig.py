@@ -119,7 +119,7 @@ def play_and_fail(world, name, function, nth, code):
         gc.collect()
         boxes.drain()
         happened = failure.happened
-    return happened, error, any(f"{function}, when its last" in text and code in text for text in lost)
+    return happened, error, any(f"{function}, when the last" in text and code in text for text in lost)
 
 
 @contextlib.contextmanager

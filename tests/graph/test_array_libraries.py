@@ -90,7 +90,7 @@ def test_host_tensors_of_torch(device, pinned, run):
     g.memcpy(target, good)
     run(g)
     assert (target == VALUES).all()
-    with pytest.raises(ValueError, match=r"src, a torch.Tensor at 0x[0-9a-f]+ is not memory"):
+    with pytest.raises(ValueError, match=r"src, a torch.Tensor at 0x[0-9a-f]+ is neither memory"):
         g.memcpy(target, torch.from_numpy(VALUES.copy()))
     with pytest.raises((RuntimeError, BufferError), match=r"requires grad|require gradient"):
         g.memcpy(target, torch.zeros((4, 6), device="cuda", requires_grad=True))

@@ -94,10 +94,10 @@ def test_registered_pages_are_operands_as_far_as_they_go(pinned, run):
 REFUSED = {
     "numpy": (
         lambda a: a,
-        r"^src, a numpy.ndarray at 0x[0-9a-f]+ is not memory that the driver knows.*numpy.from_dlpack",
+        r"^src, a numpy.ndarray at 0x[0-9a-f]+ is neither memory that the driver knows.*numpy.from_dlpack",
     ),
-    "interface": (Host, r"^src, a tests.graph.arrays.Host at 0x[0-9a-f]+ is not memory"),
-    "dlpack": (Packed, r"^src, a tests.graph.arrays.Packed at 0x[0-9a-f]+ is not memory"),
+    "interface": (Host, r"^src, a tests.graph.arrays.Host at 0x[0-9a-f]+ is neither memory"),
+    "dlpack": (Packed, r"^src, a tests.graph.arrays.Packed at 0x[0-9a-f]+ is neither memory"),
 }
 
 
@@ -219,11 +219,11 @@ def test_a_fill_of_an_array_is_an_assignment(dtype, value, pinned, run):
 
 
 WRONG_FILLS = [
-    ("i4", 1.5, TypeError, "1.5 is not of type '<i4'"),
-    ("f4", 1j, TypeError, "1j is not of type '<f4'"),
+    ("i4", 1.5, TypeError, "1.5 does not fit the type '<i4'"),
+    ("f4", 1j, TypeError, "1j does not fit the type '<f4'"),
     ("u1", 256, OverflowError, "256"),
     ("u1", -1, OverflowError, "-1"),
-    ("f8", 1.5, ValueError, "1.5 as an element of type '<f8' is 8 different"),
+    ("f8", 1.5, ValueError, "1.5 of type '<f8' has 8 bytes that do not repeat"),
     ("i8", 1, ValueError, "fill with a kernel"),
     ("i4", b"abc", ValueError, "1, 2 or 4 bytes, got 3"),
     ("u1", b"ab", ValueError, "elements of 2 bytes do not fill 15 bytes evenly"),
@@ -374,11 +374,11 @@ def test_wrong_owners_are_refused_by_name(device, stream, pinned):
     closed.close()
     g = cg.GraphDef()
     cases = [
-        (lambda: g.memset(buffer, 0, dst_owner=x), "dst_owner cannot be used when dst is a Buffer"),
-        (lambda: g.memset(x, 0, dst_owner=x), "dst_owner cannot be used when dst is an array"),
-        (lambda: g.memcpy(buffer, x, dst_owner=x), "dst_owner cannot be used when dst is a Buffer"),
-        (lambda: g.memcpy(x, buffer, src_owner=x), "src_owner cannot be used when src is a Buffer"),
-        (lambda: g.memcpy(buffer, x, src_owner=x), "src_owner cannot be used when src is an array"),
+        (lambda: g.memset(buffer, 0, dst_owner=x), "dst_owner is for addresses only: dst is a Buffer"),
+        (lambda: g.memset(x, 0, dst_owner=x), "dst_owner is for addresses only: dst is an array"),
+        (lambda: g.memcpy(buffer, x, dst_owner=x), "dst_owner is for addresses only: dst is a Buffer"),
+        (lambda: g.memcpy(x, buffer, src_owner=x), "src_owner is for addresses only: src is a Buffer"),
+        (lambda: g.memcpy(buffer, x, src_owner=x), "src_owner is for addresses only: src is an array"),
         (
             lambda: g.memset(x.ctypes.data, 0, 4, dst_owner=closed),
             "dst_owner is a closed Buffer, which has no active",

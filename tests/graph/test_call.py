@@ -80,5 +80,5 @@ def test_an_attribute_of_the_object_is_not_enough(device):
 
     bare = Bare()
     bare.__cuda_graph_emit__ = lambda node, args: node
-    with pytest.raises(TypeError, match="Bare object cannot be called in a graph"):
+    with pytest.raises(TypeError, match="a Bare cannot be called in a graph"):
         cg.GraphDef().call(bare)

@@ -62,7 +62,7 @@ def test_a_c_function_gets_the_address_of_a_copy_of_bytes(make, run):
 
 
 def test_user_data_is_for_c_functions_only(device):
-    with pytest.raises(ValueError, match="user_data is only supported"):
+    with pytest.raises(ValueError, match="user_data is for ctypes function pointers only"):
         cg.GraphDef().callback(lambda: None, user_data=b"x")
 
 

@@ -436,8 +436,18 @@ def wrong(name, error, match, make):
 @pytest.mark.parametrize(
     ("error", "match", "make"),
     [
-        wrong("buffer", TypeError, "must be a list of what the kernel touches, got Buffer", lambda b: b),
-        wrong("none", TypeError, "must be a list of what the kernel touches, got NoneType", lambda b: None),
+        wrong(
+            "buffer",
+            TypeError,
+            "must be a list of the memory that the kernel touches, got Buffer",
+            lambda b: b,
+        ),
+        wrong(
+            "none",
+            TypeError,
+            "must be a list of the memory that the kernel touches, got NoneType",
+            lambda b: None,
+        ),
         wrong("address", TypeError, "must be a list", lambda b: int(b.handle)),
         wrong("item", TypeError, r"\[1\] must be an address", lambda b: [b, "x"]),
         wrong("float", TypeError, r"\[0\] must be an address", lambda b: [1.5]),
@@ -493,9 +503,11 @@ def test_an_embedded_copy_touches_what_its_source_does(g, memory, kernels):
 
 def test_only_a_pointer_can_be_touched(g, kernels):
     count = g.param("count", cg.u64)
-    with pytest.raises(TypeError, match=r"reads\[0\] is memory, and <Parameter 'count' u64> is no pointer"):
+    with pytest.raises(
+        TypeError, match=r"reads\[0\] must be memory, but <Parameter 'count' u64> is not a pointer"
+    ):
         g.launch(ONE, kernels.nothing, reads=[count])
-    with pytest.raises(TypeError, match=r"writes\[0\] is memory"):
+    with pytest.raises(TypeError, match=r"writes\[0\] must be memory"):
         g.launch(ONE, kernels.nothing, writes=[(count, 8)])
     assert g.nodes() == set()
 

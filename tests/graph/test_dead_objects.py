@@ -16,7 +16,7 @@ from tests.thread_rig import side_by_side
 __all__ = ["needs"]
 
 OF_DEFINITIONS = [name for name in GOOD if name not in BUILDERS] + ["nodes", "edges"]
-GONE = "GraphDef is no longer valid: the node that it was inside of has been destroyed"
+GONE = "GraphDef is no longer valid: the node around it has been destroyed"
 
 
 def use(place, method, needs):

@@ -49,7 +49,7 @@ def test_freed_memory_is_refused_and_the_nodes_named(use, place, freed, plain):
     before = freed[0].nodes()
     with pytest.raises(cg.CUDAError, match="INVALID_VALUE") as caught:
         use(target, alloc.dptr, plain)
-    assert f"the memory is of {alloc._identify()} and {free._identify()} frees it" in caught.value.attempt
+    assert f"{alloc._identify()} allocates the memory and {free._identify()} frees it" in caught.value.attempt
     assert "'memory'" in caught.value.attempt and "'the end'" in caught.value.attempt
     assert freed[0].nodes() == before
 

@@ -37,7 +37,7 @@ TYPE_CASES = [
     case("launch_object", TypeError, None, lambda g, n: g.launch(ONE, n.kernels.affine, object(), 1, 1)),
     case("record_none", TypeError, "event must be an Event", lambda g, n: g.record_event(None)),
     case("wait_int", TypeError, "event must be an Event, got int", lambda g, n: g.wait_event(3)),
-    case("callback_int", TypeError, "callback must be callable, got int", lambda g, n: g.callback(3)),
+    case("callback_int", TypeError, "a callback takes a callable, got int", lambda g, n: g.callback(3)),
     case("join_none", TypeError, "expected GraphNode, got NoneType", lambda g, n: g.join(None)),
     case("join_str", TypeError, "expected GraphNode, got str", lambda g, n: g.join("node")),
     case("join_its_graph", TypeError, "expected GraphNode, got GraphDef", lambda g, n: g.join(g)),
@@ -215,9 +215,9 @@ def test_the_error_of_a_body_with_a_node_that_bodies_cannot_hold_says_which_they
     """libcuda reports it as if the whole were to be launched by the device."""
     g = cg.GraphDef()
     add(g.if_then(g.create_condition(0)).then, needs)
-    with pytest.raises(cg.GraphInstantiateError, match=r"^A body of a conditional node contains") as caught:
+    with pytest.raises(cg.GraphInstantiateError, match=r"^A body of a conditional node holds") as caught:
         g.instantiate()
-    assert "move others before or behind" in caught.value.remedy
+    assert "add other nodes before or after" in caught.value.remedy
     assert "device launch" not in str(caught.value)
 
 

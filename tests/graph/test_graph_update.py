@@ -342,7 +342,9 @@ def test_other_edges_are_named(two_nodes):
     make, _, _ = two_nodes
     chained, apart = make(), make(apart=True)
     message = failure(chained.instantiate(), apart)
-    assert re.search(r"MemcpyNode 'copy' \(.*\) depends on nothing, and did on MemsetNode 'fill'", message)
+    assert re.search(
+        r"MemcpyNode 'copy' \(.*\) depends on nothing, and depended on MemsetNode 'fill'", message
+    )
 
 
 def test_differing_node_in_a_body_is_named_with_its_branch(kernels, pinned):
@@ -424,8 +426,8 @@ def test_without_the_definition_the_node_is_named_and_why_no_more_is_said(two_no
     gc.collect()
     message = failure(graph, make(height=2))
     assert "MemsetNode 'fill'" in message
-    assert "the definition that the executable was made of is gone" in message
-    assert "the definition that the executable was made of is gone" in failure(graph, make(extra=True))
+    assert "the definition that the executable was made from is gone" in message
+    assert "the definition that the executable was made from is gone" in failure(graph, make(extra=True))
 
 
 def test_after_an_update_it_is_compared_with_the_new_definition(two_nodes):

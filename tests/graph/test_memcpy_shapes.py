@@ -188,7 +188,7 @@ def test_wrong_shapes_are_refused_and_nothing_is_added(pinned, block):
             ValueError,
             "src_height=2 is less than he",
         ),
-        (lambda: g.memcpy(a, b, 16, width=16), TypeError, "size is of a copy in one dimension"),
+        (lambda: g.memcpy(a, b, 16, width=16), TypeError, "size is for copies in one dimension"),
         (lambda: g.memcpy(a, b, height=2), TypeError, "width is needed"),
         (lambda: g.memcpy(buffer, b, height=2), TypeError, "width is needed"),
         (lambda: g.memcpy(a, b, width=0), ValueError, "one byte at least"),

@@ -328,7 +328,7 @@ def test_a_memset_of_which_nothing_is_known_is_not_switched_off(device, pinned, 
     other, before, after = chain(2)
     before.succ.add(after)
     graph.update(other)
-    with pytest.raises(cg.CUDAError, match=r"update\(\) the node first"):
+    with pytest.raises(cg.CUDAError, match=r"update\(\) of the node first"):
         graph[first].disable()
     graph[first].update(dst=words.ctypes.data, value=3, width=4)
     graph[first].disable()

@@ -69,7 +69,7 @@ def test_a_definition_with_a_parameter_of_another_type_is_not_embedded(kernels, 
     g = cg.GraphDef()
     g.param("amount", cg.f32)
     with pytest.raises(
-        ValueError, match=r"uses <Parameter 'amount' i32>: here there is <Parameter 'amount' f32>"
+        ValueError, match=r"uses <Parameter 'amount' i32>: the target definition has <Parameter 'amount' f32>"
     ):
         g.embed(child_that_adds(kernels, pinned([0])))
     assert g.nodes() == set()

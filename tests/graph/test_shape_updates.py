@@ -96,12 +96,12 @@ def test_an_array_of_another_size_is_refused(g, block):
         ({"src": y.reshape(64)[:11]}, ValueError, "src has 44 bytes, and the node would touch 48"),
         ({"dst": y[:, ::3][:, :2], "src": y[:4, :4:3]}, ValueError, "has gaps"),
         ({"width": 100}, ValueError, "dst_pitch=32 is less than width=100"),
-        ({"size": 8, "width": 8}, TypeError, "size is of a copy in one dimension"),
+        ({"size": 8, "width": 8}, TypeError, "size is for copies in one dimension"),
         ({"width": 0}, ValueError, "one byte at least"),
         ({"height": -1}, OverflowError, "height=-1"),
         ({"dst_owner": x}, ValueError, "dst_owner requires dst"),
         ({"src_owner": x}, ValueError, "src_owner requires src"),
-        ({"dst": x, "dst_owner": x}, ValueError, "dst_owner cannot be used when dst is an array"),
+        ({"dst": x, "dst_owner": x}, ValueError, "dst_owner is for addresses only: dst is an array"),
         ({"src": np.zeros((4, 3), "i4")}, ValueError, "pageable"),
         ({"src": 1.5}, TypeError, "src must be an address"),
     ]:
@@ -234,7 +234,7 @@ def test_rows_stay_in_an_executable_and_the_error_says_so(g, block, stream):
         (graph[flat], {"src": z[:3, :2], "dst": x[:3, :2]}),
         (graph[flat], {"src": z, "dst": x, "width": 8, "height": 2}),
     ]:
-        with pytest.raises(cg.CUDAError, match=r"a copy of more than one row can only stay as it is"):
+        with pytest.raises(cg.CUDAError, match=r"a copy of more than one row cannot change"):
             view.update(**arguments)
     with pytest.raises(cg.CUDAError) as caught:
         graph[flat].update(dst=x.ctypes.data, src=z.ctypes.data, size=0)

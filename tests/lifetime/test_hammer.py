@@ -21,7 +21,7 @@ THREADS, STEPS, SHARED = 4, 120, 6
 ATOMIC_ADD_OF_ONE = cg.LaunchConfig(grid=1, block=1, shmem_size=4)
 MODES = ("global", "thread_local", "relaxed")
 UPDATE_FAILURE = 910
-REFUSALS = ("closed", "the definition that it was made of is gone")
+REFUSALS = ("closed", "the definition that the Graph was made from, which is gone")
 
 
 def set_unless_gone(graph, address):
