@@ -18,9 +18,12 @@ PYTHON ?= python
 JOBS ?= $(shell nproc)
 CCACHE := $(shell command -v ccache)
 PYTEST = $(PYTHON) -m pytest -q
+TIDY := python format types cython cxx words tree
 
 .PHONY: all tiny test test-host test-cuda nightly tidy $(TIDY:%=tidy-%) asan tsan docs bench clean
 
+# With precompiled headers ccache needs to be told that macros of the date do not matter.
+all: export CCACHE_SLOPPINESS = pch_defines,time_macros
 all:
 	CC="$(CCACHE) gcc" CXX="$(CCACHE) g++" MAX_JOBS=$(JOBS) $(PYTHON) setup.py -q build_ext --inplace
 
@@ -45,7 +48,6 @@ nightly:
 	CUDA_GRAPHS_DRIVER=$${CUDA_GRAPHS_DRIVER:-host} $(PYTEST) -s -m nightly
 
 CXX_FILES = $(shell find cuda_graphs tests $(wildcard benchmarks) -name '*.hpp' -o -name '*.cpp' -o -name '*.h')
-TIDY = python format types cython cxx words tree
 
 # All of them, side by side, also when one complains.
 tidy: build/tidy-tools

@@ -340,6 +340,11 @@ class other:
     ("kind", "words", "body"), MISTAKES, ids=[m[2].replace("\n", ";")[:40] for m in MISTAKES]
 )
 def test_a_mistake_is_shown_and_explained(kind, words, body):
+    check_explanation(kind, words, body)
+
+
+def check_explanation(kind, words, body):
+    """Has the compiler refuse the body; the error names file, line and remedy."""
     kernel, source = kernel_of(body)
     with pytest.raises(errors.CompileError, match=words) as caught:
         lower(kernel, specialise(kernel, ARGUMENTS))

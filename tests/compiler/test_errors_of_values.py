@@ -55,8 +55,8 @@ MISTAKES = [
 @pytest.mark.parametrize(
     ("kind", "words", "body"), MISTAKES, ids=[m[2].replace("\n", ";")[:40] for m in MISTAKES]
 )
-def test_a_mistake_is_shown_and_explained(kind, words, body):
-    test_errors.test_a_mistake_is_shown_and_explained(kind, words, body)
+def test_a_mistake_about_values_is_shown_and_explained(kind, words, body):
+    test_errors.check_explanation(kind, words, body)
 
 
 def refused(function, kind, words, **arguments):

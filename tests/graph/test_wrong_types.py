@@ -93,6 +93,15 @@ ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
 ANYTHING = {("call", "*1"), ("memset", "dst_owner"), ("memcpy", "dst_owner"), ("memcpy", "src_owner")}
 # A wrong word is a ValueError, of whatever type it is.
 WORDS = {("alloc", "memory_type")}
+# The other methods: the type of the result of a right call.
+RESULTS = {
+    "edge_data": cg.EdgeData,
+    "create_condition": cg.Condition,
+    "param": cg.Parameter,
+    "instantiate": cg.Graph,
+    "debug_dot_print": type(None),
+    "check": cg.CheckReport,
+}
 
 
 def state(needs):
@@ -116,10 +125,28 @@ def test_a_wrong_type_is_a_type_error_that_names_the_argument(method, parameter,
         assert after == before
 
 
-@pytest.mark.parametrize("method", GOOD)
-def test_the_same_calls_with_right_arguments_are_accepted(method, needs):
-    place = needs.definition if method not in ("free",) else needs.memory
-    assert call(place, method, needs, "name", "mine") if method in BUILDERS else True
+@pytest.mark.parametrize("method", BUILDERS)
+def test_a_builder_with_right_arguments_adds_one_node_of_that_name(method, needs):
+    place = needs.memory if method == "free" else needs.definition
+    before = needs.definition.nodes()
+    made = call(place, method, needs, "name", "mine")
+    added = needs.definition.nodes() - before
+    assert len(added) == 1
+    (node,) = added
+    assert node.name == "mine"
+    assert made == node
+
+
+@pytest.mark.parametrize("method", RESULTS)
+def test_another_method_with_right_arguments_gives_its_result_and_adds_no_node(method, needs):
+    needs.definition.if_then(needs.condition)  # a condition without a node is refused by instantiate
+    before = needs.definition.nodes()
+    assert type(call(needs.definition, method, needs)) is RESULTS[method]
+    assert needs.definition.nodes() == before
+
+
+def test_every_method_with_a_right_call_is_a_builder_or_has_a_result():
+    assert set(BUILDERS) | set(RESULTS) == set(GOOD)
 
 
 @pytest.mark.parametrize("value", [TEXT, FLOAT, LIST, BYTES, STRANGER, 42])

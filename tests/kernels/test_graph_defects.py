@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that a compiler of this kind got wrong (B1 to B14), with the right results. Each also runs as a graph
-kernel, with loops in each lowering. tests/compiler has the same on all targets, and against the interpreter."""
+"""Programs that a compiler of this kind got wrong, with the right results. Each also runs as a graph kernel, with
+loops in each lowering. tests/compiler has the same on all targets, and against the interpreter."""
 
 import numpy as np
 import pytest
@@ -13,17 +13,17 @@ f32_1d = cg.types.ndarray(cg.f32, ndim=1)
 u8_1d = cg.types.ndarray(cg.u8, ndim=1)
 
 
-# B1 to B6, B8: nothing moves over the edge of a loop between tasks.
+# Nothing moves over the edge of a loop between tasks.
 
 
-def b1(x: i32_1d, c: i32_0d, d: i32_0d):
+def bare_store(x: i32_1d, c: i32_0d, d: i32_0d):
     x[0] = 0
     while cg.graph_do_while(c):
         x[0] = x[0] + 1
         c[()] = c[()] - 1
 
 
-def b1_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
+def bare_store_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
     for _ in range(1):
         x[0] = 0
     while cg.graph_do_while(c):
@@ -33,7 +33,7 @@ def b1_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
             c[()] = c[()] - 1
 
 
-def b2(x: i32_1d, c: i32_0d, d: i32_0d):
+def store_and_loop(x: i32_1d, c: i32_0d, d: i32_0d):
     x[0] = 9
     while cg.graph_do_while(c):
         for _ in range(1):
@@ -41,14 +41,14 @@ def b2(x: i32_1d, c: i32_0d, d: i32_0d):
         c[()] = c[()] - 1
 
 
-def b2_bare(x: i32_1d, c: i32_0d, d: i32_0d):
+def store_and_bare_store(x: i32_1d, c: i32_0d, d: i32_0d):
     x[0] = 9
     while cg.graph_do_while(c):
         x[1] = x[1] + 1
         c[()] = c[()] - 1
 
 
-def b3(x: i32_1d, c: i32_0d, d: i32_0d):
+def siblings(x: i32_1d, c: i32_0d, d: i32_0d):
     while cg.graph_do_while(c):
         x[0] = x[0] + 1
         c[()] = c[()] - 1
@@ -57,7 +57,7 @@ def b3(x: i32_1d, c: i32_0d, d: i32_0d):
         d[()] = d[()] - 1
 
 
-def b3_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
+def siblings_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
     while cg.graph_do_while(c):
         for _ in range(1):
             x[0] = x[0] + 1
@@ -68,7 +68,7 @@ def b3_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
         d[()] = d[()] - 1
 
 
-def b4(x: i32_1d, c: i32_0d, d: i32_0d):
+def nested(x: i32_1d, c: i32_0d, d: i32_0d):
     while cg.graph_do_while(c):
         x[0] = x[0] + 1
         d[()] = 2
@@ -78,7 +78,7 @@ def b4(x: i32_1d, c: i32_0d, d: i32_0d):
         c[()] = c[()] - 1
 
 
-def b4_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
+def nested_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
     while cg.graph_do_while(c):
         for _ in range(1):
             x[0] = x[0] + 1
@@ -93,14 +93,14 @@ def b4_in_loops(x: i32_1d, c: i32_0d, d: i32_0d):
             c[()] = c[()] - 1
 
 
-def b5(x: i32_1d, c: i32_0d, d: i32_0d):
+def seeded(x: i32_1d, c: i32_0d, d: i32_0d):
     c[()] = 4
     while cg.graph_do_while(c):
         x[0] = x[0] + 1
         c[()] = c[()] - 1
 
 
-def b6(x: i32_1d, c: i32_0d, d: i32_0d):
+def carried(x: i32_1d, c: i32_0d, d: i32_0d):
     t = 0
     while cg.graph_do_while(c):
         for i in x:
@@ -121,22 +121,22 @@ def read_before_and_after(x: i32_1d, c: i32_0d, d: i32_0d):
 @pytest.mark.parametrize(
     ("function", "start", "wanted"),
     [
-        (b1, [5, 0], [3, 0]),
-        (b1_in_loops, [5, 0], [3, 0]),
-        (b2, [5, 0], [9, 3]),
-        (b2_bare, [5, 0], [9, 3]),
-        (b3, [0, 0], [23, 0]),
-        (b3_in_loops, [0, 0], [23, 0]),
-        (b4, [0, 0], [3, 6]),
-        (b4_in_loops, [0, 0], [3, 6]),
-        (b5, [0, 0], [4, 0]),
-        (b6, [0, 0], [3, 3]),
+        (bare_store, [5, 0], [3, 0]),
+        (bare_store_in_loops, [5, 0], [3, 0]),
+        (store_and_loop, [5, 0], [9, 3]),
+        (store_and_bare_store, [5, 0], [9, 3]),
+        (siblings, [0, 0], [23, 0]),
+        (siblings_in_loops, [0, 0], [23, 0]),
+        (nested, [0, 0], [3, 6]),
+        (nested_in_loops, [0, 0], [3, 6]),
+        (seeded, [0, 0], [4, 0]),
+        (carried, [0, 0], [3, 3]),
         (read_before_and_after, [2, 0], [11, 9]),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
 def test_nothing_moves_over_the_edge_of_a_loop(function, start, wanted, lowering):
-    """B1 to B6, B8: 3 rounds, of the second loop 2; once more with other arrays, in the same graph"""
+    """3 rounds, of the second loop 2; once more with other arrays, in the same graph"""
     kernel = cg.kernel(function, graph=True, loop=lowering)
     for calls in range(3):
         x, c, d = array(start, cg.i32), array(3, cg.i32), array(2, cg.i32)
@@ -147,8 +147,6 @@ def test_nothing_moves_over_the_edge_of_a_loop(function, start, wanted, lowering
 
 
 def test_a_condition_around_a_loop_is_refused_and_nothing_runs():
-    """B7"""
-
     @cg.kernel(graph=True)
     def conditional(x: i32_1d, c: i32_0d, n: cg.i32):
         if n > 0:
@@ -164,8 +162,6 @@ def test_a_condition_around_a_loop_is_refused_and_nothing_runs():
 
 
 def test_a_condition_around_a_loop_may_be_one_of_the_graph(lowering):
-    """B7: this is how it is meant"""
-
     @cg.kernel(graph=True, loop=lowering)
     def conditional(x: i32_1d, c: i32_0d, n: cg.i32):
         if cg.graph_if(n > 0):
@@ -179,7 +175,7 @@ def test_a_condition_around_a_loop_may_be_one_of_the_graph(lowering):
         assert x[0] == wanted
 
 
-# B9 to B14: the language, the same with a graph and without.
+# The language is the same with a graph and without.
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "graph"])
@@ -188,8 +184,6 @@ def kernel(request):
 
 
 def test_statement_behind_a_false_guard_does_not_run(kernel):
-    """B9"""
-
     @cg.func
     def counts(x, at):
         x[at] += 1
@@ -212,7 +206,7 @@ def test_statement_behind_a_false_guard_does_not_run(kernel):
 
 
 def test_multiplying_in_a_parallel_loop_loses_nothing(kernel):
-    """B10: the product of 20,000 odd numbers, modulo 2**32; of 2 to the 100th, as a float"""
+    """The product of 20,000 odd numbers, modulo 2**32; of 2 to the 100th, as a float"""
 
     @kernel
     def product(x: cg.types.ndarray(cg.u32, ndim=1), y: f32_1d):
@@ -232,7 +226,7 @@ def test_multiplying_in_a_parallel_loop_loses_nothing(kernel):
 
 
 def test_floats_become_bools_and_have_remainders(kernel):
-    """B11: raw_mod is of integers, and says so; `%` is of floats too"""
+    """`raw_mod` takes integers only, and says so; `%` takes floats too"""
 
     @kernel
     def convert(x: f32_1d, out: i32_1d, rest: f32_1d):
@@ -255,7 +249,6 @@ def test_floats_become_bools_and_have_remainders(kernel):
 
 
 def test_wrong_indices_and_numbers_and_arrays_are_errors(kernel):
-    """B12"""
     field, x = cg.field(cg.i32, 3), array(np.zeros(3), cg.i32)
 
     @kernel
@@ -285,8 +278,6 @@ def test_wrong_indices_and_numbers_and_arrays_are_errors(kernel):
 
 
 def test_nan_differs_from_itself(kernel):
-    """B13"""
-
     @kernel
     def compare(x: f32_1d, out: i32_1d):
         for i in x:
@@ -298,8 +289,6 @@ def test_nan_differs_from_itself(kernel):
 
 
 def test_a_bool_with_an_integer_is_the_integer_in_any_order(kernel):
-    """B14"""
-
     @kernel
     def add(flags: i32_1d, x: u8_1d, out: u8_1d):
         for i in flags:

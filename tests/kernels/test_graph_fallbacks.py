@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Requirements of graph kernels that are refused, turned off, restored or restarted, or that miss a feature of the
-driver (R25 and R29 to R38), a law each."""
+driver, a law each."""
 
 import ast
 import logging
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +14,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs import testing
 from cuda_graphs.kernels import options, targets
+from tests.kernels.graph_kernel_laws import LAWS, names_of_tests
 from tests.kernels.graph_kernels import (
     array,
     body,
@@ -48,14 +48,11 @@ def returning():
 
 @pytest.mark.parametrize("answers", returning(), ids=lambda each: each.__name__)
 def test_a_graph_kernel_that_returns_something_is_refused_when_it_is_decorated(answers):
-    """R29"""
     with pytest.raises(TypeError, match=f"{answers.__name__}: a graph kernel returns nothing"):
         cg.kernel(graph=True)(answers)
 
 
 def test_a_return_that_is_not_declared_is_refused_when_it_is_decorated_too():
-    """R29"""
-
     def answers(x: f32_1d):
         for i in x:
             x[i] = 1
@@ -68,7 +65,7 @@ def test_a_return_that_is_not_declared_is_refused_when_it_is_decorated_too():
 
 
 def test_a_return_in_a_branch_is_refused_by_the_compiler():
-    """R29: whether the branch is there is known when compiling"""
+    """Whether the branch is there is known when compiling"""
 
     @cg.kernel(graph=True)  # noqa: RET503
     def answers(x: f32_1d, tells: cg.template):
@@ -87,8 +84,6 @@ def test_a_return_in_a_branch_is_refused_by_the_compiler():
 
 
 def test_a_kernel_that_says_it_returns_none_may_be_a_graph():
-    """R29"""
-
     @cg.kernel(graph=True)
     def nothing(x: f32_1d) -> None:
         for i in x:
@@ -100,7 +95,7 @@ def test_a_kernel_that_says_it_returns_none_may_be_a_graph():
 
 
 def test_a_gradient_is_no_graph(driver):
-    """R30: only the kernel itself is; its gradient is right, and counts as none of its graphs"""
+    """Only the kernel itself is a graph; its gradient is right, and counts as none of its graphs"""
 
     @cg.kernel(graph=True)
     def energy(x: f32_1d, total: f32_0d):
@@ -146,7 +141,7 @@ print("environment" in two.explain(3.0, x, y).why)
 
 @pytest.mark.parametrize(("value", "is_on"), [("1", True), ("0", False), ("", False), ("off", False)])
 def test_the_environment_turns_graphs_off_and_results_stay(run_child, value, is_on):
-    """R31, R32: 1 is on, all else off, for all kernels, from the import on"""
+    """1 turns graphs on, any other value off, for all kernels"""
     found = run_child(OFF, CUDA_GRAPHS_KERNEL_GRAPHS=value)
     assert (found.returncode, found.stderr) == (0, "")
     lines = found.stdout.splitlines()
@@ -159,7 +154,7 @@ def test_the_environment_turns_graphs_off_and_results_stay(run_child, value, is_
 
 
 def test_a_kernel_works_after_reset(lowering):
-    """R33: its graphs are gone, and the next call builds again"""
+    """A reset drops the graphs, and the next call builds again"""
     kernel, x, c = cg.kernel(body, graph=True, loop=lowering), array([0, 0], cg.i32), array(2, cg.i32)
     kernel(x, c)
     a, b = array([1]), array([1])
@@ -180,7 +175,7 @@ def test_a_kernel_works_after_reset(lowering):
 
 
 def test_reset_forgets_each_kernel_there_is_and_no_array(stream):
-    """R33: those of objects and those without a graph too, while work runs"""
+    """Kernels of objects and kernels without a graph are among them, while work runs"""
 
     @cg.kernel
     def plain(x: i32_1d, value: cg.template):
@@ -199,7 +194,7 @@ def test_reset_forgets_each_kernel_there_is_and_no_array(stream):
 
 
 def test_a_loop_runs_on_the_host_where_the_device_has_no_conditional_nodes(monkeypatch, caplog):
-    """R25: it is said, and never an error"""
+    """The log says so; there is no error"""
     monkeypatch.setattr(options, "loops_of", lambda loop: "host" if loop == "auto" else loop)
     kernel, x, c = cg.kernel(body, graph=True), array([0], cg.i32), array(3, cg.i32)
     with caplog.at_level(logging.INFO, "cuda_graphs"):
@@ -216,7 +211,7 @@ def test_a_loop_runs_on_the_host_where_the_device_has_no_conditional_nodes(monke
 
 
 def test_tasks_are_launched_where_the_driver_does_not_build_the_graph(driver, caplog):
-    """R34: the failure may also come in the first call of a kernel only. A kernel that demands nodes raises the
+    """The failure may also come in the first call of a kernel only. A kernel that demands nodes raises the
     error."""
     if driver.kind != "host":
         pytest.skip("only the host driver fails on purpose")
@@ -241,7 +236,7 @@ def test_tasks_are_launched_where_the_driver_does_not_build_the_graph(driver, ca
 
 
 def test_a_build_that_fails_otherwise_is_an_error_and_may_be_tried_again(driver):
-    """R34: nothing is left of it"""
+    """Nothing is left of it"""
     if driver.kind != "host":
         pytest.skip("only the host driver fails on purpose")
     kernel, x = cg.kernel(body, graph=True), array([0, 0], cg.i32)
@@ -269,7 +264,7 @@ print("toolkit" if "libnvrtc" in Path("/proc/self/maps").read_text() else "drive
 
 
 def test_loops_of_a_kernel_from_disk_are_what_they_were(run_child, tmp_path, lowering):
-    """R35, R37: nothing is translated again; and no compiler of a toolkit is asked in either run"""
+    """Nothing is translated again; and no compiler of a toolkit is asked in either run"""
     environment = {"CUDA_GRAPHS_CACHE_DIR": str(tmp_path / "cache"), "CUDA_GRAPHS_CACHE": "1"}
     code = FROM_DISK.replace("LOOP", repr(lowering))
     runs = [run_child(code, **environment) for _ in range(2)]
@@ -303,7 +298,7 @@ assert (kernel.graph_stats.graphs, kernel.graph_stats.builds) == (2, 2), kernel.
 
 
 def test_each_device_has_a_graph_of_its_own(run_child, driver):
-    """R33: of the context that is current"""
+    """The current context decides which graph runs"""
     if driver.kind != "host" and len(cg.Device.get_all_devices()) < 2:
         pytest.skip("needs two devices")
     found = run_child(TWO_DEVICES, CUDA_GRAPHS_HOST_DEVICES="2")
@@ -312,7 +307,7 @@ def test_each_device_has_a_graph_of_its_own(run_child, driver):
 
 @pytest.mark.parametrize("count", [12_000, 12_033, 40_000])
 def test_nodes_whose_blocks_share_more_than_usual_have_the_attribute_for_it(count):
-    """R36: 48 KiB are what needs none"""
+    """48 KiB need no attribute"""
 
     @cg.kernel(graph=True)
     def turned(x: f32_1d, y: f32_1d, size: cg.template):
@@ -342,7 +337,6 @@ def test_nodes_whose_blocks_share_more_than_usual_have_the_attribute_for_it(coun
 
 
 def test_a_device_that_has_less_memory_for_blocks_says_so(monkeypatch):
-    """R36"""
     device = SimpleNamespace(
         device_id=0, properties=SimpleNamespace(max_shared_memory_per_block_optin=99 * 1024)
     )
@@ -363,7 +357,6 @@ def test_a_device_that_has_less_memory_for_blocks_says_so(monkeypatch):
 
 
 def test_counters_have_these_names():
-    """R38"""
     kernel = cg.kernel(body, graph=True)
     assert kernel.graph_stats == (0, 0, False, 0, 0, None)
     kernel(array([0], cg.i32), array(1, cg.i32))
@@ -377,11 +370,8 @@ def test_counters_have_these_names():
 
 # What there is.
 
-NUMBERS = re.compile(r"\b([RB])(\d+)(?: to [RB](\d+))?\b")
-
 
 def test_the_guide_says_what_a_loop_on_the_host_costs_and_what_to_do():
-    """R39"""
     page = (Path(__file__).parents[2] / "docs/guide/graph-kernels.md").read_text()
     caveat = page.partition('With `loop="host"` each iteration waits for the device.')[2].partition("\n\n")[0]
     assert "fixed number of iterations" in " ".join(caveat.split())
@@ -399,19 +389,15 @@ def test_the_guide_says_what_a_loop_on_the_host_costs_and_what_to_do():
     assert (x.to_numpy().tolist(), flag[()]) == ([1] * 5, 0)
 
 
-def test_each_requirement_and_each_defect_is_the_law_of_a_test():
-    """The numbers of the requirements are in docstrings of tests that pytest finds in this folder."""
-    found = set()
-    for path in Path(__file__).parent.glob("test_graph_*.py"):
-        for each in ast.walk(ast.parse(path.read_text())):
-            if isinstance(each, ast.FunctionDef) and each.name.startswith("test_"):
-                for kind, first, last in NUMBERS.findall(ast.get_docstring(each) or ""):
-                    found |= {f"{kind}{n}" for n in range(int(first), int(last or first) + 1)}
-    assert found == {f"R{n}" for n in range(1, 41)} | {f"B{n}" for n in range(1, 15)}
+@pytest.mark.parametrize("file", LAWS)
+def test_each_law_of_graph_kernels_has_tests_that_pytest_finds(file):
+    tree = ast.parse(Path(__file__).with_name(file).read_text())
+    tests = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+    assert [name for name in names_of_tests(LAWS[file]) if name not in tests] == []
 
 
 def test_the_counters_tell_of_the_last_call():
-    """R38, of calls of which some are graphs."""
+    """Some of these calls are graphs."""
 
     @cg.kernel(graph=True, loop="host")
     def sometimes(x: i32_1d, left: i32_0d, loops: cg.template):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requirements of loops between the tasks of a graph kernel (R17 to R28), a law each, for each lowering of a loop; and
-the flags that loops accept."""
+"""Requirements of loops between the tasks of a graph kernel, a law each, for each lowering of a loop; and the flags
+that loops accept. graph_kernel_laws.py lists them."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def flag(value):
 
 
 def test_the_body_runs_again_as_long_as_the_flag_is_not_0(lowering):
-    """R17, R19: a counter runs out, a flag is written; any number but 0 is once more"""
+    """A counter runs out, a flag is written; any number but 0 is once more"""
 
     @cg.kernel(graph=True, loop=lowering)
     def search(x: i32_1d, wanted: cg.i32, at: i32_0d, go: i32_0d):
@@ -43,7 +43,7 @@ def test_the_body_runs_again_as_long_as_the_flag_is_not_0(lowering):
 
 
 def test_the_body_runs_at_least_once(lowering):
-    """R18: and the flag that it leaves is what it wrote"""
+    """The flag keeps the last value that the body wrote"""
 
     @cg.kernel(graph=True, loop=lowering)
     def once(x: i32_1d, go: i32_0d):
@@ -60,7 +60,7 @@ def test_the_body_runs_at_least_once(lowering):
 
 
 def test_tasks_of_a_body_stay_in_order(lowering):
-    """R20: loops, bare statements and locals of the body, which do not commute"""
+    """Loops, bare statements and locals of the body, which do not commute"""
 
     @cg.kernel(graph=True, loop=lowering)
     def mixed(x: f32_1d, y: f32_1d, c: i32_0d):
@@ -118,7 +118,7 @@ def nest_in_python(x, a, d):
 
 
 def test_loops_stand_in_each_other_beside_each_other_and_beside_tasks(lowering):
-    """R17, R20, R21: the handle of an inner loop is armed in each round of the outer one, all of them in each launch"""
+    """The handle of an inner loop is armed in each round of the outer one, all of them in each launch"""
     kernel = cg.kernel(nest, graph=True, loop=lowering)
     for number, (a, d) in enumerate(((1, 1), (3, 2), (2, 5), (1, 1))):
         x = array([1, 0, 2], cg.i32)
@@ -132,7 +132,6 @@ def test_loops_stand_in_each_other_beside_each_other_and_beside_tasks(lowering):
 
 
 def test_each_launch_arms_the_loop_anew_and_replays_one_graph(lowering):
-    """R21, R22"""
     kernel, x, c = cg.kernel(body, graph=True, loop=lowering), array([0], cg.i32), flag(0)
     total = 0
     for number in range(50):
@@ -145,7 +144,7 @@ def test_each_launch_arms_the_loop_anew_and_replays_one_graph(lowering):
 
 
 def test_flags_may_alternate_a_thousand_times(lowering):
-    """R23, R40: no exception, nothing built again, the right result"""
+    """No exception, nothing built again, the right result"""
     kernel, x = cg.kernel(body, graph=True, loop=lowering), array([0, 0], cg.i32)
     flags = flag(0), flag(0), flag(0)
     total = 0
@@ -160,7 +159,7 @@ def test_flags_may_alternate_a_thousand_times(lowering):
 
 
 def test_only_nodes_whose_arguments_changed_are_set_in_bodies_too(driver):
-    """R9, R23: the flag is an argument of the task that counts, and of no other"""
+    """The flag is an argument of the task that counts, and of no other"""
     if driver.kind != "host":
         pytest.skip("only the host driver counts calls")
     kernel = cg.kernel(nest, graph=True, loop="conditional")
@@ -191,7 +190,7 @@ def test_only_nodes_whose_arguments_changed_are_set_in_bodies_too(driver):
 
 
 def test_the_device_decides_without_the_host(driver):
-    """R24: a call is one launch, however many rounds there are, and waits for none of them"""
+    """A call is one launch, however many rounds there are, and waits for none of them"""
     if driver.kind != "host":
         pytest.skip("only the host driver counts calls")
     kernel, x, c = cg.kernel(body, graph=True), array([0], cg.i32), flag(1)
@@ -208,7 +207,7 @@ def test_the_device_decides_without_the_host(driver):
 
 
 def test_all_lowerings_agree(lowering):
-    """R8, R25: with what runs where nothing else can"""
+    """The lowering that runs on the host is among them"""
     for rounds in (1, 3, 6):
         found = []
         for loop in (lowering, "host"):
@@ -243,7 +242,7 @@ class Simulation:
 
 
 def test_a_member_of_self_may_be_the_flag():
-    """R17: an array that comes with a call, or a field that is a part of the code"""
+    """An array that comes with a call, or a field that is a part of the code"""
     one, two = Simulation(3, 4), Simulation(5, 2)
     for each, rounds in ((one, 4), (two, 2)):
         each.run()
@@ -257,7 +256,7 @@ def test_a_member_of_self_may_be_the_flag():
 
 
 def test_a_field_may_be_the_flag(lowering):
-    """R17: by its name, or as a template, with an entry each"""
+    """By its name, or as a template, with an entry each"""
     fields = [cg.field(cg.i32, ()) for _ in range(2)]
 
     @cg.kernel(graph=True, loop=lowering)
@@ -276,7 +275,7 @@ def test_a_field_may_be_the_flag(lowering):
 
 
 def test_a_function_may_hold_the_loop(lowering):
-    """R17: the parameter of the function is the flag of its caller."""
+    """The parameter of the function is the flag of its caller."""
 
     @cg.func
     def repeat(x, c: i32_0d):
@@ -298,7 +297,7 @@ def test_a_function_may_hold_the_loop(lowering):
 
 
 def test_array_may_be_the_flag_of_two_loops(lowering):
-    """R23: the second loop begins with what the first has left"""
+    """The second loop begins with what the first has left"""
 
     @cg.kernel(graph=True, loop=lowering)
     def both(x: i32_1d, a: i32_0d, b: i32_0d):
@@ -348,7 +347,6 @@ MISUSE = {
 
 @pytest.mark.parametrize("words", MISUSE)
 def test_misuse_is_refused_and_nothing_runs(words):
-    """R26"""
     lines = "".join(f"    {line}\n" for line in MISUSE[words].splitlines())
     parameters = "x: ndarray(i32, 1), c: ndarray(i32, 0), f: ndarray(f32, 0), u: ndarray(u32, 0), n: i32"
     kernel = cg.kernel(function_of(f"def k({parameters}):\n{lines}"), graph=True)
@@ -362,7 +360,7 @@ def test_misuse_is_refused_and_nothing_runs(words):
 
 
 def test_a_flag_of_another_type_in_a_call_is_refused():
-    """R26: where the parameter says nothing of it, the compiler does; else the call"""
+    """Where the parameter says nothing of it, the compiler does; else the call"""
 
     @cg.kernel(graph=True)
     def loose(x: i32_1d, c: cg.types.NDArray):
@@ -384,7 +382,6 @@ def test_a_flag_of_another_type_in_a_call_is_refused():
 
 
 def test_a_loop_needs_the_flag_of_the_decorator():
-    """R27, R28"""
     plain, x = cg.kernel(body), array([0], cg.i32)
     with pytest.raises(
         cg.CompileError, match=r"(?s)graph_do_while is for graph kernels.*@cg\.kernel\(graph=True\)"

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Requirements of graph kernels, a law each: R1 to R16 say which kernels are graphs, and which arguments they have.
-test_graph_loops.py has the requirements of loops, test_graph_fallbacks.py the others.
+"""Requirements of graph kernels, a law each: which kernels are graphs, and which arguments they have.
+test_graph_loops.py has the requirements of loops, test_graph_fallbacks.py the others. graph_kernel_laws.py lists all of
+them.
 """
 
 import dataclasses
@@ -48,7 +49,6 @@ def host_only(driver):
 
 
 def test_a_kernel_is_a_graph_by_its_own_flag_only(driver):
-    """R1"""
     plain, graph = cg.kernel(steps), cg.kernel(steps, graph=True)
     x, y = array(np.ones(3)), array(np.ones(3))
     plain(2.0, x, y)
@@ -65,7 +65,6 @@ def test_a_kernel_is_a_graph_by_its_own_flag_only(driver):
 
 
 def test_copies_for_a_call_are_no_part_of_its_graph():
-    """R2"""
     kernel = cg.kernel(steps, graph=True, chain="nodes")
     for _ in range(3):
         x, y = np.zeros((3, 2), "f4"), np.ones(3, "f4")
@@ -77,7 +76,6 @@ def test_copies_for_a_call_are_no_part_of_its_graph():
 
 
 def test_each_loop_is_a_node_behind_the_one_before_it():
-    """R3, R38"""
     kernel = cg.kernel(steps, graph=True, chain="nodes")
     definition = kernel.graph(1.0, array([1]), array([1]))
     (first,) = (node for node in definition.nodes() if not node.pred)
@@ -93,8 +91,6 @@ def test_each_loop_is_a_node_behind_the_one_before_it():
 
 @pytest.mark.parametrize("tasks", [1, 2, 7])
 def test_loops_of_a_kernel_are_one_graph_made_of_nodes(tasks, driver):
-    """R4"""
-
     @cg.kernel(graph=True, chain="nodes")
     def add(n: cg.template, x: f32_1d):
         for k in cg.static(range(n)):
@@ -115,7 +111,7 @@ def test_loops_of_a_kernel_are_one_graph_made_of_nodes(tasks, driver):
 
 
 def test_the_first_call_builds_and_each_later_one_only_launches(driver, stream):
-    """R5: nothing is set, made, copied or waited for"""
+    """Nothing is set, made, copied or waited for"""
     host_only(driver)
     kernel, x, y = cg.kernel(steps, graph=True), array([1, 2]), array([1, 2])
     kernel(1.0, x, y)
@@ -131,7 +127,6 @@ def test_the_first_call_builds_and_each_later_one_only_launches(driver, stream):
 
 
 def test_a_call_looks_as_it_does_without_a_graph():
-    """R6"""
     for kernel in (cg.kernel(steps), cg.kernel(steps, graph=True)):
         for call in (
             lambda x, y: kernel(2.0, x, y),  # noqa: B023
@@ -149,8 +144,6 @@ def test_a_call_looks_as_it_does_without_a_graph():
 
 
 def test_memory_of_a_graph_is_made_with_it_and_goes_with_it(driver):
-    """R7"""
-
     @cg.kernel(graph=True)
     def carried(x: i32_1d):
         total = 0
@@ -179,7 +172,6 @@ def test_memory_of_a_graph_is_made_with_it_and_goes_with_it(driver):
 
 
 def test_results_are_those_of_the_kernel_without_a_graph():
-    """R8"""
     plain, graph = cg.kernel(steps), cg.kernel(steps, graph=True)
     for number, size in enumerate((1, 2, 31, 1000, 4097)):
         given = small(size, number), small(size, number + 100)
@@ -198,7 +190,6 @@ def test_results_are_those_of_the_kernel_without_a_graph():
 
 
 def test_other_arrays_are_used_and_those_of_before_are_left_alone():
-    """R9"""
     kernel = cg.kernel(steps, graph=True)
     kept = []
     for number in range(6):
@@ -212,7 +203,7 @@ def test_other_arrays_are_used_and_those_of_before_are_left_alone():
 
 
 def test_arrays_of_one_type_are_one_graph_whoever_made_them():
-    """R9: of this package, of NumPy, contiguous or not, and of who only shows its memory"""
+    """Arrays of this package, of NumPy, contiguous or not, and of objects that only show their memory"""
 
     class Shows:
         def __init__(self, values):
@@ -232,7 +223,7 @@ def test_arrays_of_one_type_are_one_graph_whoever_made_them():
 
 
 def test_arrays_of_other_types_and_dimensions_have_graphs_of_their_own():
-    """R12: where the declaration leaves them open; to come back to one is no build"""
+    """The declaration leaves them open; a return to an earlier type builds nothing"""
 
     @cg.kernel(graph=True)
     def double(x: cg.types.NDArray):
@@ -251,7 +242,7 @@ def test_arrays_of_other_types_and_dimensions_have_graphs_of_their_own():
 
 
 def test_no_size_of_an_earlier_call_stays():
-    """R10: also with two dimensions, and where only one of them grows"""
+    """Cases with two dimensions, of which one may grow, are among them"""
 
     @cg.kernel(graph=True)
     def fill(x: f32_2d, value: cg.f32):
@@ -268,7 +259,7 @@ def test_no_size_of_an_earlier_call_stays():
 
 
 def test_numbers_may_be_others_in_each_call():
-    """R11: of every type, at the ends of its range"""
+    """Numbers of every type, at the ends of its range"""
     types = (cg.i8, cg.i16, cg.i32, cg.i64, cg.u8, cg.u16, cg.u32, cg.u64)
     for dtype in types:
 
@@ -299,8 +290,6 @@ def test_numbers_may_be_others_in_each_call():
 
 
 def test_each_field_has_an_entry_and_each_combination_too():
-    """R12"""
-
     @cg.kernel(graph=True)
     def move(source: cg.template, target: cg.template, by: cg.i32):
         for i in source:
@@ -320,7 +309,7 @@ def test_each_field_has_an_entry_and_each_combination_too():
 
 
 def test_an_array_without_elements_is_nothing_to_do():
-    """R13: in the first call, in later ones, and beside arrays that have some"""
+    """Empty arrays come in the first call, in later calls, and beside others"""
     kernel = cg.kernel(steps, graph=True)
     for size in (0, 3, 0, 0, 2):
         x, y = np.ones(size, "f4"), np.ones(size, "f4")
@@ -331,7 +320,7 @@ def test_an_array_without_elements_is_nothing_to_do():
 
 
 def test_arrays_of_the_host_are_copied_in_and_back():
-    """R14: contiguous or not, and what is only read may be read-only"""
+    """Arrays may have gaps; an array that is only read may be read-only"""
     kernel = cg.kernel(steps, graph=True)
     whole = np.arange(24, dtype="f4").reshape(4, 6)
     x, y = whole[::2, 1], whole[1::2, 3]
@@ -384,7 +373,7 @@ def flattened(first: Outer, s: cg.f32, second: Inner, x: f32_1d, third: Outer):
 
 
 def test_members_of_structs_may_stand_before_and_after_the_flag(lowering):
-    """R15, R16: the flag is number 14 and 7 of the flattened parameters"""
+    """The flag is number 14 and 7 of the flattened parameters"""
     kernel = cg.kernel(flattened, graph=True, loop=lowering)
     for number in range(3):
         n = 5 + number
@@ -405,7 +394,6 @@ def test_members_of_structs_may_stand_before_and_after_the_flag(lowering):
 
 
 def test_every_kind_of_parameter_may_stand_beside_a_flag(lowering):
-    """R16"""
     field = cg.field(cg.f32, 4)
 
     def mixed(n, v, f, t, c, flag, x, k):

@@ -18,10 +18,12 @@ else
 fi
 mkdir -p "$build"
 command -v ccache >/dev/null && compiler="ccache g++" || compiler=g++
-export compiler include build
+flags="-std=c++17 -O0 -Wall -Wextra -Werror -Wsign-conversion"
+export compiler include build flags CCACHE_SLOPPINESS=pch_defines,time_macros
 
 program=$build/driver_cases
-headers="$here/*.hpp $here/asked.def $here/../../../cuda_graphs/_driver/functions.def $here/../../../cuda_graphs/_hostdriver/image_loader.h"
+standard=$here/../../standard.hpp
+headers="$standard $here/*.hpp $here/asked.def $here/../../../cuda_graphs/_driver/functions.def $here/../../../cuda_graphs/_hostdriver/image_loader.h"
 changed() {  # the sources whose object is older than they or any header
     for source in "$here"/*.cpp; do
         object=$build/$(basename "$source" .cpp).o
@@ -30,8 +32,10 @@ changed() {  # the sources whose object is older than they or any header
 }
 todo=$(changed)
 if [ -n "$todo" ] || [ ! -e "$program" ]; then
-    echo "$todo" | xargs -P "$(nproc)" -I FILE sh -c \
-        '$compiler -std=c++17 -O0 -Wall -Wextra -Werror -Wsign-conversion -I"$include" -c FILE -o "$build/$(basename FILE .cpp).o"'
+    cp "$standard" "$build/standard.hpp"
+    $compiler $flags -I"$include" -x c++-header "$build/standard.hpp" -o "$build/standard.hpp.gch"
+    echo "$todo" | xargs -P "$(nproc)" -I FILE sh -c '$compiler $flags -include "$build/standard.hpp" -Winvalid-pch \
+        -fpch-preprocess -I"$include" -c FILE -o "$build/$(basename FILE .cpp).o"'
     g++ $(for source in "$here"/*.cpp; do echo "$build/$(basename "$source" .cpp).o"; done) -ldl -lpthread -o "$program"
 fi
 "$program" "$1" > "$2"
