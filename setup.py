@@ -19,7 +19,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
-# Cython's trees are large and hold no garbage to speak of: collecting it took half of its time.
+# Cython's trees are large and contain almost no garbage: its collection took half of Cython's time.
 gc.set_threshold(1_000_000)
 JOBS = int(os.environ.get("MAX_JOBS", 0)) or os.cpu_count() or 1
 
@@ -100,9 +100,6 @@ LIBRARIES = [
     ),
 ]
 
-# What Cython's code needs in every module, such as its type of functions, is compiled once, into this one.
-SHARED = "cuda_graphs._cython_shared"
-
 # One extension a .pyx; the module's name is its path.
 EXTENSIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "cuda_graphs").rglob("*.pyx"))
 
@@ -134,13 +131,6 @@ def extensions(include: str) -> list[Extension]:
             language="c++",
         )
         for path in EXTENSIONS
-    ] + [
-        # Its language is that of its source: told twice, Cython refuses it.
-        Extension(
-            SHARED,
-            ["build/cython/cuda_graphs/_cython_shared.cpp"],
-            extra_compile_args=[*COMMON, *GENERATED],
-        )
     ]
 
 
@@ -249,7 +239,6 @@ if __name__ == "__main__":
                 extensions(include),
                 build_dir="build/cython",
                 nthreads=JOBS,
-                shared_utility_qualified_name=SHARED,
                 compiler_directives={
                     "language_level": "3",
                     "embedsignature": True,
