@@ -99,7 +99,7 @@ LIBRARIES = [
     ),
 ]
 
-# What Cython's code needs in every module, such as its type of functions, is compiled once, into this one.
+# One module has the helpers that Cython otherwise compiles into each module, such as its type of functions.
 SHARED = "cuda_graphs._cython_shared"
 
 # One extension a .pyx; the module's name is its path.
