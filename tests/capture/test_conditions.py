@@ -202,7 +202,7 @@ def test_a_condition_of_another_graph_is_refused_by_the_driver(capturing, device
 def test_a_condition_without_a_node_is_reported_by_the_instantiation(capturing):
     capturing.create_condition()
     capturing.end_building()
-    with pytest.raises(cg.GraphInstantiateError, match="One or more conditional handles are not associated"):
+    with pytest.raises(cg.GraphInstantiateError, match="belongs to no conditional node"):
         capturing.complete()
 
 

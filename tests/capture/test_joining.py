@@ -24,7 +24,7 @@ def test_the_types_are_looked_at_before_the_count(arguments, capturing):
 
 def test_the_same_builder_twice_is_refused_and_nothing_is_closed(capturing):
     _, fork = capturing.split(2)
-    with pytest.raises(ValueError, match="only once"):
+    with pytest.raises(ValueError, match="each GraphBuilder once"):
         join(capturing, fork, fork)
     assert fork.is_building and capturing.is_building
     join(capturing, fork)

@@ -446,7 +446,7 @@ REFUSED = {
         "for i in range(n):\n  for b, t in cg.blocks(4, 32):\n    y[b] = 0",
         errors.CompileBlockError,
     ),
-    "says its block_dim": (
+    "sets its block_dim": (
         "cg.loop_config(block_dim=32)\nfor b, t in cg.blocks(4, 32):\n  y[b] = 0",
         errors.CompileBlockError,
     ),

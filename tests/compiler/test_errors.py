@@ -99,7 +99,7 @@ MISTAKES = [
     (Name, "cannot be called in a kernel", "y = open('f')  #!"),
     (
         Name,
-        r"cannot be called in a kernel\n(.*\n)*Remedy: kernels make no objects",
+        r"cannot be called in a kernel\n(.*\n)*Remedy: kernels create no objects",
         "y = complex(a, 1.0)  #!",
     ),
     (Name, "has no member 'copy'", "x.copy()  #!"),

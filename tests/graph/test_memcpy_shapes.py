@@ -209,7 +209,7 @@ def test_wrong_shapes_are_refused_and_nothing_is_added(pinned, block):
             ValueError,
             "dst has gaps: it is copied as a whole, 48 bytes",
         ),
-        (lambda: g.memcpy(x, y[::-1]), ValueError, "forwards"),
+        (lambda: g.memcpy(x, y[::-1]), ValueError, "go backwards"),
     ]
     for case, error, message in cases:
         with pytest.raises(error, match=message):

@@ -165,7 +165,7 @@ def turned(device, kernels, pinned):
 
 def test_a_definition_of_another_shape_tells_no_parameter_where_it_goes(turned, stream):
     g, graph, _first, _second, words = turned()
-    with pytest.raises(cg.GraphUpdateError, match="instantiate the definition again"):
+    with pytest.raises(cg.GraphUpdateError, match="Instantiate the definition again"):
         graph.update(g)
     graph.launch(stream, n=5)
     stream.sync()
@@ -179,7 +179,7 @@ def test_other_definitions_update_nothing_while_the_definition_is_turned(turned,
     other.launch(ONE, kernels.add, words.ctypes.data, 1, p).launch(
         ONE, kernels.add, words.ctypes.data + 4, 1, 20
     )
-    with pytest.raises(cg.GraphUpdateError, match="instantiate the definition again"):
+    with pytest.raises(cg.GraphUpdateError, match="Instantiate the definition again"):
         graph.update(other)
     second.succ.clear()
     first.succ.add(second)
@@ -198,7 +198,7 @@ def test_a_node_destroyed_and_made_again_is_another_shape(device, kernels, pinne
     graph = g.instantiate()
     first.destroy()
     g.launch(ONE, kernels.add, words.ctypes.data, 1, 10)
-    with pytest.raises(cg.GraphUpdateError, match="instantiate the definition again"):
+    with pytest.raises(cg.GraphUpdateError, match="Instantiate the definition again"):
         graph.update(g)
     graph.launch(stream, n=5)
     stream.sync()
@@ -233,7 +233,7 @@ def test_nodes_of_a_turned_definition_name_no_node_of_the_executable(turn, pairs
     assert pairs(graph, (first, second), words) == [[0], [1]]  # as they were made
     graph.update(g)
     for use in (lambda: graph[second], view.disable, lambda: view.is_enabled):
-        with pytest.raises(ValueError, match="instantiate the definition again"):
+        with pytest.raises(ValueError, match="Instantiate the definition again"):
             use()
     second.succ.clear()
     first.succ.add(second)
@@ -271,7 +271,7 @@ def test_nodes_in_bodies_and_embedded_graphs_are_of_the_shape_too(device, kernel
         first.succ.clear()
         second.succ.add(first)
         graph.update(g)
-        with pytest.raises(ValueError, match="instantiate the definition again"):
+        with pytest.raises(ValueError, match="Instantiate the definition again"):
             graph[first]
         graph.close()
 
@@ -299,7 +299,7 @@ def test_a_child_that_takes_its_own_turned_graph_has_no_names_and_one_that_does_
     assert not (is_taken and answer == "no")
     if is_taken:
         for node in (first, second):
-            with pytest.raises(ValueError, match="instantiate the definition again"):
+            with pytest.raises(ValueError, match="Instantiate the definition again"):
                 graph[node]
     else:
         assert pairs(graph, (first, second), words) == [[0], [1]]

@@ -47,7 +47,7 @@ def test_outer_definition_decides_the_default_of_a_parameter(kernels, pinned, st
     with_default.instantiate().launch(stream)
     stream.sync()
     assert x[0] == 14
-    with pytest.raises(RuntimeError, match="parameter 'amount' has no value"):
+    with pytest.raises(RuntimeError, match="parameter 'amount' has neither a default nor a value"):
         without.instantiate().launch(stream)
 
 

@@ -128,7 +128,7 @@ def test_numbers_are_named_parameters(axpy, arrays, stream):
     graph.launch(stream, a=-0.5)
     stream.sync()
     np.testing.assert_array_equal(y.copy_to_host(), 1.5 * np.arange(SIZE, dtype="f") + 1)
-    with pytest.raises(TypeError, match="arrays are more than an address"):
+    with pytest.raises(TypeError, match="an array is more than an address"):
         g.call(cg.interop.numba(axpy)[GRID], g.param("x", cg.pointer), y, 1.0)
 
 

@@ -114,7 +114,7 @@ WRONG = {
     "complex": (
         lambda x, y: (1, x, np.ones(5, "c8")),
         TypeError,
-        "'y': complex64 are not supported",
+        "'y': arrays of complex64 are not supported",
     ),
     "dimensions": (
         lambda x, y: (1, x, cg.ndarray(cg.f32, (5, 1))),

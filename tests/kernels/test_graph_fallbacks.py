@@ -65,7 +65,7 @@ def test_a_return_that_is_not_declared_is_refused_when_it_is_decorated_too():
 
 
 def test_a_return_in_a_branch_is_refused_by_the_compiler():
-    """Whether the branch is there is known when compiling"""
+    """The compiler knows whether the branch is there"""
 
     @cg.kernel(graph=True)  # noqa: RET503
     def answers(x: f32_1d, tells: cg.template):

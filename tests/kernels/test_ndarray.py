@@ -176,7 +176,7 @@ def test_only_floats_have_gradients(device):
         ((0, -4), IndexError, "index -4 is out of bounds for axis 1"),
         ((0, 1.0), TypeError, "must be an int, got float"),
         (slice(None), IndexError, "takes 2 indices"),
-        ((slice(None), 0), TypeError, "must be an int, got slice: to_numpy"),
+        ((slice(None), 0), TypeError, "must be an int, got slice: use to_numpy"),
     ],
 )
 def test_wrong_indices_are_refused_and_nothing_changes(device, index, error, text):

@@ -34,8 +34,8 @@ from tests.property.graph_world import (
 DEFINITIONS, EXECUTABLES, DEPTH, NODES = 3, 3, 3, 80
 SIMPLE = ("kernel", "kernel", "kernel", "memset", "memcpy", "empty")  # may be everywhere
 OUTSIDE = ("callback", "record", "wait")  # not in the body of a conditional node
-# Hypothesis can shrink the choices within a rule only where it makes them, but then they repeat: walks rarely reach, say,
-# three fills with two predecessors each. A seed reaches them. A rule gets either.
+# Hypothesis shrinks the choices within a rule only where it makes them, but then they repeat: walks rarely reach,
+# say, three fills with two predecessors each. A seed reaches them. A rule gets either.
 RANDOM = st.randoms(use_true_random=False) | st.randoms(use_true_random=True)
 
 
