@@ -170,7 +170,7 @@ def test_operands_have_types_that_make_sense(pinned, device):
         (lambda: g.memset(where, where, 4), "value must have 1, 2 or 4 bytes"),
         (lambda: g.memset(where, 0, real), "width must be a count"),
         (lambda: g.memcpy(where, much, 4), "src must be an address"),
-        (lambda: g.memcpy(real, x.ctypes.data, 4), "dst is an address"),
+        (lambda: g.memcpy(real, x.ctypes.data, 4), "dst must be an address"),
         (lambda: g.memcpy(where, x.ctypes.data, where), "size must be a count"),
     ):
         with pytest.raises(TypeError, match=message):
