@@ -77,7 +77,7 @@ def test_wrong_type_of_a_parameter_is_a_type_error(wrong):
 
 @pytest.mark.parametrize("name", ["", "two words", "1st", "stream", "self", "a.b"])
 def test_names_are_such_that_launch_can_take_them(name):
-    with pytest.raises(ValueError, match="keyword of Graph.launch"):
+    with pytest.raises(ValueError, match=r"keyword of Graph\.launch"):
         cg.GraphDef().param(name, cg.f32)
 
 
