@@ -64,31 +64,32 @@ class SharedLibrary(Extension):
     """A plain shared library in a package folder: no PyInit function, a fixed file name."""
 
 
-# What stands in for libcuda, by name: empty but for the host driver, which it needs (_standin/standin.cpp).
+# What stands in for libcuda, by name: empty but for the host driver, which it needs
+# (hostdriver/standin/libcuda/standin.cpp).
 NEEDS_HOST_DRIVER = [
     "-Wl,--no-as-needed",
     "-lcuda_graphs_hostdriver",
-    "-Wl,-rpath,$ORIGIN/../_hostdriver",
+    "-Wl,-rpath,$ORIGIN/..",
 ]
 
 LIBRARIES = [
     # name, folders of its sources, compile flags, link flags; its SONAME is its file name if no other is given
     (
-        "cuda_graphs._handles.libcuda_graphs_handles",
-        ["cuda_graphs/_driver", "cuda_graphs/_handles"],
+        "cuda_graphs.core.libcuda_graphs_core",
+        ["cuda_graphs/core"],
         ["-fno-semantic-interposition"],  # nobody replaces a function of ours: calls in here may be direct
         ["-ldl", "-Wl,-Bsymbolic-functions"],
     ),
     (
-        "cuda_graphs._hostdriver.libcuda_graphs_hostdriver",
-        ["cuda_graphs/_hostdriver"],
+        "cuda_graphs.hostdriver.libcuda_graphs_hostdriver",
+        [f"cuda_graphs/hostdriver/{room}" for room in ("api", "execution", "loader", "objects", "sanitizer")],
         ["-fvisibility=hidden"],  # exports the driver's functions and the plug, nothing else
         ["-pthread", "-Wl,-Bsymbolic"],
     ),
     *(
         (
-            f"cuda_graphs._standin.{name}",
-            [f"cuda_graphs/_standin/{folder}"],
+            f"cuda_graphs.hostdriver.standin.{name}",
+            [f"cuda_graphs/hostdriver/standin/{folder}"],
             [],
             [f"-Wl,-soname,{soname}", *NEEDS_HOST_DRIVER],
         )
@@ -126,8 +127,8 @@ def extensions(include: str) -> list[Extension]:
             [path],
             include_dirs=["cuda_graphs", include],
             extra_compile_args=[*COMMON, *GENERATED],
-            libraries=["cuda_graphs_handles"],
-            runtime_library_dirs=["$ORIGIN/" + "../" * (path.count("/") - 1) + "_handles"],
+            libraries=["cuda_graphs_core"],
+            runtime_library_dirs=["$ORIGIN/" + "../" * (path.count("/") - 1) + "core"],
             language="c++",
         )
         for path in EXTENSIONS
@@ -186,10 +187,10 @@ class BuildExt(build_ext):
         libraries = [e for e in self.extensions if isinstance(e, SharedLibrary)]
         for library in libraries:
             self.build_shared_library(library)
-        handles = Path(self.get_ext_fullpath(libraries[0].name)).parent
+        core = Path(self.get_ext_fullpath(libraries[0].name)).parent
         everything, self.extensions = self.extensions, [e for e in self.extensions if e not in libraries]
         for extension in self.extensions:
-            extension.library_dirs.append(str(handles))
+            extension.library_dirs.append(str(core))
         included = self.precompiled("extensions", [*PYTHON, *STANDARD], self.extensions[0])
         for extension in self.extensions:
             extension.extra_compile_args = [*extension.extra_compile_args, *included]
@@ -224,7 +225,7 @@ class BuildExt(build_ext):
             objects,
             target,
             extra_postargs=library.extra_link_args,
-            library_dirs=[str(Path(self.get_ext_fullpath("cuda_graphs._hostdriver.any")).parent)],
+            library_dirs=[str(Path(self.get_ext_fullpath("cuda_graphs.hostdriver.any")).parent)],
             target_lang="c++",
             build_temp=self.build_temp,
         )

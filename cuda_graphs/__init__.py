@@ -4,54 +4,12 @@
 
 from typing import TYPE_CHECKING
 
-from cuda_graphs._driver.choice import DriverInfo, driver_info, use_driver
-from cuda_graphs._objects.buffer import Buffer
-from cuda_graphs._objects.context import Context
-from cuda_graphs._objects.device import ComputeCapability, Device
-from cuda_graphs._objects.device_properties import DeviceProperties
-from cuda_graphs._objects.event import Event, EventOptions
-from cuda_graphs._objects.graph_memory import GraphMemoryResource, GraphMemoryResourceAttributes
-from cuda_graphs._objects.kernel import Kernel, KernelAttributes, KernelOccupancy
-from cuda_graphs._objects.launch import launch
-from cuda_graphs._objects.launch_config import LaunchConfig
-from cuda_graphs._objects.memory_resource import (
-    DeviceMemoryResource,
-    DeviceMemoryResourceOptions,
-    ManagedMemoryResource,
-    MemoryResource,
-    PinnedMemoryResource,
-    SynchronousMemoryResource,
-)
-from cuda_graphs._objects.object_code import ObjectCode
-from cuda_graphs._objects.program import Program, ProgramOptions
-from cuda_graphs._objects.stream import (
-    LEGACY_DEFAULT_STREAM,
-    PER_THREAD_DEFAULT_STREAM,
-    Stream,
-    StreamOptions,
-)
-from cuda_graphs.errors import (
-    CaptureError,
-    ClosedBufferError,
-    ClosedBuilderError,
-    CUDAError,
-    CUDANotSupportedError,
-    CUDAOutOfMemoryError,
-    CUDAWarning,
-    DriverNotFoundError,
-    GraphInstantiateError,
-    GraphUpdateError,
-    ImageError,
-    LaunchError,
-    NVRTCError,
-)
-from cuda_graphs.graph.capture import GraphBuilder
-from cuda_graphs.graph.check import CheckReport, Finding
-from cuda_graphs.graph.condition import Condition
+from cuda_graphs.core.driver.choice import DriverInfo, driver_info, use_driver
+from cuda_graphs.graph.analysis.check import CheckReport, Finding
+from cuda_graphs.graph.capture.builder import GraphBuilder
 from cuda_graphs.graph.definition import GraphDef
-from cuda_graphs.graph.edge_data import EdgeData
-from cuda_graphs.graph.exec import Graph
-from cuda_graphs.graph.exec_nodes import (
+from cuda_graphs.graph.executable.executable import Graph
+from cuda_graphs.graph.executable.executable_nodes import (
     ExecutableChildGraphNode,
     ExecutableEventRecordNode,
     ExecutableEventWaitNode,
@@ -61,8 +19,8 @@ from cuda_graphs.graph.exec_nodes import (
     ExecutableMemcpyNode,
     ExecutableMemsetNode,
 )
-from cuda_graphs.graph.node import GraphNode
-from cuda_graphs.graph.node_kinds import (
+from cuda_graphs.graph.nodes.node import GraphNode
+from cuda_graphs.graph.nodes.node_kinds import (
     AllocNode,
     ChildGraphNode,
     ConditionalNode,
@@ -79,28 +37,60 @@ from cuda_graphs.graph.node_kinds import (
     SwitchNode,
     WhileNode,
 )
-from cuda_graphs.graph.node_type import GraphNodeType
-from cuda_graphs.graph.options import GraphAllocOptions, GraphCompleteOptions, GraphDebugPrintOptions
-from cuda_graphs.graph.parameter import Parameter
-from cuda_graphs.graph.spans import Span
+from cuda_graphs.graph.nodes.node_type import GraphNodeType
+from cuda_graphs.graph.nodes.options import (
+    GraphAllocOptions,
+    GraphCompleteOptions,
+    GraphDebugPrintOptions,
+)
+from cuda_graphs.graph.operands.condition import Condition
+from cuda_graphs.graph.operands.edge_data import EdgeData
+from cuda_graphs.graph.operands.parameter import Parameter
+from cuda_graphs.graph.operands.spans import Span
+from cuda_graphs.objects.code.kernel import Kernel, KernelAttributes, KernelOccupancy
+from cuda_graphs.objects.code.launch import launch
+from cuda_graphs.objects.code.launch_config import LaunchConfig
+from cuda_graphs.objects.code.object_code import ObjectCode
+from cuda_graphs.objects.code.program import Program, ProgramOptions
+from cuda_graphs.objects.device.context import Context
+from cuda_graphs.objects.device.device import ComputeCapability, Device
+from cuda_graphs.objects.device.device_properties import DeviceProperties
+from cuda_graphs.objects.device.event import Event, EventOptions
+from cuda_graphs.objects.device.stream import (
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    Stream,
+    StreamOptions,
+)
+from cuda_graphs.objects.memory.buffer import Buffer
+from cuda_graphs.objects.memory.graph_memory import GraphMemoryResource, GraphMemoryResourceAttributes
+from cuda_graphs.objects.memory.memory_resource import (
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
+    ManagedMemoryResource,
+    MemoryResource,
+    PinnedMemoryResource,
+    SynchronousMemoryResource,
+)
+
+from .errors import (
+    CaptureError,
+    ClosedBufferError,
+    ClosedBuilderError,
+    CUDAError,
+    CUDANotSupportedError,
+    CUDAOutOfMemoryError,
+    CUDAWarning,
+    DriverNotFoundError,
+    GraphInstantiateError,
+    GraphUpdateError,
+    ImageError,
+    LaunchError,
+    NVRTCError,
+)
 
 if TYPE_CHECKING:
-    from cuda_graphs import interop
-    from cuda_graphs.compiler import annotations as types
-    from cuda_graphs.compiler import block, warp
-    from cuda_graphs.compiler.annotations import (
-        data_oriented,
-        mat,
-        mat2,
-        mat3,
-        mat4,
-        template,
-        vec,
-        vec2,
-        vec3,
-        vec4,
-    )
-    from cuda_graphs.compiler.cache import CompileCache, compile_cache
+    from cuda_graphs.compiler.cache.artifact_cache import CompileCache, compile_cache
     from cuda_graphs.compiler.errors import (
         CompileArgumentError,
         CompileBarrierError,
@@ -126,7 +116,37 @@ if TYPE_CHECKING:
         CompileWarning,
         UnsupportedSyntaxError,
     )
-    from cuda_graphs.compiler.graph_flow import (
+    from cuda_graphs.compiler.ir.types import (
+        bf16,
+        bool_,
+        f16,
+        f32,
+        f64,
+        i8,
+        i16,
+        i32,
+        i64,
+        pointer,
+        u8,
+        u16,
+        u32,
+        u64,
+    )
+    from cuda_graphs.compiler.language import annotations as types
+    from cuda_graphs.compiler.language import block, warp
+    from cuda_graphs.compiler.language.annotations import (
+        data_oriented,
+        mat,
+        mat2,
+        mat3,
+        mat4,
+        template,
+        vec,
+        vec2,
+        vec3,
+        vec4,
+    )
+    from cuda_graphs.compiler.language.graph_flow import (
         checkpoint,
         graph_do_while,
         graph_if,
@@ -135,7 +155,7 @@ if TYPE_CHECKING:
         graph_switch,
         graph_while,
     )
-    from cuda_graphs.compiler.intrinsics import (
+    from cuda_graphs.compiler.language.intrinsics import (
         acos,
         asin,
         atan,
@@ -204,8 +224,8 @@ if TYPE_CHECKING:
         trunc,
         vector,
     )
-    from cuda_graphs.compiler.intrinsics import round as round  # noqa: A004
-    from cuda_graphs.compiler.library import (
+    from cuda_graphs.compiler.language.intrinsics import round as round  # noqa: A004
+    from cuda_graphs.compiler.language.library import (
         clamp,
         degrees,
         fract,
@@ -214,36 +234,22 @@ if TYPE_CHECKING:
         smoothstep,
         step,
     )
-    from cuda_graphs.compiler.types import (
-        bf16,
-        bool_,
-        f16,
-        f32,
-        f64,
-        i8,
-        i16,
-        i32,
-        i64,
-        pointer,
-        u8,
-        u16,
-        u32,
-        u64,
-    )
-    from cuda_graphs.kernels.checkpoints import CheckpointStatus
-    from cuda_graphs.kernels.decorator import kernel
-    from cuda_graphs.kernels.faults import (
+    from cuda_graphs.kernels.arrays.ndarray import Field, NDArray, field, from_dlpack, ndarray
+    from cuda_graphs.kernels.call.compile_all import compile_all
+    from cuda_graphs.kernels.call.decorator import kernel
+    from cuda_graphs.kernels.call.function import KernelFunction
+    from cuda_graphs.kernels.call.kernel_registry import reset
+    from cuda_graphs.kernels.debug.faults import (
         AdstackOverflowError,
         KernelAssertionError,
         KernelError,
         KernelIndexError,
     )
-    from cuda_graphs.kernels.forgetting import reset
-    from cuda_graphs.kernels.function import KernelFunction
-    from cuda_graphs.kernels.graph_stats import GraphStats
-    from cuda_graphs.kernels.many import compile_all
-    from cuda_graphs.kernels.ndarray import Field, NDArray, field, from_dlpack, ndarray
+    from cuda_graphs.kernels.graph.checkpoints import CheckpointStatus
+    from cuda_graphs.kernels.graph.graph_stats import GraphStats
     from cuda_graphs.kernels.seeds import random_seed
+
+    from . import interop
 
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
@@ -486,44 +492,44 @@ __all__ = [
 
 # Names of the compiler and of what is built on it, by the module that is imported when one of them is asked for.
 _MODULES = {
-    "cuda_graphs.compiler.types": "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 bool_ pointer",
-    "cuda_graphs.compiler.annotations": "data_oriented mat mat2 mat3 mat4 template vec vec2 vec3 vec4",
-    "cuda_graphs.compiler.cache": "CompileCache compile_cache",
+    "cuda_graphs.compiler.ir.types": "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 bool_ pointer",
+    "cuda_graphs.compiler.language.annotations": "data_oriented mat mat2 mat3 mat4 template vec vec2 vec3 vec4",
+    "cuda_graphs.compiler.cache.artifact_cache": "CompileCache compile_cache",
     "cuda_graphs.compiler.errors": "CompileArgumentError CompileError CompileGradientError CompileImmutableError "
     "CompileIndexError CompileLiteralError CompileLoopError CompileNameError CompileNegativeIndexError "
     "CompileRecursionError CompileReturnError CompileStaticError CompileSyntaxError "
     "CompileTypeError CompileValueError CompileWarning UnsupportedSyntaxError "
     "CompileBarrierError CompileBlockError CompileCheckpointError CompileResidentError CompileSectionError "
     "CompileSharedMemoryError",
-    "cuda_graphs.compiler.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "
+    "cuda_graphs.compiler.language.intrinsics": "acos asin atan atan2 atomic_add atomic_and atomic_cas atomic_exchange "
     "atomic_max atomic_min atomic_mul atomic_or atomic_sub atomic_xor bit_cast bit_shr blocks cast ceil clz cos "
     "cosh cross determinant "
     "distance dot exp exp2 ffs floor fma func grouped inverse isinf isnan length log log10 log2 "
     "loop_config ndrange norm normalize normalized outer popcnt random raw_div raw_mod reflect round "
     "rsqrt select sign sin sinh sqrt static static_assert static_print stop_grad tan tanh trace transpose trunc "
     "vector",
-    "cuda_graphs.compiler.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
-    "cuda_graphs.kernels.forgetting": "reset",
-    "cuda_graphs.compiler.graph_flow": "checkpoint graph_do_while graph_if graph_parallel graph_section graph_switch "
-    "graph_while",
-    "cuda_graphs.kernels.faults": "AdstackOverflowError KernelAssertionError KernelError KernelIndexError",
-    "cuda_graphs.kernels.decorator": "kernel",
-    "cuda_graphs.kernels.function": "KernelFunction",
-    "cuda_graphs.kernels.checkpoints": "CheckpointStatus",
-    "cuda_graphs.kernels.graph_stats": "GraphStats",
-    "cuda_graphs.kernels.many": "compile_all",
-    "cuda_graphs.kernels.ndarray": "Field NDArray field from_dlpack ndarray",
+    "cuda_graphs.compiler.language.library": "clamp degrees e fract inf mix mod nan pi radians smoothstep step",
+    "cuda_graphs.kernels.call.kernel_registry": "reset",
+    "cuda_graphs.compiler.language.graph_flow": "checkpoint graph_do_while graph_if graph_parallel "
+    "graph_section graph_switch graph_while",
+    "cuda_graphs.kernels.debug.faults": "AdstackOverflowError KernelAssertionError KernelError KernelIndexError",
+    "cuda_graphs.kernels.call.decorator": "kernel",
+    "cuda_graphs.kernels.call.function": "KernelFunction",
+    "cuda_graphs.kernels.graph.checkpoints": "CheckpointStatus",
+    "cuda_graphs.kernels.graph.graph_stats": "GraphStats",
+    "cuda_graphs.kernels.call.compile_all": "compile_all",
+    "cuda_graphs.kernels.arrays.ndarray": "Field NDArray field from_dlpack ndarray",
     "cuda_graphs.kernels.seeds": "random_seed",
 }
 _LATER: dict[str, tuple[str, str | None]] = {
     name: (module, name) for module, names in _MODULES.items() for name in names.split()
 }
-_LATER["bool"] = ("cuda_graphs.compiler.types", "bool_")
+_LATER["bool"] = ("cuda_graphs.compiler.ir.types", "bool_")
 # The modules themselves.
-_LATER["types"] = ("cuda_graphs.compiler.annotations", None)
-_LATER["ad"] = ("cuda_graphs.kernels.ad", None)
-_LATER["block"] = ("cuda_graphs.compiler.block", None)
-_LATER["warp"] = ("cuda_graphs.compiler.warp", None)
+_LATER["types"] = ("cuda_graphs.compiler.language.annotations", None)
+_LATER["ad"] = ("cuda_graphs.kernels.gradients.ad", None)
+_LATER["block"] = ("cuda_graphs.compiler.language.block", None)
+_LATER["warp"] = ("cuda_graphs.compiler.language.warp", None)
 _LATER["interop"] = ("cuda_graphs.interop", None)
 
 

@@ -5,7 +5,7 @@ of the driver.
 
 These functions work on the host driver only, which observes every driver call of the process, from any library::
 
-    from cuda_graphs import testing
+    from . import testing
 
     with testing.fail("cuGraphInstantiateWithParams"), pytest.raises(cg.CUDAOutOfMemoryError):
         definition.instantiate()
@@ -25,7 +25,7 @@ import ctypes
 import difflib
 from collections.abc import Callable, Iterator, Mapping
 
-from cuda_graphs._driver.choice import ensure_loaded
+from cuda_graphs.core.driver.choice import ensure_loaded
 
 __all__ = ["Calls", "Failure", "calls", "fail", "objects"]
 

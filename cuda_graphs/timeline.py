@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the time and the thread of each graph node as a Chrome trace, for chrome://tracing or ui.perfetto.dev ::
 
-    from cuda_graphs import timeline
+    from . import timeline
 
     with timeline.trace("launch.json"):
         graph.launch(stream)
@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from cuda_graphs._driver.choice import ensure_loaded
+from cuda_graphs.core.driver.choice import ensure_loaded
 
 __all__ = ["trace"]
 

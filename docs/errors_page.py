@@ -4,8 +4,8 @@
 
 from pathlib import Path
 
-from cuda_graphs.error_table import LOST, STICKY, TABLE
 from cuda_graphs.errors import CLASSES, INSTANTIATE_RESULTS, UPDATE_RESULTS, CUDAError
+from cuda_graphs.errors.table import LOST, STICKY, TABLE
 
 HEAD = """\
 # Errors

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/language.md, the reference of the language of kernels: `python -m docs.language_page`.
 
-The page comes from the op table (cuda_graphs/compiler/ops.py), the frontend's tables and the examples of
+The page comes from the op table (cuda_graphs/compiler/ir/ops.py), the frontend's tables and the examples of
 language_rows.py. The frontend decides which types an operation takes, and its result. A test compares the page with the
 output of this module, and translates every example.
 """
@@ -22,12 +22,23 @@ from typing import Any
 import numpy as np
 
 import cuda_graphs as cg
-from cuda_graphs.compiler import collectives, errors, intrinsics, ir, library
-from cuda_graphs.compiler.annotations import ArraySpec, ScalarSpec, Spec, StaticSpec, StructSpec, VectorSpec
-from cuda_graphs.compiler.builder import SYMBOLS
-from cuda_graphs.compiler.frontend import calls, expressions, functions, linear, statements, translate
-from cuda_graphs.compiler.ops import OPS, Row
-from cuda_graphs.compiler.types import SCALARS, ScalarType, promote
+from cuda_graphs.compiler import errors
+from cuda_graphs.compiler.frontend import functions, translate
+from cuda_graphs.compiler.frontend.expressions import calls, expressions, linear
+from cuda_graphs.compiler.frontend.statements import statements
+from cuda_graphs.compiler.ir import collectives, ir
+from cuda_graphs.compiler.ir.builder import SYMBOLS
+from cuda_graphs.compiler.ir.ops import OPS, Row
+from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, promote
+from cuda_graphs.compiler.language import intrinsics, library
+from cuda_graphs.compiler.language.annotations import (
+    ArraySpec,
+    ScalarSpec,
+    Spec,
+    StaticSpec,
+    StructSpec,
+    VectorSpec,
+)
 from docs import language_rows as rows
 
 HEAD = """\

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.driver_table import DriverTable
 
 ROOT = Path(__file__).resolve().parent.parent

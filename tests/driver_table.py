@@ -12,7 +12,7 @@ import cuda_graphs as cg
 
 PACKAGE = Path(cg.__file__).parent
 STATUS = ctypes.CFUNCTYPE(ctypes.c_int)
-NAMES = re.findall(r"^CG_\w+\((\w+),", (PACKAGE / "_driver/functions.def").read_text(), re.MULTILINE)
+NAMES = re.findall(r"^CG_\w+\((\w+),", (PACKAGE / "core/driver/functions.def").read_text(), re.MULTILINE)
 # The most arguments of any driver function, those of cuLaunchKernel, rounded up. A function ignores surplus arguments.
 MOST_WORDS = 12
 WORDS = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * MOST_WORDS)
@@ -31,7 +31,7 @@ class DriverTable:
     """The entries that were changed are put back by `restore`."""
 
     def __init__(self):
-        library = ctypes.CDLL(str(PACKAGE / "_handles/libcuda_graphs_handles.so"))
+        library = ctypes.CDLL(str(PACKAGE / "core/libcuda_graphs_core.so"))
         self.table = (ctypes.c_void_p * len(NAMES)).in_dll(library, "_ZN2cg6detail5tableE")
         self.before = list(self.table)
         self.functions = []

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 
 SOURCE = r"""
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI

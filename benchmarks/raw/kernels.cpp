@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../../cuda_graphs/_hostdriver/image_loader.h"
+#include "../../cuda_graphs/hostdriver/image_loader.h"
 #include "table.hpp"
 
 namespace raw {

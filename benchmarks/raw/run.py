@@ -22,8 +22,8 @@ PROGRAM = ROOT / "build" / "raw" / "raw"
 FLAGS = ["-std=c++17", "-O3", "-Wall", "-Wextra", "-Werror", "-Wsign-conversion"]
 # Sources in addition to the files of this folder.
 SEEN = [
-    ROOT / "cuda_graphs/_driver/functions.def",
-    ROOT / "cuda_graphs/_hostdriver/image_loader.h",
+    ROOT / "cuda_graphs/core/driver/functions.def",
+    ROOT / "cuda_graphs/hostdriver/image_loader.h",
 ]
 
 

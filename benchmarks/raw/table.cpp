@@ -43,7 +43,7 @@ void open_driver(const char* path) {
     find(get, drv.base, #base, version);   \
     demand(reinterpret_cast<const void*>(drv.base), #base);
 #define CG_OPTIONAL(base, symbol, version) find(get, drv.base, #base, version);
-#include "../../cuda_graphs/_driver/functions.def"
+#include "../../cuda_graphs/core/driver/functions.def"
     plug_native_kernels(library);
 }
 

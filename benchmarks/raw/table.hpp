@@ -12,7 +12,7 @@ namespace raw {
 struct Table {
 #define CG_REQUIRED(base, symbol, version) decltype(&::base) base = nullptr;
 #define CG_OPTIONAL(base, symbol, version) decltype(&::base) base = nullptr;
-#include "../../cuda_graphs/_driver/functions.def"
+#include "../../cuda_graphs/core/driver/functions.def"
 };
 
 extern Table drv;

@@ -11,14 +11,15 @@ cuda_graphs. Code that ties compiled kernels to graphs belongs above this packag
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cuda_graphs.compiler.language.signature import specialise
+
     from .artifact import Artifact
     from .pipeline import compile_kernel
-    from .signature import specialise
 
 __all__ = ["Artifact", "compile_kernel", "specialise"]
 
 # `cg.f32` needs only the types. All other modules, and with them NumPy and LLVM, are imported on first use.
-_HOME = {"Artifact": "artifact", "compile_kernel": "pipeline", "specialise": "signature"}
+_HOME = {"Artifact": "artifact", "compile_kernel": "pipeline", "specialise": "language.signature"}
 
 
 def __getattr__(name: str) -> object:

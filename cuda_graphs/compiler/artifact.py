@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any, TypeGuard
 
-from . import ir
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
+
 from .errors import CompileArgumentError, CompileResidentError, fail
-from .types import ScalarType
 
 __all__ = [
     "BARRIER",
@@ -134,7 +135,8 @@ class StackInfo:
     size   bytes of an element
     tasks  the numbers of the tasks that use it
     lanes  workers of a thread or block
-    room   the most values that a worker pushes (autodiff/sizes.py); None: the counting kernel returns it
+    room   the most values that a worker pushes (compiler/autodiff/analysis/size_expressions.py); None: the counting
+    kernel returns it
     place  the source position of the first value: the fields of an ir.Loc without its caller; None: unknown
     """
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import linecache
 import warnings
 
-from .ir import Loc
+from cuda_graphs.compiler.ir.ir import Loc
 
 __all__ = [
     "CompileArgumentError",

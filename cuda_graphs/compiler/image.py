@@ -29,7 +29,7 @@ def native_image(code: bytes, tasks: Iterable[TaskInfo], cpu: Mapping[str, Any])
     """Return the image of an object file and its entries.
 
     `cpu` holds the requirements of the code: {"triple", "features"}, and "made_here" if this machine is known to meet
-    them (this_cpu.py).
+    them (host_cpu.py).
     """
     entries = [
         {

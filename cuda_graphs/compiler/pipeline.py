@@ -14,30 +14,41 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from . import ir, machine, printer, trace
-from .annotations import Spec
-from .artifact import Artifact, GradientInfo, Result, StackInfo, describe, describe_resident, plan_of, size_of
-from .check import check
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.captured import Captured
+from cuda_graphs.compiler.ir import ir, printer
+from cuda_graphs.compiler.ir.checker import check
+from cuda_graphs.compiler.language.annotations import Spec
+from cuda_graphs.compiler.language.lowerings import CHOICES, IN_MEMORY, LOWERINGS
+from cuda_graphs.compiler.passes.alias_facts import alias_facts
+from cuda_graphs.compiler.passes.check_sections import arrays_apart, check_sections
+from cuda_graphs.compiler.passes.conditions_in_memory import conditions_in_memory
+from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
+from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
+from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
+from cuda_graphs.compiler.passes.gather_atomics import gather_atomics
+from cuda_graphs.compiler.passes.lower_random import lower_random
+from cuda_graphs.compiler.passes.make_resident import make_resident
+from cuda_graphs.compiler.passes.mark_bins import mark_bins
+from cuda_graphs.compiler.passes.offload import offload
+from cuda_graphs.compiler.passes.propagate import propagate
+from cuda_graphs.compiler.passes.report import Claim, report_asserts
+from cuda_graphs.compiler.passes.split_blocks import split_blocks
+
+from . import machine, trace
+from .artifact import (
+    Artifact,
+    GradientInfo,
+    Result,
+    StackInfo,
+    describe,
+    describe_resident,
+    plan_of,
+    size_of,
+)
 from .errors import CompileResidentError
-from .frontend import translate
-from .frontend.captured import Captured
-from .lowerings import CHOICES, IN_MEMORY, LOWERINGS
-from .passes.alias_facts import alias_facts
-from .passes.check_sections import arrays_apart, check_sections
-from .passes.conditions_in_memory import conditions_in_memory
-from .passes.debug import check_bounds, without_asserts
-from .passes.demote_atomics import demote_atomics
-from .passes.fuse_tests import fuse_tests
-from .passes.gather_atomics import gather_atomics
-from .passes.lower_random import lower_random
-from .passes.make_resident import make_resident
-from .passes.mark_bins import mark_bins
-from .passes.offload import offload
-from .passes.propagate import propagate
-from .passes.report import Claim, report_asserts
-from .passes.split_blocks import split_blocks
-from .target_ptx import Ptx
-from .target_x86 import X86
 
 __all__ = ["LOWERINGS", "MODES", "PASSES", "compile_kernel", "generate", "lower"]
 
@@ -103,7 +114,7 @@ def lower(
     `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is for graph kernels. With `chain`, consecutive
     tasks become one launch: "all" tasks, or only "light" ones. `mode`, one of MODES, is for gradients. `checkpoints` is
     for kernels that have checkpoints. `check_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
-    (check.py).
+    (checker.py).
     """
     with trace.timed("frontend"):
         kernel, captured = translate(function, dict(signature), graph, checkpoints)

@@ -4,5 +4,5 @@
 
 This package holds the Python classes of CUDA graphs. A definition (GraphDef) and its nodes (GraphNode and one class per
 kind) derive from Place, which has the methods that add nodes. A Graph is an executable made from a definition.
-`_handles/graph*.hpp` manages lifetimes. Devices, streams, kernels and memory are in `_objects/`.
+`core/graphs/` manages lifetimes. Devices, streams, kernels and memory are in `objects/`.
 """

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._driver.cuda cimport CUcontext, CUresult
-from cuda_graphs._handles.capture_handles cimport CaptureBox
-from cuda_graphs._handles.graph_handles cimport GraphBox
-from cuda_graphs.graph.condition cimport Condition
-from cuda_graphs.graph.place cimport Place
+from cuda_graphs.core.driver.cuda cimport CUcontext, CUresult
+from cuda_graphs.core.capture.capture_handles cimport CaptureBox
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox
+from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.nodes.insertion_point cimport Place
 
 
 cdef class GraphDef(Place):

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
-from cuda_graphs._objects.stream import Stream
-from cuda_graphs.graph.check import CheckReport
-from cuda_graphs.graph.condition import Condition
-from cuda_graphs.graph.edge_data import EdgeData
-from cuda_graphs.graph.exec import Graph
-from cuda_graphs.graph.node import GraphNode
-from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions
-from cuda_graphs.graph.parameter import Parameter
-from cuda_graphs.graph.place import Place
+from cuda_graphs.graph.analysis.check import CheckReport
+from cuda_graphs.graph.executable.executable import Graph
+from cuda_graphs.graph.nodes.insertion_point import Place
+from cuda_graphs.graph.nodes.node import GraphNode
+from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions
+from cuda_graphs.graph.operands.condition import Condition
+from cuda_graphs.graph.operands.edge_data import EdgeData
+from cuda_graphs.graph.operands.parameter import Parameter
+from cuda_graphs.objects.device.stream import Stream
 
 class GraphDef(Place):
     def __init__(self) -> None: ...

@@ -8,26 +8,41 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 from libcpp.vector cimport vector
 
-from cuda_graphs._driver.cuda cimport CUcontext, CUgraphNode, CUresult
-from cuda_graphs._driver.cuda_graph cimport (
-    CU_GRAPH_COND_ASSIGN_DEFAULT, CUgraphEdgeData, graph_driver,
+from cuda_graphs.core.driver.cuda cimport CUcontext, CUgraphNode, CUresult
+from cuda_graphs.core.driver.cuda_graph cimport (
+    CU_GRAPH_COND_ASSIGN_DEFAULT,
+    CUgraphEdgeData,
+    graph_driver,
 )
-from cuda_graphs._driver.seam cimport check_attempt, ensure_driver, raise_noted
-from cuda_graphs._handles.capture_handles cimport CaptureBox, capture_condition
-from cuda_graphs._handles.graph_handles cimport (
-    ConditionRecord, Edges, GraphBox, NodeKind, create_graph, list_edges, list_nodes,
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
+from cuda_graphs.core.capture.capture_handles cimport CaptureBox, capture_condition
+from cuda_graphs.core.graphs.graph_handles cimport (
+    ConditionRecord,
+    Edges,
+    GraphBox,
+    NodeKind,
+    create_graph,
+    list_edges,
+    list_nodes,
 )
-from cuda_graphs.graph.condition cimport Condition
-from cuda_graphs.graph.exec cimport instantiate_graph
-from cuda_graphs._objects.numbers cimport read_size, read_unsigned
-from cuda_graphs._objects.source cimport find_source, keep_source, text_of
-from cuda_graphs.graph.labels cimport place_in_holder
-from cuda_graphs.graph.operands cimport accept_context
-from cuda_graphs.graph.parameter cimport declare
-from cuda_graphs.graph.place cimport Place, class_of, hand_out, register_class, wrap_node, wrap_raw
-from cuda_graphs.graph.check import check as check_definition
-from cuda_graphs.graph.dot import write_labelled
-from cuda_graphs.graph.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
+from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.executable.executable cimport instantiate_graph
+from cuda_graphs.objects.numbers cimport read_size, read_unsigned
+from cuda_graphs.objects.source cimport find_source, keep_source, text_of
+from cuda_graphs.graph.nodes.labels cimport place_in_holder
+from cuda_graphs.graph.operands.operands cimport accept_context
+from cuda_graphs.graph.operands.parameter cimport declare
+from cuda_graphs.graph.nodes.insertion_point cimport (
+    Place,
+    class_of,
+    hand_out,
+    register_class,
+    wrap_node,
+    wrap_raw,
+)
+from cuda_graphs.graph.analysis.check import check as check_definition
+from cuda_graphs.graph.display.dot import write_labelled
+from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 
 
 cdef class GraphDef(Place):

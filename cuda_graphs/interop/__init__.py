@@ -9,10 +9,10 @@ such a function.
 Arrays and streams of other libraries are accepted everywhere by their protocols, without an adapter.
 """
 
-from cuda_graphs.interop.adapted import Adapted
-from cuda_graphs.interop.cupy_kernel import cupy
-from cuda_graphs.interop.numba_kernel import numba
-from cuda_graphs.interop.torch_function import TorchFunction, torch
-from cuda_graphs.interop.triton_kernel import triton
+from .adapted import Adapted
+from .cupy_kernel import cupy
+from .numba_kernel import numba
+from .torch_function import TorchFunction, torch
+from .triton_kernel import triton
 
 __all__ = ["Adapted", "TorchFunction", "cupy", "numba", "torch", "triton"]

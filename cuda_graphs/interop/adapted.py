@@ -15,10 +15,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from cuda_graphs._objects.arguments import is_known_memory
-from cuda_graphs._objects.array_view import ArrayView, view_array
-from cuda_graphs._objects.kernel import Kernel
-from cuda_graphs._objects.launch_config import LaunchConfig
+from cuda_graphs.objects.code.arguments import is_known_memory
+from cuda_graphs.objects.code.kernel import Kernel
+from cuda_graphs.objects.code.launch_config import LaunchConfig
+from cuda_graphs.objects.memory.array_view import ArrayView, view_array
 
 __all__ = ["Adapted", "address_of", "checked_view", "cooperative", "needs_shared"]
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuda_graphs._objects.kernel import Kernel
-from cuda_graphs._objects.launch_config import LaunchConfig
-from cuda_graphs.interop.adapted import Adapted, cooperative, needs_shared
+from cuda_graphs.objects.code.kernel import Kernel
+from cuda_graphs.objects.code.launch_config import LaunchConfig
+
+from .adapted import Adapted, cooperative, needs_shared
 
 __all__ = ["cupy"]
 

@@ -27,11 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs._objects.kernel import Kernel
-from cuda_graphs._objects.launch_config import LaunchConfig
-from cuda_graphs.graph.condition import Condition
-from cuda_graphs.graph.parameter import Parameter
-from cuda_graphs.interop.adapted import Adapted, address_of, checked_view, cooperative, needs_shared
+from cuda_graphs.graph.operands.condition import Condition
+from cuda_graphs.graph.operands.parameter import Parameter
+from cuda_graphs.objects.code.kernel import Kernel
+from cuda_graphs.objects.code.launch_config import LaunchConfig
+
+from .adapted import Adapted, address_of, checked_view, cooperative, needs_shared
 
 __all__ = ["numba"]
 

@@ -19,15 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs._objects.arguments import is_known_memory
-from cuda_graphs._objects.buffer import Buffer
-from cuda_graphs._objects.device import Device
-from cuda_graphs._objects.kernel import Kernel
-from cuda_graphs._objects.launch_config import LaunchConfig
-from cuda_graphs._objects.memory_resource import SynchronousMemoryResource
-from cuda_graphs._objects.object_code import ObjectCode
-from cuda_graphs.graph.parameter import Parameter
-from cuda_graphs.interop.adapted import Adapted, address_of, checked_view, needs_shared
+from cuda_graphs.graph.operands.parameter import Parameter
+from cuda_graphs.objects.code.arguments import is_known_memory
+from cuda_graphs.objects.code.kernel import Kernel
+from cuda_graphs.objects.code.launch_config import LaunchConfig
+from cuda_graphs.objects.code.object_code import ObjectCode
+from cuda_graphs.objects.device.device import Device
+from cuda_graphs.objects.memory.buffer import Buffer
+from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
+
+from .adapted import Adapted, address_of, checked_view, needs_shared
 
 __all__ = ["triton"]
 

@@ -4,6 +4,6 @@
 
 The folder is not called `kernel` because `cuda_graphs.kernel` is the decorator.
 
-Lower layers do not import this folder. `compiler/` generates code for types, `_objects/` and `graph/` run code, and
+Lower layers do not import this folder. `compiler/` generates code for types, `objects/` and `graph/` run code, and
 only this folder uses both.
 """

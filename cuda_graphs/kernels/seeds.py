@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 
-from cuda_graphs._objects.numbers import need_int
+from cuda_graphs.objects.numbers import need_int
 
 __all__ = ["draw", "random_seed"]
 

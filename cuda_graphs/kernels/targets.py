@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cuda_graphs._driver.choice import driver_info, is_told_of_accesses
-from cuda_graphs._objects.device import Device
-from cuda_graphs._objects.kernel import Kernel
 from cuda_graphs.compiler.artifact import TaskInfo
-from cuda_graphs.compiler.target_ptx import Ptx
-from cuda_graphs.compiler.target_x86 import X86
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.core.driver.choice import driver_info, is_told_of_accesses
+from cuda_graphs.objects.code.kernel import Kernel
+from cuda_graphs.objects.device.device import Device
 
 __all__ = [
     "CODE_TYPES",

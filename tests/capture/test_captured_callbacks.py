@@ -10,7 +10,9 @@ import weakref
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.graph.capture import _capture_callback_with_tail_failure_for_testing as capture_and_lose
+from cuda_graphs.graph.capture.builder import (
+    _capture_callback_with_tail_failure_for_testing as capture_and_lose,
+)
 from tests.graph_rig import ONE
 
 HOST_FN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

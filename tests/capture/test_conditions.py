@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.graph import capture_nodes
+from cuda_graphs.graph.capture import builder_nodes
 from tests.graph_rig import ONE
 
 
@@ -229,7 +229,7 @@ OLD = [
 @pytest.mark.parametrize(("member", "version", "what", "call"), OLD, ids=[row[0] for row in OLD])
 def test_a_driver_that_is_too_old_is_named(member, version, what, call, capturing, monkeypatch):
     condition = capturing.create_condition()
-    monkeypatch.setattr(capture_nodes, "driver_version", lambda: version)
+    monkeypatch.setattr(builder_nodes, "driver_version", lambda: version)
     text = rf"^Driver version {version[0]}\.{version[1]} does not support {what}$"
     with pytest.raises(RuntimeError, match=text):
         call(capturing, condition)

@@ -18,7 +18,7 @@ UNSUPPORTED = 900
 @pytest.fixture(scope="session")
 def foreign(driver):
     """The driver as others in this process use it."""
-    host = next(Path(cg.__file__).parent.glob("_hostdriver/*.so"))
+    host = next(Path(cg.__file__).parent.glob("hostdriver/*.so"))
     return ctypes.CDLL("libcuda.so.1" if driver.kind == "cuda" else str(host))
 
 

@@ -77,12 +77,12 @@ def test_a_capture_that_is_not_relaxed_is_ended_by_its_thread(mode, builder):
 @pytest.mark.parametrize(
     "first",
     [
-        "_objects.stream",
-        "_objects.device",
-        "graph.capture",
-        "graph.exec",
+        "objects.device.stream",
+        "objects.device.device",
+        "graph.capture.builder",
+        "graph.executable.executable",
         "graph.definition",
-        "_objects.launch",
+        "objects.code.launch",
     ],
 )
 def test_modules_are_imported_in_any_order(first, run_child):

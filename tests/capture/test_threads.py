@@ -256,7 +256,7 @@ def test_a_builder_is_collected_mid_capture_by_another_thread(mode, what, driver
 
 
 def test_the_strict_capture_of_a_body_waits_for_its_own_thread(builder, driver_table, kernels):
-    """The driver would not survive an end that it refuses (_handles/capture_end.cpp)."""
+    """The driver would not survive an end that it refuses (core/capture/capture_end.cpp)."""
     asked = driver_table.watch("cuStreamEndCapture")
     builder.begin_building("relaxed")
 

@@ -4,12 +4,12 @@
 
 import pytest
 
-from cuda_graphs.compiler import cache
+from cuda_graphs.compiler.cache import artifact_cache
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder of the disk cache, which is on. It does not exist yet."""
+    """The folder of the disk artifact_cache, which is on. It does not exist yet."""
     monkeypatch.setenv("CUDA_GRAPHS_CACHE", "1")
     monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path / "c"))
     monkeypatch.delenv("CUDA_GRAPHS_CACHE_MIB", raising=False)
@@ -19,6 +19,6 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def counts(monkeypatch):
     """(hits, misses, stored) since the test began."""
-    fresh = cache.CompileCache()
-    monkeypatch.setattr(cache, "compile_cache", fresh)
+    fresh = artifact_cache.CompileCache()
+    monkeypatch.setattr(artifact_cache, "compile_cache", fresh)
     return lambda: (fresh.hits, fresh.misses, fresh.stored)

@@ -7,13 +7,13 @@ from contextlib import suppress
 import numpy as np
 
 from cuda_graphs.compiler.autodiff import gradient
-from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import Wrapped, evaluate
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.debug import without_asserts
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.rig import Grad, compare, flattened
 
 OVERFLOW = "adstack.overflow"

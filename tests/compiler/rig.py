@@ -20,17 +20,18 @@ import numpy as np
 import pytest
 from cuda.pathfinder import find_bitcode_lib
 
-from cuda_graphs._driver.choice import driver_info
-from cuda_graphs.compiler import annotations, block, graph_flow, intrinsics, ir, library, warp
-from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler.codegen.llvm.resident import slots_of
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.ir.scalars import memory_dtype, scalar, written
+from cuda_graphs.compiler.language import annotations, block, graph_flow, intrinsics, library, warp
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import generate, lower
-from cuda_graphs.compiler.resident import slots_of
-from cuda_graphs.compiler.scalars import memory_dtype, scalar, written
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.target_ptx import Ptx
-from cuda_graphs.compiler.target_x86 import X86
-from cuda_graphs.kernels.emission import ConditionSlot, Emission
+from cuda_graphs.core.driver.choice import driver_info
+from cuda_graphs.kernels.graph.emission import ConditionSlot, Emission
 from cuda_graphs.kernels.targets import current_device, target_named
 from tests.ptx import rig as ptx_rig
 
@@ -63,7 +64,7 @@ class Field:
 
     @property
     def __cuda_graphs_field__(self):
-        from cuda_graphs.compiler.annotations import FieldSpec
+        from cuda_graphs.compiler.language.annotations import FieldSpec
 
         return FieldSpec(self.name, t.SCALARS[BY_CODE[self.data.dtype.str]], self.data.shape)
 

@@ -9,12 +9,13 @@ import re
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import ir, machine
-from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler import machine
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.alias_facts import alias_facts, may_alias
 from cuda_graphs.compiler.pipeline import generate, lower
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import Field, function_of, ptx_target
 
 ARRAYS = {

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import compile_kernel, specialise
-from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of, pairs_of, run_all
 
 RNG = np.random.default_rng(5)

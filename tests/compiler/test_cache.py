@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import cache, compile_kernel, disk, specialise
-from cuda_graphs.compiler.target_ptx import Ptx
-from cuda_graphs.compiler.target_x86 import X86
+from cuda_graphs.compiler import compile_kernel, specialise
+from cuda_graphs.compiler.cache import artifact_cache, disk
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from tests.compiler.rig import cg, function_of
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -56,7 +57,7 @@ def signature(n=2):
 
 
 def compiled(n=2, target=None, debug=False):
-    return cache.cached_compile(kernel, signature(n), target or X86(), debug=debug)
+    return artifact_cache.cached_compile(kernel, signature(n), target or X86(), debug=debug)
 
 
 @pytest.mark.parametrize("target", [X86(), Ptx()], ids=["x86", "ptx"])
@@ -86,7 +87,7 @@ def test_each_thing_that_code_depends_on_has_its_own_entry(folder, counts, monke
     assert counts() == (0, 9, 9)
     monkeypatch.setattr("tests.compiler.test_cache.OFFSET", 3)
     compiled()
-    monkeypatch.setattr(cache, "compiler_hash", lambda: "another compiler")
+    monkeypatch.setattr(artifact_cache, "compiler_hash", lambda: "another compiler")
     compiled()
     assert counts() == (1, 10, 10)
 
@@ -147,11 +148,12 @@ def test_a_change_anywhere_in_the_source_is_noticed(folder, counts, tmp_path, wh
     old, new, hit = CHANGES[what]
     script = """
         import numpy as np, mod
-        from cuda_graphs.compiler import cache, specialise
-        from cuda_graphs.compiler.target_x86 import X86
+        from cuda_graphs.compiler.cache import artifact_cache
+        from cuda_graphs.compiler import specialise
+        from cuda_graphs.compiler.codegen.x86.x86_target import X86
         x = np.arange(4).astype("i8" if "i64" in str(mod.k.__annotations__["x"]) else "i4")
-        cache.cached_compile(mod.k, specialise(mod.k, {"x": x, "ball": mod.Ball(2)}), X86())
-        print(cache.compile_cache.hits)
+        artifact_cache.cached_compile(mod.k, specialise(mod.k, {"x": x, "ball": mod.Ball(2)}), X86())
+        print(artifact_cache.compile_cache.hits)
     """
     head = "from tests.compiler.rig import cg\nndarray = cg.ndarray\n"
     results = []
@@ -184,7 +186,7 @@ WARM = """
     sys.meta_path.insert(0, Refuse())
     from cuda_graphs.compiler import machine
     machine._binding.cache_clear()
-    print(test_cache.compiled(target=test_cache.Ptx()).tasks[0].entry, test_cache.cache.compile_cache.hits)
+    print(test_cache.compiled(target=test_cache.Ptx()).tasks[0].entry, test_cache.artifact_cache.compile_cache.hits)
 """
 
 
@@ -412,7 +414,7 @@ def test_zero_turns_it_off(folder, counts, monkeypatch):
 
 
 def test_cache_lists_and_clears_its_entries(folder):
-    shown = cache.CompileCache()
+    shown = artifact_cache.CompileCache()
     assert shown.entries() == []
     compiled(1)
     compiled(2)
@@ -442,7 +444,7 @@ def k(t: cg.template, x: ndarray(i32, 1)):
 """)
     given = specialise(k, {"t": thing, "x": np.zeros(3, "i4")})
     for _ in range(2):
-        cache.cached_compile(k, given, X86())
+        artifact_cache.cached_compile(k, given, X86())
     assert counts() == (0, 2, 0)
     assert not folder.exists()
 
@@ -453,5 +455,5 @@ def test_an_attribute_of_such_a_thing_that_is_outside_is_a_value_like_any_other(
     )
     given = specialise(k, {"x": np.zeros(3, "i4")})
     for _ in range(2):
-        cache.cached_compile(k, given, X86())
+        artifact_cache.cached_compile(k, given, X86())
     assert counts() == (1, 1, 1)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_graphs.compiler import cache, disk
+from cuda_graphs.compiler.cache import artifact_cache, disk
 from tests.compiler import test_cache
 
 # A user without a home, as in containers that run as any user.
@@ -28,7 +28,7 @@ HOMELESS = """
         warnings.simplefilter("always")
         for n in range(3):
             assert test_cache.compiled(n).tasks
-        found = test_cache.cache.compile_cache
+        found = test_cache.artifact_cache.compile_cache
         assert (found.directory, found.entries(), found.bytes, found.clear()) == ("", [], 0, 0)
         assert "without a folder" in repr(found)
     for each in caught:
@@ -49,7 +49,7 @@ def test_a_folder_that_cannot_be_used_is_reported_once(folder):
         test_cache.compiled(0)
     for n in range(3):
         test_cache.compiled(n)  # a warning is an error here
-    assert cache.CompileCache().entries() == []
+    assert artifact_cache.CompileCache().entries() == []
 
 
 def bound(path):
@@ -125,7 +125,7 @@ SMALL_DISK = """
     print(compiled(1))
     print(sorted(os.listdir(folder)))
     os.unlink(filler)
-    print(compiled(1), compiled(1), test_cache.cache.compile_cache.hits)
+    print(compiled(1), compiled(1), test_cache.artifact_cache.compile_cache.hits)
 """
 UNSHARE = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--user", "--map-root-user"])]
 MOUNT = ["sh", "-c", 'mount -t tmpfs -o size=64k,mode=700 cache "$0" && exec "$@"']
@@ -157,7 +157,7 @@ READ_ONLY_DISK = """
         warnings.simplefilter("always")
         for n in (1, 2):
             assert test_cache.compiled(n).tasks
-    print(test_cache.cache.compile_cache.hits, [str(each.message) for each in caught])
+    print(test_cache.artifact_cache.compile_cache.hits, [str(each.message) for each in caught])
 """
 
 
@@ -184,7 +184,7 @@ def test_two_versions_of_the_library_share_a_folder(folder, tmp_path):
         from cuda_graphs.compiler import pipeline
         for n in range(2):
             test_cache.compiled(n)
-        found = test_cache.cache.compile_cache
+        found = test_cache.artifact_cache.compile_cache
         print(pipeline.__file__, found.hits, found.misses)
     """
     wanted = [["0", "2"], ["2", "0"]]

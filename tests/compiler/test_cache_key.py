@@ -18,11 +18,13 @@ import numpy as np
 import pytest
 from cuda.pathfinder import find_bitcode_lib
 
-from cuda_graphs._ptx import cache as image_cache
-from cuda_graphs._ptx import native
-from cuda_graphs.compiler import cache, compile_kernel, fingerprint, specialise, target_x86, versions
-from cuda_graphs.compiler.target_ptx import Ptx
-from cuda_graphs.compiler.target_x86 import X86
+from cuda_graphs.compiler import compile_kernel, specialise
+from cuda_graphs.compiler.cache import artifact_cache, fingerprint, package_versions
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86 import x86_target
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.hostdriver.ptx import cache as image_cache
+from cuda_graphs.hostdriver.ptx import native
 from tests.compiler.rig import Field, Grad, cg
 
 NAN = float("nan")
@@ -42,10 +44,10 @@ class Input:
         return specialise(self.function, self.arguments)
 
     def key(self):
-        defaults = inspect.signature(cache.cached_compile).parameters
+        defaults = inspect.signature(artifact_cache.cached_compile).parameters
         named = {name: each.default for name, each in defaults.items() if each.kind is each.KEYWORD_ONLY}
         options = {**named, **self.options}
-        found = cache.fingerprint(self.function, self.signature, self.target, *options.values())
+        found = artifact_cache.fingerprint(self.function, self.signature, self.target, *options.values())
         return None if found is None else found[0]
 
     def artifact(self):
@@ -312,10 +314,10 @@ def differ(inputs):
 
 
 def test_every_option_of_the_compiler_has_a_case():
-    parameters = inspect.signature(cache.cached_compile).parameters.values()
+    parameters = inspect.signature(artifact_cache.cached_compile).parameters.values()
     assert set(OPTIONS) == {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
-    for target, values in TARGETS.items():
-        assert set(values) == {each.name for each in dataclasses.fields(target)}
+    for each, values in TARGETS.items():
+        assert set(values) == {each.name for each in dataclasses.fields(each)}
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -354,7 +356,7 @@ SURROUNDINGS = {
     "the source of the translator": [(image_cache, "SOURCE")],
     "Python and NumPy": [(fingerprint, "interpreter"), (image_cache, "interpreter")],
     "LLVM": [(fingerprint, "llvm_version"), (native, "llvm_version")],
-    "the CPU": [(target_x86, "identity"), (native, "identity")],
+    "the CPU": [(x86_target, "identity"), (native, "identity")],
 }
 
 
@@ -364,7 +366,7 @@ def test_surroundings_are_part_of_the_key(monkeypatch, what):
 
     def keys():
         return {
-            fingerprint: case.key(), target_x86: case.key(),
+            fingerprint: case.key(), x86_target: case.key(),
             image_cache: image_cache.key(b"text", native.depends_on()),
             native: image_cache.key(b"text", native.depends_on()),
         }  # fmt: skip
@@ -384,10 +386,10 @@ def test_a_tree_of_source_is_known_by_the_states_of_its_files(tmp_path):
     (tmp_path / "a.py").write_text("1")
     file = folder / "b.py"
     file.write_text("2")
-    first = versions.tree_hash(str(tmp_path))
+    first = package_versions.tree_hash(str(tmp_path))
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "b.py").write_text("no source")
-    assert versions.tree_hash(str(tmp_path)) == first
+    assert package_versions.tree_hash(str(tmp_path)) == first
     found = {first}
     before = file.stat()
     for change in (
@@ -397,7 +399,7 @@ def test_a_tree_of_source_is_known_by_the_states_of_its_files(tmp_path):
     ):
         change()
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # as an archive that is unpacked does
-        found.add(versions.tree_hash(str(tmp_path)))
+        found.add(package_versions.tree_hash(str(tmp_path)))
     assert len(found) == 4
 
 
@@ -436,5 +438,5 @@ def test_code_of_names_that_changed_while_it_was_made_is_not_kept(tmp_path, monk
     text = "\ndef f(n):\n    STEPS.append(n)\n    return len(STEPS)\n"
     case = constant(defined(text, STEPS=[]), "cg.static({}(3))")
     for _ in range(2):
-        assert cache.cached_compile(case.function, case.signature, case.target).tasks
+        assert artifact_cache.cached_compile(case.function, case.signature, case.target).tasks
     assert not list(tmp_path.glob("c/*"))

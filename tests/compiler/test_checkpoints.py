@@ -16,8 +16,8 @@ from cuda_graphs.compiler.errors import (
     CompileSyntaxError,
     CompileTypeError,
 )
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.rig import TARGETS, cg, compare, flattened, function_of
 
 i32_1d = cg.ndarray(cg.i32, 1)

@@ -5,12 +5,12 @@
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import ir
 from cuda_graphs.compiler.autodiff.derivatives import contribution
-from cuda_graphs.compiler.builder import Builder
-from cuda_graphs.compiler.interpret import Machine
-from cuda_graphs.compiler.ops import OPS, evaluate, result_type
-from cuda_graphs.compiler.types import bool_, f32, f64, i64
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.interpreter import Machine
+from cuda_graphs.compiler.ir.ops import OPS, evaluate, result_type
+from cuda_graphs.compiler.ir.types import bool_, f32, f64, i64
 
 FLOATS = [row for row in OPS.values() if "float" in row.kinds and row.rule != "bits"]
 SMOOTH = [row.name for row in FLOATS if any(each != "0" for each in row.derivative or ())]

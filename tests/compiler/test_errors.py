@@ -9,10 +9,11 @@ import re
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import errors, intrinsics
+from cuda_graphs.compiler import errors
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.language import intrinsics
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of
 from tests.compiler.test_blocks import REFUSED
 from tests.compiler.test_checkpoints import MISTAKES as OF_CHECKPOINTS

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import errors
-from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.annotations import ndarray
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.language.annotations import ndarray
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler import test_errors
 from tests.compiler.rig import Field, function_of
 from tests.compiler.test_errors import Immutable, Index, Name, Return, Syntax, Type

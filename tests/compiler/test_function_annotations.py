@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import errors
-from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.annotations import ArraySpec, NDArray, ScalarSpec, Tensor, vec
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.signature import specialise
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.language.annotations import ArraySpec, NDArray, ScalarSpec, Tensor, vec
+from cuda_graphs.compiler.language.signature import specialise
 from tests.compiler.rig import cg, function_of, run_all
 
 

@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from cuda_graphs._driver.choice import driver_info
 from cuda_graphs.compiler import compile_kernel, specialise
-from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.core.driver.choice import driver_info
 from tests.compiler.rig import cg, function_of, on_gpu, on_ptx, pairs_of, ptx_target, run_all
 
 # One thread; no whole warp; some warps; as many threads as there may be.

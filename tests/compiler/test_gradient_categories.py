@@ -19,8 +19,8 @@ import pytest
 
 from cuda_graphs.compiler.autodiff import gradient
 from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler import gradient_rig
 from tests.compiler.gradient_rig import floats, ints, zeros
 from tests.compiler.rig import Field, Grad, cg, targets_here

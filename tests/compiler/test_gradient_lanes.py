@@ -6,10 +6,10 @@ stacks. Iterations that push values at different times run one by one."""
 import numpy as np
 import pytest
 
+from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import spread_of
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.spread import spread_of
-from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.gradient_rig import gradients
 from tests.compiler.rig import Grad, cg
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler.errors import CompileGradientError
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.gradient_rig import floats, gradients, ints, zeros
 from tests.compiler.rig import Grad, cg
 

@@ -6,7 +6,6 @@ would run them; no statement moves into or out of it. Statements without a meani
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import ir
 from cuda_graphs.compiler.artifact import layout
 from cuda_graphs.compiler.errors import (
     CompileError,
@@ -17,8 +16,9 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     CompileValueError,
 )
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.rig import TARGETS, Field, cg, function_of, run_all
 from tests.nested_flow import nested_flow, nested_flow_in_python
 

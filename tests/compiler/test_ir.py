@@ -7,15 +7,16 @@ import re
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import compile_kernel, ir
-from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.check import IRError, check
-from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler import compile_kernel
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.ir.checker import IRError, check
+from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.ir.printer import text
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import PASSES, lower
-from cuda_graphs.compiler.printer import text
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.target_ptx import Ptx
-from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, run_all
 
 X, M, OTHER = ir.Array("x", t.f32, 1), ir.Array("m", t.i32, 2), ir.Array("other", t.f32, 1)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import compile_kernel, specialise
+from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import spread_of
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.machine import assembly
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.spread import spread_of
-from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, function_of, run_all
 
 RNG = np.random.default_rng(7)

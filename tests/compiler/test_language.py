@@ -254,8 +254,8 @@ def tasks_of_functions(x: i32s, y: i32s):
 
 
 def test_loops_of_functions_at_the_top_are_tasks():
+    from cuda_graphs.compiler.language.signature import specialise
     from cuda_graphs.compiler.pipeline import lower
-    from cuda_graphs.compiler.signature import specialise
 
     arguments = {"x": zeros(5), "y": zeros(7)}
     found = run_all(tasks_of_functions, **arguments)

@@ -8,9 +8,10 @@ import random
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import errors, ir
-from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir import types as t
 from tests.compiler.rig import cg, function_of, run_all
 
 WHOLE = [type for type in t.SCALARS.values() if type.kind in ("int", "uint")]

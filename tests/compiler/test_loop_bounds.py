@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.ir import types as t
 from tests.compiler.rig import cg, function_of, run_all
 
 INTEGERS = {name: type for name, type in t.SCALARS.items() if type.kind in ("int", "uint")}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import errors
-from cuda_graphs.compiler.interpret import AssertionFailed
+from cuda_graphs.compiler.ir.interpreter import AssertionFailed
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.rig import Field, cg, execute, function_of, run_all
 
 i32s = cg.ndarray(cg.i32, 1)

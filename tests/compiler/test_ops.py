@@ -11,11 +11,11 @@ import itertools
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import ir
-from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.ops import OPS, evaluate, result_type
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.ir.ops import OPS, evaluate, result_type
+from cuda_graphs.compiler.ir.scalars import memory_dtype, read, scalar, written
 from cuda_graphs.compiler.passes.offload import offload
-from cuda_graphs.compiler.scalars import memory_dtype, read, scalar, written
 from tests.compiler.rig import execute, targets_here, written_as
 from tests.ptx import exact
 

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.interpret import interpret
-from cuda_graphs.compiler.signature import specialise
+from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.language.signature import specialise
 from tests.compiler.rig import SEED, compare, function_of, lower, same
 
 FEW = settings(

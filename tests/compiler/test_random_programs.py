@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuda_graphs.compiler.check import check
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler.ir.checker import check
+from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import DEBUG, PASSES
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.programs import ARRAYS, COLUMNS, FIELD, ROWS, SIZE, Inner, Settings, arguments, programs
 from tests.compiler.rig import SEED, Field, compare, flattened, function_of, lower, same
 

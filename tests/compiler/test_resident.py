@@ -6,10 +6,10 @@ are refused if the caller demanded it, and become nodes otherwise."""
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import ir
 from cuda_graphs.compiler.errors import CompileResidentError
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.rig import TARGETS, cg, ptx_target, run_all
 from tests.nested_flow import nested_flow
 

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler.interpret import AssertionFailed
+from cuda_graphs.compiler.ir.interpreter import AssertionFailed
 from tests.compiler.rig import SEED, TARGETS, cg, execute, flattened, lower, printed, run_all, specialise
 
 

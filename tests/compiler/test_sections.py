@@ -18,9 +18,9 @@ from cuda_graphs.compiler.errors import (
     CompileSyntaxError,
     UnsupportedSyntaxError,
 )
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.check_sections import arrays_apart
 from cuda_graphs.compiler.pipeline import LOWERINGS, lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.rig import TARGETS, Field, cg, function_of, run_all
 
 i32_1d = cg.ndarray(cg.i32, 1)

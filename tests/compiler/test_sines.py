@@ -5,9 +5,9 @@ side; one that is left over has the bits of a lane."""
 
 import numpy as np
 
+from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import spread_of
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.spread import spread_of
 from tests.compiler.rig import cg, execute
 
 f32 = cg.f32

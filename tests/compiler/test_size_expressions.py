@@ -10,16 +10,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuda_graphs.compiler import cache, ir
 from cuda_graphs.compiler.autodiff import gradient
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import (
+    LIMIT,
+    TooLong,
+    Wrapped,
+    evaluate,
+    leaves_of,
+    nodes,
+)
 from cuda_graphs.compiler.autodiff.gradient import reads
-from cuda_graphs.compiler.autodiff.sizes import LIMIT, TooLong, Wrapped, evaluate, leaves_of, nodes
 from cuda_graphs.compiler.autodiff.sizing import sizing_body
+from cuda_graphs.compiler.cache import artifact_cache
 from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import SCALARS
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import PASSES, lower
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.types import SCALARS
 from tests.compiler.gradient_rig import flat_of, floats, ints, leaf_in, zeros
 from tests.compiler.rig import Field, cg, compare, function_of
 
@@ -406,5 +414,5 @@ def test_host_sizer_and_counting_agree_about_many_random_loops(lines, numbers, n
 def test_expressions_are_the_same_from_disk():
     k = kernel_of(["for j in range(b[i]):", "    for _ in range(b[j % 5] - at[i]):", f"        {STEP}"])
     for stack in stacks_of(k, arguments()):
-        text = cache.json.loads(cache.json.dumps(stack.room))
-        assert cache._tuples(text) == stack.room
+        text = artifact_cache.json.loads(artifact_cache.json.dumps(stack.room))
+        assert artifact_cache._tuples(text) == stack.room

@@ -8,15 +8,15 @@ import json
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import cache, disk
 from cuda_graphs.compiler.autodiff import counting, gradient, plan
-from cuda_graphs.compiler.autodiff.sizes import Wrapped, evaluate
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import Wrapped, evaluate
+from cuda_graphs.compiler.cache import artifact_cache, disk
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.interpret import interpret
+from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import compile_kernel
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.gradient_rig import flat_of, floats, gradients, ints, leaf_in, zeros
 from tests.compiler.rig import cg, function_of
 
@@ -197,7 +197,7 @@ def test_entries_on_disk_carry_what_is_known_of_a_gradient():
     made = artifact()
     assert made.gradient.stacks
     functions = {each.__qualname__: [each] for each in made.captured}
-    found = cache.decoded(cache.encoded(made, functions), functions)
+    found = artifact_cache.decoded(artifact_cache.encoded(made, functions), functions)
     assert found.gradient == made.gradient
     assert evaluate(found.gradient.stacks[0].room, lambda *leaf: 3) == 5
 
@@ -220,22 +220,22 @@ def test_an_entry_without_expressions_is_refused_and_compiled_again(tmp_path, mo
     """Without its expressions an entry would give stacks that are too small. The damaged file has its right name."""
     monkeypatch.setenv("CUDA_GRAPHS_CACHE", "1")
     monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path))
-    fresh = cache.CompileCache()
-    monkeypatch.setattr(cache, "compile_cache", fresh)
+    fresh = artifact_cache.CompileCache()
+    monkeypatch.setattr(artifact_cache, "compile_cache", fresh)
     signature = specialise(from_below_zero, {"x": floats(0.3), "n": 3, "y": zeros()})
-    made = cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
-    name, functions = cache.fingerprint(
+    made = artifact_cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
+    name, functions = artifact_cache.fingerprint(
         from_below_zero, signature, X86(), False, None, None, "reverse", False
     )
-    data = disk.read(cache.KIND, name)
+    data = disk.read(artifact_cache.KIND, name)
     start = 8 + int.from_bytes(data[:8], "little")
     head = json.loads(data[8:start])
     damage(head)
     text = json.dumps(head).encode()
-    assert disk.write(cache.KIND, name, len(text).to_bytes(8, "little") + text + data[start:])
-    assert cache.load(name, functions).gradient is None
-    again = cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
+    assert disk.write(artifact_cache.KIND, name, len(text).to_bytes(8, "little") + text + data[start:])
+    assert artifact_cache.load(name, functions).gradient is None
+    again = artifact_cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
     assert again.gradient == made.gradient and again.gradient.stacks[0].room is not None
     assert (fresh.hits, fresh.misses, fresh.stored) == (0, 2, 2)
-    cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
+    artifact_cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
     assert fresh.hits == 1

@@ -9,11 +9,12 @@ import warnings
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import errors, ir
+from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.interpret import AssertionFailed
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.interpreter import AssertionFailed
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler import rig
 from tests.compiler.rig import TARGETS, cg, function_of, run_all
 

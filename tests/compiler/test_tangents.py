@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
 from tests.compiler.gradient_rig import differences, flat_of, floats, ints, zeros
 from tests.compiler.rig import cg, compare
 

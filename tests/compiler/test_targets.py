@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import compile_kernel
-from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.machine import assembly
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.signature import specialise
-from cuda_graphs.compiler.target_ptx import Ptx
-from cuda_graphs.compiler.target_x86 import X86
 from tests.compiler.rig import cg, on_ptx, on_x86, ptx_target, run_all
 
 

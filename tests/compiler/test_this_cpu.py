@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from cuda_graphs.compiler import machine, this_cpu
+from cuda_graphs.compiler import machine
+from cuda_graphs.compiler.codegen.x86 import host_cpu
 
 LINE = (
     "processor\t: {n}\nvendor_id\t: Acme\nmodel\t\t: 17\ncpu MHz\t\t: {mhz}\nflags\t\t: fpu {flag}\n"
@@ -23,12 +24,12 @@ def cpu(tmp_path, monkeypatch):
     def describe(text):
         file = tmp_path / "cpuinfo"
         file.write_text(text)
-        monkeypatch.setattr(this_cpu, "FILE", str(file))
-        this_cpu.identity.cache_clear()
-        return this_cpu.identity()
+        monkeypatch.setattr(host_cpu, "FILE", str(file))
+        host_cpu.identity.cache_clear()
+        return host_cpu.identity()
 
     yield describe
-    this_cpu.identity.cache_clear()
+    host_cpu.identity.cache_clear()
 
 
 def test_cores_and_clocks_do_not_matter_but_what_the_cpu_can_do(cpu):
@@ -53,22 +54,22 @@ def test_llvm_names_the_cpu_where_the_system_does_not(cpu, text):
 
 
 def test_llvm_names_the_cpu_where_the_file_is_missing(monkeypatch):
-    monkeypatch.setattr(this_cpu, "FILE", "/nowhere")
-    this_cpu.identity.cache_clear()
+    monkeypatch.setattr(host_cpu, "FILE", "/nowhere")
+    host_cpu.identity.cache_clear()
     try:
-        assert this_cpu.identity() == str(machine.cpu())
+        assert host_cpu.identity() == str(machine.cpu())
     finally:
-        this_cpu.identity.cache_clear()
+        host_cpu.identity.cache_clear()
 
 
 def test_an_image_is_known_again_by_all_that_it_says_of_its_cpu():
     made = {
-        this_cpu.made_here("x86_64", ["avx2"]),
-        this_cpu.made_here("x86_64", ["avx2", "fma"]),
-        this_cpu.made_here("riscv64", ["avx2"]),
+        host_cpu.made_here("x86_64", ["avx2"]),
+        host_cpu.made_here("x86_64", ["avx2", "fma"]),
+        host_cpu.made_here("riscv64", ["avx2"]),
     }
     assert len(made) == 3
-    assert this_cpu.made_here("x86_64", ["avx2"]) in made
+    assert host_cpu.made_here("x86_64", ["avx2"]) in made
 
 
 MAPS = """

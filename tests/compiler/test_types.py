@@ -8,10 +8,11 @@ import itertools
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import errors, ir
-from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.annotations import ScalarSpec
+from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.language.annotations import ScalarSpec
 from tests.compiler.rig import cg, function_of, run_all
 from tests.compiler.test_values import arithmetic_type
 

@@ -13,11 +13,11 @@ import re
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import types as t
-from cuda_graphs.compiler.annotations import ndarray
-from cuda_graphs.compiler.builder import Builder
 from cuda_graphs.compiler.errors import CompileTypeError
-from cuda_graphs.compiler.ir import Param
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.ir import Param
+from cuda_graphs.compiler.language.annotations import ndarray
 from tests.compiler.rig import function_of, run_all
 
 ALL = list(t.SCALARS.values())

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the parabolas of a GPU's special function unit (cuda_graphs/_ptx/interpolator.py) from what it gives.
+"""Finds the parabolas of a GPU's special function unit (cuda_graphs/hostdriver/ptx/lowering/interpolator.py) from
+what it gives.
 
     CUDA_GRAPHS_DRIVER=cuda python -m tests.conformance.interpolator_fit [--write]
 
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import cuda_graphs as cg
-from cuda_graphs._ptx import interpolator, interpolator_table
+from cuda_graphs.hostdriver.ptx.lowering import interpolator, interpolator_table
 from tests.conformance.test_interpolator import INSTRUCTIONS, ONE, TWO, Unit
 
 RESTS = 1 << 17

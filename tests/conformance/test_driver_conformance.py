@@ -21,7 +21,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent / "driver"
 ROOT = HERE.parents[2]
-HOST_DRIVER = ROOT / "cuda_graphs/_hostdriver/libcuda_graphs_hostdriver.so"
+HOST_DRIVER = ROOT / "cuda_graphs/hostdriver/libcuda_graphs_hostdriver.so"
 BUILD = ROOT / "build" / "driver_cases"
 
 H200 = json.loads((HERE / "h200.json").read_text())

@@ -155,7 +155,7 @@ def test_approximate_instructions_give_the_bits_of_an_h200(device, unit, recorde
 @pytest.mark.nightly
 def test_the_table_is_what_results_allow(session_device):
     """On a GPU: its unit is that of the table. On the host driver: the table is read as it was found."""
-    from cuda_graphs._ptx import interpolator, interpolator_table
+    from cuda_graphs.hostdriver.ptx.lowering import interpolator, interpolator_table
     from tests.conformance import interpolator_fit
 
     found = interpolator_fit.found_on(interpolator_fit.Machine())

@@ -84,7 +84,7 @@ UNUSED = {
     "from_object",
 }
 # Modules that call a driver themselves; arrays and kernels of the layer above call it through them.
-LAYERS = ("cuda_graphs._objects.", "cuda_graphs.graph.")
+LAYERS = ("cuda_graphs.objects.", "cuda_graphs.graph.")
 PUBLIC = {name: getattr(cg, name) for name in cg.__all__ if name not in PLAIN}
 CLASSES = [n for n, cls in PUBLIC.items() if isinstance(cls, type) and cls.__module__.startswith(LAYERS)]
 

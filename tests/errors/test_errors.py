@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from cuda_graphs import errors
-from cuda_graphs.error_table import LOST, ROWS, STICKY, TABLE
 from cuda_graphs.errors import (
     CaptureError,
     CUDAError,
@@ -26,6 +25,7 @@ from cuda_graphs.errors import (
     instantiate_error,
     update_error,
 )
+from cuda_graphs.errors.table import LOST, ROWS, STICKY, TABLE
 
 
 def codes_of_cuda_h() -> dict[str, int]:

@@ -15,7 +15,7 @@ import numpy as np
 
 import cuda_graphs as cg
 from cuda_graphs import testing
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.conftest import LEFT, levels, wait_until
 
 SCENARIOS = {}

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.graph import exec_nodes, node_kinds
+from cuda_graphs.graph.executable import executable_nodes
+from cuda_graphs.graph.nodes import node_kinds
 from tests.faults import captured_operations  # noqa: F401  (it fills OPERATIONS)
 from tests.faults.operations import OPERATIONS
 from tests.faults.rig import SCENARIOS
@@ -26,7 +27,7 @@ SOURCES = ("definitions", "captures", "operations", "captured_operations")
 
 
 def classes():
-    kinds = [thing for module in (node_kinds, exec_nodes) for thing in vars(module).values()]
+    kinds = [thing for module in (node_kinds, executable_nodes) for thing in vars(module).values()]
     nodes = [
         kind for kind in kinds if isinstance(kind, type) and kind.__module__.startswith("cuda_graphs.graph")
     ]

@@ -23,7 +23,7 @@ from tests.fuzz.mutations import case
 
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = 6 << 30  # that a process which loads may write to
-UNKNOWN = 999  # CUDA_ERROR_UNKNOWN: an exception of the loader that is no refusal (_driver/seam.pyx)
+UNKNOWN = 999  # CUDA_ERROR_UNKNOWN: an exception of the loader that is no refusal (core/driver/seam.pyx)
 PATIENCE = 60  # seconds for one case, on a machine that is busy with other things
 
 

@@ -138,7 +138,7 @@ def odd_modules() -> list[str]:
 
 
 def linked(texts: list[str], chance: random.Random) -> bytes:
-    """Returns several texts in the form of the driver's linker (_ptx/units.py); the first line may be wrong."""
+    """Returns texts in the form of the driver's linker (hostdriver/ptx/units.py). The first line may be wrong."""
     lengths = " ".join(str(len(text.encode())) for text in texts)
     line = (
         f"// linked by the host driver of cuda_graphs: {chance.choice(('whole', 'whole', 'parts'))} {lengths}"
@@ -159,7 +159,7 @@ def fatbin(*entries: tuple[int, bytes]) -> bytes:
 @cache
 def native_code() -> bytes:
     """An object file with code, constants and variables."""
-    from cuda_graphs._ptx import loader, native
+    from cuda_graphs.hostdriver.ptx import loader, native
 
     _, ir = loader.translate((TESTS / "interop" / "code" / "numba_spread.ptx").read_text())
     return native.compile_ir(ir)
@@ -169,8 +169,8 @@ def native(chance: random.Random) -> bytes:
     """A native image whose hash is right, as far as it is damaged before it is made."""
     from types import SimpleNamespace
 
-    from cuda_graphs._ptx.native import host
     from cuda_graphs.compiler.image import native_image
+    from cuda_graphs.hostdriver.ptx.native import host
 
     slots = [SimpleNamespace(offset=0, size=8), SimpleNamespace(offset=8, size=chance.choice((8, 0, -1)))]
     task = SimpleNamespace(

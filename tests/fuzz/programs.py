@@ -20,8 +20,8 @@ import warnings
 from contextlib import contextmanager, redirect_stdout
 from functools import cache
 
-from cuda_graphs.compiler.annotations import StaticSpec
 from cuda_graphs.compiler.errors import CompileError
+from cuda_graphs.compiler.language.annotations import StaticSpec
 from cuda_graphs.compiler.pipeline import lower
 from docs import language_rows as rows
 from docs.language_page import PARAMETERS, function

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._ptx import loader
-from cuda_graphs._ptx.errors import ImageError
+from cuda_graphs.hostdriver.ptx import loader
+from cuda_graphs.hostdriver.ptx.errors import ImageError
 from tests.fuzz import images
 from tests.fuzz.mutations import case, fatbin
 

@@ -57,7 +57,7 @@ def registered(array):
     path = (
         "libcuda.so.1"
         if cg.driver_info().kind == "cuda"
-        else next(Path(cg.__file__).parent.glob("_hostdriver/*.so"))
+        else next(Path(cg.__file__).parent.glob("hostdriver/*.so"))
     )
     driver = ctypes.CDLL(str(path))
     start = ctypes.c_void_p(array.ctypes.data)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
-from cuda_graphs.graph.lives import lives_of
+from cuda_graphs.core.resources import boxes
+from cuda_graphs.graph.analysis.liveness import lives_of
 from tests.graph_rig import ONE
 
 
@@ -230,7 +230,7 @@ def test_memory_that_is_freed_twice_is_found(g, monkeypatch):
     first = a.free(a.dptr)
     second = first.join(name="frees too")
     twice = lambda order, allocs, frees: lives_of(order, allocs, [*frees, (a.dptr, order.steps[second])])  # noqa: E731
-    monkeypatch.setattr("cuda_graphs.graph.check.lives_of", twice)
+    monkeypatch.setattr("cuda_graphs.graph.analysis.check.lives_of", twice)
     (report,) = g.check()
     assert (report.kind, report.nodes[0], {*report.nodes[1:]}) == ("freed_twice", a, {first, second})
     assert report.text.startswith("the memory of AllocNode 'memory' (")

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from cuda_graphs._objects.array_view import view_array
-from cuda_graphs.graph.copy_shape import Extents, Operand, Shape, Side, explicit_shape, shape_of
+from cuda_graphs.graph.operands.copy_shape import Extents, Operand, Shape, Side, explicit_shape, shape_of
+from cuda_graphs.objects.memory.array_view import view_array
 
 
 def operand(name, array):

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.graph.calls import BUILDERS, GOOD, call, needs
 from tests.graph.graph_specs import SPECS
 from tests.graph_rig import ONE

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.graph.dot import add_labels, find_handles
+from cuda_graphs.graph.display.dot import add_labels, find_handles
 from tests.graph.graph_specs import SPECS
 from tests.graph_rig import ONE
 

@@ -10,7 +10,7 @@ import weakref
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.graph.graph_specs import SPECS
 from tests.graph_rig import ONE
 from tests.thread_rig import side_by_side

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: what Order says of nodes, touches and the lives of allocations is what the transitive closure says, in however
+"""Law: what Order says of nodes, accesses and the lives of allocations is what the transitive closure says, in however
 many blocks it looks."""
 
 from itertools import product
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_graphs.graph import lives, order
-from cuda_graphs.graph.lives import lives_of
-from cuda_graphs.graph.order import CyclicError, Order, Touch
-from cuda_graphs.graph.spans import Span
+from cuda_graphs.graph.analysis import liveness, order
+from cuda_graphs.graph.analysis.liveness import lives_of
+from cuda_graphs.graph.analysis.order import CyclicError, Order, Touch
+from cuda_graphs.graph.operands.spans import Span
 
 FEW = settings(max_examples=60, deadline=None)  # no clocks: the machine may be busy
 
@@ -21,7 +21,7 @@ FEW = settings(max_examples=60, deadline=None)  # no clocks: the machine may be 
 def block(request):
     patch = pytest.MonkeyPatch()
     patch.setattr(order, "BLOCK", request.param)
-    patch.setattr(lives, "BLOCK", request.param)
+    patch.setattr(liveness, "BLOCK", request.param)
     yield
     patch.undo()
 

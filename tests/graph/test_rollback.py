@@ -8,7 +8,7 @@ The table of driver functions is where failures can be made: for the time of a t
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.graph_rig import ONE
 
 CASES = {

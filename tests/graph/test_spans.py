@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_graphs.graph.spans import Span
+from cuda_graphs.graph.operands.spans import Span
 
 AXES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 13)), max_size=3)
 SPANS = st.tuples(st.integers(0, 40), st.integers(1, 5), AXES)

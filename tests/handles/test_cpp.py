@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parent
-HOST_DRIVER = FOLDER.parents[1] / "cuda_graphs/_hostdriver/libcuda_graphs_hostdriver.so"
+HOST_DRIVER = FOLDER.parents[1] / "cuda_graphs/hostdriver/libcuda_graphs_hostdriver.so"
 
 
 BUILD = FOLDER.parents[1] / "build/handles"

@@ -6,7 +6,7 @@ import gc
 import threading
 import time
 
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 
 
 class Marked:
@@ -108,7 +108,7 @@ def test_object_deferred_at_the_end_of_the_process_is_leaked_in_silence(run_chil
     child = run_child(
         """
 import atexit, threading
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 class Loud:
     def __del__(self):
         print("gone")

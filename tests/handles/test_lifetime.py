@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 
 FILL = """
 extern "C" __global__ void fill(int* x, int n, int value) {
@@ -136,7 +136,7 @@ def test_the_context_lives_as_long_as_the_process(device, run_child):
     child = run_child(
         """
 import gc, threading, cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 streams = []
 def work():
     device = cg.Device(); device.set_current(); streams.append(device.create_stream())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-LIBRARY = HERE.parents[1] / "cuda_graphs/_hostdriver/libcuda_graphs_hostdriver.so"
+LIBRARY = HERE.parents[1] / "cuda_graphs/hostdriver/libcuda_graphs_hostdriver.so"
 SUBJECTS = sorted(path.stem.removeprefix("test_") for path in (HERE / "cpp").glob("test_*.cpp"))
 
 

@@ -5,7 +5,7 @@
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.kernels import retained
+from cuda_graphs.kernels.arrays import keep_alive
 from tests.graph_rig import code, eventually, kernels
 from tests.kernels.graph_kernels import LOWERINGS
 
@@ -23,7 +23,7 @@ def kernels_forget(request, device):
     """Kernels of the module keep no code after a test: what is counted then is what the test has left behind."""
     yield
     device.sync()
-    retained.let_go()
+    keep_alive.let_go()
     for value in vars(request.module).values():
         if isinstance(value, cg.KernelFunction):
             value.forget()

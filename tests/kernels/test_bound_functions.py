@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.compiler.fingerprint import Fingerprint
+from cuda_graphs.compiler.cache.fingerprint import Fingerprint
 
 i32 = cg.i32
 

@@ -11,7 +11,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.compiler import pipeline
-from cuda_graphs.kernels import many
+from cuda_graphs.kernels.call import compile_all
 from tests.thread_rig import side_by_side
 
 f32_1d = cg.types.ndarray(cg.f32, ndim=1)
@@ -112,8 +112,8 @@ def test_an_interrupt_cancels_what_has_not_begun(monkeypatch):
 
         yield advance
 
-    monkeypatch.setattr(many, "ThreadPoolExecutor", Pool)
-    monkeypatch.setattr(many, "bar", interrupted)
+    monkeypatch.setattr(compile_all, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(compile_all, "bar", interrupted)
     x = np.ones(3, "f")
     with pytest.raises(KeyboardInterrupt):
         cg.compile_all([(double, x), (slow, x), (never, x)], threads=1)

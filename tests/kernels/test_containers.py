@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.graph_rig import pinned
 from tests.thread_rig import side_by_side
 
@@ -86,13 +86,13 @@ assert F.grad.to_numpy().tolist() == [[0, 0, 0]] * 4
 FORKED = """
 import os, threading, warnings
 import cuda_graphs as cg
-from cuda_graphs.kernels import ndarray
+from cuda_graphs.kernels.arrays import ndarray
 cg.Device().set_current()
 field, held, gate = cg.field(cg.i32, 3), threading.Event(), threading.Event()
 def hold(*args):  # of the thread that makes the memory of another field
     held.set()
     gate.wait()
-ndarray.retained.let_go = hold
+ndarray.keep_alive.let_go = hold
 thread = threading.Thread(target=lambda: cg.field(cg.i32, 4).handle)
 thread.start()
 held.wait()

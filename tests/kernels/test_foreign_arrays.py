@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.kernels import foreign
+from cuda_graphs.kernels.arrays import foreign
 from tests.graph_rig import pinned
 
 __all__ = ["pinned"]

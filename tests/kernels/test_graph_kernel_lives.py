@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.conftest import wait_until
 from tests.kernels.graph_kernels import array, body, count_down, f32_1d, i32_0d, i32_1d, seed, two
 from tests.thread_rig import side_by_side
@@ -55,7 +55,7 @@ def test_nothing_is_left_when_a_kernel_goes():
 
 
 def test_graphs_that_were_not_used_for_the_longest_time_go():
-    from cuda_graphs.kernels.function import MOST_GRAPHS
+    from cuda_graphs.kernels.call.function import MOST_GRAPHS
 
     @cg.kernel(graph=True)
     def fill(x: i32_1d, value: cg.template):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.conftest import wait_until
 from tests.kernels.graph_kernels import (
     array,
@@ -33,7 +33,7 @@ nested = cg.kernel(nested_flow, graph=True)
 @pytest.fixture
 def others(driver):
     """The driver's library itself: what code outside of this package calls."""
-    host = next(Path(cg.__file__).parent.glob("_hostdriver/*.so"))
+    host = next(Path(cg.__file__).parent.glob("hostdriver/*.so"))
     library = ctypes.CDLL("libcuda.so.1" if driver.kind == "cuda" else str(host))
 
     def call(name, *arguments):

@@ -13,7 +13,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs import testing
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.kernels.graph_kernels import array, counted, counters, f32_1d, i32_0d, i32_1d
 
 f32_2d = cg.types.ndarray(cg.f32, ndim=2)

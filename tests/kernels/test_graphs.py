@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 
 f32_1d = cg.types.ndarray(cg.f32, ndim=1)
 

@@ -95,7 +95,7 @@ def test_threads_share_a_kernel():
 
 
 def test_a_kernel_that_is_gone_leaves_nothing(device):
-    from cuda_graphs._handles import boxes
+    from cuda_graphs.core.resources import boxes
 
     gc.collect()
     before = boxes.live()

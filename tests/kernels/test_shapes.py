@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import compile_kernel, specialise
-from cuda_graphs.compiler.target_ptx import Ptx
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.kernels.targets import TARGETS
 from tests.compiler.rig import function_of
 

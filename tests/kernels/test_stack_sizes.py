@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.kernels import rooms
+from cuda_graphs.kernels.gradients import stack_sizing
 from tests.kernels.gradient_kernels import array
 from tests.kernels.stack_rig import (
     A_LAUNCH,
@@ -272,7 +272,7 @@ def test_a_field_that_nobody_finds_is_left_to_the_sizer(y, monkeypatch):
 
     x = array(START)
     of_lost.grad(x, y)
-    monkeypatch.setattr(rooms, "find_field", nothing)
+    monkeypatch.setattr(stack_sizing, "find_field", nothing)
     for _ in range(2):
         assert costs(call(of_lost, x, y, wanted=cosines(START, 6))) == A_LAUNCH
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.graph_rig import code, eventually, fresh_kernels, kernels, pinned, run
 
 __all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
@@ -17,9 +17,7 @@ __all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
 @pytest.fixture
 def raw(driver):
     """The driver's library itself: what another user of it in this process would call."""
-    path = (
-        "libcuda.so.1" if driver.kind == "cuda" else next(Path(cg.__file__).parent.glob("_hostdriver/*.so"))
-    )
+    path = "libcuda.so.1" if driver.kind == "cuda" else next(Path(cg.__file__).parent.glob("hostdriver/*.so"))
     library = ctypes.CDLL(str(path))
 
     def call(name, *arguments):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.graph_rig import ONE
 
 CONDITIONALS = {

@@ -12,7 +12,7 @@ import weakref
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.graph_rig import ONE
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -14,7 +14,7 @@ import threading
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 from tests.graph_rig import ONE
 
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -211,7 +211,7 @@ UNWINDING = """
 import ctypes
 from ctypes import c_void_p
 import cuda_graphs as cg
-from cuda_graphs._driver import choice
+from cuda_graphs.core.driver import choice
 device = cg.Device(); device.set_current(); stream = device.create_stream()
 library = ctypes.CDLL(cg.driver_info().path)
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from cuda_graphs._objects.array_view import view_array
+from cuda_graphs.objects.memory.array_view import view_array
 
 NUMBERS = np.arange(24, dtype="i4").reshape(4, 6)
 FIXED = NUMBERS.copy()

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._objects.device_properties import ATTRIBUTES
+from cuda_graphs.objects.device.device_properties import ATTRIBUTES
 
 
 def on_a_new_thread(function):

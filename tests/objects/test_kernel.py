@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 
 SOURCE = (
     'extern "C" __global__ void f(char a, double b, float2 c, void* d) {} extern "C" __global__ void g() {}'

@@ -67,14 +67,14 @@ def test_config_can_be_pickled():
 
 def test_a_config_without_clusters_and_cooperation_asks_no_device(run_child):
     child = run_child(
-        "import cuda_graphs as cg; from cuda_graphs._driver import choice; cg.LaunchConfig(grid=1, block=1); "
+        "import cuda_graphs as cg; from cuda_graphs.core.driver import choice; cg.LaunchConfig(grid=1, block=1); "
         "assert choice._chosen is None"
     )
     assert (child.returncode, child.stderr) == (0, "")
 
 
 def test_clusters_need_compute_capability_9(device, monkeypatch):
-    from cuda_graphs._objects import device as module
+    from cuda_graphs.objects.device import device as module
 
     assert cg.LaunchConfig(grid=1, cluster=2, block=32).cluster == (2, 1, 1)
 
@@ -89,7 +89,7 @@ def test_clusters_need_compute_capability_9(device, monkeypatch):
 
 
 def test_cooperation_needs_a_device_that_has_it(device, monkeypatch):
-    from cuda_graphs._objects import device as module
+    from cuda_graphs.objects.device import device as module
 
     assert cg.LaunchConfig(grid=1, block=32, is_cooperative=True).is_cooperative is True
 

@@ -111,7 +111,7 @@ def test_an_integer_of_cuda_is_a_number(world, place, kind):
 )
 def test_a_table_names_each_integer_of_cuda_that_is_no_address():
     """Addresses have __index__ since cuda-bindings 13.4, integers do not."""
-    from cuda_graphs._objects.numbers import as_int, is_address
+    from cuda_graphs.objects.numbers import as_int, is_address
 
     for module in (bindings, runtime):
         for name, kind in vars(module).items():

@@ -100,7 +100,7 @@ INTERRUPTED = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell is born without
 import cuda_graphs as cg
-from cuda_graphs._ptx import loader
+from cuda_graphs.hostdriver.ptx import loader
 
 def stop(image, services):
     raise {error}

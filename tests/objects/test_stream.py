@@ -168,7 +168,7 @@ def test_launch_on_anything_but_a_stream_is_a_type_error(device, module, name):
 
 def test_the_default_streams_exist_before_any_driver_is_loaded(run_child):
     child = run_child(
-        "import cuda_graphs as cg; from cuda_graphs._driver import choice; "
+        "import cuda_graphs as cg; from cuda_graphs.core.driver import choice; "
         "assert cg.LEGACY_DEFAULT_STREAM.handle == 1 and choice._chosen is None"
     )
     assert (child.returncode, child.stderr) == (0, "")

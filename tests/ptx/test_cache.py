@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from cuda_graphs._ptx import cache, native
-from cuda_graphs.compiler import disk
+from cuda_graphs.compiler.cache import disk
+from cuda_graphs.hostdriver.ptx import cache, native
 from tests.ptx.rig import HEADER, load
 
 TEXT = (
@@ -137,7 +137,7 @@ def test_a_hit_in_a_new_process_parses_and_compiles_nothing(folder):
     code = (
         "import sys; from tests.ptx.rig import load; from tests.ptx.test_cache import TEXT\n"
         "load(TEXT)\n"
-        "assert 'cuda_graphs._ptx.parser' not in sys.modules, 'parsed'\n"
+        "assert 'cuda_graphs.hostdriver.ptx.syntax.parser' not in sys.modules, 'parsed'\n"
     )
     path = os.pathsep.join(entry for entry in sys.path if entry)
     subprocess.run(

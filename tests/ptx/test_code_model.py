@@ -8,7 +8,7 @@ the process, now and then, once enough was mapped between the two.
 
 import struct
 
-from cuda_graphs._ptx import native
+from cuda_graphs.hostdriver.ptx import native
 
 R_X86_64_64 = 1
 

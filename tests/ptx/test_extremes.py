@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from cuda_graphs._ptx import native
+from cuda_graphs.hostdriver.ptx import native
 from tests.ptx import exact
 from tests.ptx.rig import HEADER, load
 
@@ -153,8 +153,8 @@ def test_loops_over_an_array_find_its_extreme(kind, operation, cpu, monkeypatch)
 @pytest.mark.skipif(not HAS, reason="reads x86 assembly")
 def test_loops_over_an_array_stay_vectors():
     """By the vectors in the code; every CPU of x86-64 has those of 128 bits."""
-    from cuda_graphs._ptx.module import ModuleLowering
-    from cuda_graphs._ptx.units import parse
+    from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+    from cuda_graphs.hostdriver.ptx.units import parse
 
     for name in ("min", "max"):
         text = native.assembly(ModuleLowering(parse(reduction("f32", name))).lower().ir)

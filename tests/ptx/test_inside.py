@@ -6,10 +6,10 @@ the guard and also if i wraps. Instrumented code keeps the guard, because it ask
 import numpy as np
 import pytest
 
-from cuda_graphs._ptx import inside
-from cuda_graphs._ptx.module import ModuleLowering
-from cuda_graphs._ptx.units import parse
-from cuda_graphs._ptx.watch import Wants
+from cuda_graphs.hostdriver.ptx.analysis import bounds_guard
+from cuda_graphs.hostdriver.ptx.lowering.instrumentation import Wants
+from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+from cuda_graphs.hostdriver.ptx.units import parse
 from tests.ptx.rig import HEADER, compile_cuda, load
 
 # The guard as C++, and as a function of i, j and n, which are ints that wrap.
@@ -43,7 +43,7 @@ BLOCKS, WIDE, HIGH = 2, 64, 3
 
 def is_found(text: str) -> bool:
     (kernel,) = (function for function in parse(text).functions.values() if function.is_entry)
-    return inside.find(kernel) is not None
+    return bounds_guard.find(kernel) is not None
 
 
 @pytest.mark.parametrize("guard", GUARDS)

@@ -10,7 +10,7 @@ import struct
 
 import pytest
 
-from cuda_graphs._ptx import linker, native
+from cuda_graphs.hostdriver.ptx import linker, native
 
 IR = """
 @numbers = internal constant [4 x double] [double 1.5, double 2.5, double 3.5, double 4.5]

@@ -9,9 +9,9 @@ import threading
 import numpy as np
 import pytest
 
-from cuda_graphs._ptx import loader, native
-from cuda_graphs._ptx.module import ModuleLowering
-from cuda_graphs._ptx.units import parse
+from cuda_graphs.hostdriver.ptx import loader, native
+from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+from cuda_graphs.hostdriver.ptx.units import parse
 from tests.ptx.rig import HEADER, Services, compile_cuda, load
 
 DESCRIBED = (

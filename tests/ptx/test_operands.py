@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cuda_graphs._ptx import loader
-from cuda_graphs._ptx.errors import ImageError
+from cuda_graphs.hostdriver.ptx import loader
+from cuda_graphs.hostdriver.ptx.errors import ImageError
 from tests.ptx.rig import HEADER
 from tests.ptx.table import all_rows
 

@@ -4,7 +4,7 @@
 
 import pytest
 
-from cuda_graphs._ptx.errors import (
+from cuda_graphs.hostdriver.ptx.errors import (
     INVALID_IMAGE,
     INVALID_PTX,
     NO_BINARY_FOR_GPU,

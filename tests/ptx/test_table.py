@@ -12,9 +12,9 @@ import re
 import numpy as np
 import pytest
 
-from cuda_graphs._ptx import table as instructions
-from cuda_graphs._ptx.errors import ImageError
-from cuda_graphs._ptx.ops import load_all
+from cuda_graphs.hostdriver.ptx.errors import ImageError
+from cuda_graphs.hostdriver.ptx.lowering import table as instructions
+from cuda_graphs.hostdriver.ptx.ops import load_all
 from tests.ptx import rig, table
 
 ROWS = list(enumerate(table.all_rows()))

@@ -6,8 +6,8 @@ driver does."""
 import numpy as np
 import pytest
 
-from cuda_graphs._ptx import units
-from cuda_graphs._ptx.errors import ImageError
+from cuda_graphs.hostdriver.ptx import units
+from cuda_graphs.hostdriver.ptx.errors import ImageError
 from tests.ptx.rig import HEADER, load
 
 CALLED = HEADER + ".visible .func (.param .b32 r) seven() { st.param.b32 [r], 7; ret; }\n"

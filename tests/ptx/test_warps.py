@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuda_graphs._ptx import loader, native
+from cuda_graphs.hostdriver.ptx import loader, native
 from tests.ptx.rig import HEADER, compile_cuda, load
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: `_driver/functions.def` names every driver function that we call once. The host driver exports these functions
-and those of its own two lists, and every function of CUDA 13.0 is in one of the three lists.
+"""Law: `core/driver/functions.def` names every driver function that we call once. The host driver exports these
+functions and those of its own two lists, and every function of CUDA 13.0 is in one of the three lists.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ LINE = re.compile(r"^CG_(REQUIRED|OPTIONAL)\((\w+), (\w+), (\d+)\)$", re.MULTILI
 
 @pytest.fixture(scope="module")
 def rows(tree):
-    text = (tree.root / "cuda_graphs/_driver/functions.def").read_text()
+    text = (tree.root / "cuda_graphs/core/driver/functions.def").read_text()
     found = LINE.findall(text)
     assert len(found) == len(re.findall(r"^CG_", text, re.MULTILINE)), "a line is not in the stated form"
     return found
@@ -43,7 +43,7 @@ def host_rows(tree):
     """The rows that the host driver has besides."""
     found = []
     for name in ("more", "refused"):
-        text = (tree.root / f"cuda_graphs/_hostdriver/{name}.def").read_text()
+        text = (tree.root / f"cuda_graphs/hostdriver/{name}.def").read_text()
         rows = OF_THE_HOST.findall(text)
         assert len(rows) == len(re.findall(r"^CGH_", text, re.MULTILINE)), "a line is not in the stated form"
         assert {row[0] for row in rows} == {name.upper()}
@@ -92,7 +92,7 @@ def test_every_version_of_every_function_of_cuda_13_0_is_offered_or_refused(rows
 
 @pytest.fixture
 def host_driver(tree):
-    return tree.root / "cuda_graphs/_hostdriver/libcuda_graphs_hostdriver.so"
+    return tree.root / "cuda_graphs/hostdriver/libcuda_graphs_hostdriver.so"
 
 
 def test_the_host_driver_exports_every_function_of_the_lists(rows, host_rows, host_driver):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from cuda_graphs._handles import boxes
+from cuda_graphs.core.resources import boxes
 
 ROOT = Path(__file__).parents[2]
 LEAKS = """

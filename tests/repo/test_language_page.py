@@ -5,12 +5,15 @@
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.compiler import errors, intrinsics, library
-from cuda_graphs.compiler.collectives import COLLECTIVES
-from cuda_graphs.compiler.frontend import calls, expressions, functions, linear, statements
-from cuda_graphs.compiler.ops import OPS
+from cuda_graphs.compiler import errors
+from cuda_graphs.compiler.frontend import functions
+from cuda_graphs.compiler.frontend.expressions import calls, expressions, linear
+from cuda_graphs.compiler.frontend.statements import statements
+from cuda_graphs.compiler.ir.collectives import COLLECTIVES
+from cuda_graphs.compiler.ir.ops import OPS
+from cuda_graphs.compiler.ir.types import NUMPY
+from cuda_graphs.compiler.language import intrinsics, library
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.compiler.types import NUMPY
 from docs import language_page as page
 from docs import language_rows as rows
 

@@ -7,11 +7,12 @@ It is exact for every kind of loop, but costs a launch and a wait. It serves sta
 
 from __future__ import annotations
 
-from .. import ir
-from ..passes.copy import Copier
-from ..types import i32
+from cuda_graphs.compiler.autodiff.analysis.program_points import Places
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import i32
+from cuda_graphs.compiler.passes.copy import Copier
+
 from .forward import Forward, Unit
-from .places import Places
 from .plan import Plan
 
 __all__ = ["counting_body"]

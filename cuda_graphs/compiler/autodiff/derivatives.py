@@ -14,10 +14,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from .. import ir
-from ..builder import Builder
-from ..ops import OPS
-from ..types import ScalarType
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.ops import OPS
+from cuda_graphs.compiler.ir.types import ScalarType
 
 __all__ = ["contribution"]
 

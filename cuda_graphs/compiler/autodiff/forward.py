@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .. import ir
-from ..builder import Builder
-from ..passes.copy import Copier
-from .places import Places
+from cuda_graphs.compiler.autodiff.analysis.program_points import Places
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.passes.copy import Copier
+
 from .plan import Plan
 from .stacks import StackOf
 

@@ -4,18 +4,19 @@
 
 from __future__ import annotations
 
-from .. import ir
-from ..types import i32, i64
-from .activity import Activity
+from cuda_graphs.compiler.autodiff.analysis.activity import Activity
+from cuda_graphs.compiler.autodiff.analysis.hazards import check_hazards
+from cuda_graphs.compiler.autodiff.analysis.program_points import Places
+from cuda_graphs.compiler.autodiff.analysis.refusals import refuse_constructs, refuse_flows
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import Expression, leaves_of
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import i32, i64
+
 from .counting import counting_body
-from .hazards import check_hazards
 from .normal import Normal, normal
-from .places import Places
 from .plan import Plan, planned
 from .prune import pruned
-from .refusals import refuse_constructs, refuse_flows
 from .reverse import Recorder, Reverse
-from .sizes import Expression, leaves_of
 from .sizing import sizing_body
 from .stacks import OVERFLOW
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .. import ir
-from ..types import bool_, i64
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import bool_, i64
 
 __all__ = ["Normal", "normal"]
 

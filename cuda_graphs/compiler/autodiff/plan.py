@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .. import ir
-from .places import Places, Point
+from cuda_graphs.compiler.autodiff.analysis.program_points import Places, Point
+from cuda_graphs.compiler.ir import ir
 
 __all__ = ["Plan", "planned"]
 

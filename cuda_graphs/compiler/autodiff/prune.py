@@ -8,7 +8,7 @@ stack or a local is live if a live statement reads it; then all its writers are 
 
 from __future__ import annotations
 
-from .. import ir
+from cuda_graphs.compiler.ir import ir
 
 __all__ = ["pruned"]
 

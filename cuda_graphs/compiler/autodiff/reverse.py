@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .. import ir
-from ..builder import Builder
-from ..types import bool_, i32, i64
-from .activity import Activity
+from cuda_graphs.compiler.autodiff.analysis.activity import Activity
+from cuda_graphs.compiler.autodiff.analysis.hazards import is_shared
+from cuda_graphs.compiler.autodiff.analysis.program_points import Places, Point
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.types import bool_, i32, i64
+
 from .derivatives import contribution
 from .forward import Forward, Unit, local_in, zero
-from .hazards import is_shared
 from .normal import Normal
-from .places import Places, Point
 from .plan import Plan
 from .stacks import OVERFLOW, StackOf, unless
 

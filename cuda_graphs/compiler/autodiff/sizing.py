@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .. import ir
-from ..builder import Builder
-from ..types import SCALARS, ScalarType, bool_, f64, i64
-from .sizes import EXACT, LIMIT, Expression, free
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import EXACT, LIMIT, Expression, free
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, bool_, f64, i64
 
 __all__ = ["sizing_body"]
 

@@ -8,12 +8,12 @@ values. Their adjoints need a single register, since only the adjoint of the las
 
 from __future__ import annotations
 
-from .. import ir
-from ..artifact import OVERFLOW_PATH
-from ..builder import Builder
-from ..types import i32, i64
-from .bounds import room
-from .places import Places
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH
+from cuda_graphs.compiler.autodiff.analysis.bounds import room
+from cuda_graphs.compiler.autodiff.analysis.program_points import Places
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.types import i32, i64
 
 __all__ = ["OVERFLOW", "StackOf", "unless"]
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import ir
-from ..builder import Builder
-from ..collectives import COLLECTIVES
-from ..ops import OPS
-from ..passes.copy import Copier
-from .activity import edges
+from cuda_graphs.compiler.autodiff.analysis.activity import edges
+from cuda_graphs.compiler.autodiff.analysis.refusals import refuse_gradients, refused
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.collectives import COLLECTIVES
+from cuda_graphs.compiler.ir.ops import OPS
+from cuda_graphs.compiler.passes.copy import Copier
+
 from .derivatives import contribution
 from .forward import zero
-from .refusals import refuse_gradients, refused
 
 __all__ = ["constant", "tangent"]
 

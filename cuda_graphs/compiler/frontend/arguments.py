@@ -9,14 +9,21 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .. import ir
-from ..annotations import NDArray, Tensor, VectorType
-from ..errors import CompileArgumentError, CompileError, CompileReturnError, CompileTypeError, fail
-from ..signature import is_template, resolve
-from ..types import ScalarType
+from cuda_graphs.compiler.errors import (
+    CompileArgumentError,
+    CompileError,
+    CompileReturnError,
+    CompileTypeError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value, read
+from cuda_graphs.compiler.frontend.expressions.values import Static, Struct, Vector
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.annotations import NDArray, Tensor, VectorType
+from cuda_graphs.compiler.language.signature import is_template, resolve
+
 from .functions import Frame, kind_of
-from .places import make_vector, python_value, read
-from .values import Static, Struct, Vector
 
 FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
 
@@ -50,7 +57,7 @@ def bind_arguments(
 
 def copied(frame: Frame, name: str, value: Any) -> Any:
     """Return the meaning of a parameter in an inlined function: numbers and vectors become variables."""
-    from .statements import declare
+    from cuda_graphs.compiler.frontend.statements.statements import declare
 
     return declare(frame, name, value) if isinstance(value, (ir.Value, Vector)) else value
 

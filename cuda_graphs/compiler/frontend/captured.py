@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CompileError
-from ..outside import is_installed, is_ours, outside, path_value
+from cuda_graphs.compiler.errors import CompileError
+from cuda_graphs.compiler.language.free_names import is_installed, is_ours, outside, path_value
 
 __all__ = ["CONTAINERS", "Captured", "note", "note_whole", "with_functions_that_ran"]
 

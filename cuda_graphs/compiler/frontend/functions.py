@@ -11,15 +11,22 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from .. import ir
-from ..annotations import FieldSpec
-from ..builder import Builder
-from ..errors import CompileError, CompileRecursionError, CompileTypeError, UnsupportedSyntaxError, fail
-from ..types import ScalarType
+from cuda_graphs.compiler.errors import (
+    CompileError,
+    CompileRecursionError,
+    CompileTypeError,
+    UnsupportedSyntaxError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.expressions.values import Computed
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.annotations import FieldSpec
+
 from .captured import Captured, note, note_whole
 from .scope import Scope
 from .source import Source
-from .values import Computed
 
 MAX_DEPTH = 64  # calls inside calls
 
@@ -36,7 +43,7 @@ class Conditionals:
     depth: int = 0
     region: Any = None  # the directly enclosing cg.graph_parallel (sections.py)
     in_section: bool = False
-    checkpoints: Any = None  # Checkpoints (gates.py), for kernels with checkpoints
+    checkpoints: Any = None  # Checkpoints (checkpoint_flags.py), for kernels with checkpoints
 
 
 class Frame:
@@ -75,7 +82,7 @@ class Frame:
 
     def run(self, statements: list[ast.stmt]) -> None:
         """Translate statements of this function, in order."""
-        from .loops import unused_settings
+        from cuda_graphs.compiler.frontend.statements.loops import unused_settings
 
         for i, statement in enumerate(statements):
             self.at(statement)
@@ -91,8 +98,8 @@ class Frame:
         return self.builder.loc
 
     def visit_statement(self, node: ast.stmt, last: bool) -> None:
-        from .checkpoints import check_bare
-        from .statements import STATEMENTS
+        from cuda_graphs.compiler.frontend.statements.checkpoints import check_bare
+        from cuda_graphs.compiler.frontend.statements.statements import STATEMENTS
 
         visit = STATEMENTS.get(type(node))
         if visit is None:
@@ -104,14 +111,14 @@ class Frame:
 
     def visit(self, node: ast.expr) -> Any:
         """Translate an expression; return its meaning."""
-        from .places import read
+        from cuda_graphs.compiler.frontend.expressions.lvalues import read
 
         found = self.visit_number(node)
         return read(self, found) if isinstance(found, Computed) else found
 
     def visit_number(self, node: ast.expr) -> Any:
         """Translate an expression. Arithmetic on numbers of the source is Computed, for callers that need it exact."""
-        from .expressions import EXPRESSIONS
+        from cuda_graphs.compiler.frontend.expressions.expressions import EXPRESSIONS
 
         visit = EXPRESSIONS.get(type(node))
         if visit is None:
@@ -148,7 +155,7 @@ class Frame:
 
     def scalar(self, found: Any, what: str = "this expression") -> ir.Value:
         """Return a number or a place as a value."""
-        from .places import read
+        from cuda_graphs.compiler.frontend.expressions.lvalues import read
 
         result = read(self, found)
         if not isinstance(result, ir.Value):

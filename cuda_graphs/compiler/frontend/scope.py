@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import ir
+from cuda_graphs.compiler.ir import ir
 
 
 class Scope:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from .. import ir
-from ..errors import CompileNameError, CompileSyntaxError, fail
+from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, fail
+from cuda_graphs.compiler.ir import ir
+
 from .captured import note
 
 

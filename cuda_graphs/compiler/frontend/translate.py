@@ -10,17 +10,26 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .. import ir
-from ..annotations import ArraySpec, FieldSpec, ScalarSpec, Spec, StaticSpec, StructSpec, VectorSpec
-from ..builder import Builder
-from ..errors import CompileError, CompileRecursionError, CompileReturnError, fail
-from ..returns import NO_RETURN, returned_types
-from ..types import ScalarType
+from cuda_graphs.compiler.errors import CompileError, CompileRecursionError, CompileReturnError, fail
+from cuda_graphs.compiler.frontend.expressions.values import Struct, Vector
+from cuda_graphs.compiler.frontend.statements.checkpoint_flags import begin
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.annotations import (
+    ArraySpec,
+    FieldSpec,
+    ScalarSpec,
+    Spec,
+    StaticSpec,
+    StructSpec,
+    VectorSpec,
+)
+
 from .captured import Captured, with_functions_that_ran
 from .functions import Conditionals, Frame
-from .gates import begin
+from .returns import NO_RETURN, returned_types
 from .source import Source
-from .values import Struct, Vector
 
 
 def translate(

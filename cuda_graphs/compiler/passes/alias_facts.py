@@ -16,7 +16,7 @@ is a prefix of the other.
 
 from __future__ import annotations
 
-from .. import ir
+from cuda_graphs.compiler.ir import ir
 
 __all__ = ["Family", "alias_facts", "family", "may_alias"]
 

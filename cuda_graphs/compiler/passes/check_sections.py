@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from .. import ir
-from ..artifact import Apart, Span
-from ..errors import CompileError, CompileSectionError, fail
+from cuda_graphs.compiler.artifact import Apart, Span
+from cuda_graphs.compiler.errors import CompileError, CompileSectionError, fail
+from cuda_graphs.compiler.ir import ir
+
 from .index_ranges import Ranges, Region, disjoint
 
 __all__ = ["arrays_apart", "check_sections"]

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from .. import ir
-from ..types import u32
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import u32
+
 from .copy import Copier
 
 __all__ = ["conditions_in_memory"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from .. import ir
+from cuda_graphs.compiler.ir import ir
 
 
 class Copier:

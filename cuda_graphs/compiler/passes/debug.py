@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from .. import ir
-from ..builder import Builder
-from ..types import i64
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.types import i64
+
 from .copy import Copier
 
 __all__ = ["check_bounds", "without_asserts"]

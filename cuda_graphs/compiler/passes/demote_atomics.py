@@ -11,8 +11,9 @@ iteration changes has no defined result, with or without atomics.
 
 from __future__ import annotations
 
-from .. import ir
-from ..ops import OPS
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.ops import OPS
+
 from .alias_facts import may_alias
 from .copy import Copier
 

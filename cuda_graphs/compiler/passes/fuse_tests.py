@@ -11,9 +11,9 @@ only to graphs that never run twice at the same time: the private graphs of kern
 
 from __future__ import annotations
 
-from .. import ir
-from ..artifact import BARRIER
-from ..types import u32
+from cuda_graphs.compiler.artifact import BARRIER
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import u32
 
 __all__ = ["fuse_tests"]
 

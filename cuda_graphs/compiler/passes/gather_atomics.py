@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
-from .. import ir
-from ..collectives import neutral as nothing
-from ..ops import OPS
-from ..scalars import is_small
-from ..types import ScalarType, bool_
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.collectives import neutral as nothing
+from cuda_graphs.compiler.ir.ops import OPS
+from cuda_graphs.compiler.ir.scalars import is_small
+from cuda_graphs.compiler.ir.types import ScalarType, bool_
+
 from .alias_facts import may_alias
 from .copy import Copier
 from .demote_atomics import ROWS

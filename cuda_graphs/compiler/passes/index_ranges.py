@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from .. import ir
+from cuda_graphs.compiler.ir import ir
 
 __all__ = ["Range", "Ranges", "Region", "disjoint"]
 

@@ -10,9 +10,10 @@ all rounds so far enters too. The numbers are thus the same on all machines and 
 
 from __future__ import annotations
 
-from .. import ir
-from ..builder import Builder
-from ..types import ScalarType, bool_, f32, f64, i64, u32, u64
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.types import ScalarType, bool_, f32, f64, i64, u32, u64
+
 from .copy import Copier
 
 __all__ = ["SEED", "lower_random", "philox"]

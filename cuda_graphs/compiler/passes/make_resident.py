@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from .. import ir
-from ..artifact import (
+from cuda_graphs.compiler.artifact import (
     BARRIER,
     EXCHANGED,
     SHARED_ALIGNMENT,
@@ -23,16 +22,18 @@ from ..artifact import (
     settings_of,
     shared_layout,
 )
-from ..bins import BYTES
-from ..collectives import EXCHANGE, WARP
-from ..errors import CompileError, CompileResidentError, fail
-from ..types import u32
+from cuda_graphs.compiler.codegen.x86.bins import BYTES
+from cuda_graphs.compiler.errors import CompileError, CompileResidentError, fail
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.collectives import EXCHANGE, WARP
+from cuda_graphs.compiler.ir.types import u32
+
 from .gather_atomics import JOINED
 
 __all__ = ["make_resident"]
 
-BARRIER_WORDS = 96  # three counters, each in its own cache line (resident_ptx.py)
-SUM = WARP * (8 + 4)  # bytes of a block's sum for one element (gather_ptx.py)
+BARRIER_WORDS = 96  # three counters, each in its own cache line (ptx_resident.py)
+SUM = WARP * (8 + 4)  # bytes of a block's sum for one element (block_reductions.py)
 
 
 def make_resident(program: ir.Program, loops: bool, chains: str | None) -> ir.Program:

@@ -9,7 +9,8 @@ that come first. A loop that an assert may end keeps its atomics, because the co
 
 from __future__ import annotations
 
-from .. import ir
+from cuda_graphs.compiler.ir import ir
+
 from .gather_atomics import Accesses
 
 __all__ = ["mark_bins"]

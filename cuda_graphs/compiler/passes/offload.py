@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .. import ir
+from cuda_graphs.compiler.ir import ir
+
 from .alias_facts import may_alias
 from .copy import Copier
 

@@ -3,17 +3,18 @@
 """Replaces locals that are written once by their values, folds operations on constants, and removes unused statements.
 
 After this pass `n = x.shape[0]` and the parameters of inlined functions cost nothing, and the bounds of loops are
-visible when tasks are cut. The only write stands before all reads (law 4 of check.py), and its value never changes, so
-each read may be replaced by the value.
+visible when tasks are cut. The only write stands before all reads (law 4 of checker.py), and its value never changes,
+so each read may be replaced by the value.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from .. import ir
-from ..ops import evaluate
-from ..scalars import scalar
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.ops import evaluate
+from cuda_graphs.compiler.ir.scalars import scalar
+
 from .copy import Copier
 
 __all__ = ["propagate"]

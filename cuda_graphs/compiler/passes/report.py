@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .. import ir
-from ..artifact import REPORT
-from ..builder import Builder
-from ..printf import formatted
-from ..types import ScalarType, f64, i64
+from cuda_graphs.compiler.artifact import REPORT
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.printf import formatted
+from cuda_graphs.compiler.ir.types import ScalarType, f64, i64
+
 from .copy import Copier
 
 __all__ = ["REPORT", "Claim", "report_asserts", "what_failed"]

@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import ir
-from ..collectives import COLLECTIVES
-from ..errors import CompileBarrierError, fail
-from ..ops import OPS
-from ..types import bool_
+from cuda_graphs.compiler.errors import CompileBarrierError, fail
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.collectives import COLLECTIVES
+from cuda_graphs.compiler.ir.ops import OPS
+from cuda_graphs.compiler.ir.types import bool_
+
 from .copy import Copier
 from .uniform import Uniformity
 

@@ -10,8 +10,8 @@ nothing changes. (If the loop writes an array under another name too, threads th
 
 from __future__ import annotations
 
-from .. import ir
-from ..collectives import COLLECTIVES
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.collectives import COLLECTIVES
 
 __all__ = ["Uniformity"]
 

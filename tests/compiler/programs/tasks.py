@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.ir import types as t
 from tests.compiler.programs.expressions import Writer
 from tests.compiler.programs.statements import (
     EDGES,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from cuda_graphs.compiler import annotations
-from cuda_graphs.compiler import types as t
+from cuda_graphs.compiler.ir import types as t
+from cuda_graphs.compiler.language import annotations
 
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 FLOATS = ("f16", "bf16", "f32", "f64")

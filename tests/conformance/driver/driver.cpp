@@ -30,7 +30,7 @@ std::string Driver::open(const char* path) {
     // every call.
 #define CG_REQUIRED(base, symbol, version) base.bind(#base, find(get, #base, version));
 #define CG_OPTIONAL(base, symbol, version) base.bind(#base, find(get, #base, version));
-#include "../../../cuda_graphs/_driver/functions.def"
+#include "../../../cuda_graphs/core/driver/functions.def"
 #define CONF_ASKED(base, symbol, version) base.bind(#base, find(get, #base, version));
 #include "asked.def"
     return "";

@@ -42,7 +42,7 @@ class Entry<CUresult(Parameters...)> {
 struct Driver {
 #define CG_REQUIRED(base, symbol, version) Entry<decltype(::base)> base;
 #define CG_OPTIONAL(base, symbol, version) Entry<decltype(::base)> base;
-#include "../../../cuda_graphs/_driver/functions.def"
+#include "../../../cuda_graphs/core/driver/functions.def"
 #define CONF_ASKED(base, symbol, version) Entry<decltype(::base)> base;
 #include "asked.def"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../../cuda_graphs/_hostdriver/image_loader.h"
+#include "../../../cuda_graphs/hostdriver/image_loader.h"
 #include "driver.hpp"
 #include "kernels.hpp"
 

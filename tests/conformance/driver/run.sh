@@ -23,7 +23,7 @@ export compiler include build flags CCACHE_SLOPPINESS=pch_defines,time_macros
 
 program=$build/driver_cases
 standard=$here/../../standard.hpp
-headers="$standard $here/*.hpp $here/asked.def $here/../../../cuda_graphs/_driver/functions.def $here/../../../cuda_graphs/_hostdriver/image_loader.h"
+headers="$standard $here/*.hpp $here/asked.def $here/../../../cuda_graphs/core/driver/functions.def $here/../../../cuda_graphs/hostdriver/image_loader.h"
 changed() {  # the sources whose object is older than they or any header
     for source in "$here"/*.cpp; do
         object=$build/$(basename "$source" .cpp).o

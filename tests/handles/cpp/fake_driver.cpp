@@ -7,7 +7,7 @@
 #include <mutex>
 #include <set>
 
-#include "_driver/table.hpp"
+#include "core/driver/table.hpp"
 
 namespace {
 

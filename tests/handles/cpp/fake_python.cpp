@@ -6,7 +6,7 @@
 #include <atomic>
 #include <mutex>
 
-#include "_handles/gil.hpp"
+#include "core/handles/gil.hpp"
 #include "fake_driver.hpp"
 
 namespace {

@@ -16,14 +16,14 @@
 #include <shared_mutex>
 #include <string>
 
-#include "_driver/table.hpp"
-#include "_handles/capture.hpp"
-#include "_handles/context.hpp"
-#include "_handles/error.hpp"
-#include "_handles/event.hpp"
-#include "_handles/graph_exec.hpp"
-#include "_handles/memory.hpp"
 #include "check.hpp"
+#include "core/capture/capture.hpp"
+#include "core/driver/table.hpp"
+#include "core/graphs/executable.hpp"
+#include "core/handles/error.hpp"
+#include "core/resources/context.hpp"
+#include "core/resources/event.hpp"
+#include "core/resources/memory.hpp"
 #include "fake_driver.hpp"
 
 using namespace cg;

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <functional>
 
-#include "_driver/table.hpp"
-#include "_handles/error.hpp"
-#include "_handles/event.hpp"
-#include "_handles/memory.hpp"
-#include "_handles/module.hpp"
-#include "_handles/registry.hpp"
 #include "check.hpp"
+#include "core/driver/table.hpp"
+#include "core/handles/error.hpp"
+#include "core/handles/registry.hpp"
+#include "core/resources/event.hpp"
+#include "core/resources/memory.hpp"
+#include "core/resources/module.hpp"
 #include "fake_driver.hpp"
 
 using namespace cg;

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <thread>
 
-#include "_handles/deferred.hpp"
 #include "check.hpp"
+#include "core/handles/deferred.hpp"
 #include "fake_driver.hpp"
 
 using namespace cg;

@@ -7,13 +7,13 @@
 #include <map>
 #include <string>
 
-#include "_driver/table.hpp"
-#include "_handles/context.hpp"
-#include "_handles/event.hpp"
-#include "_handles/graph_exec.hpp"
-#include "_handles/memory.hpp"
-#include "_handles/module.hpp"
 #include "check.hpp"
+#include "core/driver/table.hpp"
+#include "core/graphs/executable.hpp"
+#include "core/resources/context.hpp"
+#include "core/resources/event.hpp"
+#include "core/resources/memory.hpp"
+#include "core/resources/module.hpp"
 #include "fake_driver.hpp"
 
 using namespace cg;

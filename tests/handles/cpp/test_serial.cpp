@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "_driver/serial.hpp"
 #include "check.hpp"
+#include "core/driver/serial.hpp"
 
 using namespace cg;
 

@@ -26,7 +26,7 @@
 #include <string>
 #include <vector>
 
-#include "_hostdriver/image_loader.h"
+#include "hostdriver/image_loader.h"
 
 namespace native {
 

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "_hostdriver/objects/arena.hpp"
-#include "_hostdriver/objects/ref.hpp"
 #include "check.hpp"
+#include "hostdriver/objects/arena.hpp"
+#include "hostdriver/objects/ref.hpp"
 
 namespace {
 

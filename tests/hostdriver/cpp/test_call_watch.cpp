@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "_hostdriver/call_watch.h"
+#include "hostdriver/call_watch.h"
 #include "runtime_rig.hpp"
 
 using namespace rig;
@@ -46,7 +46,7 @@ struct Call {
 const Call kCalls[] = {
 #define CG_REQUIRED(base, symbol, version) {#base, Caller<&symbol>::call},
 #define CG_OPTIONAL(base, symbol, version) {#base, Caller<&symbol>::call},
-#include "_driver/functions.def"
+#include "core/driver/functions.def"
 };
 
 }  // namespace

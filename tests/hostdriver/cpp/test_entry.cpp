@@ -68,7 +68,7 @@ struct Caller<kFunction> {
 const Call kCalls[] = {
 #define CG_REQUIRED(base, symbol, version) {#base, Caller<&symbol>::takes_handles, Caller<&symbol>::call},
 #define CG_OPTIONAL(base, symbol, version) {#base, Caller<&symbol>::takes_handles, Caller<&symbol>::call},
-#include "_driver/functions.def"
+#include "core/driver/functions.def"
 };
 
 bool anytime(const std::string& name) {
@@ -192,9 +192,9 @@ LAW_ALONE(EveryEntry, RefusesDeadHandles) {
 
 // The host driver's own lists contain functions that cuda.h does not declare.
 #define CGH_MORE(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
-#include "_hostdriver/more.def"
+#include "hostdriver/more.def"
 #define CGH_REFUSED(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
-#include "_hostdriver/refused.def"
+#include "hostdriver/refused.def"
 
 struct NamedEntry {
     std::string base;
@@ -205,11 +205,11 @@ struct NamedEntry {
 const std::vector<NamedEntry> kEntries = {
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
-#include "_driver/functions.def"
+#include "core/driver/functions.def"
 #define CGH_MORE(base, symbol, version) {#base, version, reinterpret_cast<void*>(&test_address_of_##symbol)},
-#include "_hostdriver/more.def"
+#include "hostdriver/more.def"
 #define CGH_REFUSED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&test_address_of_##symbol)},
-#include "_hostdriver/refused.def"
+#include "hostdriver/refused.def"
 };
 
 // Returns the newest form that is not newer than `version`.
@@ -361,5 +361,5 @@ LAW(EveryRefusedEntry, AnswersNotSupported) {
         if (entry() != CUDA_ERROR_NOT_SUPPORTED) check::fail(__FILE__, __LINE__, name);
     };
 #define CGH_REFUSED(base, symbol, version) ask(&test_address_of_##symbol, #symbol);
-#include "_hostdriver/refused.def"
+#include "hostdriver/refused.def"
 }

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that reject kernels without a computable gradient, before any code is generated."""
+
+from __future__ import annotations
+
+from cuda_graphs.compiler.errors import CompileError, CompileGradientError, fail
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.ops import OPS
+
+from .activity import Activity
+from .program_points import Places
+
+__all__ = ["refuse_constructs", "refuse_flows", "refuse_gradients", "refused"]
+
+
+def refused(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
+    """Return the CompileGradientError for a construct without a derivative."""
+    return fail(CompileGradientError, loc, cause, remedy)
+
+
+# (cause, remedy) by the type of a statement.
+CONSTRUCTS: dict[type, tuple[str, str]] = {
+    ir.Random: (
+        "a gradient would draw different random numbers than the kernel",
+        "draw the numbers in a separate kernel, into an array that this kernel reads",
+    ),
+    **dict.fromkeys(
+        (ir.Conditional, ir.Arm, ir.Sections),
+        ("control flow between tasks has no gradient", "call kernels without such control flow one by one"),
+    ),
+    **dict.fromkeys(
+        (ir.Collective, ir.Barrier, ir.Position),
+        ("threads that cooperate in blocks have no gradient", "write a loop without cg.blocks"),
+    ),
+}  # fmt: skip
+
+
+# Types of statements with a gradient. A new type of statement is rejected until it is added here.
+DIFFERENTIATED = (
+    ir.Op, ir.Get, ir.Set, ir.Load, ir.Store, ir.Atomic, ir.Extent, ir.If, ir.For, ir.While, ir.Break, ir.Continue,
+    ir.Print, ir.Assert, ir.Return,
+)  # fmt: skip
+
+
+def refuse_constructs(kernel: ir.Kernel) -> None:
+    """Reject a kernel that contains a construct without a gradient."""
+    if not any(array.needs_grad for array in kernel.arrays):
+        raise refused(
+            kernel.loc, f"no array that {kernel.name} uses has a gradient",
+            "make arrays with needs_grad=True: cg.ndarray(cg.f32, n, needs_grad=True)",
+        )  # fmt: skip
+    refuse_gradients(kernel)
+    if kernel.checkpoints:
+        raise refused(
+            kernel.loc, "a kernel with checkpoints has no gradient", "differentiate one without checkpoints"
+        )
+    used = {value for s in ir.walk(kernel.body) for value in ir.operands_of(s)}
+    for statement in ir.walk(kernel.body):
+        if type(statement) in CONSTRUCTS:
+            raise refused(statement.loc, *CONSTRUCTS[type(statement)])
+        if not isinstance(statement, DIFFERENTIATED):
+            name = type(statement).__name__.lower()
+            raise refused(statement.loc, f"a {name} has no gradient", "put it into a separate kernel")
+        if isinstance(statement, ir.For) and statement.blocks:
+            raise refused(statement.loc, *CONSTRUCTS[ir.Barrier])
+        if isinstance(statement, ir.Return) and any(each.type.kind == "float" for each in statement.values):
+            raise refused(
+                statement.loc, "a returned value has no adjoint",
+                "write the value to an array of one element with a gradient",
+            )  # fmt: skip
+        if isinstance(statement, ir.Atomic) and statement in used:
+            raise refused(
+                statement.loc, "the result of an atomic depends on the order of iterations, which is unknown",
+                "compute the index or value from the loop variables",
+            )  # fmt: skip
+
+
+def refuse_gradients(kernel: ir.Kernel) -> None:
+    """Reject a kernel that uses gradients."""
+    for array in kernel.arrays:
+        if array.path.endswith(".grad"):
+            raise refused(
+                kernel.loc, f"{kernel.name} uses {array.path}: there are no second derivatives",
+                "differentiate a kernel that does not use gradients",
+            )  # fmt: skip
+
+
+def refuse_flows(kernel: ir.Kernel, places: Places, active: Activity) -> None:
+    """Reject a kernel if a derivative would flow through an operation or array without a derivative."""
+    statements = list(ir.walk(kernel.body))
+    used = {value for s in statements for value in ir.operands_of(s)}
+    loaded = {s.array for s in statements if isinstance(s, ir.Load)}
+    for statement in statements:
+        match statement:
+            case ir.Op() if OPS[statement.name].derivative is None and statement in used:
+                if any(arg in active.varied for arg in statement.args):
+                    raise refused(
+                        statement.loc, f"{OPS[statement.name].spelling} has no derivative",
+                        "apply it only to values that do not depend on arrays with a gradient",
+                    )  # fmt: skip
+            case ir.Atomic():
+                refuse_atomic(statement, places, active)
+            case ir.Store() if not statement.array.needs_grad and statement.array in loaded:
+                if statement.value in active.varied and statement.array.element.kind == "float":
+                    raise refused(
+                        statement.loc,
+                        f"{statement.array.path!r} passes a value on inside the kernel, but has no gradient",
+                        "make it with needs_grad=True, or keep the value in a variable",
+                    )  # fmt: skip
+            case ir.Set() if places.unit_of[statement.local] is places.root:
+                if places.unit(statement) is not places.root:
+                    raise refused(
+                        statement.loc,
+                        f"iterations of a parallel loop assign to {statement.local.name!r}, a variable of the kernel",
+                        "use a variable that only the loop assigns, or add to the variable with +=",
+                    )  # fmt: skip
+            case ir.For() if statement.parallel:
+                refuse_races(statement, places)
+
+
+def refuse_atomic(atomic: ir.Atomic, places: Places, active: Activity) -> None:
+    """Reject atomics with an adjoint, except sums: other atomics have derivatives that depend on other iterations."""
+    if atomic.kind == "add" or atomic.type.kind != "float":
+        return
+    has_adjoint = atomic.array in active if isinstance(atomic.array, ir.Local) else atomic.array.needs_grad
+    if has_adjoint:
+        raise refused(
+            atomic.loc, f"atomic {atomic.kind} has no derivative here: the iteration that set the result is unknown",
+            "add with +=",
+        )  # fmt: skip
+
+
+def refuse_races(loop: ir.For, places: Places) -> None:
+    """Reject a parallel loop that reads a variable of the kernel which its iterations change atomically."""
+    changed = {s.array for s in ir.walk(loop.body) if isinstance(s, ir.Atomic)}
+    for statement in ir.walk(loop.body):
+        if isinstance(statement, ir.Get) and statement.local in changed:
+            raise refused(
+                statement.loc, f"{statement.local.name!r} is read while other iterations change it",
+                "read it after the loop",
+            )  # fmt: skip

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Versions of the parts that determine code: packages (found without importing them), Python, and source files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from cuda_graphs.compiler.sha256 import sha256
+
+__all__ = ["interpreter", "llvm_version", "state_of", "tree_hash", "version"]
+
+
+@cache
+def llvm_version() -> str:
+    """Return the version of llvmlite and the state of its library.
+
+    The version comes from the name of the installer's folder beside the package. The library may be rebuilt under the
+    same version. Importing the package or its metadata would take much longer.
+    """
+    for folder in map(Path, sys.path):
+        if (folder / "llvmlite").is_dir():
+            names = [
+                each
+                for each in os.listdir(folder)
+                if each.startswith("llvmlite-") and each.endswith(".dist-info")
+            ]
+            found = names[0] if len(names) == 1 else version("llvmlite")
+            return "\n".join((found, *map(state_of, (folder / "llvmlite" / "binding").glob("libllvmlite.*"))))
+    return version("llvmlite")
+
+
+def version(name: str) -> str:
+    """Return the version of a package, however it is installed."""
+    import importlib.metadata
+
+    return importlib.metadata.version(name)
+
+
+def interpreter() -> str:
+    """Return the versions of Python, which parses kernels, and of NumPy, which computes constants."""
+    return f"{sys.implementation.cache_tag} {sys.version} NumPy {np.__version__}"
+
+
+def state_of(file: str | os.PathLike[str]) -> str:
+    """Return path, size and times of a file, which stand for its content.
+
+    Installers set the time of the content (mtime); no program can set the time of the inode (ctime).
+
+    Raises:
+        OSError: There is no such file.
+    """
+    found = os.stat(file)
+    return f"{os.fspath(file)} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+
+
+def tree_hash(folder: str) -> str:
+    """Return the hash of the states of all Python files in a folder, at any depth.
+
+    Reading the files would take longer than the rest of a warm start.
+    """
+    found = sha256()
+    folders = [folder]
+    for each in folders:
+        for entry in sorted(os.scandir(each), key=lambda entry: entry.name):
+            if entry.name.endswith(".py"):
+                found.update(f"{state_of(entry)}\n".encode())
+            elif entry.name != "__pycache__" and entry.is_dir():
+                folders.append(entry.path)
+    return found.hexdigest()

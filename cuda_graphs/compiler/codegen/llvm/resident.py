@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Resident tasks: one function that calls the functions of the tasks in the order of their plan.
+
+The function reads conditions in memory. Targets define how threads wait for each other. The class here is for a CPU,
+where one thread runs everything.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cuda_graphs.compiler.artifact import Layout, layout
+from cuda_graphs.compiler.ir import ir
+
+if TYPE_CHECKING:
+    from .emitter import Emitter
+
+__all__ = ["Staying", "slots_of"]
+
+
+def slots_of(step: int | ir.Resident, program: ir.Program) -> Layout:
+    """Return the parameters of the entry of a step. The functions of a resident entry's tasks have the same ones."""
+    if isinstance(step, int):
+        return layout(program.tasks[step])
+    tasks = [program.tasks[number] for number in ir.tasks_of(step.plan)]
+    return layout(*tasks, barrier=step.barrier)
+
+
+class Staying:
+    """Emits the body of the function.
+
+    Args:
+        e: The emitter, which has received the parameters.
+        arguments: Text of the arguments of a task.
+    """
+
+    def __init__(
+        self, e: Emitter, resident: ir.Resident, program: ir.Program, slots: Layout, arguments: str
+    ) -> None:
+        self.e, self.resident, self.tasks, self.arguments = e, resident, program.tasks, arguments
+        self.conditions = {slot.path: what for slot, what in slots if isinstance(what, ir.Array)}
+
+    def run(self) -> None:
+        """Emit the whole plan."""
+        self.plan(self.resident.plan)
+
+    def plan(self, plan: ir.Plan) -> None:
+        for step in plan:
+            match step:
+                case int():
+                    self.task(self.tasks[step])
+                case ir.Branch():
+                    self.wait()
+                    self.branch(step)
+                case ir.Fork():
+                    self.sections(step)
+
+    def sections(self, fork: ir.Fork) -> None:
+        """Emit sections one after the other, as any order is allowed."""
+        for plan in fork.plans:
+            self.plan(plan)
+
+    def body(self, plan: ir.Plan) -> None:
+        """Emit a part of the plan, followed by a barrier."""
+        self.plan(plan)
+        self.wait()
+
+    def wait(self) -> None:
+        """Emit a barrier: all threads wait until all tasks so far are done."""
+
+    def task(self, task: ir.Task) -> None:
+        self.call(task)
+
+    def call(self, task: ir.Task) -> None:
+        self.e.line(f"call void @{task.name}({self.arguments})")
+
+    # Control flow, which is the same in all threads
+
+    def branch(self, branch: ir.Branch) -> None:
+        if branch.kind == "switch":
+            self.switch(branch)
+        elif branch.kind == "if":
+            self.choice(branch)
+        else:
+            self.loop(branch)
+
+    def state(self, condition: ir.Condition) -> str:
+        """Emit a load of the condition; return its value."""
+        array = self.conditions[condition.name]
+        return self.e.let(f"load i32, {self.e.pointer(array)} {self.e.addresses[array]}")
+
+    def holds(self, condition: ir.Condition) -> str:
+        return self.e.let(f"icmp ne i32 {self.state(condition)}, 0")
+
+    def loop(self, branch: ir.Branch) -> None:
+        e = self.e
+        head, again, after = (e.label(stem) for stem in ("round", "again", "over"))
+        e.line(f"br label %{head if branch.kind == 'do' else again}")
+        e.start(head)
+        self.body(branch.plans[0])
+        e.line(f"br label %{again}")
+        e.start(again)
+        e.line(f"br i1 {self.holds(branch.condition)}, label %{head}, label %{after}")
+        e.start(after)
+
+    def choice(self, branch: ir.Branch) -> None:
+        e = self.e
+        labels = [e.label("taken") for _ in branch.plans]
+        after = e.label("chosen")
+        otherwise = labels[1] if len(labels) > 1 else after
+        e.line(f"br i1 {self.holds(branch.condition)}, label %{labels[0]}, label %{otherwise}")
+        self.bodies(branch, labels, after)
+
+    def switch(self, branch: ir.Branch) -> None:
+        e = self.e
+        labels = [e.label("case") for _ in branch.plans]
+        after = e.label("chosen")
+        cases = " ".join(f"i32 {number}, label %{label}" for number, label in enumerate(labels))
+        e.line(f"switch i32 {self.state(branch.condition)}, label %{after} [{cases}]")
+        self.bodies(branch, labels, after)
+
+    def bodies(self, branch: ir.Branch, labels: list[str], after: str) -> None:
+        for label, plan in zip(labels, branch.plans, strict=True):
+            self.e.start(label)
+            self.body(plan)
+            self.e.line(f"br label %{after}")
+        self.e.start(after)

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Block-local accumulation on a GPU: blocks combine sums and histogram bins before they access global memory.
+
+Atomics of all threads on few elements wait for each other: 540,000 on one float take an H200 a millisecond.
+
+Sums (passes/gather_atomics.py): each thread has its own sum. The lanes of a warp join theirs by shuffles, and the warps
+join theirs by way of shared memory. One thread of the block does the atomic, if any thread contributed. Threads do
+their own atomics in a block whose size is no multiple of 32, if a thread may end early, and for sums above a limit.
+
+Bins (passes/mark_bins.py): a copy of the array in shared memory, where atomics are fast. If the array is too large, or
+a block has too few iterations, atomics go to global memory. The code contains both versions, as on the CPU (bins.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
+from cuda_graphs.compiler.codegen.x86.bins import add_bin, bin_counts, either, pays, room, untouched
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.collectives import WARP
+from cuda_graphs.compiler.passes.demote_atomics import ROWS
+from cuda_graphs.compiler.passes.gather_atomics import JOINED, neutral
+
+from .grid_stride import strided
+from .warp_exchange import FULL, GpuLanes, when
+
+__all__ = ["add_sums", "with_block_bins"]
+
+SHARED = " addrspace(3)"
+
+
+def memory(e: Emitter, name: str, kind: str) -> str:
+    """Declare shared memory of the block; return its LLVM name."""
+    e.declare(f"@{name}", f"@{name} = internal addrspace(3) global {kind} undef, align 16")
+    return f"@{name}"
+
+
+# Sums
+
+
+def add_sums(e: Emitter, task: ir.Task, sums: list[ir.If], capability: int) -> None:
+    """Emit the atomics for the threads' own sums. The bodies of `sums` hold these atomics."""
+
+    may_end = any(isinstance(s, (ir.Exit, ir.Assert)) for s in ir.walk(task.body))
+    few, more = ([], sums) if may_end else (sums[:JOINED], sums[JOINED:])
+    e.block(ir.Block(list(more)))
+    if few:
+        join(e, task.name, few, capability)
+
+
+def join(e: Emitter, name: str, sums: list[ir.If], capability: int) -> None:
+    """Emit the join of sums over the block if all its warps are full, else one atomic for each thread."""
+
+    def alone() -> None:
+        e.block(ir.Block(list(sums)))
+
+    lanes = GpuLanes(e, capability)
+    threads = lanes.register("ntid.x")
+    whole = e.let(f"icmp eq i32 {e.let(f'and i32 {threads}, {WARP - 1}')}, 0")
+    shares = [_Share(e, lanes, f"{name}_sum{i}", each) for i, each in enumerate(sums)]
+
+    def together() -> None:
+        warp, lane = lanes.warp(), lanes.lane()
+        first = e.let(f"icmp eq i32 {lane}, 0")
+        for share in shares:
+            share.of_warp(warp, first)
+        lanes.wait()
+        warps = e.let(f"lshr i32 {threads}, 5")
+
+        def of_block() -> None:
+            for share in shares:
+                share.of_block(lane, warps, first)
+
+        when(e, e.let(f"icmp eq i32 {warp}, 0"), of_block)
+
+    either(e, whole, together, alone)
+
+
+class _Share:
+    """Emitter for one sum. Each warp leaves a value in shared memory, with a flag that a lane contributed."""
+
+    def __init__(self, e: Emitter, lanes: GpuLanes, name: str, statement: ir.If) -> None:
+        self.e, self.lanes, self.statement = e, lanes, statement
+        self.found, self.atomic = statement.then.body
+        assert isinstance(self.found, ir.Get)
+        assert isinstance(self.atomic, ir.Atomic)
+        self.type = self.atomic.type
+        self.t = llvm_type(self.type)
+        self.nothing = number(neutral(self.atomic.kind, self.type).value, self.type)
+        self.values = memory(e, f"{name}_values", f"[{WARP} x {self.t}]")
+        self.flags = memory(e, f"{name}_flags", f"[{WARP} x i32]")
+
+    def place(self, array: str, kind: str, at: str) -> str:
+        return self.e.let(f"getelementptr inbounds [{WARP} x {kind}], ptr{SHARED} {array}, i32 0, i32 {at}")
+
+    def joined(self, value: str) -> str:
+        assert isinstance(self.atomic, ir.Atomic)
+        row = ROWS.get(self.atomic.kind, self.atomic.kind)
+        return self.lanes.reduced(row, self.type, value, self.nothing, FULL)
+
+    def of_warp(self, warp: str, first: str) -> None:
+        e = self.e
+        e.block(ir.Block([self.found]))
+        assert isinstance(self.found, ir.Get)
+        value = self.joined(e.value(self.found))
+        some = e.let(f"zext i1 {self.lanes.vote('any', e.value(self.statement.condition), FULL)} to i32")
+
+        def leave() -> None:
+            e.line(f"store {self.t} {value}, ptr{SHARED} {self.place(self.values, self.t, warp)}")
+            e.line(f"store i32 {some}, ptr{SHARED} {self.place(self.flags, 'i32', warp)}")
+
+        when(e, first, leave)
+
+    def of_block(self, lane: str, warps: str, first: str) -> None:
+        """Emit the join in the first warp, where each lane stands for a warp, and the atomic."""
+        e, t = self.e, self.t
+        there = e.let(f"icmp ult i32 {lane}, {warps}")
+        at = e.let(f"select i1 {there}, i32 {lane}, i32 0")
+        left = e.let(f"load {t}, ptr{SHARED} {self.place(self.values, t, at)}")
+        some = e.let(f"load i32, ptr{SHARED} {self.place(self.flags, 'i32', at)}")
+        value = self.joined(e.let(f"select i1 {there}, {t} {left}, {t} {self.nothing}"))
+        counts = e.let(f"and i1 {there}, {e.let(f'icmp ne i32 {some}, 0')}")
+        any_of_them = self.lanes.vote("any", counts, FULL)
+
+        def add() -> None:
+            atomic = self.atomic
+            assert isinstance(atomic, ir.Atomic)
+            assert isinstance(atomic.array, ir.Array)
+            e.change(atomic, *e.address(atomic.array, atomic.index), value)
+
+        when(e, e.let(f"and i1 {first}, {any_of_them}"), add)
+
+
+# Bins
+
+
+def with_block_bins(
+    e: Emitter,
+    name: str,
+    atomics: tuple[ir.Atomic, ...],
+    capability: int,
+    total: str,
+    run: Callable[[], None],
+) -> None:
+    """Emit two versions of the code of `run`: with bins in shared memory for the arrays of `atomics`, and without."""
+    lanes = GpuLanes(e, capability)
+    thread = e.let(f"zext i32 {lanes.thread} to i64")
+    threads, blocks = (e.let(f"zext i32 {lanes.register(n)} to i64") for n in ("ntid.x", "nctaid.x"))
+    counts = bin_counts(e, atomics)
+    bins = [
+        _Bins(e, f"{name}_bins{i}", array, atomic, count)
+        for i, ((array, atomic), count) in enumerate(counts.items())
+    ]
+
+    def own() -> None:
+        for each in bins:
+            strided(e, thread, threads, each.count, each.clear)
+        lanes.wait()
+        outside = e.addresses
+        e.addresses = outside | {each.array: each.memory for each in bins}
+        e.spaces = {each.array: SHARED for each in bins}
+        run()
+        e.addresses, e.spaces = outside, {}
+        lanes.wait()
+        for each in bins:
+            strided(e, thread, threads, each.count, each.add)
+
+    either(e, pays(e, counts, e.let(f"udiv i64 {total}, {blocks}")), own, run)
+
+
+class _Bins:
+    """The bins of one array, in shared memory."""
+
+    def __init__(self, e: Emitter, name: str, array: ir.Array, atomic: ir.Atomic, count: str) -> None:
+        self.e, self.array, self.atomic, self.count = e, array, atomic, count
+        self.t = llvm_type(array.element)
+        self.memory = memory(e, name, f"[{room(array)} x {self.t}]")
+
+    def place(self, at: str) -> str:
+        return self.e.let(f"getelementptr inbounds {self.t}, ptr{SHARED} {self.memory}, i64 {at}")
+
+    def clear(self, at: str, following: str) -> None:
+        self.e.line(f"store {self.t} {untouched(self.atomic)}, ptr{SHARED} {self.place(at)}")
+
+    def add(self, at: str, following: str) -> None:
+        """Emit the addition of a bin to the array, if the bin has changed."""
+        e, array = self.e, self.array
+        value = e.let(f"load {self.t}, ptr{SHARED} {self.place(at)}")
+        to = e.let(f"getelementptr inbounds {self.t}, {e.pointer(array)} {e.addresses[array]}, i64 {at}")
+        add_bin(e, self.atomic, value, to, following)

@@ -1,0 +1,332 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Emits tasks as PTX kernels.
+
+A parallel task is a grid-stride loop: thread t takes the iterations t, t + threads, t + 2 threads, and so on. Any grid
+size runs all iterations, and neighbouring threads access neighbouring elements. In loops of blocks, blocks stride in
+the same way (ptx_blocks.py), and the loop fixes the number of threads of a block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cuda_graphs.compiler import machine
+from cuda_graphs.compiler.artifact import Layout, TaskInfo
+from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
+from cuda_graphs.compiler.codegen.llvm.resident import slots_of
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
+
+from .block_reductions import add_sums, with_block_bins
+from .grid_stride import strided, strided_box
+from .ptx_blocks import GpuTeam
+from .ptx_resident import GpuStaying, last_runs
+
+GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
+ENTRY = "ptx_kernel"
+INLINED = " alwaysinline convergent"
+
+HEADER = """target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+target triple = "nvptx64-nvidia-cuda"
+"""
+
+
+@dataclass(frozen=True)
+class Ptx:
+    """A GPU as a target.
+
+    fast_math  allows contraction and reassociation
+    arch       the architecture: "sm_90"
+    version    the version of the PTX ISA, at most the driver's: 83 is 8.3
+    libdevice  path of libdevice.10.bc, for kernels that call sin and the like
+    """
+
+    fast_math: bool = False
+    arch: str = "sm_90"
+    version: int = 80
+    libdevice: str | None = None
+    name: ClassVar[str] = "ptx"
+
+    def code(self, text: str) -> bytes:
+        """Return the PTX of LLVM text."""
+        return machine.ptx(text, self.arch, self.version, self.libdevice).encode()
+
+    def depends_on(self) -> tuple[object, ...]:
+        """Return the properties of the target that its code depends on."""
+        return self.name, self.fast_math, self.arch, self.version, self.libdevice
+
+    def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
+        """Return the image that the driver loads."""
+        return code
+
+    def atomic_scope(self) -> str:
+        return ' syncscope("device")'
+
+    def constants(self) -> str:
+        return GLOBAL
+
+    def print(self, e: Emitter, form: str, values: str) -> None:
+        e.call("vprintf", "i32", [("ptr", form), ("ptr", values)])
+
+    def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
+        kinds = ("ptr", "ptr", "i32", "ptr", "i64")
+        e.call_void("__assertfail", list(zip(kinds, (message, file, str(line), function, "1"), strict=True)))
+
+    def set_condition(self, e: Emitter, handle: str, value: str) -> None:
+        e.call_void("cudaGraphSetConditional", [("i64", handle), ("i32", value)])
+
+    def last(self, e: Emitter, statement: ir.Last) -> None:
+        last_runs(e, statement)
+
+    def access(self, array: ir.Array) -> str:
+        return SHARED if array.space is ir.Space.SHARED else GLOBAL
+
+    def workers(self, task: ir.Task) -> int:
+        """Return the number of workers of a thread."""
+        return 1
+
+    def worker(self, e: Emitter) -> str:
+        """Emit the number of the thread in the grid."""
+        return e.let(f"trunc i64 {self.position(e)[0]} to i32")
+
+    def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
+        """Emit a call of libdevice's function."""
+        t = llvm_type(type)
+        return e.call(f"__nv_{name}" + ("f" if type.size == 4 else ""), t, [(t, arg) for arg in args])
+
+    def module(self, program: ir.Program) -> str:
+        """Return the program as LLVM text."""
+        declarations: dict[str, str] = {}
+        functions = []
+        for step in ir.steps_of(program.plan):
+            if isinstance(step, ir.Resident):
+                functions += self.resident(step, program, declarations)
+            else:
+                task = program.tasks[step]
+                blocks = 0 if task.loop is None else task.loop.blocks
+                slots, early = slots_of(step, program), self.is_early(program)
+                functions.append(self.task(task, declarations, slots, ENTRY, needs(blocks), early))
+        return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES])
+
+    def is_early(self, program: ir.Program) -> bool:
+        """Return whether entries wait for earlier ones (PTX ISA, griddepcontrol: from 7.8 on, for sm_90 and up)."""
+        return program.early and self.capability >= 90 and self.version >= 78
+
+    def task(
+        self,
+        task: ir.Task,
+        declarations: dict[str, str],
+        slots: Layout,
+        kind: str,
+        attributes: str,
+        early: bool = False,
+    ) -> str:
+        e = Emitter(self, declarations)
+        e.families = task.families
+        e.unrolled = UNROLLED
+        given = self.receive(e, slots)
+        if early:
+            wait_for_the_last(e)
+        sums = dict.fromkeys(task.sums)
+        last = [statement for statement in task.body.body if isinstance(statement, ir.Last)]
+        for statement in task.body.body:
+            if statement is task.loop:
+                self.parallel(e, task.loop, task.name, task.bins)
+            elif statement not in sums and statement not in last:
+                e.block(ir.Block([statement]))
+        if sums:
+            add_sums(e, task, list(sums), self.capability)
+        e.block(ir.Block(list(last)))
+        e.line("ret void")
+        return f"define {kind} void @{task.name}({given}){attributes} {{\n{e.text()}\n}}\n"
+
+    def receive(self, e: Emitter, slots: Layout) -> str:
+        """Return the parameters of a function, as text."""
+        params = []
+        for i, (slot, what) in enumerate(slots):
+            params.append(f"{e.slot_type(slot, what)} %p{i}")
+            e.receive(slot, what, f"%p{i}")
+        return ", ".join(params)
+
+    def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
+        """Return the functions of resident tasks, and the entry that calls them."""
+        slots = slots_of(resident, program)
+        tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
+        functions = [self.task(each, declarations, slots, "internal", INLINED) for each in tasks]
+        e = Emitter(self, declarations)
+        given = self.receive(e, slots)
+        if self.is_early(program):
+            wait_for_the_last(e)
+        GpuStaying(e, resident, program, slots, given).run()
+        e.line("ret void")
+        blocks = max(each.loop.blocks if each.loop is not None else 0 for each in tasks)
+        head = f"define {ENTRY} void @{resident.name}({given}){needs(blocks)}"
+        return [*functions, f"{head} {{\n{e.text()}\n}}\n"]
+
+    @property
+    def capability(self) -> int:
+        """The number of the architecture."""
+        return int(re.sub(r"\D", "", self.arch))
+
+    def parallel(self, e: Emitter, loop: ir.For, name: str, bins: tuple[ir.Atomic, ...] = ()) -> None:
+        """Emit the iterations of this thread. `bins` are the bins of the Task."""
+        if loop.blocks:
+            GpuTeam(e, loop, name, self.capability).run()
+            return
+        begins, counts, total = e.trips(loop)
+
+        def run() -> None:
+            thread, threads = self.position(e)
+            width = group_width(loop)
+            if width > 1:
+                thread = self.groups(e, loop, width, thread, threads, total)
+            self.stride(e, loop, begins, counts, thread, threads, total)
+
+        if bins:
+            with_block_bins(e, name, bins, self.capability, total, run)
+        else:
+            run()
+
+    def groups(self, e: Emitter, loop: ir.For, width: int, thread: str, threads: str, total: str) -> str:
+        """Emit groups of neighbouring iterations, if all arrays are aligned to 16 bytes. Accesses become as wide.
+
+        Returns the iteration at which this thread begins the rest. The rest is the whole loop without alignment.
+
+        Metadata says that the iterations of one group do not access each other's memory, so all their loads may come
+        first.
+        """
+        arrays = dict.fromkeys(s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Load, ir.Store)))
+        addresses = [
+            (e.pointer(array), e.addresses[array]) for array in arrays if isinstance(array, ir.Array)
+        ]
+        bits = "0"
+        for kind, address in addresses:
+            bits = e.let(f"or i64 {bits}, {e.let(f'ptrtoint {kind} {address} to i64')}")
+        aligned = e.let(f"icmp eq i64 {e.let(f'and i64 {bits}, 15')}, 0")
+        whole = e.let(f"udiv i64 {total}, {width}")
+        first, wide, rest = (e.label(stem) for stem in ("whole", "groups", "rest"))
+        e.line(f"br label %{first}")
+        e.start(first)
+        e.line(f"br i1 {aligned}, label %{wide}, label %{rest}")
+        e.start(wide)
+        e.declare("llvm.assume", "declare void @llvm.assume(i1)")
+        for kind, address in addresses:
+            e.line(f'call void @llvm.assume(i1 true) ["align"({kind} {address}, i64 16)]')
+
+        def round_of(chunks: int) -> Callable[[str, str], None]:
+            def groups(at: str, following: str) -> None:
+                for chunk in range(chunks):
+                    base = e.let(f"mul nuw nsw i64 {at}, {width}")
+                    for lane in range(width):
+                        e.wide[loop.axes[0].index] = e.let(f"or disjoint i64 {base}, {lane}")
+                        own = chunk * width + lane
+                        e.metadata = f", !alias.scope !{LISTS + own}, !noalias !{OTHERS + own}"
+                        e.block(loop.body)
+                    at = e.let(f"add nuw nsw i64 {at}, {threads}")
+                e.metadata = ""
+
+            return groups
+
+        at, chunks = thread, chunks_of(loop, width)
+        if chunks > 1:
+            step = e.let(f"mul nuw nsw i64 {threads}, {chunks}")
+            end = e.let(f"sub nsw i64 {whole}, {e.let(f'sub nuw nsw i64 {step}, {threads}')}")
+            _, at = strided(e, at, step, end, round_of(chunks))
+        last, _ = strided(e, at, threads, whole, round_of(1))
+        done = e.let(f"mul nuw nsw i64 {whole}, {width}")
+        begin = e.let(f"add nsw i64 {done}, {thread}")
+        e.line(f"br label %{rest}")
+        e.start(rest)
+        return e.let(f"phi i64 [ {thread}, %{first} ], [ {begin}, %{last} ]")
+
+    def position(self, e: Emitter) -> tuple[str, str]:
+        """Return (number of this thread in the grid, number of threads), in 64 bits."""
+        names = ("tid.x", "ntid.x", "ctaid.x", "nctaid.x")
+        tid, ntid, ctaid, nctaid = (
+            e.let(f"zext i32 {e.call('llvm.nvvm.read.ptx.sreg.' + name, 'i32', [])} to i64") for name in names
+        )
+        before = e.let(f"mul nsw i64 {ctaid}, {ntid}")
+        return e.let(f"add nsw i64 {before}, {tid}"), e.let(f"mul nsw i64 {nctaid}, {ntid}")
+
+    def stride(
+        self,
+        e: Emitter,
+        loop: ir.For,
+        begins: list[str],
+        counts: list[str],
+        thread: str,
+        threads: str,
+        total: str,
+    ) -> None:
+        def point(numbers: list[str], following: str) -> None:
+            for axis, begin, number in zip(loop.axes, begins, numbers, strict=True):
+                e.wide[axis.index] = e.point(axis, begin, number)
+            e.loops.append((following, following))
+            e.block(loop.body)
+            e.loops.pop()
+
+        strided_box(e, counts, thread, threads, total, point)
+
+
+def wait_for_the_last(e: Emitter) -> None:
+    """Emit a wait for the end of the previous launch. Let the next launch begin, which waits for this one."""
+    for instruction in ("griddepcontrol.wait", "griddepcontrol.launch_dependents"):
+        # Inline PTX, as LLVM's intrinsics are declared without memory effects: loads could move before them.
+        e.line(f'call void asm sideeffect "{instruction};", "~{{memory}}"()')
+
+
+def needs(blocks: int) -> str:
+    """Return the attribute that fixes the number of threads of a block, or "" for any number."""
+    return f' "nvvm.reqntid"="{blocks}"' if blocks else ""
+
+
+WIDE_BYTES = 16  # the widest access of a thread
+MOST = 64  # statements of a body that may be emitted several times
+MOST_CHUNKS = 4  # groups that a thread runs at a time
+
+# Numbers of metadata nodes, for each lane of a group: its alias scope, the list of that scope, the list of the others.
+LANES, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
+UNROLLED = ", !llvm.loop !2"  # LLVM would not unroll loops with an unknown iteration count
+SCOPES = (
+    "!2 = distinct !{!2, !3}",
+    '!3 = !{!"llvm.loop.unroll.count", i32 4}',
+    '!1 = distinct !{!1, !"iterations of a group"}',
+    *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(LANES)),
+    *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(LANES)),
+    *(
+        f"!{OTHERS + lane} = !{{{', '.join(f'!{SCOPE + other}' for other in range(LANES) if other != lane)}}}"
+        for lane in range(LANES)
+    ),
+)
+
+
+def chunks_of(loop: ir.For, width: int) -> int:
+    """Return the number of groups that a thread runs at a time: several loads in flight for loops without stores."""
+    if any(isinstance(s, ir.Store) for s in ir.walk(loop.body)):
+        return 1
+    return max(1, min(MOST_CHUNKS, LANES // width))
+
+
+def group_width(loop: ir.For) -> int:
+    """Return the number of neighbouring iterations whose accesses make 16 bytes, or 1 for unsuitable loops.
+
+    A suitable loop has one axis from 0 and a straight-line body, stores only at its index, and has accesses to
+    widen. It may have atomics, as their order is free anyway.
+    """
+    (axis, *more), body = loop.axes, list(ir.walk(loop.body))
+    index = (axis.index,)
+    if more or axis.step != 1 or not (isinstance(axis.begin, ir.Const) and axis.begin.value == 0):
+        return 1
+    if len(body) > MOST or not all(
+        isinstance(s, (ir.Op, ir.Load, ir.Store, ir.Atomic, ir.Get, ir.Set, ir.Extent)) for s in body
+    ):
+        return 1
+    if any(isinstance(s, ir.Store) and s.index != index for s in body):
+        return 1
+    sizes = [s.array.element.size for s in body if isinstance(s, (ir.Load, ir.Store)) and s.index == index]
+    return WIDE_BYTES // max(sizes) if sizes else 1

@@ -1,0 +1,285 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Emits tasks as functions for the host driver (cgh_entry of hostdriver/image_loader.h):
+
+    void task(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end)
+
+A task imports functions by name, and the linker of the object defines them: `cgh_vprintf`, `cgh_assert_fail` and
+`cgh_scratch`, which are those of cgh_services in the same header, and functions of libm.
+
+A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
+[total * first / n, total * end / n). One call therefore runs one loop, of the length that the scheduler chose, and a
+grid of 1 is a plain loop. In loops of blocks, their blocks are divided in the same way (x86_blocks.py).
+
+If a loop has several axes, all but the last form one loop over rows, and the last is the inner loop. LLVM vectorises
+the inner loop if it contains no other loop; otherwise outer_loop_vectoriser.py may vectorise it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cuda_graphs.compiler import machine
+from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
+from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+from cuda_graphs.compiler.codegen.llvm.instrumentation import StayingTold, Told
+from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, suffix
+from cuda_graphs.compiler.codegen.llvm.resident import Staying, slots_of
+from cuda_graphs.compiler.image import native_image
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType, f32
+
+from . import sines
+from .bins import with_bins
+from .host_cpu import identity, made_here
+from .outer_loop_vectoriser import Lanes
+from .vectorisation_analysis import Spread, spread_of
+from .x86_blocks import CpuTeam
+
+PARALLEL = "!0"  # the access group of memory that iterations do not share
+
+
+@dataclass(frozen=True)
+class X86:
+    """The CPU of this process as a target.
+
+    `fast_math` allows contraction and reassociation. With `tells`, code reports each access to a driver that looks for
+    bugs (instrumentation.py).
+    """
+
+    fast_math: bool = False
+    tells: bool = False
+    name: ClassVar[str] = "x86"
+
+    def code(self, text: str) -> bytes:
+        """Return the object file of LLVM text."""
+        return machine.object_code(text)
+
+    def depends_on(self) -> tuple[object, ...]:
+        """Return the properties of the target that its code depends on."""
+        return self.name, self.fast_math, self.tells, identity()
+
+    def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
+        """Return the image that the host driver loads."""
+        cpu = machine.cpu()
+        return native_image(code, tasks, cpu | {"made_here": made_here(**cpu), "tells": int(self.tells)})
+
+    def atomic_scope(self) -> str:
+        return ""
+
+    def constants(self) -> str:
+        return ""
+
+    def print(self, e: Emitter, form: str, values: str) -> None:
+        e.call("cgh_vprintf", "i32", [("ptr", form), ("ptr", values)])
+
+    def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
+        zeros = e.slot("[3 x i32]")
+        e.line(f"store [3 x i32] zeroinitializer, ptr {zeros}")
+        kinds = ("ptr", "ptr", "i32", "ptr", "ptr", "ptr")
+        args = list(zip(kinds, (message, file, str(line), function, zeros, zeros), strict=True))
+        e.call_void("cgh_assert_fail", args)
+
+    def set_condition(self, e: Emitter, handle: str, value: str) -> None:
+        e.call_void("cgh_set_conditional", [("i64", handle), ("i32", value)])
+
+    def last(self, e: Emitter, statement: ir.Last) -> None:
+        """Emit a block for the call that ends the last block of the grid. A call that runs all blocks counts none."""
+        grid, done = e.let("load i32, ptr %launch"), e.let("trunc i64 %end to i32")
+        done = e.let(f"sub i32 {done}, {e.let('trunc i64 %first to i32')}")
+        count, reset, run, over = (e.label(stem) for stem in ("count", "reset", "last", "over"))
+        e.line(f"br i1 {e.let(f'icmp eq i32 {done}, {grid}')}, label %{run}, label %{count}")
+        e.start(count)
+        before = e.let(f"atomicrmw add ptr {e.addresses[statement.array]}, i32 {done} acq_rel")
+        came = e.let(f"add i32 {before}, {done}")
+        e.line(f"br i1 {e.let(f'icmp eq i32 {came}, {grid}')}, label %{reset}, label %{over}")
+        e.start(reset)
+        e.line(f"store i32 0, ptr {e.addresses[statement.array]}")
+        e.line(f"br label %{run}")
+        e.start(run)
+        e.block(statement.body)
+        e.line(f"br label %{over}")
+        e.start(over)
+
+    def access(self, array: ir.Array) -> str:
+        return ""
+
+    def worker(self, e: Emitter) -> str:
+        """Emit the number of the first block that this call runs. Its lanes are consecutive workers."""
+        assert isinstance(e, Lanes)
+        return e.let(f"mul i32 {e.let('trunc i64 %first to i32')}, {e.workers}")
+
+    def workers(self, task: ir.Task) -> int:
+        """Return the number of workers of a block: its lanes, each with its own elements of stacks."""
+        spread = self.spread(task)
+        return 1 if spread is None else spread.width
+
+    def spread(self, task: ir.Task) -> Spread | None:
+        """Return how iterations become lanes, or None."""
+        return None if self.tells else spread_of(task)
+
+    def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
+        """Emit a call of LLVM's intrinsic if it exists, else of libm. In loops with lanes, sines are those of lanes."""
+        if type == f32 and name in sines.OF_F32 and isinstance(e, Lanes) and e.workers > 1:
+            return sines.call(e, name, 0, args[0])
+        t = llvm_type(type)
+        symbol = (
+            f"llvm.{name}.{suffix(type)}" if name in INTRINSICS else name + ("f" if type.size == 4 else "")
+        )
+        return e.call(symbol, t, [(t, arg) for arg in args], e.fast if name in INTRINSICS else "")
+
+    def is_early(self, program: ir.Program) -> bool:
+        """Return False: an entry begins when the previous one has ended."""
+        return False
+
+    def module(self, program: ir.Program) -> str:
+        """Return the program as LLVM text."""
+        declarations: dict[str, str] = {}
+        functions = []
+        for step in ir.steps_of(program.plan):
+            if isinstance(step, ir.Resident):
+                functions += self.resident(step, program, declarations)
+            else:
+                functions.append(self.task(program.tasks[step], declarations, slots_of(step, program)))
+        return "\n".join([*functions, *declarations.values(), METADATA])
+
+    def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
+        e = Told(self, declarations) if self.tells else Lanes(self, declarations)
+        e.families = task.families
+        self.receive(e, slots)
+        for array, offset in shared_layout(task.body)[0].items():
+            e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
+        for statement in task.body.body:
+            if statement is task.loop:
+                self.parallel(e, task, task.loop)
+            else:
+                e.block(ir.Block([statement]))
+        return function(e, task.name, linkage)
+
+    def receive(self, e: Emitter, slots: Layout) -> None:
+        for slot, what in slots:
+            at = e.let(f"getelementptr i8, ptr %params, i64 {slot.offset}")
+            e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
+
+    def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
+        """Return the functions of resident tasks, and the entry, whose one block calls them."""
+        slots = slots_of(resident, program)
+        tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
+        functions = [self.task(each, declarations, slots, "internal ") for each in tasks]
+        e = Emitter(self, declarations)
+        self.receive(e, slots)
+        given = "ptr %launch, ptr %params, ptr %shared, i64 0, i64 1"
+        (StayingTold if self.tells else Staying)(e, resident, program, slots, given).run()
+        return [*functions, function(e, resident.name)]
+
+    def parallel(self, e: Lanes, task: ir.Task, loop: ir.For) -> None:
+        """Emit the part of the loop that one call runs."""
+        team = CpuTeam(e, loop) if loop.blocks else None
+        begins, counts, total = e.trips(loop) if team is None else (team.begins, team.counts, team.total)
+        whole = total if team is None else team.blocks()
+        grid = e.let("load i32, ptr %launch")
+        blocks = e.let(f"zext i32 {grid} to i64")
+        low, high = (
+            e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
+        )
+        spread = self.spread(task)
+        e.workers = 1 if spread is None else spread.width
+
+        def run() -> None:
+            if team is not None:
+                team.run(low, high)
+            elif len(loop.axes) == 1:
+                self.row(e, loop, spread, begins, low, high)
+            else:
+                self.rows(e, loop, spread, begins, counts, low, high)
+
+        if isinstance(e, Told):
+            with e.iterations_of(loop, begins, counts):
+                run()
+        elif task.bins:
+            with_bins(e, task.bins, e.let(f"sub i64 {high}, {low}"), run)
+        else:
+            run()
+
+    def rows(
+        self,
+        e: Lanes,
+        loop: ir.For,
+        spread: Spread | None,
+        begins: list[str],
+        counts: list[str],
+        low: str,
+        high: str,
+    ) -> None:
+        last = counts[-1]
+        one = e.call("llvm.umax.i64", "i64", [("i64", last), ("i64", "1")])
+        first = e.let(f"udiv i64 {low}, {one}")
+        above = e.let(f"add i64 {high}, {one}")
+        above = e.let(f"add i64 {above}, -1")
+        stop = e.let(f"udiv i64 {above}, {one}")
+        row = ir.LoopIndex("row")
+
+        def body(following: str) -> None:
+            at = e.wide[row]
+            start = e.let(f"mul nsw i64 {at}, {one}")
+            inner_low = e.call(
+                "llvm.smax.i64", "i64", [("i64", e.let(f"sub i64 {low}, {start}")), ("i64", "0")]
+            )
+            inner_high = e.call(
+                "llvm.smin.i64", "i64", [("i64", e.let(f"sub i64 {high}, {start}")), ("i64", one)]
+            )
+            outer: list[str] = []
+            rest = at
+            for count in reversed(counts[1:-1]):
+                outer.insert(0, e.let(f"urem i64 {rest}, {count}"))
+                rest = e.let(f"udiv i64 {rest}, {count}")
+            outer.insert(0, rest)
+            for axis, begin, number in zip(loop.axes, begins, outer, strict=False):
+                e.wide[axis.index] = e.point(axis, begin, number)
+            self.row(e, loop, spread, begins, inner_low, inner_high)
+
+        e.counted(row, first, stop, 1, body)
+
+    def row(
+        self, e: Lanes, loop: ir.For, spread: Spread | None, begins: list[str], low: str, high: str
+    ) -> None:
+        """Emit iterations low to high of the last axis: whole vectors first, if there are lanes, then single ones."""
+        axis, begin = loop.axes[-1], begins[-1]
+        point = ir.LoopIndex("point")
+        if spread is not None:
+
+            def vectors(following: str) -> None:
+                e.side_by_side(spread, e.point(axis, begin, e.wide[point]), loop)
+
+            stop = e.let(f"add nsw i64 {high}, {1 - spread.width}")
+            low = e.counted(point, low, stop, spread.width, vectors)
+
+        def body(following: str) -> None:
+            e.wide[axis.index] = e.point(axis, begin, e.wide[point])
+            e.metadata = f", !llvm.access.group {PARALLEL}"
+            e.loops.append((following, following))
+            e.block(loop.body)
+            e.loops.pop()
+            e.metadata = ""
+
+        e.counted(point, low, high, 1, body, ", !llvm.loop !1")
+
+
+def function(e: Emitter, name: str, linkage: str = "") -> str:
+    """Return the text of an entry, or of a function that an entry calls."""
+    e.line("ret void")
+    given = "ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end"
+    return f"define {linkage}void @{name}({given}) {{\n{e.text()}\n}}\n"
+
+
+INTRINSICS = {"sin", "cos", "exp", "exp2", "log", "log2", "log10", "pow"}
+
+METADATA = """
+!0 = distinct !{}
+!1 = distinct !{!1, !2}
+!2 = !{!"llvm.loop.parallel_accesses", !0}
+!3 = !{}
+!4 = distinct !{!4, !5}
+!5 = !{!"llvm.loop.unroll.disable"}
+"""

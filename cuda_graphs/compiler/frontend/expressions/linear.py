@@ -1,0 +1,280 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operations on small vectors and matrices besides arithmetic by components."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from cuda_graphs.compiler.errors import CompileArgumentError, CompileTypeError, fail
+from cuda_graphs.compiler.frontend.functions import Frame, kind_of
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import f32, promote
+
+from .lvalues import broadcast
+from .values import Vector
+
+
+def dot(frame: Frame, a: Any, b: Any) -> ir.Value:
+    """Return the sum of the products of the components."""
+    from .lvalues import read
+
+    products = broadcast(frame, lambda x, y: frame.builder.binary("Mult", x, y), a, read(frame, b)).leaves()
+    return reduce(lambda x, y: frame.builder.binary("Add", x, y), products)
+
+
+def norm_sqr(frame: Frame, a: Vector) -> ir.Value:
+    """Return the sum of the squares of the components."""
+    return dot(frame, a, a)
+
+
+def norm(frame: Frame, a: Vector) -> ir.Value:
+    """Return the Euclidean length."""
+    square = norm_sqr(frame, a)
+    return frame.builder.op(
+        "sqrt", square if square.type.kind == "float" else frame.builder.cast(square, f32)
+    )
+
+
+def cross(frame: Frame, a: Vector, b: Any) -> Vector:
+    """Return the cross product of vectors of three components."""
+    from .lvalues import read
+
+    b = read(frame, b)
+    if a.shape != (3,) or not isinstance(b, Vector) or b.shape != (3,):
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            "cross takes two vectors of 3 components",
+            "make them cg.vec3",
+        )
+
+    def part(i: int, j: int) -> ir.Value:
+        binary = frame.builder.binary
+        return binary(
+            "Sub",
+            binary("Mult", a.components[i], b.components[j]),
+            binary("Mult", a.components[j], b.components[i]),
+        )
+
+    return Vector((part(1, 2), part(2, 0), part(0, 1)))
+
+
+def normalized(frame: Frame, a: Vector) -> Vector:
+    """Return the vector divided by its length."""
+    length = norm(frame, a)
+    return a.map(lambda part: frame.builder.binary("Div", part, length))
+
+
+def sum_of(frame: Frame, a: Vector) -> ir.Value:
+    """Return the sum of all components."""
+    return reduce(lambda x, y: frame.builder.binary("Add", x, y), a.leaves())
+
+
+def transpose(frame: Frame, a: Vector) -> Vector:
+    """Return the transposed matrix."""
+    return Vector(tuple(Vector(tuple(row.components[i] for row in a.components)) for i in range(a.shape[1])))
+
+
+def matmul(frame: Frame, a: Any, b: Any) -> Any:
+    """Return `a @ b` for matrices and vectors."""
+    if not isinstance(a, Vector) or not isinstance(b, Vector):
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"@ takes matrices and vectors, not {kind_of(a)} and {kind_of(b)}",
+            "write * for numbers",
+        )
+    if a.shape[-1] != b.shape[0]:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"shapes {a.shape} and {b.shape} do not go together in @",
+            "the columns of the left must be as many as the rows of the right",
+        )
+    if len(a.shape) == 1:
+        return dot(frame, a, b) if len(b.shape) == 1 else matmul(frame, transpose(frame, b), a)
+    if len(b.shape) == 1:
+        return Vector(tuple(dot(frame, row, b) for row in a.components))
+    columns = transpose(frame, b).components
+    return Vector(tuple(Vector(tuple(dot(frame, row, column) for column in columns)) for row in a.components))
+
+
+def minor(a: Vector, i: int, j: int) -> Vector:
+    return Vector(
+        tuple(
+            Vector(tuple(c for k, c in enumerate(row.components) if k != j))
+            for r, row in enumerate(a.components)
+            if r != i
+        )
+    )
+
+
+def determinant(frame: Frame, a: Vector) -> Any:
+    """Return the determinant of a square matrix up to 4 x 4, by expansion along the first row."""
+    if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"a square matrix up to 4 x 4 is needed, not {a.shape}",
+            "make it cg.mat(n, n) with n up to 4",
+        )
+    if a.shape == (1, 1):
+        return a.components[0].components[0]
+    binary = frame.builder.binary
+    total: Any = None
+    for j, entry in enumerate(a.components[0].components):
+        term = binary("Mult", entry, determinant(frame, minor(a, 0, j)))
+        total = term if total is None else binary("Sub" if j % 2 else "Add", total, term)
+    return total
+
+
+def inverse(frame: Frame, a: Vector) -> Vector:
+    """Return the inverse of a square matrix up to 4 x 4, by cofactors."""
+    whole = determinant(frame, a)
+    size = a.shape[0]
+    type = promote(whole.type, f32)
+    builder = frame.builder
+
+    def entry(i: int, j: int) -> ir.Value:
+        cofactor = determinant(frame, minor(a, j, i)) if size > 1 else ir.Const(1.0, type)
+        cofactor = builder.cast(cofactor, type)
+        return builder.binary("Div", builder.op("neg", cofactor) if (i + j) % 2 else cofactor, whole)
+
+    return Vector(tuple(Vector(tuple(entry(i, j) for j in range(size))) for i in range(size)))
+
+
+def outer(frame: Frame, a: Vector, b: Any) -> Vector:
+    """Return the matrix of all products of components of two vectors."""
+    b = vector_of(frame, b, 1)
+    rows = (Vector(tuple(frame.builder.binary("Mult", x, y) for y in b.components)) for x in a.components)
+    return Vector(tuple(rows))
+
+
+def require_square(frame: Frame, a: Vector, name: str) -> None:
+    """Raise unless a matrix is square."""
+    if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"{name}() takes a square matrix, not one of shape {a.shape}",
+            "use a matrix with as many rows as columns",
+        )
+
+
+def trace(frame: Frame, a: Vector) -> Any:
+    """Return the sum of the diagonal."""
+    require_square(frame, a, "trace")
+    return reduce(
+        lambda x, y: frame.builder.binary("Add", x, y),
+        (row.components[i] for i, row in enumerate(a.components)),
+    )
+
+
+def least(frame: Frame, a: Vector) -> Any:
+    """Return the least component."""
+    return reduce(lambda x, y: frame.builder.op("min", x, y), a.leaves())
+
+
+def greatest(frame: Frame, a: Vector) -> Any:
+    """Return the greatest component."""
+    return reduce(lambda x, y: frame.builder.op("max", x, y), a.leaves())
+
+
+def all_of(frame: Frame, a: Vector) -> Any:
+    """Return whether all components are true."""
+    return reduce(
+        lambda x, y: frame.builder.op("bit_and", x, y),
+        [frame.builder.truth(c, "a component") for c in a.leaves()],
+    )
+
+
+def any_of(frame: Frame, a: Vector) -> Any:
+    """Return whether any component is true."""
+    return reduce(
+        lambda x, y: frame.builder.op("bit_or", x, y),
+        [frame.builder.truth(c, "a component") for c in a.leaves()],
+    )
+
+
+def reflect(frame: Frame, a: Vector, normal: Any) -> Any:
+    """Return a - 2 (a . n) n."""
+    twice = frame.builder.binary("Mult", ir.Const(2.0, f32), dot(frame, a, normal))
+    scaled = broadcast(frame, lambda n: frame.builder.binary("Mult", twice, n), vector_of(frame, normal, 1))
+    return broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, scaled)
+
+
+def distance(frame: Frame, a: Vector, b: Any) -> Any:
+    """Return the length of a - b."""
+    return norm(
+        frame, broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, vector_of(frame, b, 1))
+    )
+
+
+def vector_of(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
+    """Return an argument as a vector or matrix, or raise."""
+    from .lvalues import read
+
+    found = read(frame, found)
+    if not isinstance(found, Vector) or (ndim is not None and len(found.shape) != ndim):
+        what = {1: "a vector", 2: "a matrix", None: "a vector or matrix"}[ndim]
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{what} is needed, not {kind_of(found)}", "cg.vec3(x, y, z)"
+        )
+    return found
+
+
+# name -> (number of dimensions of the first operand or None, the function)
+OPERATIONS: dict[str, tuple[int | None, Callable[..., Any]]] = {
+    "dot": (1, dot),
+    "cross": (1, cross),
+    "outer": (1, outer),
+    "norm": (None, norm),
+    "norm_sqr": (None, norm_sqr),
+    "normalized": (None, normalized),
+    "reflect": (1, reflect),
+    "distance": (1, distance),
+    "sum": (None, sum_of),
+    "min": (None, least),
+    "max": (None, greatest),
+    "all": (None, all_of),
+    "any": (None, any_of),
+    "trace": (2, trace),
+    "transpose": (2, transpose),
+    "determinant": (2, determinant),
+    "inverse": (2, inverse),
+}
+
+
+def checked(name: str) -> Callable[..., Any]:
+    """Return an operation as a function that checks its operands first."""
+    ndim, function = OPERATIONS[name]
+    count = len(inspect.signature(function).parameters) - 2
+
+    def call(frame: Frame, a: Any, *others: Any) -> Any:
+        if len(others) != count:
+            loc = frame.builder.loc
+            raise fail(
+                CompileArgumentError,
+                loc,
+                f"{name} takes {count + 1} vectors, not {len(others) + 1}",
+                f"x.{name}()",
+            )
+        return function(frame, vector_of(frame, a, ndim), *(vector_of(frame, other, 1) for other in others))
+
+    return call
+
+
+METHODS: dict[str, Callable[..., Any]] = {name: checked(name) for name in OPERATIONS}
+# The functions of cg. length and normalize are the names in shading languages.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: METHODS[name] for name in ("dot", "cross", "outer", "norm", "normalized", "reflect", "distance")
+    },
+    **{name: METHODS[name] for name in ("transpose", "determinant", "inverse", "trace")},
+    "length": METHODS["norm"],
+    "normalize": METHODS["normalized"],
+}

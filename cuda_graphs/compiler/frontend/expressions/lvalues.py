@@ -1,0 +1,361 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Places and composites: reading, indexing, assignment, and construction from parts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.errors import (
+    CompileImmutableError,
+    CompileIndexError,
+    CompileNameError,
+    CompileNegativeIndexError,
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.functions import Frame, kind_of
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import i32, promote
+from cuda_graphs.compiler.language.annotations import FieldSpec, VectorType
+from cuda_graphs.compiler.language.free_names import dotted
+
+from .values import Computed, Element, KnownArray, Static, Vector, VectorElement
+
+NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+def read(frame: Frame, found: Any) -> Any:
+    """Return the current value: numbers become Values, places are loaded, other objects stay."""
+    builder = frame.builder
+    match found:
+        case ir.Local():
+            return builder.put(ir.Get(found, builder.loc))
+        case ir.Value():
+            return found
+        case Static():
+            return read(frame, found.value)
+        case Computed():
+            return found.constant()
+        case Element():
+            loaded = builder.put(ir.Load(found.array, found.index, builder.loc))
+            stops = loaded.type.kind == "float" and frame.stops(found.array)
+            return builder.op("stop_grad", loaded) if stops else loaded
+        case VectorElement():
+            return found.places.map(lambda part: read(frame, part))
+        case Vector():
+            return found.map(lambda part: read(frame, part))
+        case tuple():
+            return tuple(read(frame, part) for part in found) if has_places(found) else found
+    return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
+
+
+def has_places(found: tuple[Any, ...]) -> bool:
+    """Return whether parts of a tuple change at run time."""
+    return any(
+        has_places(part)
+        if isinstance(part, tuple)
+        else isinstance(part, (ir.Value, ir.Local, Vector, Element, VectorElement))
+        for part in found
+    )
+
+
+def place(frame: Frame, node: ast.expr) -> Any:
+    """Return the place of an assignment target: a Local, an Element, or a Vector of them."""
+    frame.at(node)
+    if isinstance(node, ast.Name):
+        scope = frame.scope.find(node.id)
+        if scope is None:
+            raise fail(
+                CompileNameError,
+                frame.builder.loc,
+                f"name {node.id!r} is not defined here",
+                "assign it first",
+            )
+        found = scope.names[node.id]
+        if node.id in frame.parameters and not isinstance(found, ir.Local):
+            raise fail(
+                CompileImmutableError, frame.builder.loc,
+                f"{node.id!r} is a parameter of the kernel, which is immutable",
+                f"assign to a new name: {node.id}_ = ...",
+            )  # fmt: skip
+    else:
+        found = frame.visit(node)
+    if isinstance(found, VectorElement):
+        return found.places
+    leaf = found.leaves()[0] if isinstance(found, Vector) else found
+    if isinstance(leaf, (ir.LoopIndex, ir.Param)) or (isinstance(node, ast.Name) and isinstance(leaf, ir.Op)):
+        name = leaf.path if isinstance(leaf, ir.Param) else ast.unparse(node).partition("[")[0]
+        what = "a parameter of the kernel" if isinstance(leaf, ir.Param) else "a loop variable"
+        raise fail(
+            CompileImmutableError,
+            frame.builder.loc,
+            f"{name!r} is {what}, which is immutable",
+            "assign to a new name",
+        )
+    path = dotted(node)
+    if path is not None and "." in path and not isinstance(found, (ir.Local, Element, Vector)):
+        raise fail(
+            CompileImmutableError,
+            frame.builder.loc,
+            f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
+            "write to an element of an array in it, or return the value and assign it outside of the kernel",
+        )
+    if not isinstance(found, (ir.Local, Element, Vector)):
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"cannot assign to {kind_of(found)}",
+            "assign to a variable, an element x[i] or a component v.x",
+        )
+    return found
+
+
+def assign_place(frame: Frame, target: Any, value: Any) -> None:
+    """Emit an assignment of a value, cast to the type of the place."""
+    builder = frame.builder
+    if isinstance(target, VectorElement):
+        target = target.places
+    if isinstance(target, tuple):
+        parts = read(frame, value)
+        if not isinstance(parts, tuple) or len(parts) != len(target):
+            raise fail(
+                CompileTypeError,
+                builder.loc,
+                f"a tuple of {len(target)} becomes {kind_of(parts)}",
+                "assign a tuple with as many parts",
+            )
+        for each, part in zip(target, parts, strict=True):
+            assign_place(frame, each, part)
+    elif isinstance(target, Vector):
+        found = read(frame, value)
+        if isinstance(found, tuple):
+            found = make_vector(frame, None, found)
+        if isinstance(found, Vector) and found.shape != target.shape:
+            raise fail(
+                CompileTypeError,
+                builder.loc,
+                f"a value of shape {found.shape} for one of shape {target.shape}",
+                "give a value of the same shape",
+            )
+        target.map(lambda part, each: assign_place(frame, part, each), found)
+    elif isinstance(target, ir.Local):
+        builder.put(ir.Set(target, builder.cast(frame.scalar(value), target.type), builder.loc))
+    elif isinstance(target, Element):
+        stored = builder.cast(frame.scalar(value), target.array.element)
+        builder.put(ir.Store(target.array, target.index, stored, builder.loc))
+    else:
+        raise fail(
+            CompileSyntaxError,
+            builder.loc,
+            f"cannot assign to {kind_of(target)}",
+            "assign to a variable, an element x[i] or a component v.x",
+        )
+
+
+def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
+    """Return the components of `v.x` or `v.xy`."""
+    numbers = ["xyzw".index(letter) for letter in letters]
+    if max(numbers) >= len(vector.components):
+        count = len(vector.components)
+        raise fail(
+            CompileIndexError,
+            frame.builder.loc,
+            f"a vector of {count} components has no .{letters}",
+            "use .x, .y, .z and .w, up to the number of components",
+        )
+    found = tuple(vector.components[i] for i in numbers)
+    return found[0] if len(found) == 1 else Vector(found)
+
+
+def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
+    """Return a vector from components, rows, another vector or one number. Without a type it has their common type."""
+    found = read(frame, args[0]) if len(args) == 1 else tuple(read(frame, arg) for arg in args)
+    if isinstance(found, Vector):
+        parts = found
+    elif isinstance(found, tuple) and found:
+        rows = [
+            make_vector(frame, None, part) if isinstance(part, tuple) else read(frame, part) for part in found
+        ]
+        if len({row.shape if isinstance(row, Vector) else () for row in rows}) > 1:
+            raise fail(
+                CompileTypeError, frame.builder.loc, "the rows of a matrix have different lengths",
+                "give each row as many numbers",
+            )  # fmt: skip
+        parts = Vector(tuple(rows))
+    elif type is not None:
+        scalar = frame.scalar(found, "a component")
+        parts = filled(scalar, type.shape)
+    else:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"a vector is made of numbers, not {kind_of(found)}",
+            "cg.vec3(x, y, z)",
+        )
+    scalars = [frame.scalar(leaf, "a component") for leaf in parts.leaves()]
+    if type is None:
+        wide = reduce(lambda a, b: a if a == b else promote(a, b), [leaf.type for leaf in scalars])
+    elif type.shape != parts.shape and len(type.shape) == 2 and len(scalars) == type.shape[0] * type.shape[1]:
+        wide, columns = type.dtype, type.shape[1]
+        parts = Vector(
+            tuple(Vector(tuple(scalars[i : i + columns])) for i in range(0, len(scalars), columns))
+        )
+    else:
+        wide = type.dtype
+        if type.shape != parts.shape:
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                f"{type!r} is made of a value of shape {parts.shape}",
+                "give all components, or one number for all of them",
+            )
+    return parts.map(lambda part: frame.builder.cast(frame.scalar(part), wide))
+
+
+def filled(value: ir.Value, shape: tuple[int, ...]) -> Vector:
+    """Return a vector whose components are all one value."""
+    return Vector(tuple(filled(value, shape[1:]) if shape[1:] else value for _ in range(shape[0])))
+
+
+def extent(frame: Frame, array: ir.Array, axis: int) -> ir.Value:
+    if array.shape is not None:
+        return ir.Const(array.shape[axis], i32, frame.builder.loc)
+    return frame.builder.put(ir.Extent(array, axis, loc=frame.builder.loc))
+
+
+def field_or_value(frame: Frame, found: Any) -> Any:
+    """Return the meaning of a compile-time value in a kernel: a field is an array."""
+    if isinstance(found, KnownArray):
+        return found.array
+    field = getattr(found, "__cuda_graphs_field__", None)
+    return frame.field(field) if isinstance(field, FieldSpec) else found
+
+
+def item(frame: Frame, owner: Any, key: Any) -> Any:
+    """Return an item of a compile-time container."""
+    if isinstance(key, (ir.Value, ir.Local)):
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{kind_of(owner)} is indexed with a value known at run time only",
+            "use a loop over cg.static(range(n)), or an array",
+        )  # fmt: skip
+    try:
+        return field_or_value(frame, owner[key])
+    except (LookupError, TypeError) as error:
+        raise fail(
+            CompileIndexError,
+            frame.builder.loc,
+            f"{kind_of(owner)}: {error}",
+            "see its content, which is known when compiling",
+        ) from None
+
+
+def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
+    """Return an element of an array. For an array of vectors, it is the whole vector or an indexed component."""
+    flat: list[Any] = []
+    for each in index:
+        each = read(frame, each)
+        flat.extend(each.components if isinstance(each, Vector) else [each])
+    outer = array.ndim - len(array.inner)
+    if len(flat) != outer:
+        raise fail(
+            CompileIndexError, frame.builder.loc,
+            f"{array.path!r} has {outer} dimension{'s' * (outer != 1)} and {len(flat)} were indexed",
+            "give one index for each dimension" if outer else "x[()] is the element of an array without dimensions",
+        )  # fmt: skip
+    places = tuple(integer_index(frame, array, axis, each) for axis, each in enumerate(flat))
+    if not array.inner:
+        return Element(array, places)
+    return VectorElement(components(array, places, array.inner))
+
+
+def components(array: ir.Array, index: tuple[ir.Value, ...], inner: tuple[int, ...]) -> Vector:
+    parts = [(*index, ir.Const(i, i32)) for i in range(inner[0])]
+    return Vector(
+        tuple(components(array, part, inner[1:]) if inner[1:] else Element(array, part) for part in parts)
+    )
+
+
+def integer(frame: Frame, found: Any, what: str) -> ir.Value:
+    value = frame.scalar(found, what)
+    if value.type.kind not in ("int", "uint"):
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"{what} must be an integer, not {value.type}",
+            "cg.cast(n, cg.i32)",
+        )
+    return value
+
+
+def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Value:
+    value = integer(frame, index, "an index")
+    if isinstance(value, ir.Const):
+        limit = None if array.shape is None else array.shape[axis]
+        if value.value < 0:
+            raise fail(
+                CompileNegativeIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
+                f"write {array.path}.shape[{axis}] - {-value.value}",
+            )  # fmt: skip
+        if limit is not None and value.value >= limit:
+            raise fail(
+                CompileIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
+                f"it has {limit} elements there, from 0 to {limit - 1}",
+            )  # fmt: skip
+    return value
+
+
+def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
+    found: Any = vector
+    for each in index:
+        if not isinstance(found, Vector):
+            raise fail(
+                CompileIndexError,
+                frame.builder.loc,
+                "too many indices for a vector",
+                "v[i] of a vector, m[i, j] of a matrix",
+            )
+        i = python_value(frame, each)
+        if not isinstance(i, int) or not 0 <= i < len(found.components):
+            raise fail(
+                CompileIndexError, frame.builder.loc,
+                f"a vector of {len(found.components)} components is indexed with "
+                + ("a value known at run time only" if isinstance(i, (ir.Value, ir.Local, Element)) else repr(i)),
+                "the index of a component must be known when compiling: use a loop over cg.static(range(n))",
+            )  # fmt: skip
+        found = found.components[i]
+    return found
+
+
+def python_value(frame: Frame, found: Any) -> Any:
+    """Return a compile-time number as Python's number, or another object itself."""
+    found = found.value if isinstance(found, Static) else found
+    if isinstance(found, ir.Const):
+        return found.value
+    return int(found) if isinstance(found, np.integer) else found
+
+
+def broadcast(frame: Frame, function: Callable[..., Any], *args: Any) -> Vector:
+    """Return the vector of a function's results by component. A scalar operand is used for each component."""
+    vectors = [arg for arg in args if isinstance(arg, Vector)]
+    if any(vector.shape != vectors[0].shape for vector in vectors):
+        shapes = " and ".join(str(vector.shape) for vector in vectors)
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"vectors of different shapes: {shapes}",
+            "give vectors of one shape, or a number",
+        )
+
+    def apply(*parts: Any) -> Any:
+        return function(*(frame.scalar(part) for part in parts))
+
+    first = next(i for i, arg in enumerate(args) if isinstance(arg, Vector))
+    rest = [arg for i, arg in enumerate(args) if i != first]
+    return vectors[0].map(lambda part, *others: apply(*others[:first], part, *others[first:]), *rest)

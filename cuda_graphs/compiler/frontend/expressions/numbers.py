@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Exact arithmetic on numbers of the source and on names that are known at compile time.
+
+An ordinary operation takes such a number as an i32 or f32, and the op table defines the result: `1 << 31` wraps. A
+conversion uses Python's exact result. Therefore `cg.i64(2**40)` is exact, and `cg.i32(2**40)` is refused like a
+literal. The op table decides where Python has no result (a division by 0, a root of -1).
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.errors import CompileLiteralError, fail
+from cuda_graphs.compiler.frontend.functions import Frame
+from cuda_graphs.compiler.ir.builder import SYMBOLS
+
+from .values import Computed, Static
+
+Number = int | float
+
+MOST_BITS = 1024  # the most bits of an integer that is a power or a shift
+
+INTEGERS: dict[str, Callable[[int, int], Number]] = {
+    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
+    "FloorDiv": operator.floordiv, "Mod": operator.mod, "Pow": operator.pow, "LShift": operator.lshift,
+    "RShift": operator.rshift, "BitAnd": operator.and_, "BitOr": operator.or_, "BitXor": operator.xor,
+}  # fmt: skip
+FLOATS: dict[str, Callable[[float, float], Any]] = {
+    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv, "Pow": operator.pow,
+}  # fmt: skip
+UNARY: dict[type[ast.unaryop], Callable[[Any], Number]] = {
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
+}  # fmt: skip
+
+
+def number_of(found: Any) -> Number | None:
+    """Return a number that has no type of the language yet, or None for other values. A bool is not a number here."""
+    if isinstance(found, Computed):
+        return found.exact
+    found = found.value if isinstance(found, Static) else found
+    if isinstance(found, (bool, np.bool_)):
+        return None
+    if isinstance(found, (int, np.integer)):
+        return int(found)
+    return float(found) if isinstance(found, (float, np.floating)) else None
+
+
+def calculate(frame: Frame, name: str, a: Any, b: Any) -> Number | None:
+    """Return the exact result of an operator, given by its class name in `ast`.
+
+    Returns None if an operand is not a number of the source, or if Python has no result.
+    """
+    left, right = number_of(a), number_of(b)
+    if left is None or right is None:
+        return None
+    function: Callable[[Any, Any], Any] | None = FLOATS.get(name)
+    if isinstance(left, int) and isinstance(right, int):
+        function = None if name == "Pow" and right < 0 else INTEGERS.get(name)
+        if name in ("Pow", "LShift"):
+            check_size(frame, name, left, right)
+    if function is None:
+        return None
+    with suppress(ArithmeticError, ValueError):
+        found = function(left, right)
+        return None if isinstance(found, complex) else found
+    return None
+
+
+def check_size(frame: Frame, name: str, a: int, b: int) -> None:
+    """Raise for a power or a shift that takes long to compute and that no type holds."""
+    bits = a.bit_length() * b if name == "Pow" else a.bit_length() + b
+    grows = abs(a) > 1 if name == "Pow" else a != 0
+    if grows and bits > MOST_BITS:
+        raise fail(
+            CompileLiteralError, frame.builder.loc, f"{a} {SYMBOLS[name]} {b} is not a value of any type",
+            "compute it with floats: 2.0 ** n",
+        )  # fmt: skip
+
+
+def negate(operator: ast.unaryop, found: Any) -> Number | None:
+    """Return the exact result of a unary operator, or None as `calculate` does."""
+    value, function = number_of(found), UNARY.get(type(operator))
+    if value is None or function is None or (isinstance(value, float) and isinstance(operator, ast.Invert)):
+        return None
+    return function(value)

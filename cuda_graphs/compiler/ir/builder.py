@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Builds IR: puts statements into the open block, promotes and casts operands, and folds constants.
+
+Constants of the user's source keep full precision until they meet a type. `0.1 * x` with x an f64 uses the f64 nearest
+to 0.1, though a literal on its own is an f32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.errors import CompileLiteralError, CompileTypeError, CompileValueError, fail
+
+from . import ir
+from .ops import evaluate, result_type
+from .scalars import scalar
+from .types import SCALARS, ScalarType, bool_, f32, i32, i64, promote
+
+# Names of Python's operators -> rows of the op table.
+BINARY = {
+    "Add": "add", "Sub": "sub", "Mult": "mul", "FloorDiv": "floor_div", "Mod": "mod", "BitAnd": "bit_and",
+    "BitOr": "bit_or", "BitXor": "bit_xor",
+}  # fmt: skip
+COMPARE = {
+    "Lt": "less", "LtE": "less_equal", "Gt": "greater", "GtE": "greater_equal", "Eq": "equal", "NotEq": "not_equal",
+}  # fmt: skip
+SYMBOLS = {
+    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%", "Pow": "**", "LShift": "<<",
+    "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=",
+    "Eq": "==", "NotEq": "!=", "Invert": "~",
+}  # fmt: skip
+
+
+def spelled(value: float) -> str:
+    """Return a number for messages. Python prints no integer of more than 4300 digits."""
+    bits = value.bit_length() if isinstance(value, int) else 0
+    return str(value) if bits <= 1024 else f"an integer of {bits} bits"
+
+
+class Builder:
+    """Appends statements to the open block. `loc` is the source position of the construct in translation."""
+
+    def __init__(self) -> None:
+        self.block = ir.Block()
+        self.loc: ir.Loc | None = None
+
+    @contextmanager
+    def into(self, block: ir.Block) -> Iterator[ir.Block]:
+        """Put the statements of a `with` block into `block`."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    def put(self, statement: Any) -> Any:
+        """Append a statement to the open block; return the statement."""
+        self.block.body.append(statement)
+        return statement
+
+    # Values
+
+    def const(self, value: Any, type: ScalarType) -> ir.Const:
+        """Return a constant of a type, or raise if the type cannot hold it."""
+        if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
+            raise fail(
+                CompileLiteralError,
+                self.loc,
+                f"{spelled(value)} is not a value of {type}",
+                remedy_for(value, type),
+            )
+        return ir.Const(value, type, self.loc)
+
+    def literal(self, value: bool | int | float) -> ir.Const:
+        """Return the constant for a number of the source: an i32, f32 or bool."""
+        if isinstance(value, (bool, np.bool_)):
+            return ir.Const(bool(value), bool_, self.loc)
+        if isinstance(value, (int, np.integer)):
+            return self.const(int(value), i32)
+        return ir.Const(float(value), f32, self.loc)
+
+    def op(self, name: str, *args: ir.Value, type: ScalarType | None = None) -> ir.Value:
+        """Append an operation on operands that already have the right types; return its value or folded constant."""
+        try:
+            found = result_type(name, tuple(arg.type for arg in args), type)
+        except TypeError as error:
+            raise fail(
+                CompileTypeError,
+                self.loc,
+                str(error),
+                "see the table of promotions in the language reference; cg.cast(x, dtype) converts",
+            ) from None
+        if all(isinstance(arg, ir.Const) for arg in args):
+            return ir.Const(fold(name, args, found), found, self.loc)  # type: ignore[arg-type]
+        return self.put(ir.Op(name, args, found, self.loc))
+
+    def cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
+        """Return the value converted to another type."""
+        if value.type == type:
+            return value
+        widens = value.type.kind == type.kind == "float" and type.size > value.type.size
+        if isinstance(value, ir.Const) and widens:
+            return ir.Const(value.value, type, value.loc)  # a literal keeps all digits until rounding
+        return self.op("cast", value, type=type)
+
+    def promoted(self, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """Return both operands converted to the type that arithmetic on them has."""
+        type = promote(a.type, b.type)
+        return self.cast(a, type), self.cast(b, type)
+
+    def binary(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        """Return the value of Python's operator, given by its class name in `ast`, with the language's promotion."""
+        if operator == "Div":
+            type = promote(a.type, b.type)
+            if type.kind != "float" or (a.type.kind == "float") != (b.type.kind == "float"):
+                type = promote(type, f32)
+            return self.op("div", self.cast(a, type), self.cast(b, type))
+        if operator == "Pow":
+            return self.power(a, b)
+        if operator in ("LShift", "RShift"):
+            return self.shift("shift_left" if operator == "LShift" else "shift_right", operator, a, b)
+        if operator in ("BitAnd", "BitOr", "BitXor"):
+            self.require_integers(operator, a, b)
+            if a.type == b.type == bool_:
+                return self.op(BINARY[operator], a, b)
+        return self.op(BINARY[operator], *self.promoted(a, b))
+
+    def shift(self, name: str, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        """Return a shift. Its type is that of the shifted operand, whatever the type of the count."""
+        self.require_integers(operator, a, b)
+        a = self.cast(a, promote(a.type, a.type))
+        return self.op(name, a, self.cast(b, a.type))
+
+    def compare(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        """Return a comparison of Python, given by its class name in `ast`."""
+        if a.type == b.type == bool_ and operator in ("Eq", "NotEq"):
+            return self.op(COMPARE[operator], a, b)
+        return self.op(COMPARE[operator], *self.promoted(a, b))
+
+    def require_integers(self, operator: str, *operands: ir.Value) -> None:
+        """Raise if an operand of `operator` is a float."""
+        if any(operand.type.kind == "float" for operand in operands):
+            types = " and ".join(repr(operand.type) for operand in operands)
+            raise fail(
+                CompileTypeError, self.loc, f"unsupported operand types for {SYMBOLS[operator]}: {types}",
+                "cast to an integer type first: cg.cast(x, cg.i32)",
+            )  # fmt: skip
+
+    def power(self, a: ir.Value, b: ir.Value) -> ir.Value:
+        """Return `a ** b`. Small integer exponents become products, so they are exact and have simple derivatives."""
+        if isinstance(b, ir.Const) and b.type.kind == "int" and 0 <= b.value <= 8:
+            return self.product(a, int(b.value))
+        if a.type.kind == "float" and b.type.kind != "float":
+            return self.op("float_pow", a, self.cast(b, i64))
+        if "float" in (a.type.kind, b.type.kind):
+            return self.op("pow", *self.promoted(a, b))
+        if isinstance(b, ir.Const) and b.value < 0:
+            raise fail(
+                CompileValueError,
+                self.loc,
+                f"{a.type} ** {b.value} is no integer",
+                "make the base a float: cg.cast(x, cg.f32)",
+            )
+        a = self.cast(a, promote(a.type, a.type))
+        return self.op("int_pow", a, self.cast(b, a.type))
+
+    def product(self, a: ir.Value, times: int) -> ir.Value:
+        """Return a * a * ... by repeated squaring."""
+        a = self.cast(a, promote(a.type, a.type))
+        result: ir.Value | None = None
+        while times:
+            if times & 1:
+                result = a if result is None else self.op("mul", result, a)
+            times >>= 1
+            if times:
+                a = self.op("mul", a, a)
+        return self.cast(ir.Const(1, i32, self.loc), a.type) if result is None else result
+
+    def truth(self, value: ir.Value, where: str) -> ir.Value:
+        """Return an int or bool as a condition."""
+        if value.type == bool_:
+            return value
+        if value.type.kind == "float":
+            raise fail(CompileTypeError, self.loc, f"{where} cannot be a {value.type}", "compare it: x != 0")
+        return self.op("not_equal", value, self.const(0, value.type))
+
+
+def remedy_for(value: int, type: ScalarType) -> str:
+    """Return how to write an integer that `type` cannot hold: with the smallest type of each kind that can."""
+    kinds = ("int", "uint") if type == i32 else (type.kind,)
+    holders = [t for t in SCALARS.values() if t.kind in kinds and t.minimum <= value <= t.maximum]
+    least = [
+        min((t for t in holders if t.kind == kind), key=lambda t: t.size, default=None) for kind in kinds
+    ]
+    found = sorted((t for t in least if t is not None), key=lambda t: t.size)
+    if found:
+        return f"write {' or '.join(f'cg.{t}(...)' for t in found)}"
+    return (
+        "no integer type holds it: write it as a float"
+        if type == i32
+        else f"cg.cast(x, cg.{type}) takes its low {type.bits} bits"
+    )
+
+
+def fold(name: str, args: tuple[ir.Const, ...], type: ScalarType) -> Any:
+    """Return the value of an op on constants, as the op table defines it."""
+    return evaluate(
+        name, tuple(arg.type for arg in args), tuple(scalar(arg.value, arg.type) for arg in args), type
+    ).item()

@@ -1,0 +1,598 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The intermediate representation: a kernel as a tree of blocks of typed scalars.
+
+A block is a list of statements. A Value is a statement that has a type. It is defined once, and later statements of its
+block and of the blocks inside it may use it. Mutable variables are Locals: Get reads them and Set writes them. The only
+jumps are Break and Continue, which belong to the innermost For or While. A Conditional is control flow between tasks:
+its blocks become bodies of a conditional node of a graph. The blocks of Sections become branches of a graph.
+
+Parts of the IR refer to one another by identity, and passes do not modify them. A pass builds new blocks instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from .task_order import LOOPS, Branch, Fork, Plan, Resident, Step, all_steps, steps_of, tasks_of
+from .types import ScalarType, bool_, i32
+
+__all__ = [
+    "LOOPS", "Arm", "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Branch", "Break", "Collective",
+    "Condition", "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Last",
+    "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print",
+    "Program", "Random", "Region", "Resident", "Return", "Sections", "Set", "Space", "Stack", "Statement", "Step",
+    "Store", "Task", "Value", "While", "Worker", "all_steps", "line_of", "replace", "steps_of", "tasks_of", "walk",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Loc:
+    """A position in the user's source. `caller` is the position of the inlined call, if any."""
+
+    file: str
+    line: int
+    column: int = 0
+    end_column: int = 0
+    function: str = ""
+    caller: Loc | None = None
+
+
+def line_of(loc: Loc | None) -> int:
+    """Return the line of a position, or 0 without one."""
+    return 0 if loc is None else loc.line
+
+
+class Statement:
+    """An element of a block."""
+
+    __slots__ = ()
+    loc: Loc | None
+
+
+class Value(Statement):
+    """A statement that has a type."""
+
+    __slots__ = ()
+    type: ScalarType
+
+
+@dataclass(eq=False, slots=True)
+class Const(Value):
+    """A number. Any statement may use it; it stands in no block."""
+
+    value: int | float | bool
+    type: ScalarType
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Param(Value):
+    """A scalar parameter of the kernel, the same in all threads. `path` is the user's name for it: "settings.dt"."""
+
+    path: str
+    type: ScalarType
+    loc: Loc | None = None
+
+
+class Space(Enum):
+    """The kind of memory that holds the elements of an array."""
+
+    PARAM = "param"  # passed with each call
+    FIELD = "field"  # shape and address are known at compile time: constants of the specialisation
+    TEMP = "temp"  # of the kernel: carries values from task to task
+    SHARED = "shared"  # of a block of threads
+    LOCAL = "local"  # of a thread
+
+
+@dataclass(eq=False, slots=True)
+class Array:
+    """Memory with row-major indices.
+
+    ndim   the number of indices; those of a vector or matrix element come last
+    shape  the extents, known at compile time; None for PARAM
+    inner  the shape of one element, () for scalars
+
+    Reverse derivatives flow through arrays that need a gradient, forward derivatives through those that need a dual.
+    Two arrays that are gradients themselves are the same memory with the same extents, or do not overlap.
+    kernels/gradients/gradient.pyx checks that.
+    """
+
+    path: str
+    element: ScalarType
+    ndim: int
+    space: Space = Space.PARAM
+    shape: tuple[int, ...] | None = None
+    inner: tuple[int, ...] = ()
+    needs_grad: bool = False
+    needs_dual: bool = False
+    is_grad: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Op(Value):
+    """A pure operation of the op table on values. `name` is the row.
+
+    loose  True if the floats of a sum or product may be combined in any order
+    """
+
+    name: str
+    args: tuple[Value, ...]
+    type: ScalarType
+    loc: Loc | None = None
+    loose: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Extent(Value):
+    """The number of elements of an array along an axis."""
+
+    array: Array
+    axis: int
+    type: ScalarType = i32
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class LoopIndex(Value):
+    """The variable of one axis of a For. It stands in no block: the loop defines it for its body."""
+
+    name: str
+    type: ScalarType = i32
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Local:
+    """A mutable variable of a thread."""
+
+    name: str
+    type: ScalarType
+
+
+@dataclass(eq=False, slots=True)
+class Get(Value):
+    """The current value of a local."""
+
+    local: Local
+    loc: Loc | None = None
+
+    @property
+    def type(self) -> ScalarType:  # type: ignore[override]
+        return self.local.type
+
+
+@dataclass(eq=False, slots=True)
+class Set(Statement):
+    """Assigns to a local a value of its type."""
+
+    local: Local
+    value: Value
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Load(Value):
+    """The current value of an array element. There is one index for each dimension."""
+
+    array: Array
+    index: tuple[Value, ...]
+    loc: Loc | None = None
+
+    @property
+    def type(self) -> ScalarType:  # type: ignore[override]
+        return self.array.element
+
+
+@dataclass(eq=False, slots=True)
+class Store(Statement):
+    """Assigns to an array element a value of its type."""
+
+    array: Array
+    index: tuple[Value, ...]
+    value: Value
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Atomic(Value):
+    """Reads, changes and writes an element in one step. Its value is the previous value of the element.
+
+    kind   "add", "mul", "min", "max", "and", "or", "xor", "exchange", or "cas", which has `compare`
+    array  the array; before the division into tasks, it may be a Local from outside of the parallel loop
+    """
+
+    kind: str
+    array: Array | Local
+    index: tuple[Value, ...]
+    value: Value
+    compare: Value | None = None
+    loc: Loc | None = None
+
+    @property
+    def type(self) -> ScalarType:  # type: ignore[override]
+        return self.array.type if isinstance(self.array, Local) else self.array.element
+
+
+@dataclass(eq=False, slots=True)
+class Random(Value):
+    """The next number of the thread's stream: floats in [0, 1), integers over all values."""
+
+    type: ScalarType
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Position(Value):
+    """The number of the "block" in a loop of blocks, or of the "thread" in its block."""
+
+    kind: str
+    type: ScalarType = i32
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Worker(Value):
+    """The number of the worker that runs this iteration of a parallel loop. No two workers have it at the same time."""
+
+    type: ScalarType = i32
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Barrier(Statement):
+    """A barrier for the threads of the "block" or "warp", after which all see each other's earlier writes."""
+
+    scope: str
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Collective(Value):
+    """The result of a collective operation of a block or warp. `name` is the row (collectives.py)."""
+
+    name: str
+    args: tuple[Value, ...]
+    type: ScalarType
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """A list of statements in order."""
+
+    body: list[Statement] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class If(Statement):
+    """A branch. `condition` is a bool."""
+
+    condition: Value
+    then: Block
+    orelse: Block
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Axis:
+    """One dimension of a loop: begin, begin + step, ... up to end, exclusive. All have one type."""
+
+    index: LoopIndex
+    begin: Value
+    end: Value
+    step: int = 1
+
+
+@dataclass(eq=False, slots=True)
+class For(Statement):
+    """A loop over every point of the axes. Bounds are evaluated once, before. The last axis runs fastest.
+
+    parallel  iterations may run at the same time, in any order
+    blocks    the number of consecutive iterations, in serial order, that form a block of cooperating threads; 0: none
+    """
+
+    axes: tuple[Axis, ...]
+    body: Block
+    parallel: bool = False
+    settings: LoopSettings | None = None
+    loc: Loc | None = None
+    blocks: int = 0
+
+    def block_axes(self) -> int:
+        """Return the number of leading axes that number the blocks, if the others span exactly one block; else 0."""
+        inside = 1
+        for number in range(len(self.axes), 0, -1):
+            if inside == self.blocks:
+                return number
+            axis = self.axes[number - 1]
+            if not (isinstance(axis.begin, Const) and isinstance(axis.end, Const)):
+                return 0
+            inside *= len(range(int(axis.begin.value), int(axis.end.value), axis.step))
+        return 0
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """The settings of `cg.loop_config` for the next loop."""
+
+    block_dim: int | None = None
+    serialize: bool = False
+    parallelize: int | None = None  # the largest number of CPU threads that take part
+    name: str | None = None
+
+
+@dataclass(eq=False, slots=True)
+class While(Statement):
+    """A loop: `head`, then as long as `condition`, a bool, holds: `body` and `head` again."""
+
+    head: Block
+    condition: Value
+    body: Block
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Region(Statement):
+    """Statements that each thread of a block executes alone. All threads wait between regions (split_blocks.py)."""
+
+    body: Block
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Meeting(Statement):
+    """A Collective between regions, with operands and results in locals.
+
+    args     locals, or values that are the same in all threads
+    mask     a flag of each active thread: whether it takes part; None: all do
+    uniform  all threads of the block get the same result, and `result` is one variable for all
+    """
+
+    name: str
+    result: Local
+    args: tuple[Local | Value, ...]
+    mask: Local | None
+    uniform: bool = False
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Condition:
+    """32 bits that a Conditional tests. `initial` is their value when the kernel begins; None: undefined."""
+
+    name: str
+    initial: int | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Arm(Statement):
+    """Sets a condition to a value, a u32."""
+
+    condition: Condition
+    value: Value
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Conditional(Statement):
+    """Blocks of tasks that a condition selects, at the top level of a kernel or in another Conditional or Sections.
+
+    kind  "while": repeats the block as long as the condition is not 0, tested before each iteration. "do": the same
+          without a test before the first iteration. "if": the first block, or the second, if any, where the condition
+          is 0. "switch": the block with that number, if any.
+    """
+
+    kind: str
+    condition: Condition
+    blocks: tuple[Block, ...]
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Sections(Statement):
+    """Blocks of tasks that may run at the same time, wherever a Conditional may stand.
+
+    No block accesses memory that another one changes (passes/check_sections.py).
+    """
+
+    blocks: tuple[Block, ...]
+    loc: Loc | None = None
+    locs: tuple[Loc | None, ...] = ()  # the position of each block
+
+
+@dataclass(eq=False, slots=True)
+class Last(Statement):
+    """Statements that one thread executes when all threads have finished. It is the last statement of its task.
+
+    array  the counter of finished threads: it is 0 before and after each launch
+    """
+
+    body: Block
+    array: Array
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Break(Statement):
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Continue(Statement):
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Print(Statement):
+    """Text and values, one after the other. A value may have a format of printf without its type letter (".3")."""
+
+    parts: tuple[str | tuple[Value, str], ...]
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Assert(Statement):
+    """Ends the kernel with an error if `condition`, a bool, does not hold."""
+
+    condition: Value
+    message: tuple[str | tuple[Value, str], ...]
+    loc: Loc | None = None
+    kind: str = "assert"  # or "index": an array index is out of range
+
+
+@dataclass(eq=False, slots=True)
+class Exit(Statement):
+    """Ends the current task for the thread."""
+
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Return(Statement):
+    """The last statement of a kernel that returns values."""
+
+    values: tuple[Value, ...]
+    loc: Loc | None = None
+
+
+Checkpoint = tuple[int | None, str | None]  # label, and its name in the source or None
+
+
+@dataclass(eq=False, slots=True)
+class Stack:
+    """Memory for values that a reverse sweep needs: element [n, w] is the n-th of worker w.
+
+    array  an array of Space.TEMP with two dimensions, whose extents come with each launch
+    room   the largest number of elements of a worker, an expression (compiler/autodiff/analysis/size_expressions.py);
+    None: a kernel counts it
+    """
+
+    array: Array
+    room: Any = None
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Kernel:
+    """The frontend's translation of a function.
+
+    `arrays` and `params` are in the order of the flattened signature, followed by those that the frontend has added.
+
+    stacks       of a gradient
+    overwrites   of a gradient: paths of the arrays that the kernel itself writes
+    repeats      of a gradient: (path, line) of each array of the kernel that it reads, with the line of the first read
+    checkpoints  in the order of the source
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    arrays: tuple[Array, ...]
+    body: Block
+    returns: tuple[ScalarType, ...] = ()
+    loc: Loc | None = None
+    stacks: tuple[Stack, ...] = ()
+    overwrites: tuple[str, ...] = ()
+    repeats: tuple[tuple[str, int], ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = ()
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """A unit that runs as one launch.
+
+    The statements of a serial task run in one thread. In a parallel task, threads share the iterations of a parallel
+    For, and each thread executes the statements before and after it.
+
+    bins      one atomic for each array whose atomics a thread may accumulate and add after its iterations
+    families  the family of each array: two arrays may be the same memory if one's family is a prefix of the other's;
+              an array without a family may overlap any other
+    """
+
+    name: str
+    body: Block
+    loop: For | None  # in a parallel task; one of the statements of the body
+    loc: Loc | None = None
+    bins: tuple[Atomic, ...] = ()
+    families: Mapping[Array, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def sums(self) -> list[If]:
+        """The statements after the loop that add what a thread has accumulated, if anything (gather_atomics)."""
+        behind = self.body.body[self.body.body.index(self.loop) + 1 :] if self.loop is not None else []
+        return [statement for statement in behind if isinstance(statement, If)]
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A kernel divided into tasks, in the order of the source.
+
+    plan     the order of execution
+    temps    arrays of Space.TEMP, which carry values from task to task
+    results  the temporaries that hold the values that the kernel returns
+    early    a task may begin before the previous task has ended, and waits for that itself
+    """
+
+    kernel: Kernel
+    tasks: tuple[Task, ...]
+    plan: Plan
+    temps: tuple[Array, ...] = ()
+    results: tuple[Array, ...] = ()
+    early: bool = False
+
+
+def blocks_of(statement: Statement) -> tuple[Block, ...]:
+    """Return the blocks inside a statement."""
+    match statement:
+        case If():
+            return statement.then, statement.orelse
+        case For() | Region() | Last():
+            return (statement.body,)
+        case While():
+            return statement.head, statement.body
+        case Conditional() | Sections():
+            return statement.blocks
+    return ()
+
+
+def operands_of(statement: Statement) -> tuple[Value, ...]:
+    """Return the values that a statement itself uses, not those used in blocks inside it."""
+    match statement:
+        case Op() | Collective():
+            return statement.args
+        case Meeting():
+            return tuple(each for each in statement.args if isinstance(each, Value))
+        case Set() | Arm():
+            return (statement.value,)
+        case Return():
+            return statement.values
+        case Load():
+            return statement.index
+        case Store():
+            return (*statement.index, statement.value)
+        case Atomic():
+            compare = () if statement.compare is None else (statement.compare,)
+            return (*statement.index, statement.value, *compare)
+        case If() | While():
+            return (statement.condition,)
+        case For():
+            return tuple(value for axis in statement.axes for value in (axis.begin, axis.end))
+        case Print():
+            return tuple(part[0] for part in statement.parts if isinstance(part, tuple))
+        case Assert():
+            return (statement.condition, *(part[0] for part in statement.message if isinstance(part, tuple)))
+    return ()
+
+
+def walk(block: Block) -> Iterator[Statement]:
+    """Yield all statements of a block and of the blocks inside it, each before the statements inside it."""
+    for statement in block.body:
+        yield statement
+        for inner in blocks_of(statement):
+            yield from walk(inner)
+
+
+TRUE, FALSE = Const(True, bool_), Const(False, bool_)

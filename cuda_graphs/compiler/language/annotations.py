@@ -1,0 +1,243 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The annotations of kernel parameters, and the types of the parameters in one specialisation.
+
+An annotation of the source becomes a Spec when the arguments are known (signature.py). A specialisation consists of a
+kernel's function and the Spec of each parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, pointer
+
+__all__ = [
+    "ArraySpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec", "Spec", "StaticSpec",
+    "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4",
+    "ndarray", "template", "vec", "vec2", "vec3", "vec4",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class VectorType:
+    """The type of small vectors, of shape (n,), and matrices, (rows, columns). They are values: copied when passed.
+
+    A call in a kernel makes a vector from all components, from rows, from another vector, or from one number that
+    fills all components.
+    """
+
+    dtype: ScalarType
+    shape: tuple[int, ...]
+
+    def __call__(self, *args: Any) -> Any:
+        raise RuntimeError(f"{self!r} makes vectors in kernels only")
+
+    def __repr__(self) -> str:
+        return f"{'vec' if len(self.shape) == 1 else 'mat'}({', '.join(map(str, self.shape))}, {self.dtype})"
+
+
+def vec(n: int, dtype: ScalarType = f32) -> VectorType:
+    """Return the type of vectors of `n` components.
+
+    Raises:
+        TypeError: `n` is not an int, or `dtype` is not a number type.
+        ValueError: `n` is less than 1.
+    """
+    return VectorType(number_type(dtype), (extent(n),))
+
+
+def mat(rows: int, columns: int, dtype: ScalarType = f32) -> VectorType:
+    """Return the type of matrices. In kernels `cg.mat([[a, b], [c, d]])` is a matrix.
+
+    Raises:
+        TypeError: `rows` or `columns` is not an int, or `dtype` is not a number type.
+        ValueError: `rows` or `columns` is less than 1.
+    """
+    return VectorType(number_type(dtype), (extent(rows), extent(columns)))
+
+
+def extent(n: Any) -> int:
+    """Return `n` as a valid number of components along one dimension, or raise."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"vectors have a number of components that is an int, not {n!r}")
+    if n < 1:
+        raise ValueError(f"vectors have at least one component, not {n}")
+    return int(n)
+
+
+def number_type(dtype: Any) -> ScalarType:
+    """Return the ScalarType of a number type: one of ours, or its counterpart in Python or NumPy."""
+    found = PYTHON.get(dtype, dtype) if isinstance(dtype, type) else dtype
+    if not isinstance(found, ScalarType) or found == pointer:
+        raise TypeError(f"elements are of cg.f32, cg.i32 and the like, float or np.float32, not {dtype!r}")
+    return found
+
+
+vec2, vec3, vec4 = vec(2), vec(3), vec(4)
+mat2, mat3, mat4 = mat(2, 2), mat(3, 3), mat(4, 4)
+
+
+@dataclass(frozen=True)
+class NDArray:
+    """The annotation of an array parameter. None leaves a property open.
+
+    inner       the shape of one element, if elements are vectors
+    needs_grad  False: the array never takes part in gradients; True: an array without a gradient is refused
+    """
+
+    dtype: ScalarType | None = None
+    ndim: int | None = None
+    inner: tuple[int, ...] = ()
+    optional: bool = False  # the argument may be None, which is a compile-time value then
+    needs_grad: bool | None = None
+
+    def __class_getitem__(cls, item: Any) -> NDArray:
+        """Return `ndarray(f32, 2)` for `NDArray[f32, 2]`."""
+        return ndarray(*item) if isinstance(item, tuple) else ndarray(item)
+
+    def __or__(self, other: Any) -> NDArray:
+        """Return the optional annotation `ndarray(f32) | None`."""
+        return replace(self, optional=True) if other is None else NotImplemented
+
+    def __repr__(self) -> str:
+        """Return the annotation as the source spells it: "ndarray(f32, ndim=1)"."""
+        element = VectorType(self.dtype, self.inner) if self.dtype is not None and self.inner else self.dtype
+        said = {"ndim": self.ndim, "needs_grad": self.needs_grad}
+        parts = [repr(element)] * (element is not None) + [
+            f"{k}={v}" for k, v in said.items() if v is not None
+        ]
+        return f"ndarray({', '.join(parts)}){' | None' if self.optional else ''}"
+
+
+class Tensor:
+    """The annotation of a parameter that takes a field (as cg.template does) or an array (as ndarray() does)."""
+
+
+def ndarray(
+    dtype: ScalarType | VectorType | None = None, ndim: int | None = None, *, needs_grad: bool | None = None
+) -> NDArray:
+    """Return the annotation of an array of `dtype` with `ndim` indices. A missing property accepts any argument.
+
+    With `needs_grad=False`, gradients of the kernel ignore the array. With True, only arrays that have a gradient are
+    accepted.
+
+    Raises:
+        TypeError: `dtype` is not an element type, or `ndim` is not an int.
+        ValueError: `ndim` is negative.
+    """
+    if ndim is not None and (isinstance(ndim, bool) or not isinstance(ndim, (int, np.integer))):
+        raise TypeError(f"ndim is a number of indices, not {ndim!r}")
+    if ndim is not None and ndim < 0:
+        raise ValueError(f"ndim is 0 or more, not {ndim}")
+    if isinstance(dtype, VectorType):
+        return NDArray(dtype.dtype, ndim, dtype.shape, needs_grad=needs_grad)
+    return NDArray(None if dtype is None else number_type(dtype), ndim, needs_grad=needs_grad)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The annotation of a member of `self` whose value is compiled into the code."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Record:
+    """The annotation of `self` in a method, or of a member of `self` that has members.
+
+    `members` holds (name, annotation) of each member that the kernel uses.
+    """
+
+    cls: type
+    members: tuple[tuple[str, Any], ...]
+
+
+class OwnMethod(NamedTuple):
+    """A member of `self`, or a part of one, that is a function of the language bound to the same `self`."""
+
+    function: Callable[..., Any]
+
+
+class Template:
+    """The annotation of a compile-time parameter: each value has its own specialisation."""
+
+
+template = Template
+
+
+C = TypeVar("C", bound=type)
+
+
+def data_oriented(cls: C) -> C:
+    """Allow the methods of a class to be kernels, `@kernel def step(self, ...)`; return the class.
+
+    Arrays in `self` are arguments that come with each call. All other members that the kernel uses are constants: the
+    kernel is compiled again when one of them has changed.
+
+    Raises:
+        TypeError: `cls` is not a class.
+    """
+    if not isinstance(cls, type):
+        raise TypeError(f"@data_oriented takes a class, got {cls!r}")
+    cls.__cuda_graphs_data_oriented__ = True  # type: ignore[attr-defined]
+    return cls
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """A number, passed by value."""
+
+    type: ScalarType
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """An array whose address and extents come with each call."""
+
+    dtype: ScalarType
+    ndim: int
+    inner: tuple[int, ...] = ()
+    needs_grad: bool = False
+    needs_dual: bool = False
+
+
+@dataclass(frozen=True)
+class FieldSpec:
+    """An array whose extents are known at compile time. `name` distinguishes the fields of one kernel."""
+
+    name: str
+    dtype: ScalarType
+    shape: tuple[int, ...]
+    inner: tuple[int, ...] = ()
+    needs_grad: bool = False
+    needs_dual: bool = False
+
+
+@dataclass(frozen=True)
+class VectorSpec:
+    """A small vector or matrix, passed by value."""
+
+    type: VectorType
+
+
+@dataclass(frozen=True)
+class StructSpec:
+    """A dataclass instance, passed member by member: (field name, spec) in order."""
+
+    cls: type
+    members: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class StaticSpec:
+    """A value that is known at compile time."""
+
+    value: Any
+
+
+Spec = ScalarSpec | VectorSpec | ArraySpec | FieldSpec | StructSpec | StaticSpec

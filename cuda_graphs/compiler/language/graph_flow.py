@@ -1,0 +1,61 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Control flow between the tasks of a graph kernel (`@cg.kernel(graph=True)`).
+
+These functions stand at the top level of the kernel, or directly in each other. The frontend recognises them by
+identity (compiler/frontend/statements/graph_flow.py, compiler/frontend/statements/sections.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .intrinsics import _in_kernels_only
+
+__all__ = [
+    "checkpoint",
+    "graph_do_while",
+    "graph_if",
+    "graph_parallel",
+    "graph_section",
+    "graph_switch",
+    "graph_while",
+]
+
+
+@_in_kernels_only
+def graph_do_while(flag: Any) -> Any:
+    """Run the body of `while cg.graph_do_while(flag):` once, and again as long as the i32 in `flag` is not 0."""
+
+
+@_in_kernels_only
+def graph_while(condition: Any) -> Any:
+    """Run the body of `while cg.graph_while(condition):` as long as the condition holds. The test comes first."""
+
+
+@_in_kernels_only
+def graph_if(condition: Any) -> Any:
+    """Run the body of `if cg.graph_if(condition):`, or that of its `else:`, as parallel tasks."""
+
+
+@_in_kernels_only
+def graph_switch(value: Any) -> Any:
+    """Run the `case` of `match cg.graph_switch(value):` with that number, counted from 0, if there is one."""
+
+
+@_in_kernels_only
+def graph_parallel() -> Any:
+    """Run the sections in `with cg.graph_parallel():`, at the same time if possible. Later tasks wait for all."""
+
+
+@_in_kernels_only
+def graph_section() -> Any:
+    """Run tasks in order as one section of `cg.graph_parallel()`. No other section may depend on them."""
+
+
+@_in_kernels_only
+def checkpoint(label: Any, yield_on: Any = None) -> Any:
+    """Mark loops as a checkpoint: `with cg.checkpoint(label, yield_on=flag):`, in a kernel with checkpoints.
+    The call ends early after these loops if the i32 in `flag` is not 0. `kernel.resume(..., from_checkpoint=label)`
+    resumes there.
+    """

@@ -1,0 +1,543 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions with a meaning in kernels only. The frontend recognises them by identity
+(compiler/frontend/expressions/calls.py).
+
+Numbers are scalars, vectors and matrices. Operations apply to vectors and matrices component by component. A place is
+an assignment target: an element of an array or field, or a variable.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, TypeVar
+
+from cuda_graphs.compiler.ir.types import f32
+
+__all__ = [
+    "ATOMICS",
+    "OPERATIONS",
+    "VECTORS",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "atomic_add",
+    "atomic_and",
+    "atomic_cas",
+    "atomic_exchange",
+    "atomic_max",
+    "atomic_min",
+    "atomic_mul",
+    "atomic_or",
+    "atomic_sub",
+    "atomic_xor",
+    "bit_cast",
+    "bit_shr",
+    "blocks",
+    "cast",
+    "ceil",
+    "clz",
+    "cos",
+    "cosh",
+    "cross",
+    "determinant",
+    "distance",
+    "dot",
+    "exp",
+    "exp2",
+    "ffs",
+    "floor",
+    "fma",
+    "func",
+    "grouped",
+    "inverse",
+    "isinf",
+    "isnan",
+    "length",
+    "log",
+    "log2",
+    "log10",
+    "loop_config",
+    "ndrange",
+    "norm",
+    "normalize",
+    "normalized",
+    "outer",
+    "popcnt",
+    "random",
+    "raw_div",
+    "raw_mod",
+    "reflect",
+    "round",
+    "rsqrt",
+    "select",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "static",
+    "static_assert",
+    "static_print",
+    "stop_grad",
+    "tan",
+    "tanh",
+    "trace",
+    "transpose",
+    "trunc",
+    "vector",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def in_kernels_only(owner: str) -> Callable[[F], F]:
+    """Return a decorator for functions that raise RuntimeError outside of kernels. `owner` is the prefix, as "cg"."""
+
+    def decorate(function: F) -> F:
+        name = f"{owner}.{function.__name__}"
+
+        @wraps(function)
+        def refuse(*args: Any, **keywords: Any) -> Any:
+            raise RuntimeError(f"{name} has a meaning in kernels only: call it in a @cg.kernel or a @cg.func")
+
+        return refuse  # type: ignore[return-value]
+
+    return decorate
+
+
+_in_kernels_only = in_kernels_only("cg")
+
+
+def func(function: F) -> F:
+    """Make a function that kernels can call. Its body is inlined at each call."""
+
+    @wraps(function)
+    def only_in_kernels(*args: Any, **keywords: Any) -> Any:
+        raise RuntimeError(f"{function.__name__} is a @cg.func: it is called from kernels")
+
+    only_in_kernels.__cuda_graphs_func__ = function  # type: ignore[attr-defined]
+    return only_in_kernels  # type: ignore[return-value]
+
+
+def static(value: Any) -> Any:
+    """Evaluate an expression at compile time in a kernel; return the value."""
+    return value
+
+
+def ndrange(*extents: int | tuple[int, int]) -> Iterator[tuple[int, ...]]:
+    """Return all points of a box as tuples; each extent is n or (begin, end). A kernel loops over the points."""
+    return itertools.product(*(range(*each) if isinstance(each, tuple) else range(each) for each in extents))
+
+
+@_in_kernels_only
+def grouped(what: Any) -> Any:
+    """Loop over an ndrange or an array with the index as one vector: `for I in grouped(...)`."""
+
+
+@_in_kernels_only
+def blocks(grid: Any, block: Any) -> Any:
+    """Loop over blocks of at most 1024 threads: `for b, t in blocks(grid, block)`, with extents or tuples of extents.
+
+    `block` must be known at compile time. Operations of the threads of a block are in cg.block and cg.warp.
+    """
+
+
+@_in_kernels_only
+def cast(x: Any, dtype: Any) -> Any:
+    """Return x converted to another type. Conversion to an integer rounds towards 0 and saturates; NaN becomes 0."""
+
+
+@_in_kernels_only
+def bit_cast(x: Any, dtype: Any) -> Any:
+    """Return the bits of x as another type of the same size."""
+
+
+@_in_kernels_only
+def stop_grad(x: Any) -> Any:
+    """Return x as a constant to gradients: no derivative flows through it.
+    A call with an array, as a statement, makes later reads of the array such constants. That holds to the end of the
+    block, in nested blocks, and in functions that the block calls.
+    """
+
+
+@_in_kernels_only
+def select(condition: Any, a: Any, b: Any) -> Any:
+    """Return a if the condition holds, else b. Both are evaluated."""
+
+
+@_in_kernels_only
+def random(dtype: Any = f32) -> Any:
+    """Return the next random number: a float in [0, 1), or any integer."""
+
+
+@_in_kernels_only
+def vector(*components: Any) -> Any:
+    """Return a vector of numbers, of their common type, or a matrix of rows."""
+
+
+@_in_kernels_only
+def loop_config(
+    block_dim: Any = None, serialize: Any = False, parallelize: Any = None, name: Any = None
+) -> Any:
+    """Configure the next loop: threads of a block, serial execution, the most CPU threads, the name of its task.
+
+    Args:
+        block_dim: The number of threads of a block.
+        serialize: True runs the iterations one after the other.
+        parallelize: The largest number of CPU threads that take part.
+        name: The name of the loop's task.
+    """
+
+
+@_in_kernels_only
+def static_assert(condition: Any, message: Any = "") -> Any:
+    """Raise an error at compile time if the condition does not hold."""
+
+
+@_in_kernels_only
+def static_print(*what: Any) -> Any:
+    """Print at compile time. Run-time values are printed as their types."""
+
+
+# Operations of the op table (ops.py). OPERATIONS maps the functions to rows.
+
+
+@_in_kernels_only
+def sqrt(x: Any) -> Any:
+    """Return the square root, of an integer as f32."""
+
+
+@_in_kernels_only
+def rsqrt(x: Any) -> Any:
+    """Return 1 / sqrt(x)."""
+
+
+@_in_kernels_only
+def floor(x: Any, dtype: Any = None) -> Any:
+    """Return the greatest whole number that is not above x, as `dtype` if that is given."""
+
+
+@_in_kernels_only
+def ceil(x: Any, dtype: Any = None) -> Any:
+    """Return the least whole number that is not below x, as `dtype` if that is given."""
+
+
+@_in_kernels_only
+def trunc(x: Any, dtype: Any = None) -> Any:
+    """Return x without its fraction, as `dtype` if that is given."""
+
+
+@_in_kernels_only
+def round(x: Any, dtype: Any = None) -> Any:
+    """Return the nearest whole number, as `dtype` if that is given. Halves round away from 0."""
+
+
+@_in_kernels_only
+def sign(x: Any) -> Any:
+    """Return -1, 0 or 1, or x itself for NaN and zeros."""
+
+
+@_in_kernels_only
+def isnan(x: Any) -> Any:
+    """Return whether x is NaN."""
+
+
+@_in_kernels_only
+def isinf(x: Any) -> Any:
+    """Return whether x is infinite."""
+
+
+@_in_kernels_only
+def bit_shr(a: Any, b: Any) -> Any:
+    """Return a >> b with zeros shifted in, for signed numbers too."""
+
+
+@_in_kernels_only
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """Return a * b + c, rounded once."""
+
+
+@_in_kernels_only
+def sin(x: Any) -> Any:
+    """Return the sine of x."""
+
+
+@_in_kernels_only
+def cos(x: Any) -> Any:
+    """Return the cosine of x."""
+
+
+@_in_kernels_only
+def tan(x: Any) -> Any:
+    """Return the tangent of x."""
+
+
+@_in_kernels_only
+def asin(x: Any) -> Any:
+    """Return the inverse sine of x."""
+
+
+@_in_kernels_only
+def acos(x: Any) -> Any:
+    """Return the inverse cosine of x."""
+
+
+@_in_kernels_only
+def atan(x: Any) -> Any:
+    """Return the inverse tangent of x."""
+
+
+@_in_kernels_only
+def atan2(y: Any, x: Any) -> Any:
+    """Return the angle of the point (x, y), as f64 if one of them is f64, else as f32."""
+
+
+@_in_kernels_only
+def sinh(x: Any) -> Any:
+    """Return the hyperbolic sine of x."""
+
+
+@_in_kernels_only
+def cosh(x: Any) -> Any:
+    """Return the hyperbolic cosine of x."""
+
+
+@_in_kernels_only
+def tanh(x: Any) -> Any:
+    """Return the hyperbolic tangent of x."""
+
+
+@_in_kernels_only
+def exp(x: Any) -> Any:
+    """Return e ** x."""
+
+
+@_in_kernels_only
+def exp2(x: Any) -> Any:
+    """Return 2 ** x."""
+
+
+@_in_kernels_only
+def log(x: Any) -> Any:
+    """Return the natural logarithm of x."""
+
+
+@_in_kernels_only
+def log2(x: Any) -> Any:
+    """Return the logarithm of x to base 2."""
+
+
+@_in_kernels_only
+def log10(x: Any) -> Any:
+    """Return the logarithm of x to base 10."""
+
+
+@_in_kernels_only
+def raw_div(a: Any, b: Any) -> Any:
+    """Return the quotient of integers, rounded towards 0 as in C."""
+
+
+@_in_kernels_only
+def raw_mod(a: Any, b: Any) -> Any:
+    """Return the remainder of integers, with the sign of a as in C."""
+
+
+@_in_kernels_only
+def popcnt(x: Any) -> Any:
+    """Return the number of bits that are set."""
+
+
+@_in_kernels_only
+def clz(x: Any) -> Any:
+    """Return the number of zero bits above the highest bit that is set."""
+
+
+@_in_kernels_only
+def ffs(x: Any) -> Any:
+    """Return 1 + the number of the lowest bit that is set, or 0 for 0."""
+
+
+# Vectors and matrices.
+
+
+@_in_kernels_only
+def dot(a: Any, b: Any) -> Any:
+    """Return the sum of the products of the components."""
+
+
+@_in_kernels_only
+def cross(a: Any, b: Any) -> Any:
+    """Return the cross product of vectors of 3 components."""
+
+
+@_in_kernels_only
+def outer(a: Any, b: Any) -> Any:
+    """Return the matrix of all products of components."""
+
+
+@_in_kernels_only
+def norm(a: Any) -> Any:
+    """Return the Euclidean length."""
+
+
+@_in_kernels_only
+def length(a: Any) -> Any:
+    """Return the Euclidean length."""
+
+
+@_in_kernels_only
+def normalized(a: Any) -> Any:
+    """Return the vector divided by its length."""
+
+
+@_in_kernels_only
+def normalize(a: Any) -> Any:
+    """Return the vector divided by its length."""
+
+
+@_in_kernels_only
+def reflect(a: Any, normal: Any) -> Any:
+    """Return a - 2 (a . n) n."""
+
+
+@_in_kernels_only
+def distance(a: Any, b: Any) -> Any:
+    """Return the length of a - b."""
+
+
+@_in_kernels_only
+def transpose(m: Any) -> Any:
+    """Return the transposed matrix."""
+
+
+@_in_kernels_only
+def determinant(m: Any) -> Any:
+    """Return the determinant of a matrix up to 4 x 4."""
+
+
+@_in_kernels_only
+def inverse(m: Any) -> Any:
+    """Return the inverse of a matrix up to 4 x 4."""
+
+
+@_in_kernels_only
+def trace(m: Any) -> Any:
+    """Return the sum of the diagonal."""
+
+
+# Atomics. Each returns the previous value of the place. Other threads see the place before or after, not in between.
+
+
+@_in_kernels_only
+def atomic_add(place: Any, value: Any) -> Any:
+    """Execute `place += value` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_sub(place: Any, value: Any) -> Any:
+    """Execute `place -= value` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_mul(place: Any, value: Any) -> Any:
+    """Execute `place *= value` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_min(place: Any, value: Any) -> Any:
+    """Execute `place = min(place, value)` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_max(place: Any, value: Any) -> Any:
+    """Execute `place = max(place, value)` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_and(place: Any, value: Any) -> Any:
+    """Execute `place &= value` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_or(place: Any, value: Any) -> Any:
+    """Execute `place |= value` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_xor(place: Any, value: Any) -> Any:
+    """Execute `place ^= value` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_exchange(place: Any, value: Any) -> Any:
+    """Execute `place = value` atomically; return the previous value."""
+
+
+@_in_kernels_only
+def atomic_cas(place: Any, compare: Any, value: Any) -> Any:
+    """Execute `place = value` atomically if the place equals `compare`; return the previous value."""
+
+
+OPERATIONS: dict[Callable[..., Any], str] = {
+    sqrt: "sqrt",
+    rsqrt: "rsqrt",
+    floor: "floor",
+    ceil: "ceil",
+    trunc: "trunc",
+    round: "round",
+    sign: "sign",
+    isnan: "is_nan",
+    isinf: "is_inf",
+    bit_shr: "shift_right_logical",
+    fma: "fma",
+    sin: "sin",
+    cos: "cos",
+    tan: "tan",
+    asin: "asin",
+    acos: "acos",
+    atan: "atan",
+    atan2: "atan2",
+    sinh: "sinh",
+    cosh: "cosh",
+    tanh: "tanh",
+    exp: "exp",
+    exp2: "exp2",
+    log: "log",
+    log2: "log2",
+    log10: "log10",
+    raw_div: "trunc_div",
+    raw_mod: "trunc_mod",
+    popcnt: "popcount",
+    clz: "leading_zeros",
+    ffs: "first_set",
+}
+VECTORS: tuple[Callable[..., Any], ...] = (
+    dot,
+    cross,
+    outer,
+    norm,
+    length,
+    normalized,
+    normalize,
+    reflect,
+    distance,
+    transpose,
+    determinant,
+    inverse,
+    trace,
+)
+ATOMICS: dict[Callable[..., Any], str] = {
+    atomic_add: "add",
+    atomic_sub: "sub",
+    atomic_mul: "mul",
+    atomic_min: "min",
+    atomic_max: "max",
+    atomic_and: "and",
+    atomic_or: "or",
+    atomic_xor: "xor",
+    atomic_exchange: "exchange",
+    atomic_cas: "cas",
+}

@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from .cuda cimport CUresult
+
+# Loads the chosen driver unless one is loaded. Every function that can be a program's first device call calls
+# it first.
+cdef int ensure_driver() except -1
+
+# Raises the CUDAError of a status other than CUDA_SUCCESS. Needs no GIL.
+cdef int check(CUresult status) except -1 nogil
+
+# Does the same and names the failed operation. `attempt` is a str; build it only where its cost does not
+# matter.
+cdef int check_attempt(CUresult status, attempt) except -1
+
+# Returns the driver's name and description of a status, "" for a missing one.
+cdef tuple status_words(CUresult status)
+
+# Raises the error that a creator of the handle layer noted before it returned an empty handle. `attempt` is a
+# str or None, `log` the text of a loader.
+cdef int raise_noted(attempt, log=*) except -1

@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "definition.hpp"
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "core/driver/table.hpp"
+#include "core/handles/deferred.hpp"
+#include "core/handles/error.hpp"
+#include "core/handles/gil.hpp"
+#include "core/handles/leak_report.hpp"
+
+namespace cg {
+
+namespace {
+
+std::uint64_t next_number() noexcept {
+    static std::uint64_t last = 0;
+    return ++last;
+}
+
+}  // namespace
+
+struct Hierarchy {
+    CUgraph root = nullptr;
+    bool poisoned = false;
+    std::list<GraphBox> graphs;  // a list keeps their addresses
+    SourceTable sources;
+    ParameterTable parameters;
+    std::weak_ptr<ShapeNote> shape;
+    std::uint64_t memsets = next_number();
+    bool is_shared = false;          // see OwnerPages::share
+    std::vector<CUuserObject> kept;  // references that could not be given to the graphs
+    std::recursive_mutex making;
+
+    bool finish() noexcept;
+    GraphBox& add(CUgraph raw, NodeRecord* holder);
+};
+
+bool Hierarchy::finish() noexcept {
+    if (root != nullptr) {
+        const GilRelease released;
+        if (!has_ended(driver().cuGraphDestroy(root), "cuGraphDestroy")) return false;
+        for (GraphBox& graph : graphs) graph.owners.forget_all();
+        for (CUuserObject object : kept) release_object(object);
+    }
+    drain_deferred();
+    return true;
+}
+
+GraphBox& Hierarchy::add(CUgraph raw, NodeRecord* holder) {
+    GraphBox& graph = graphs.emplace_back();
+    graph.raw = raw;
+    graph.hierarchy = this;
+    graph.sources = &sources;
+    graph.holder = holder;
+    if (holder != nullptr) graph.depth = holder->graph->depth + 1;
+    graph.entry.graph = &graph;
+    graph.entry.kind = NodeKind::kEntry;
+    if (is_shared) graph.owners.share(raw);  // it has no pages yet
+    return graph;
+}
+
+NodeHandle create_graph() {
+    const auto hierarchy = make_box<Hierarchy>();
+    GraphBox& graph = hierarchy->add(nullptr, nullptr);
+    const GilRelease released;
+    CU_TRY(driver().cuGraphCreate(&hierarchy->root, 0));
+    graph.raw = hierarchy->root;
+    return node_handle(hierarchy, graph.entry);
+}
+
+NodeHandle create_graph_to_capture() {
+    const auto hierarchy = make_box<Hierarchy>();
+    return node_handle(hierarchy, hierarchy->add(nullptr, nullptr).entry);
+}
+
+void own_root(GraphBox& graph) noexcept {
+    graph.hierarchy->root = graph.raw;
+}
+
+void poison(GraphBox& graph) noexcept {
+    graph.hierarchy->poisoned = true;
+    graph.hierarchy->root = nullptr;
+}
+
+bool is_poisoned(const GraphBox& graph) noexcept {
+    return graph.hierarchy->poisoned;
+}
+
+GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) {
+    GraphBox& graph = holder.graph->hierarchy->add(raw, &holder);
+    holder.make_facts().inner.push_back(&graph);
+    return graph;
+}
+
+GraphBox* child_box(NodeRecord& holder) {
+    if (!holder.facts || holder.facts->inner.empty()) {
+        CUgraph raw = nullptr;
+        {
+            const GilRelease released;
+            CU_TRY(driver().cuGraphChildGraphNodeGetGraph(holder.raw, &raw));
+        }
+        if (!holder.facts || holder.facts->inner.empty())
+            add_inner_graph(holder, raw);  // else another thread was faster
+    }
+    GraphBox* const inner = holder.facts->inner.front();
+    if (const auto labels = holder.facts->inner_labels) {
+        CU_TRY(give_labels(*inner, labels));  // on failure the next call tries again
+        holder.facts->inner_labels.reset();
+    }
+    return inner;
+}
+
+std::uint32_t levels_inside(const NodeRecord& node) noexcept {
+    std::uint32_t levels = 0;
+    if (node.raw == nullptr || !node.facts) return levels;
+    for (GraphBox* inner : node.facts->inner) levels = std::max(levels, 1 + levels_inside(*inner));
+    if (const auto& labels = node.facts->inner_labels) levels = std::max(levels, 1 + levels_inside(*labels));
+    return levels;
+}
+
+std::uint32_t levels_inside(GraphBox& graph) noexcept {
+    std::uint32_t levels = 0;
+    graph.nodes.for_each([&](const NodeRecord& node) { levels = std::max(levels, levels_inside(node)); });
+    return levels;
+}
+
+ParameterTable& parameters_of(GraphBox& graph) noexcept {
+    return graph.hierarchy->parameters;
+}
+
+std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept {
+    return graph.hierarchy->shape;
+}
+
+std::uint64_t memsets_of(const GraphBox& graph) noexcept {
+    return graph.hierarchy->memsets;
+}
+
+void note_memset_change(GraphBox& graph) noexcept {
+    graph.hierarchy->memsets = next_number();
+}
+
+NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {
+    NodeRecord& node = graph.nodes.add(graph, raw, kind);
+    graph.owners.commit(graph.raw, owners, node);
+    return node;
+}
+
+namespace {
+
+template <class Visit>
+void for_each_inner(GraphBox& graph, Visit visit) {
+    graph.nodes.for_each([&](NodeRecord& node) {
+        if (!node.facts) return;
+        for (GraphBox* inner : node.facts->inner) visit(*inner);
+    });
+}
+
+// Returns true when `inner` is `graph` or a body in it.
+bool is_body_in(const GraphBox* inner, const GraphBox& graph) noexcept {
+    while (inner != &graph) {
+        if (inner->holder == nullptr || inner->holder->kind == NodeKind::kChild) return false;
+        inner = inner->holder->graph;
+    }
+    return true;
+}
+
+}  // namespace
+
+void seal_owners(GraphBox& graph) noexcept {
+    // Seals the whole hierarchy. That is more than the copy will share, but costs at most a page that is less full.
+    for (GraphBox& each : graph.hierarchy->graphs) each.owners.seal();
+}
+
+Making::Making(GraphBox& graph, GraphBox* other) {
+    if (driver_is_lost()) return;  // a forked child might wait for ever, and its driver refuses every call
+    const GilRelease released;
+    first_ = std::unique_lock(graph.hierarchy->making, std::defer_lock);
+    if (other == nullptr || other->hierarchy == graph.hierarchy) {
+        first_.lock();
+        return;
+    }
+    second_ = std::unique_lock(other->hierarchy->making, std::defer_lock);
+    std::lock(first_, second_);
+}
+
+CUresult share_owners(GraphBox& graph) noexcept {
+    Hierarchy& all = *graph.hierarchy;
+    if (all.is_shared || driver_is_lost()) return CUDA_SUCCESS;  // a forked child makes no copies
+    for (GraphBox& each : all.graphs) {
+        const CUresult status = each.owners.share(each.raw);
+        if (status != CUDA_SUCCESS) return status;
+    }
+    all.is_shared = true;
+    return CUDA_SUCCESS;
+}
+
+std::vector<HeldObject> list_owners(const GraphBox& graph) {
+    std::vector<HeldObject> found;
+    for (const GraphBox& each : graph.hierarchy->graphs) {
+        // The null check comes first: a destroyed graph has no holder.
+        if (each.raw == nullptr || !is_body_in(&each, graph)) continue;
+        each.owners.for_each(
+            [&](const OwnerPage& page) { found.push_back({page.is_loose() ? nullptr : each.raw, page.object()}); });
+    }
+    return found;
+}
+
+void keep_owners(GraphBox& graph, CUuserObject object) noexcept {
+    try {
+        graph.hierarchy->kept.push_back(object);
+    } catch (const std::bad_alloc&) {
+        return;  // leaked: the nodes need the owners
+    }
+}
+
+GraphBox* find_unfinished(GraphBox& graph) noexcept {
+    for (GraphBox& each : graph.hierarchy->graphs)
+        if (each.raw != nullptr && (each.capture != nullptr || each.half_done) && is_body_in(&each, graph))
+            return &each;
+    return nullptr;
+}
+
+std::vector<GraphBox*> list_living(const GraphBox& graph) {
+    std::vector<GraphBox*> found;
+    for (GraphBox& each : graph.hierarchy->graphs)
+        if (each.raw != nullptr) found.push_back(&each);
+    return found;
+}
+
+std::vector<GraphBox*> list_edited(const GraphBox& graph) {
+    std::vector<GraphBox*> found;
+    for (GraphBox& each : graph.hierarchy->graphs)
+        if (each.raw != nullptr && each.edited && each.capture == nullptr) found.push_back(&each);
+    return found;
+}
+
+std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph) {
+    std::vector<CaptureBox*> found;
+    for (const GraphBox& each : graph.hierarchy->graphs)
+        if (&each != &graph && each.raw != nullptr && each.capture != nullptr && is_body_in(&each, graph))
+            found.push_back(each.capture);
+    return found;
+}
+
+void forget_graph(GraphBox& graph) noexcept {
+    for_each_inner(graph, [](GraphBox& inner) { forget_graph(inner); });
+    graph.nodes.forget_all();
+    graph.owners.forget_all();
+    graph.raw = nullptr;
+}
+
+void forget_inner(NodeRecord& node) noexcept {
+    if (!node.facts) return;
+    for (GraphBox* inner : node.facts->inner) forget_graph(*inner);
+    node.facts->inner.clear();
+}
+
+}  // namespace cg

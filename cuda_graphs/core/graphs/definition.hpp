@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Graph definitions. A definition and its inner graphs (bodies of conditional nodes, embedded graphs) form one
+// hierarchy. All handles of a hierarchy share one control block, so a handle of any graph or node keeps the whole
+// hierarchy alive. This library destroys only the root. The driver destroys an inner graph with the node that holds it.
+// The box of a destroyed inner graph stays, empty, for its remaining handles.
+#ifndef CUDA_GRAPHS_CORE_GRAPHS_DEFINITION_HPP
+#define CUDA_GRAPHS_CORE_GRAPHS_DEFINITION_HPP
+
+#include <cuda.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/handles/box.hpp"
+#include "definition_shape.hpp"
+#include "node.hpp"
+#include "node_spec.hpp"
+#include "user_object.hpp"
+
+namespace cg {
+
+struct Hierarchy;
+struct CaptureBox;
+
+// A condition that was created for a graph. The driver does not list conditions.
+struct ConditionRecord {
+    CUgraphConditionalHandle handle = 0;
+    bool has_default = false;
+    SourcePlace source;
+};
+
+struct GraphBox {
+    CUgraph raw = nullptr;  // null after the node that holds it was destroyed
+    Hierarchy* hierarchy = nullptr;
+    SourceTable* sources = nullptr;  // the hierarchy's
+    NodeRecord* holder = nullptr;    // the node whose body or embedded graph this is; null for a root
+    std::uint32_t depth = 0;         // number of graphs around it
+    NodeRecord entry;                // virtual node before all others
+    NodeTable nodes;
+    OwnerPages owners;
+    std::vector<ConditionRecord> conditions;
+    CaptureBox* capture = nullptr;  // capture that adds nodes to it now
+    bool half_done = false;         // a capture into it was abandoned
+    std::size_t looked_at = 0;      // number of nodes when nodes without a record were last looked up
+    bool edited = false;            // an edge was edited or a node destroyed (node_order.hpp)
+    bool changed = false;  // a node or edge was added or removed since its shape was noted (definition_shape.hpp)
+    Counted<Kind::kGraph> counted;
+};
+
+// Maximum number of graphs around a graph. Drivers and the walks of this library recurse into inner graphs: 1024 levels
+// fit on the stack of any thread.
+constexpr std::uint32_t kMaxDepth = 1024;
+
+// Returns the maximum number of nested levels of graphs inside this graph, or inside a node.
+std::uint32_t levels_inside(GraphBox& graph) noexcept;
+std::uint32_t levels_inside(const NodeRecord& node) noexcept;
+
+// Creates an empty definition and returns its entry node; returns an empty handle with a noted error on failure.
+NodeHandle create_graph();
+
+// Returns the entry node of a definition that a capture is about to create. The driver owns the graph until own_root.
+NodeHandle create_graph_to_capture();
+void own_root(GraphBox& graph) noexcept;
+
+// Marks a hierarchy as never to be destroyed, and leaks it on purpose. The driver destroyed a body that its node still
+// refers to, so destroying the node or a graph around it would crash the process.
+void poison(GraphBox& graph) noexcept;
+bool is_poisoned(const GraphBox& graph) noexcept;
+
+// Records a graph that the driver created inside `holder`.
+GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw);
+
+// Returns the graph inside a child graph node, and asks the driver for it at first use. Returns null with a noted error
+// on failure.
+GraphBox* child_box(NodeRecord& holder);
+
+// Returns the named parameters of the graph's hierarchy.
+ParameterTable& parameters_of(GraphBox& graph) noexcept;
+
+// Returns the shape note of the hierarchy; expired when no executable uses it.
+std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept;
+
+// memsets_of() returns a number that identifies the present set of memset nodes and their parameters, across all
+// hierarchies; note_memset_change() gives the hierarchy a new number. The caller holds the GIL.
+std::uint64_t memsets_of(const GraphBox& graph) noexcept;
+void note_memset_change(GraphBox& graph) noexcept;
+
+// Returns the handle of a node (for an entry node: of a graph), given any handle of its hierarchy.
+template <class AnyHandle>
+NodeHandle node_handle(const AnyHandle& any, NodeRecord& node) noexcept {
+    return NodeHandle(any, &node.raw);
+}
+inline void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept {
+    handle = NodeHandle(any, &node.raw);  // moved, not copied: every added node takes this path
+}
+
+inline NodePlace place_after(const NodeHandle& node) noexcept {
+    return {box_of<NodeRecord>(node)->graph->raw, node.get(), *node == nullptr ? std::size_t{0} : 1};
+}
+
+// Puts a node that the driver just made on record, with the owners that were prepared for it.
+NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners);
+
+// Called before a clone, an executable or an embedding of this graph is made: see OwnerPages::seal.
+void seal_owners(GraphBox& graph) noexcept;
+
+// A scope in which something is made from one graph or two. Only one thread may be in it, because it changes the graph
+// temporarily (node_order.hpp, DetachedOwners), and CUDA allows one thread at a time per graph. Python may run in the
+// scope and enter it recursively. Waits without the GIL.
+class Making {
+  public:
+    explicit Making(GraphBox& graph, GraphBox* other = nullptr);
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+
+  private:
+    std::unique_lock<std::recursive_mutex> first_, second_;
+};
+
+// Attaches the pages of owners to all graphs of the hierarchy, because foreign code may copy them from now on. Call
+// again after a failure.
+CUresult share_owners(GraphBox& graph) noexcept;
+
+// A user object, and the graph that has a reference to it; `graph` is null when this library holds the reference.
+struct HeldObject {
+    CUgraph graph;
+    CUuserObject object;
+};
+
+// Lists the user objects of this graph and of all bodies in it. Omits embedded graphs, which share the user objects of
+// their sources.
+std::vector<HeldObject> list_owners(const GraphBox& graph);
+
+// Keeps a reference to a user object as long as the whole hierarchy lives.
+void keep_owners(GraphBox& graph, CUuserObject object) noexcept;
+
+// Returns this graph or a body in it that cannot be instantiated now, since it is being captured or its capture was
+// abandoned; null when all can.
+GraphBox* find_unfinished(GraphBox& graph) noexcept;
+
+// Returns all graphs of the hierarchy that were not destroyed.
+std::vector<GraphBox*> list_living(const GraphBox& graph);
+
+// Returns the living graphs that were edited and that no capture adds to now.
+std::vector<GraphBox*> list_edited(const GraphBox& graph);
+
+// Returns the captures into bodies of this graph, at any depth.
+std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph);
+
+// Marks all graphs inside the node as destroyed by the driver.
+void forget_inner(NodeRecord& node) noexcept;
+
+// Marks this graph as destroyed by the driver: its records and those of its inner graphs are dead.
+void forget_graph(GraphBox& graph) noexcept;
+
+}  // namespace cg
+
+#endif

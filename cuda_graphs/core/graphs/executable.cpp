@@ -1,0 +1,434 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "executable.hpp"
+
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "core/capture/capture.hpp"
+#include "core/driver/table.hpp"
+#include "core/handles/deferred.hpp"
+#include "core/handles/error.hpp"
+#include "core/handles/gil.hpp"
+#include "core/handles/leak_report.hpp"
+#include "node_order.hpp"
+
+namespace cg {
+
+namespace {
+
+bool has_owners(const GraphExecBox& box) noexcept {
+    return !box.owners.empty() || box.parameters;
+}
+
+// Moves the owners of values to a user object.
+bool hold_values(GraphExecBox& box) noexcept {
+    try {
+        std::vector<Opaque> present;
+        if (box.parameters) box.parameters->list_owners(present);
+        if (box.owners.hold_values(std::move(present)) != CUDA_SUCCESS) return false;
+        box.parameters.reset();
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+// Keeps all owners of a definition, or none on failure.
+CUresult keep(const DetachedOwners& owners, ExecOwners& to) {
+    std::vector<CUuserObject> kept;
+    const CUresult status = owners.keep(kept);
+    to.add(std::move(kept));
+    return status;
+}
+
+// Returns the status of libcuda 580 on an H200 for a stream that is being captured, but without spoiling the capture.
+CUresult refuse_capturing(CUstream stream) noexcept {
+    CUstreamCaptureStatus capture{};
+    const CUresult status = driver().cuStreamIsCapturing(stream, &capture);
+    if (status != CUDA_SUCCESS || capture == CU_STREAM_CAPTURE_STATUS_NONE) return status;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+}  // namespace
+
+bool GraphExecBox::finish() noexcept {
+    const GilRelease released;
+    const RelaxedCapture relaxed;
+    if (must_wait(relaxed.status())) return false;
+    if (python_is_open() && !hold_values(*this)) return false;
+    if (!owners.outlive()) return false;
+    const CUresult status = raw != nullptr ? driver().cuGraphExecDestroy(raw) : CUDA_SUCCESS;
+    if (is_passing(status) || !has_ended(status, "cuGraphExecDestroy")) return false;
+    owners.release();
+    drain_deferred();
+    return true;
+}
+
+GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE_PARAMS* params,
+                            const StreamHandle& upload_stream, CUresult* status) {
+    auto exec = make_box<GraphExecBox>();
+    GraphBox& graph = *box_of<NodeRecord>(definition)->graph;
+    exec->definition = definition;
+    const Making making(graph);
+    *status = settle_order(graph);
+    if (*status != CUDA_SUCCESS) return {};
+    if (!parameters_of(graph).all().empty()) {
+        exec->parameters = ExecParameters::create(definition, graph, nullptr);
+        *status = exec->parameters ? CUDA_SUCCESS : take_noted_error().status;
+        if (*status != CUDA_SUCCESS) return {};
+    }
+    NotedMemsets memsets;
+    const std::uint64_t number = memsets_of(graph);
+    if (!note_memsets(graph, graph, memsets)) {
+        *status = take_noted_error().status;
+        return {};
+    }
+    exec->shape = note_shape(graph);
+    seal_owners(graph);
+    {
+        const DetachedOwners owners(graph);
+        const GilRelease released;
+        *status = keep(owners, exec->owners);
+        if (*status != CUDA_SUCCESS) return {};
+        const RelaxedCapture relaxed;
+        params->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;  // if the driver is not reached
+        if ((*status = relaxed.status()) != CUDA_SUCCESS) return {};
+        if (upload_stream && (*status = refuse_capturing(*upload_stream)) != CUDA_SUCCESS) return {};
+        if (upload_stream && has_owners(*exec)) {
+            *status = prepare_use({}, upload_stream, &exec->owners.last(Use::kUpload));
+            if (*status != CUDA_SUCCESS) return {};
+        }
+        *status = driver().cuGraphInstantiateWithParams(&exec->raw, graph.raw, params);
+        if (upload_stream && *status == CUDA_SUCCESS) mark_end(exec->owners.last(Use::kUpload), upload_stream);
+        // Some failures show only in `result_out`. After a failure the driver's handle must not be destroyed.
+        if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS)
+            return exec->raw = nullptr, GraphExecHandle();
+        *status = exec->memsets.take_over(exec->raw, memsets);
+        exec->memsets.set_source(graph, number);
+        ParameterProblem problem;
+        if (exec->parameters && !exec->parameters->settle(exec->target(), &problem)) *status = problem.status;
+    }
+    return *status == CUDA_SUCCESS ? handle_of(std::move(exec)) : GraphExecHandle();
+}
+
+namespace {
+
+// Makes `call` if `allow` returns true, and records its end. `undo` reverts the effects of `allow`.
+template <class Allow, class Call, class Undo>
+CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use which, Allow allow, Call call,
+                  Undo undo) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    LastUse next;  // later the previous use: dropped after the lock is released, since Python may run
+    const std::lock_guard lock(box.mutex);
+    CUresult status = CUDA_SUCCESS;
+    if (has_owners(box) || may_be_captured(stream)) status = refuse_capturing(*stream);
+    if (status != CUDA_SUCCESS) return status;
+    if (!has_owners(box)) return call(box.raw, *stream);
+
+    if (!allow(box)) return CUDA_ERROR_UNKNOWN;
+    LastUse& last = box.owners.last(which);
+    const bool is_followed = last.is_of(*stream);
+    if (!is_followed) status = prepare_use(last, stream, &next);
+    if (status == CUDA_SUCCESS) status = call(box.raw, *stream);
+    if (status != CUDA_SUCCESS) undo(box);
+    if (status != CUDA_SUCCESS || is_followed) return status;
+    mark_end(next, stream);
+    std::swap(last, next);
+    return CUDA_SUCCESS;
+}
+
+// Another thread may have updated the executable since the caller looked up the parameters.
+bool has_parameters(const GraphExecBox& box, ParameterChanges& changes, ParameterProblem* problem) {
+    if (changes.empty()) return true;
+    if (box.parameters) return box.parameters->locate(changes.data(), changes.size(), problem);
+    *problem = {ParameterFault::kGone, CUDA_SUCCESS, changes.front().parameter, {}};
+    return false;
+}
+
+bool set_values(GraphExecBox& box, ParameterChanges& changes, std::vector<Opaque>& gone, ParameterProblem* problem) {
+    if (!changes.empty() && !box.parameters->set(box.target(), changes.data(), changes.size(), problem)) return false;
+    std::vector<Opaque> replaced;
+    for (const ParameterChange& change : changes)
+        if (change.value.owner) replaced.push_back(change.value.owner);
+    if (!replaced.empty() || box.owners.has_parked()) box.owners.park(std::move(replaced), gone);
+    return true;
+}
+
+}  // namespace
+
+CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream, ParameterChanges& changes,
+                ParameterProblem* problem) {
+    std::vector<Opaque> gone;
+    const auto set = [&](GraphExecBox& box) {
+        if (!has_parameters(box, changes, problem)) return false;
+        return !box.parameters || (box.parameters->is_complete(changes.data(), changes.size(), problem) &&
+                                   set_values(box, changes, gone, problem));
+    };
+    const auto undo = [&](GraphExecBox& box) {
+        if (box.parameters) box.parameters->undo(box.target(), changes.data(), changes.size());
+    };
+    return make_use(exec, stream, Use::kLaunch, set, driver().cuGraphLaunch, undo);
+}
+
+CUresult upload(const GraphExecHandle& exec, const StreamHandle& stream) {
+    const auto always = [](GraphExecBox&) { return true; };
+    const auto nothing = [](GraphExecBox&) {};
+    return make_use(exec, stream, Use::kUpload, always, driver().cuGraphUpload, nothing);
+}
+
+bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, ParameterProblem* problem) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    std::vector<Opaque> gone;
+    const std::lock_guard lock(box.mutex);
+    return has_parameters(box, changes, problem) && set_values(box, changes, gone, problem);
+}
+
+void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>& values) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    const std::lock_guard lock(box.mutex);
+    if (box.parameters) box.parameters->list(values);
+}
+
+CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    Owners dropped;  // dropped after the lock is released, since Python may run
+    OwnerSlot slot;
+    const std::lock_guard lock(box.mutex);
+    CUresult status = box.owners.prepare(spec.owners, &slot);
+    Recipe recipe(node);
+    if (box.parameters) box.parameters->fill(spec.params, spec.uses);
+    if (box.parameters && status == CUDA_SUCCESS) status = recipe.load(spec.params);
+    if (status == CUDA_SUCCESS) status = box.target().set(node.raw, spec.params);
+    if (status == CUDA_SUCCESS)
+        box.owners.commit(slot);
+    else
+        dropped = box.owners.rollback(slot);
+    if (status == CUDA_SUCCESS && box.parameters) box.parameters->replace(std::move(recipe), spec.uses);
+    return status;
+}
+
+namespace {
+
+// Returns true when the executable is about to match its own definition in another shape.
+bool renames(GraphExecBox& box, GraphBox& graph) {
+    const NodeHandle first = box.definition.lock();
+    return first && box_of<NodeRecord>(first)->graph->hierarchy == graph.hierarchy && !has_shape(graph, box.shape);
+}
+
+}  // namespace
+
+CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    NotedMemsets memsets;
+    const Making making(child, node.graph);
+    GraphBox* const inner = child_box(node);
+    const bool noted = inner != nullptr && note_memsets(*inner, child, memsets);
+    if (!noted) return take_noted_error().status;
+    const bool is_renamed = renames(box, child);
+    const DetachedOwners owners(child);
+    CUresult status = CUDA_SUCCESS;
+    {
+        const GilRelease released;
+        ExecOwners fresh;
+        std::vector<CUuserObject> kept;
+        status = owners.keep(kept);
+        if (status != CUDA_SUCCESS) return status;
+        {
+            const std::lock_guard lock(box.mutex);
+            status = box.target().set(node.raw, spec.params);
+            (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
+            if (status == CUDA_SUCCESS) {
+                status = box.memsets.take_over(box.raw, memsets);
+                box.memsets.set_source(child, 0);
+                box.is_renamed |= is_renamed;
+            }
+        }
+        fresh.release();
+    }
+    return status;
+}
+
+namespace {
+
+// Keeps the scratch memory of disabled memsets.
+CUresult keep_scratch(ExecOwners& owners, std::vector<Opaque> all) {
+    if (all.empty()) return CUDA_SUCCESS;
+    OwnerSlot slot;
+    const CUresult status = owners.prepare({bundle(std::move(all)), {}}, &slot);
+    if (status == CUDA_SUCCESS) owners.commit(slot);
+    return status;
+}
+
+// Returns the driver's error for the node, or `known` if the executable contains it.
+CUresult find_enabled(CUgraphExec exec, CUgraphNode node, CUresult known) {
+    unsigned int answer = 0;
+    const CUresult status = driver().cuGraphNodeGetEnabled(exec, node, &answer);
+    return status == CUDA_SUCCESS ? known : status;
+}
+
+// Allocates memory for a memset that is about to be disabled. Without the lock: the allocation may wait for the device.
+CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
+    std::size_t size = 0;
+    {
+        const std::lock_guard lock(box.mutex);
+        if (!box.memsets.knows(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;
+        size = box.memsets.scratch_size(node);
+    }
+    const ContextHandle context = current_context();
+    if (!context) return why_no_context();
+    const PointerHandle memory = allocate_device(context, size);
+    if (!memory) return take_noted_error().status;
+    const std::lock_guard lock(box.mutex);
+    if (!box.memsets.knows(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;  // another thread was faster
+    std::vector<Opaque> all = box.memsets.all_scratch();
+    all.push_back(memory);
+    const CUresult status = keep_scratch(box.owners, std::move(all));
+    if (status != CUDA_SUCCESS) return status;
+    box.kept = box.definition.lock();
+    box.memsets.give_scratch(node, memory, *context);
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult set_exec_enabled(const GraphExecHandle& exec, const NodeRecord& record, bool enabled) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    const CUgraphNode node = record.raw;
+    const CUresult ready = enabled ? CUDA_SUCCESS : give_scratch(box, node);
+    if (ready != CUDA_SUCCESS) return ready;
+    const std::lock_guard lock(box.mutex);
+    if (box.memsets.knows(node)) return box.memsets.turn(box.raw, node, enabled);
+    // The driver rejects a node that does not belong to the executable.
+    if (record.kind == NodeKind::kMemset && !enabled) return find_enabled(box.raw, node, CUDA_ERROR_NOT_SUPPORTED);
+    return driver().cuGraphNodeSetEnabled(box.raw, node, enabled ? 1 : 0);
+}
+
+CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* enabled) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    unsigned int answer = 0;
+    const std::lock_guard lock(box.mutex);
+    const CUresult status = driver().cuGraphNodeGetEnabled(box.raw, node, &answer);
+    *enabled = answer != 0 && !box.memsets.is_off(node);
+    return status;
+}
+
+namespace {
+
+CUresult refuse_shape(CUgraphExecUpdateResultInfo* info) {
+    info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+// Creates the parameters of an executable that is about to match `graph`. Needs the GIL, so it must not hold the lock:
+// catch_up() adds values that are set meanwhile.
+CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<ExecParameters>& fresh,
+                            CUgraphExecUpdateResultInfo* info, ParameterProblem* problem) {
+    std::unique_ptr<ExecParameters> now;
+    {
+        const GilRelease released;
+        const std::lock_guard lock(box.mutex);
+        if (box.parameters) now = box.parameters->copy_values();
+    }
+    if (!now && parameters_of(graph).all().empty()) return CUDA_SUCCESS;
+    const NodeHandle first = now ? now->definition() : box.definition.lock();
+    if (!first) return problem->fault = ParameterFault::kLost, CUDA_ERROR_INVALID_HANDLE;
+    GraphBox& named = *box_of<NodeRecord>(first)->graph;
+    CUresult status = settle_order(named);
+    if (status != CUDA_SUCCESS) return status;
+    if (!has_shape(named, box.shape)) return problem->fault = ParameterFault::kEdited, refuse_shape(info);
+    fresh = ExecParameters::create(first, graph, now.get());
+    status = fresh ? CUDA_SUCCESS : take_noted_error().status;
+    // The driver is not called in this case, so the result is set here.
+    if (status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE) info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    return status;
+}
+
+bool has_other_memsets(GraphExecBox& box, const GraphBox& graph) {
+    const std::uint64_t number = memsets_of(graph);
+    const GilRelease released;
+    const std::lock_guard lock(box.mutex);
+    return !box.memsets.is_empty() && !box.memsets.are_as_in(graph, number);
+}
+
+// Lists the memsets of the executable after an update from `graph`. Sets `known` to false when the definition that
+// names the nodes was destroyed or has another shape. The caller holds the GIL. An update never adds a memset to an
+// executable. Therefore `graph` is not examined for an executable without memsets, or with memsets that already match
+// `graph`.
+CUresult prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets, bool* known) {
+    if (!has_other_memsets(box, graph)) return CUDA_SUCCESS;
+    const NodeHandle first = box.definition.lock();
+    *known = false;
+    if (!first) return CUDA_SUCCESS;
+    GraphBox& named = *box_of<NodeRecord>(first)->graph;
+    if (!has_shape(named, box.shape)) return CUDA_SUCCESS;
+    *known = note_memsets(named, graph, memsets);
+    if (*known) return CUDA_SUCCESS;
+    memsets.clear();
+    const CUresult status = take_noted_error().status;
+    return status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ? CUDA_SUCCESS : status;  // from shapes_differ()
+}
+
+CUresult take_over(GraphExecBox& box, bool are_known, const NotedMemsets& memsets, const GraphBox& graph,
+                   std::uint64_t number) {
+    const bool are_noted = !memsets.empty() || box.memsets.is_empty() || box.memsets.are_as_in(graph, number);
+    if (!are_known || !are_noted) return box.memsets.forget(), CUDA_SUCCESS;  // another thread has set a memset
+    box.memsets.set_source(graph, number);
+    return box.memsets.take_over(box.raw, memsets);
+}
+
+}  // namespace
+
+bool names_nodes(const GraphExecHandle& exec) noexcept {
+    return !box_of<GraphExecBox>(exec)->is_renamed;
+}
+
+CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
+                ParameterProblem* problem) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    ExecOwners other;                          // first the definition's owners, then the previous owners of the
+                                               // executable
+    std::unique_ptr<ExecParameters> replaced;  // first the new parameters, then the previous ones
+    std::vector<Opaque> values, gone;
+    const NodeHandle first = box.definition.lock();
+    const Making making(graph, first ? box_of<NodeRecord>(first)->graph : nullptr);
+    CUresult status = settle_order(graph);
+    if (status == CUDA_SUCCESS) status = prepare_parameters(box, graph, replaced, info, problem);
+    if (status != CUDA_SUCCESS) return status;
+    NotedMemsets memsets;
+    const std::uint64_t number = memsets_of(graph);
+    bool are_known = true;
+    status = prepare_memsets(box, graph, memsets, &are_known);
+    if (status != CUDA_SUCCESS) return status;
+    const bool is_renamed = renames(box, graph);
+    bool is_done = false;
+    seal_owners(graph);
+    {
+        const DetachedOwners owners(graph);
+        const GilRelease released;
+        const std::lock_guard lock(box.mutex);
+        const bool has_them = box.owners.are(owners.all());
+        if (!has_them) status = keep(owners, other);
+        if (status == CUDA_SUCCESS && !has_them) status = keep_scratch(other, box.memsets.all_scratch());
+        if (status == CUDA_SUCCESS)
+            status = are_known || !box.memsets.has_off() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
+                                                         : refuse_shape(info);
+        is_done = status == CUDA_SUCCESS;
+        if (is_done) {
+            if (!has_them) box.owners.exchange(other);
+            status = take_over(box, are_known, memsets, graph, number);
+            if (replaced && box.parameters) replaced->catch_up(*box.parameters);
+            box.parameters.swap(replaced);
+            if (replaced) replaced->list_owners(values);
+            box.owners.park(std::move(values), gone);
+            if (box.parameters && !box.parameters->settle(box.target(), problem)) status = problem->status;
+        }
+    }
+    if (is_done) box.is_renamed = is_renamed;
+    let_go(std::move(other));
+    return status;
+}
+
+}  // namespace cg

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Executable graphs. An executable depends on no definition: it keeps the owners of its nodes itself
+// (executable_owners.hpp). It can be changed between launches: named parameters (executable_parameters.hpp), single
+// nodes, or all nodes at once. CUDA requires that no two threads use one executable at the same time; its mutex ensures
+// that.
+#ifndef CUDA_GRAPHS_CORE_GRAPHS_EXECUTABLE_HPP
+#define CUDA_GRAPHS_CORE_GRAPHS_EXECUTABLE_HPP
+
+#include <cuda.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/handles/box.hpp"
+#include "core/resources/stream.hpp"
+#include "definition.hpp"
+#include "definition_shape.hpp"
+#include "executable_memsets.hpp"
+#include "executable_owners.hpp"
+#include "executable_parameters.hpp"
+#include "node_spec.hpp"
+
+namespace cg {
+
+struct GraphExecBox {
+    CUgraphExec raw = nullptr;
+    std::mutex mutex;  // locked around every driver call, without the GIL; guards the members below too
+    ExecOwners owners;
+    std::weak_ptr<const CUgraphNode> definition;  // definition whose nodes name those of the executable
+    ShapeHandle shape;                            // shape of the definition when it was instantiated; read with the GIL
+    bool is_renamed = false;                      // the last update came from another shape of the definition; read
+                                                  // with the GIL
+    std::unique_ptr<ExecParameters> parameters;   // null without named parameters
+    ExecMemsets memsets;
+    NodeHandle kept;  // that definition, once a memset was disabled: a whole update needs it
+    Counted<Kind::kGraphExec> counted;
+
+    bool finish() noexcept;  // does not wait: a launch in flight keeps the owners alive
+    ExecTarget target() noexcept { return {raw, memsets}; }
+};
+
+using GraphExecHandle = HandleTo<GraphExecBox>;
+
+// Instantiates the definition whose entry node is `definition`. On failure returns an empty handle; `status` and
+// `params->result_out` give the cause. An upload that `params` requests goes to `upload_stream`.
+GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE_PARAMS* params,
+                            const StreamHandle& upload_stream, CUresult* status);
+
+// Sets parameters and launches. With a `problem` no parameter was set and nothing was launched. Returns an error on a
+// stream that is being captured, as the driver does. Called without the GIL.
+CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream, ParameterChanges& changes,
+                ParameterProblem* problem);
+CUresult upload(const GraphExecHandle& exec, const StreamHandle& stream);
+
+// Sets parameters: all of them, or none with a `problem`. Called without the GIL.
+bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, ParameterProblem* problem);
+
+// Lists the present values in the order of the indices. Called without the GIL.
+void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>& values);
+
+// Returns true while the nodes of the instantiated definition still name those of the executable. An update from that
+// definition in another shape ends this. The caller holds the GIL.
+bool names_nodes(const GraphExecHandle& exec) noexcept;
+
+// Sets the executable's node that is named by `node` of the instantiated definition. Launches in flight keep the
+// previous parameters. Nothing changes on failure. Called without the GIL.
+CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec);
+// Does the same for a child graph node, which takes the parameters and owners of `child`. The caller holds the GIL.
+CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child);
+
+// Enables or disables a kernel, memset or memcpy node. A disabled node does no work but keeps its place in the order.
+// Returns CUDA_ERROR_NOT_SUPPORTED for a memset without a record (executable_memsets.hpp). Called without the GIL.
+CUresult set_exec_enabled(const GraphExecHandle& exec, const NodeRecord& node, bool enabled);
+CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* enabled);
+
+// Takes over the parameters of all nodes of a definition of the same structure, and its owners. The previous owners are
+// released after the last launch that used them. Named parameters keep the values that were set. On failure nothing has
+// changed and `info` gives the cause. A `problem` arises afterwards, when named values cannot be set in the nodes. The
+// caller holds the GIL.
+CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
+                ParameterProblem* problem);
+
+}  // namespace cg
+
+#endif

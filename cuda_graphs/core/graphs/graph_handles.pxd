@@ -1,0 +1,328 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Cython declarations of the graph part of the handle layer. The headers next to this file document them."""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport (
+    CUcontext,
+    CUdeviceptr,
+    CUgraph,
+    CUgraphExec,
+    CUgraphNode,
+    CUresult,
+)
+from cuda_graphs.core.driver.cuda_graph cimport (
+    CUDA_GRAPH_INSTANTIATE_PARAMS,
+    CUDA_MEMCPY3D,
+    CUgraphConditionalHandle,
+    CUgraphEdgeData,
+    CUgraphExecUpdateResultInfo,
+    CUgraphNodeParams,
+    CUmemorytype,
+    CUmemPoolProps,
+)
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle
+
+cdef extern from "user_object.hpp" namespace "cg" nogil:
+    Opaque as_owner(...) noexcept
+    Opaque bundle(vector[Opaque] owners) except +
+    Opaque copy_bytes(const void* data, size_t size) except +
+    cppclass Owners:
+        Owners()
+        Opaque first
+        Opaque second
+        cpp_bool operator bool() noexcept
+    cppclass OwnerPage:
+        pass
+    cppclass OwnerSlot:
+        OwnerSlot()
+        OwnerPage* page
+    cppclass OwnerPages:
+        OwnerSlot prepare(CUgraph graph, Opaque first, Opaque second) noexcept
+        void rollback(OwnerSlot slot) noexcept
+        void commit(CUgraph graph, OwnerSlot slot, NodeRecord& node) noexcept
+    Owners owners_of(OwnerSlot slot) noexcept
+    cpp_bool holds(OwnerSlot slot, const Owners& owners) noexcept
+
+cdef extern from "node_labels.hpp" namespace "cg" nogil:
+    cppclass SourcePlace:
+        uint32_t code
+        int32_t instruction
+    cppclass SourceTable:
+        uint32_t find(const void* code) noexcept
+        uint32_t add(Opaque code) except +
+        const Opaque& operator[](uint32_t index) noexcept
+    cppclass NodeLabels:
+        string name
+        Opaque touches
+    cppclass GraphLabels:
+        pass
+    shared_ptr[const GraphLabels] copy_labels(GraphBox& graph) except +
+    CUresult give_labels(GraphBox& clone, const shared_ptr[const GraphLabels]& labels) except +
+
+cdef extern from "value_type.hpp" namespace "cg" nogil:
+    enum class ValueKind:
+        kInt
+        kUint
+        kFloat
+        kBool
+        kPointer
+    cppclass ValueType:
+        const char* name
+        ValueKind kind
+        size_t size
+    const ValueType* find_value_type(const char* name) noexcept
+    unsigned short to_bf16(double value) noexcept
+    double from_bf16(unsigned short value) noexcept
+
+cdef extern from "named_parameter.hpp" namespace "cg" nogil:
+    cppclass ParameterValue:
+        uint64_t bits
+        cpp_bool known
+        Opaque owner
+    cppclass NamedParameter:
+        string name
+        const ValueType* type
+        ParameterValue initial
+        void* object
+    ctypedef shared_ptr[NamedParameter] ParameterRef
+    enum class Field:
+        kArgument
+        kDestination
+        kSource
+        kExtent
+        kValue
+    cppclass ParameterUse:
+        ParameterUse()
+        ParameterRef parameter
+        Field field
+        unsigned int argument
+    cppclass NodeParameters:
+        vector[ParameterUse] uses
+        CUgraphNodeParams wanted
+    cppclass ParameterTable:
+        ParameterRef find(const string& name) except +
+        cpp_bool has(const ParameterRef& parameter) except +
+        void add(const ParameterRef& parameter) except +
+    size_t as_extent(const ValueType& type, uint64_t bits) noexcept
+    ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
+    cpp_bool uses_parameters(GraphBox& graph) noexcept
+    CUresult copy_uses(GraphBox& source, NodeRecord& holder) except +
+    CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) except +
+
+cdef extern from "node.hpp" namespace "cg" nogil:
+    enum class NodeKind(int):
+        kEntry
+        kEmpty
+        kKernel
+        kAlloc
+        kFree
+        kMemset
+        kMemcpy
+        kChild
+        kHost
+        kEventRecord
+        kEventWait
+        kIf
+        kIfElse
+        kWhile
+        kSwitch
+        kConditional
+        kOther
+
+    cppclass NodeFacts:
+        NodeLabels labels
+        shared_ptr[const GraphLabels] inner_labels
+        vector[GraphBox*] inner
+        CUgraphConditionalHandle condition
+        int device
+        unique_ptr[NodeParameters] parameters
+        Opaque values
+
+    cppclass NodeRecord:
+        CUgraphNode raw
+        GraphBox* graph
+        NodeKind kind
+        void* object
+        SourcePlace source
+        OwnerSlot owners
+        unique_ptr[NodeFacts] facts
+        cpp_bool is_alive() noexcept
+        NodeFacts& make_facts() except +
+
+    ctypedef shared_ptr[const CUgraphNode] NodeHandle
+    cppclass WeakNode "std::weak_ptr<const CUgraphNode>":
+        WeakNode()
+        WeakNode(const NodeHandle& node)
+        NodeHandle lock() noexcept
+
+    cppclass NodeTable:
+        NodeRecord* find(CUgraphNode raw) except +
+        void recycle(NodeRecord& record) noexcept
+
+    enum class Direction:
+        kPredecessors
+        kSuccessors
+
+    CUgraphEdgeData edge_data(unsigned char from_port, unsigned char to_port, unsigned char type) noexcept
+
+    cppclass Edges:
+        vector[CUgraphNode] source "from"
+        vector[CUgraphNode] target "to"
+        vector[CUgraphEdgeData] data
+        size_t size() noexcept
+        void add(CUgraphNode source, CUgraphNode target, CUgraphEdgeData what) except +
+        void copy(const Edges& edges, size_t index) except +
+
+    CUresult list_nodes(CUgraph graph, vector[CUgraphNode]& nodes) except +
+    CUresult list_edges(CUgraph graph, Edges& edges) except +
+    CUresult list_edges_of(CUgraphNode node, Direction direction, Edges& edges) except +
+    CUresult add_edges(CUgraph graph, const Edges& edges) noexcept
+    CUresult remove_edges(CUgraph graph, const Edges& edges) noexcept
+    CUresult find_kind(CUgraphNode node, NodeKind* kind) noexcept
+    CUresult destroy_node(NodeRecord& record) except +
+
+cdef extern from "node_spec.hpp" namespace "cg" nogil:
+    cppclass NodePlace:
+        NodePlace()
+        CUgraph graph
+        const CUgraphNode* after
+        size_t count
+        const CUgraphEdgeData* data
+
+    cppclass KernelShape:
+        unsigned int cluster[3]
+        int cooperative
+        cpp_bool operator==(const KernelShape& other) noexcept
+
+    cppclass NodeSpec:
+        NodeSpec()
+        NodeKind kind
+        CUgraphNodeParams params
+        KernelShape shape
+        Owners owners
+        vector[ParameterUse] uses
+        ArgumentPack arguments
+        void* child
+        void begin(NodeKind kind) noexcept
+
+    CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) noexcept
+    CUresult set_node(CUgraphNode node, NodeSpec& spec) noexcept
+    CUresult load_node(CUgraphNode node, NodeSpec& spec) noexcept
+    CUresult get_shape(CUgraphNode node, KernelShape* shape) noexcept
+    CUresult current_context(CUcontext* context) noexcept
+
+    enum class AllocKind(int):
+        kDevice
+        kHost
+        kManaged
+    void set_allocation(
+        NodeSpec& spec, AllocKind kind, int device, size_t size, const vector[int]& peers) except +
+    AllocKind alloc_kind(const CUmemPoolProps& props) noexcept
+
+    void set_source(CUDA_MEMCPY3D& copy, CUdeviceptr address, CUmemorytype type) noexcept
+    void set_destination(CUDA_MEMCPY3D& copy, CUdeviceptr address, CUmemorytype type) noexcept
+    CUdeviceptr source_of(const CUDA_MEMCPY3D& copy) noexcept
+    CUdeviceptr destination_of(const CUDA_MEMCPY3D& copy) noexcept
+
+cdef extern from "definition.hpp" namespace "cg" nogil:
+    cppclass ConditionRecord:
+        CUgraphConditionalHandle handle
+        cpp_bool has_default
+        SourcePlace source
+    cppclass Hierarchy:
+        pass
+    cppclass GraphBox:
+        CUgraph raw
+        Hierarchy* hierarchy
+        SourceTable* sources
+        NodeRecord* holder
+        unsigned int depth
+        cpp_bool edited
+        NodeRecord entry
+        NodeTable nodes
+        OwnerPages owners
+        vector[ConditionRecord] conditions
+        cpp_bool half_done
+    const unsigned int kMaxDepth
+    unsigned int levels_inside(GraphBox& graph) noexcept
+    NodeHandle create_graph() except +
+    void about_to_change(GraphBox& graph) noexcept
+    NodeHandle node_handle(const NodeHandle& any, NodeRecord& node) noexcept
+    GraphBox* find_unfinished(GraphBox& graph) noexcept
+    GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
+    GraphBox* child_box(NodeRecord& holder) except +
+    ParameterTable& parameters_of(GraphBox& graph) noexcept
+    void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
+    NodePlace place_after(const NodeHandle& node) noexcept
+    void forget_inner(NodeRecord& node) noexcept
+    NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
+    void seal_owners(GraphBox& graph) noexcept
+    void note_memset_change(GraphBox& graph) noexcept
+    CUresult share_owners(GraphBox& graph) noexcept
+
+cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
+    cppclass ParameterChange:
+        ParameterChange()
+        size_t index
+        ParameterRef parameter
+        ParameterValue value
+    ctypedef vector[ParameterChange] ParameterChanges
+    enum class ParameterFault:
+        kNone
+        kGone
+        kMissing
+        kLost
+        kPageable
+        kExtent
+        kEdited
+        kDriver
+    cppclass ParameterProblem:
+        ParameterProblem()
+        ParameterFault fault
+        CUresult status
+        ParameterRef parameter
+        NodeHandle node
+    cppclass PresentParameter:
+        ParameterRef parameter
+        uint64_t bits
+        cpp_bool is_known
+
+cdef extern from "executable.hpp" namespace "cg" nogil:
+    ctypedef shared_ptr[const CUgraphExec] GraphExecHandle
+    GraphExecHandle instantiate(
+        const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE_PARAMS* params, const StreamHandle& upload_stream,
+        CUresult* status) except +
+    CUresult launch(
+        const GraphExecHandle& graph, const StreamHandle& stream, ParameterChanges& changes,
+        ParameterProblem* problem) except +
+    cpp_bool set_parameters(
+        const GraphExecHandle& graph, ParameterChanges& changes, ParameterProblem* problem) except +
+    void list_parameters(const GraphExecHandle& graph, vector[PresentParameter]& values) except +
+    CUresult upload(const GraphExecHandle& graph, const StreamHandle& stream) except +
+    cpp_bool names_nodes(const GraphExecHandle& graph) noexcept
+    CUresult set_exec_node(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec) except +
+    CUresult set_exec_child(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, GraphBox& child) except +
+    CUresult set_exec_enabled(const GraphExecHandle& graph, const NodeRecord& node, cpp_bool enabled) except +
+    CUresult get_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool* enabled) except +
+    CUresult update(
+        const GraphExecHandle& graph, GraphBox& source, CUgraphExecUpdateResultInfo* info,
+        ParameterProblem* problem) except +
+
+cdef extern from "graph_memory.hpp" namespace "cg" nogil:
+    int kUnknownMemory
+    cppclass GraphMemory:
+        void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
+    shared_ptr[GraphMemory] create_graph_memory() except +
+    CUresult find_memory_type(CUdeviceptr address, int* type) except +
+    CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end) except +
+
+
+cdef extern from "node_order.hpp" namespace "cg" nogil:
+    CUresult settle_order(GraphBox& graph) except +

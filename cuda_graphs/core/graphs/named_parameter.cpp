@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "named_parameter.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/driver/table.hpp"
+#include "core/handles/error.hpp"
+#include "core/handles/gil.hpp"
+#include "core/resources/context.hpp"
+#include "core/resources/memory.hpp"
+#include "definition.hpp"
+#include "graph_memory.hpp"
+#include "node_spec.hpp"
+
+namespace cg {
+
+ParameterRef ParameterTable::find(const std::string& name) const {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const ParameterRef& p) { return p->name == name; });
+    return found == all_.end() ? ParameterRef() : *found;
+}
+
+namespace {
+
+// Operands of a copy that are parameters are declared as unified memory. libcuda then lets device, pinned and managed
+// memory replace each other in an executable (tests/conformance/driver, patch/memory_behind_a_copy).
+void write_copy(CUDA_MEMCPY3D& copy, const ParameterUse& use, std::uint64_t bits) noexcept {
+    if (use.field == Field::kDestination)
+        set_destination(copy, bits, CU_MEMORYTYPE_UNIFIED);
+    else if (use.field == Field::kSource)
+        set_source(copy, bits, CU_MEMORYTYPE_UNIFIED);
+    else
+        copy.WidthInBytes = as_extent(*use.parameter->type, bits);
+}
+
+void write_fill(CUDA_MEMSET_NODE_PARAMS_v2& fill, const ParameterUse& use, std::uint64_t bits) noexcept {
+    if (use.field == Field::kDestination)
+        fill.dst = bits;
+    else if (use.field == Field::kValue)
+        fill.value = static_cast<unsigned int>(bits);
+    else
+        fill.width = as_extent(*use.parameter->type, bits);
+}
+
+}  // namespace
+
+void write_value(CUgraphNodeParams& params, const ParameterUse& use, std::uint64_t bits) noexcept {
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        write_copy(params.memcpy.copyParams, use, bits);
+    else if (params.type == CU_GRAPH_NODE_TYPE_MEMSET)
+        write_fill(params.memset, use, bits);
+    else
+        std::memcpy(params.kernel.kernelParams[use.argument], &bits, use.parameter->type->size);
+}
+
+bool has_value(const CUgraphNodeParams& params, const ParameterUse& use, std::uint64_t bits) noexcept {
+    if (params.type == CU_GRAPH_NODE_TYPE_KERNEL)
+        return std::memcmp(params.kernel.kernelParams[use.argument], &bits, use.parameter->type->size) == 0;
+    CUgraphNodeParams written = params;
+    write_value(written, use, bits);
+    return std::memcmp(&written, &params, sizeof written) == 0;
+}
+
+namespace {
+
+constexpr std::size_t kPlaceSize = 16;  // bytes; at least one element of any size
+
+// Returns true when the node needs a placeholder for the value. The fill value of a memset needs none.
+bool is_missing(const ParameterUse& use) noexcept {
+    return !use.parameter->initial.known && use.field != Field::kValue;
+}
+
+bool is_pointer(const ParameterUse& use) noexcept {
+    return use.parameter->type->kind == ValueKind::kPointer;
+}
+
+// Returns the size of placeholder memory. A memset of several rows keeps them: an executable cannot change several rows
+// into one row or back.
+std::size_t place_size(const CUgraphNodeParams& params) noexcept {
+    const CUDA_MEMSET_NODE_PARAMS_v2& fill = params.memset;
+    return params.type == CU_GRAPH_NODE_TYPE_MEMSET && fill.height > 1 ? fill.pitch * fill.height : kPlaceSize;
+}
+
+void shrink(CUgraphNodeParams& params) noexcept {
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        params.memcpy.copyParams.WidthInBytes = 1;
+    else if (params.memset.height <= 1)
+        params.memset.width = 1;
+}
+
+}  // namespace
+
+namespace {
+
+// Sets `host` to true when the other operand of a copy is known to be host memory.
+CUresult faces_host(const CUgraphNodeParams& wanted, const ParameterUse& use, bool* host) {
+    if (wanted.type != CU_GRAPH_NODE_TYPE_MEMCPY) return CUDA_SUCCESS;
+    const CUDA_MEMCPY3D& copy = wanted.memcpy.copyParams;
+    const CUdeviceptr other = use.field == Field::kSource ? destination_of(copy) : source_of(copy);
+    int type = kUnknownMemory;
+    const CUresult status = other != 0 ? find_memory_type(other, &type) : CUDA_SUCCESS;
+    *host = type == CU_MEMORYTYPE_HOST;
+    return status;
+}
+
+PointerHandle allocate_pooled(const ContextHandle& context, std::size_t size) {
+    const PoolHandle pool = current_device_pool(box_of<ContextBox>(context)->device);
+    return pool ? allocate_from_pool(pool, size, create_stream_ref(CU_STREAM_LEGACY)) : PointerHandle();
+}
+
+// Allocates placeholder memory. In an executable the operand of a copy keeps its family of memory: pool memory, or all
+// other (tests/conformance/driver, patch/kinds_of_memory_beside_host). The counterpart of host memory is most likely
+// pool memory, as Device.allocate returns it.
+PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse& use) {
+    const std::size_t size = place_size(wanted);
+    bool host = false;
+    CU_TRY(faces_host(wanted, use, &host));
+    const ContextHandle context = current_context();
+    if (!context) CU_TRY(why_no_context());
+    return host ? allocate_pooled(context, size) : allocate_device(context, size);
+}
+
+}  // namespace
+
+CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) {
+    parameters.wanted = spec.params;
+    if (spec.kind == NodeKind::kKernel) return CUDA_SUCCESS;
+    const std::vector<ParameterUse>& uses = parameters.uses;
+    if (std::none_of(uses.begin(), uses.end(), is_missing)) return CUDA_SUCCESS;
+    shrink(spec.params);
+    for (const ParameterUse& use : uses) {
+        if (!is_missing(use) || !is_pointer(use)) continue;
+        const PointerHandle place = allocate_place(parameters.wanted, use);
+        if (!place) return take_noted_error().status;
+        write_value(spec.params, use, *place);
+        (use.field == Field::kSource ? spec.owners.second : spec.owners.first) = as_owner(place);
+    }
+    return CUDA_SUCCESS;
+}
+
+namespace {
+
+// Visits the parameters of the nodes of `source` and of its embedded graphs. A graph that can be embedded has no
+// conditional nodes.
+template <class Visit>
+void for_each_user(GraphBox& source, Visit visit) {
+    source.nodes.for_each([&](NodeRecord& node) {
+        if (node.raw == nullptr || !node.facts) return;
+        if (node.facts->parameters) visit(*node.facts->parameters);
+        for (GraphBox* inner : node.facts->inner) for_each_user(*inner, visit);
+    });
+}
+
+ParameterRef take_over(const ParameterRef& parameter, ParameterTable& table) {
+    ParameterRef known = table.find(parameter->name);
+    if (known) return known;
+    known = std::make_shared<NamedParameter>();
+    known->name = parameter->name;
+    known->type = parameter->type;
+    known->initial = parameter->initial;
+    table.add(known);
+    return known;
+}
+
+std::unique_ptr<NodeParameters> translate(const NodeParameters& parameters, ParameterTable& table) {
+    auto copy = std::make_unique<NodeParameters>(parameters);
+    for (ParameterUse& use : copy->uses) use.parameter = take_over(use.parameter, table);
+    return copy;
+}
+
+// Returns the copy of a node in a clone of its graph.
+NodeRecord* find_copy(const NodeRecord& node, GraphBox& clone) {
+    CUgraphNode raw = nullptr;
+    {
+        const GilRelease released;
+        CU_TRY(driver().cuGraphNodeFindInClone(&raw, node.raw, clone.raw));
+    }
+    NodeRecord* record = clone.nodes.find(raw);
+    return record != nullptr ? record : &add_node(clone, raw, node.kind, OwnerSlot());
+}
+
+}  // namespace
+
+bool uses_parameters(GraphBox& graph) {
+    bool found = false;
+    for_each_user(graph, [&](const NodeParameters&) { found = true; });
+    return found;
+}
+
+ParameterRef find_clash(GraphBox& source, GraphBox& target) {
+    ParameterRef clash;
+    for_each_user(source, [&](const NodeParameters& parameters) {
+        for (const ParameterUse& use : parameters.uses) {
+            const ParameterRef known = parameters_of(target).find(use.parameter->name);
+            if (known && known->type != use.parameter->type) clash = use.parameter;
+        }
+    });
+    return clash;
+}
+
+CUresult copy_uses(GraphBox& source, NodeRecord& holder) {
+    if (!uses_parameters(source)) return CUDA_SUCCESS;
+    GraphBox* const clone = child_box(holder);
+    if (clone == nullptr) return take_noted_error().status;
+    for (std::size_t i = 0; i < source.nodes.size(); ++i) {
+        const NodeRecord& node = source.nodes[i];
+        if (node.raw == nullptr || !node.facts) continue;
+        if (!node.facts->parameters && node.facts->inner.empty()) continue;
+        NodeRecord* const copy = find_copy(node, *clone);
+        if (copy == nullptr) return take_noted_error().status;
+        if (node.facts->parameters)
+            copy->make_facts().parameters = translate(*node.facts->parameters, parameters_of(*clone));
+        for (GraphBox* inner : node.facts->inner) {
+            const CUresult status = copy_uses(*inner, *copy);
+            if (status != CUDA_SUCCESS) return status;
+        }
+    }
+    return CUDA_SUCCESS;
+}
+
+}  // namespace cg

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "capture_safe.hpp"
+
+#include "context.hpp"
+#include "core/handles/leak_report.hpp"
+
+namespace cg {
+
+bool is_over(CUevent event) noexcept {
+    const RelaxedCapture relaxed;
+    return relaxed.status() == CUDA_SUCCESS && driver().cuEventQuery(event) != CUDA_ERROR_NOT_READY;
+}
+
+CUresult ask_end(CUstream stream) noexcept {
+    const RelaxedCapture relaxed;
+    if (relaxed.status() != CUDA_SUCCESS) return CUDA_ERROR_NOT_READY;
+    CUstreamCaptureStatus now{};
+    const CUresult status = driver().cuStreamIsCapturing(stream, &now);
+    if (status != CUDA_SUCCESS) return status;
+    return now == CU_STREAM_CAPTURE_STATUS_NONE ? driver().cuStreamQuery(stream)
+                                                : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+}
+
+CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept {
+    const RelaxedCapture relaxed;
+    if (relaxed.status() != CUDA_SUCCESS) return relaxed.status();
+    CUstream stream = nullptr;
+    CUresult status = driver().cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
+    if (status != CUDA_SUCCESS) return status;
+    status = driver().cuMemsetD8Async(memory, 0, size, stream);
+    if (status == CUDA_SUCCESS) status = driver().cuStreamSynchronize(stream);
+    tell_if_lost(driver().cuStreamDestroy(stream), "cuStreamDestroy");
+    return status;
+}
+
+}  // namespace cg

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Events. The driver cannot report the flags of an event, so its box records them.
+#ifndef CUDA_GRAPHS_CORE_RESOURCES_EVENT_HPP
+#define CUDA_GRAPHS_CORE_RESOURCES_EVENT_HPP
+
+#include "context.hpp"
+
+namespace cg {
+
+struct EventBox {
+    CUevent raw = nullptr;
+    bool owned = false;
+    bool timing = false;    // elapsed time can be measured
+    bool blocking = false;  // synchronising sleeps instead of spinning
+    ContextHandle context;  // empty for a borrowed event
+    Counted<Kind::kEvent> counted;
+    bool finish() noexcept;
+};
+
+using EventHandle = HandleTo<EventBox>;
+
+EventHandle create_event(const ContextHandle& context, bool timing, bool blocking);
+
+// Returns the handle of a raw event: the existing handle if there is one, else a borrowed event of unknown flags.
+EventHandle create_event_ref(CUevent raw);
+
+}  // namespace cg
+
+#endif

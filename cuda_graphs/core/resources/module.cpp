@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+#include "module.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "context.hpp"
+#include "core/driver/table.hpp"
+#include "core/handles/deferred.hpp"
+#include "core/handles/error.hpp"
+#include "core/handles/gil.hpp"
+#include "core/handles/leak_report.hpp"
+#include "core/handles/registry.hpp"
+
+namespace cg {
+
+namespace {
+
+constexpr std::size_t kLogBytes = 16 * 1024;
+
+Registry<CUkernel>& kernels() {
+    return registry_of_process<CUkernel>();
+}
+
+KernelHandle make_kernel(CUkernel raw, const LibraryHandle& library, const Opaque& owner) {
+    auto box = std::make_shared<KernelBox>();
+    box->raw = raw;
+    box->library = library;
+    box->owner = owner;
+    return handle_of(std::move(box));
+}
+
+KernelHandle make_function(CUfunction raw, const Opaque& owner) {
+    auto box = std::make_shared<KernelBox>();
+    box->raw = reinterpret_cast<CUkernel>(raw);
+    box->function = raw;
+    box->owner = owner;
+    return handle_of(std::move(box));
+}
+
+CUresult ask_parameters(KernelBox& box) {
+    std::vector<Parameter> found;
+    for (std::size_t index = 0;; ++index) {
+        Parameter parameter{};
+        const CUresult status =
+            box.function != nullptr
+                ? driver().cuFuncGetParamInfo(box.function, index, &parameter.offset, &parameter.size)
+                : driver().cuKernelGetParamInfo(box.raw, index, &parameter.offset, &parameter.size);
+        // "CUDA_ERROR_INVALID_VALUE if paramIndex is outside the range" marks the end of the list.
+        if (status == CUDA_ERROR_INVALID_VALUE) break;
+        if (status != CUDA_SUCCESS) return status;
+        found.push_back(parameter);
+    }
+    box.parameters = std::move(found);
+    box.known.store(true, std::memory_order_release);
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+bool LibraryBox::finish() noexcept {
+    if (raw == nullptr) return true;
+    const GilRelease no_gil;
+    const RelaxedCapture relaxed;
+    return !must_wait(relaxed.status()) && has_ended(driver().cuLibraryUnload(raw), "cuLibraryUnload");
+}
+
+LibraryHandle load_library(const void* image) {
+    drain_deferred();
+    auto box = make_box<LibraryBox>();
+    const RelaxedCapture relaxed;
+    CU_TRY(relaxed.status());
+    CU_TRY(driver().cuLibraryLoadData(&box->raw, image, nullptr, nullptr, 0, nullptr, nullptr, 0));
+    return handle_of(std::move(box));
+}
+
+std::string load_log(const void* image) {
+    std::string log(kLogBytes, '\0');
+    std::array<CUjit_option, 2> options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(std::uintptr_t{kLogBytes})};
+    const RelaxedCapture relaxed;
+    CUmodule module = nullptr;
+    const CUresult status =
+        driver().cuModuleLoadDataEx(&module, image, unsigned{options.size()}, options.data(), values.data());
+    if (status == CUDA_SUCCESS) driver().cuModuleUnload(module);
+    log.resize(log.find('\0') == std::string::npos ? kLogBytes : log.find('\0'));
+    return log;
+}
+
+bool kernel_names(const LibraryHandle& library, std::vector<std::string>& names) {
+    unsigned count = 0;
+    CU_TRY(driver().cuLibraryGetKernelCount(&count, raw_of(library)));
+    std::vector<CUkernel> all(count);
+    if (count > 0) CU_TRY(driver().cuLibraryEnumerateKernels(all.data(), count, raw_of(library)));
+    for (CUkernel kernel : all) {
+        const char* name = nullptr;
+        CU_TRY(driver().cuKernelGetName(&name, kernel));
+        names.emplace_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return true;
+}
+
+KernelBox::~KernelBox() {
+    if (raw != nullptr) kernels().remove(raw);
+}
+
+KernelHandle get_kernel(const LibraryHandle& library, const char* name) {
+    CUkernel raw = nullptr;
+    CU_TRY(driver().cuLibraryGetKernel(&raw, raw_of(library), name));
+    return create_kernel_ref(raw, library);
+}
+
+KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner) {
+    KernelHandle known = kernels().get_or_create(raw, [&] { return make_kernel(raw, library, owner); });
+    const KernelBox& box = *box_of<KernelBox>(known);
+    if (box.library || box.owner || (!library && !owner)) return known;
+    // The known box was borrowed without an owner. From now on the raw value maps to a box that has one.
+    KernelHandle keeping = make_kernel(raw, library, owner);
+    kernels().add(keeping);
+    return keeping;
+}
+
+KernelHandle create_function_ref(CUfunction raw, const Opaque& owner) {
+    const auto key = reinterpret_cast<CUkernel>(raw);
+    KernelHandle known = kernels().get_or_create(key, [&] { return make_function(raw, owner); });
+    if (!owner || box_of<KernelBox>(known)->owner) return known;
+    KernelHandle keeping = make_function(raw, owner);
+    kernels().add(keeping);
+    return keeping;
+}
+
+KernelHandle kernel_of_node(CUfunction func, CUkernel kern) {
+    if (kern == nullptr) return create_function_ref(func);
+    const KernelHandle known = kernels().find(reinterpret_cast<CUkernel>(func));
+    return known && box_of<KernelBox>(known)->function == func ? known : create_kernel_ref(kern, {});
+}
+
+namespace {
+
+CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& context) {
+    KernelBox& box = *box_of<KernelBox>(kernel);
+    CUcontext current = nullptr;
+    CUfunction function = nullptr;
+    {
+        const GilRelease released;
+        CU_TRY(driver().cuCtxGetCurrent(&current));
+        if (current != *context) return reinterpret_cast<CUfunction>(box.raw);
+        CU_TRY(driver().cuKernelGetFunction(&function, box.raw));
+    }
+    auto& places = box.functions;
+    places.erase(std::remove_if(places.begin(), places.end(),
+                                [](const FunctionPlace& place) { return place.context.expired(); }),
+                 places.end());
+    places.push_back({context, function});
+    return function;
+}
+
+}  // namespace
+
+CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) {
+    const KernelBox& box = *box_of<KernelBox>(kernel);
+    if (box.function != nullptr) return box.function;
+    const ContextHandle& context = box_of<StreamBox>(stream)->context;
+    for (const FunctionPlace& place : box.functions)
+        if (!place.context.owner_before(context) && !context.owner_before(place.context)) return place.function;
+    return context ? learn_function(kernel, context) : reinterpret_cast<CUfunction>(box.raw);
+}
+
+std::string kernel_name(const KernelHandle& kernel) {
+    if (!kernel) return "";
+    const char* name = nullptr;
+    const CUfunction function = box_of<KernelBox>(kernel)->function;
+    const CUresult status =
+        function != nullptr ? driver().cuFuncGetName(&name, function) : driver().cuKernelGetName(&name, raw_of(kernel));
+    return status == CUDA_SUCCESS && name != nullptr ? name : "";
+}
+
+const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel) {
+    KernelBox& box = *box_of<KernelBox>(kernel);
+    // A forked child would wait for ever for a thread that held the lock.
+    if (driver_is_lost()) return note_error(CUDA_ERROR_NOT_INITIALIZED, "cuKernelGetParamInfo"), nullptr;
+    if (box.known.load(std::memory_order_acquire)) return &box.parameters;
+    const std::lock_guard<std::mutex> lock(box.asking);
+    const CUresult status = box.known.load(std::memory_order_relaxed) ? CUDA_SUCCESS : ask_parameters(box);
+    if (status == CUDA_SUCCESS) return &box.parameters;
+    note_error(status, box.function != nullptr ? "cuFuncGetParamInfo" : "cuKernelGetParamInfo");
+    return nullptr;
+}
+
+}  // namespace cg

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Libraries (loaded code) and their kernels. A library is unloaded with the last handle of it and of its kernels. The
+// box of a kernel caches the layout of its parameters, which the driver reports.
+#ifndef CUDA_GRAPHS_CORE_RESOURCES_MODULE_HPP
+#define CUDA_GRAPHS_CORE_RESOURCES_MODULE_HPP
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/handles/box.hpp"
+#include "stream.hpp"
+
+namespace cg {
+
+struct LibraryBox {
+    CUlibrary raw = nullptr;
+    Counted<Kind::kLibrary> counted;
+    bool finish() noexcept;
+};
+
+using LibraryHandle = HandleTo<LibraryBox>;
+
+// `image` is a cubin or a fatbin, or PTX text with its terminating NUL.
+LibraryHandle load_library(const void* image);
+
+// Returns the message of the JIT compiler or loader for an image that failed to load; "" when there is no message.
+// Loads the image again as a module, because only modules return their log at once.
+std::string load_log(const void* image);
+
+// Lists the names of a library's kernels, sorted. Returns false when the driver cannot list them.
+bool kernel_names(const LibraryHandle& library, std::vector<std::string>& names);
+
+struct Parameter {
+    std::size_t offset;  // bytes, in the parameter block
+    std::size_t size;    // bytes
+};
+
+// The CUfunction of a kernel in one context.
+struct FunctionPlace {
+    std::weak_ptr<const CUcontext> context;
+    CUfunction function;
+};
+
+struct KernelBox {
+    CUkernel raw = nullptr;
+    CUfunction function = nullptr;      // function of a module, which is not a CUkernel; `raw` then has the same value
+    LibraryHandle library;              // empty for a kernel of foreign code
+    Opaque owner;                       // owner that keeps the code of a foreign kernel loaded; may be empty
+    std::mutex asking;                  // guards the parameters until they are known
+    std::atomic<bool> known{false};     // a failed query, as without a context, is repeated
+    std::vector<Parameter> parameters;  // constant once `known`
+    std::vector<FunctionPlace> functions;
+    Counted<Kind::kKernel> counted;
+    ~KernelBox();
+};
+
+using KernelHandle = HandleTo<KernelBox>;
+
+// Returns the kernel of that name. All handles of a kernel share one box.
+KernelHandle get_kernel(const LibraryHandle& library, const char* name);
+
+// Returns the existing handle of a raw kernel if there is one, else a borrowed kernel that keeps `library` and `owner`
+// (may be empty) alive.
+KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner = {});
+
+// Does the same for a function of a module.
+KernelHandle create_function_ref(CUfunction raw, const Opaque& owner = {});
+
+// Returns the kernel that a node launches, from the parameters that the driver reports. An H200 fills in both; for a
+// function of a module `kern` is null.
+KernelHandle kernel_of_node(CUfunction func, CUkernel kern);
+
+// Returns the function argument for a launch on the stream: the kernel's CUfunction in the stream's context, queried
+// once. On a default stream, and when the stream's context is not current, returns the kernel itself, which cuda.h
+// allows. For a kernel, libcuda 580 on an H200 takes 0.04 us longer to capture a launch and 0.1 us longer to launch.
+// Returns null with a noted error on failure. The caller holds the GIL.
+CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream);
+
+// Returns the name of a kernel in its code; "" when the driver cannot report it.
+std::string kernel_name(const KernelHandle& kernel);
+
+// Returns the parameters of a kernel, queried once; nullptr with a noted error when the driver cannot report them.
+const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel);
+
+}  // namespace cg
+
+#endif

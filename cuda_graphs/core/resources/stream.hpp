@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Streams. Streams that this library created are destroyed with their last handle; queued work still runs
+// (cuStreamDestroy). The two default streams and streams of foreign code are borrowed. The box of a stream holds its
+// context.
+#ifndef CUDA_GRAPHS_CORE_RESOURCES_STREAM_HPP
+#define CUDA_GRAPHS_CORE_RESOURCES_STREAM_HPP
+
+#include <atomic>
+
+#include "context.hpp"
+
+namespace cg {
+
+struct CaptureBox;
+
+struct StreamBox {
+    CUstream raw = nullptr;
+    bool owned = false;
+    ContextHandle context;                      // empty for the default streams, which use the current context
+    Opaque owner;                               // owner that destroys a borrowed stream
+    std::atomic<CaptureBox*> capture{nullptr};  // capture that the stream takes part in (capture.hpp); set with the GIL
+    Counted<Kind::kStream> counted;
+    bool finish() noexcept;
+};
+
+using StreamHandle = HandleTo<StreamBox>;
+
+StreamHandle create_stream(const ContextHandle& context, unsigned flags, int priority);
+
+// Returns the existing handle of a raw stream if there is one, else a borrowed stream. The raw values 0, 1 and 2 mean
+// the default streams.
+StreamHandle create_stream_ref(CUstream raw);
+
+// Returns a stream borrowed from `owner`, which lives as long as the handle. It is not registered: several owners may
+// wrap one raw value.
+StreamHandle create_stream_with_owner(CUstream raw, Opaque owner);
+
+}  // namespace cg
+
+#endif

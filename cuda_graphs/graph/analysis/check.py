@@ -1,0 +1,350 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`GraphDef.check`: finds mistakes in a definition that the driver accepts.
+
+The checker reads a definition into scopes, one per graph in it. The accesses of an inner graph (a body or an embedded
+graph) count as accesses of the node that holds it, with the order of that node. Two branches of one node never
+conflict. Therefore the checker compares each pair of nodes in one scope: that of the innermost graph around both nodes.
+
+Each event and each condition is modelled as one byte outside of all memory. A record of an event writes its byte, and a
+wait reads it. A conditional node writes the byte of its condition, and kernels that set the condition read the byte,
+because any number of kernels may set it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cuda_graphs.graph.nodes.node_kinds import (
+    AllocNode,
+    ConditionalNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+)
+from cuda_graphs.graph.operands.copy_shape import Shape
+from cuda_graphs.graph.operands.spans import Span
+
+from .liveness import Lives, lives_of
+from .order import CyclicError, Order, Touch
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.definition import GraphDef
+    from cuda_graphs.graph.nodes.node import GraphNode
+
+__all__ = ["CheckReport", "Finding", "check"]
+
+# Kind -> meaning. Reports list the kinds in this order.
+KINDS = {
+    "cycle": "nodes depend on one another in a circle",
+    "unordered": "two nodes touch the same memory, one of them writes, and no edges order them",
+    "unordered_event": "a record of an event, and another record or a wait, that no edges order",
+    "unordered_condition": "a kernel sets a condition, a node looks at it, and no edges order them",
+    "use_after_free": "memory of an alloc node is touched after its free node",
+    "use_before_alloc": "memory of an alloc node is touched before it",
+    "freed_twice": "an allocation has two free nodes",
+    "foreign_free": "a free node for memory that no alloc node of the definition allocates",
+    "never_freed": "an allocation without a free node: it outlives each launch",
+    "unused_condition": "a condition that no node looks at; instantiation refuses it",
+    "unset_condition": "a condition without a default value that no kernel takes as an argument",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake in a definition.
+
+    kind   one of `KINDS`
+    nodes  the nodes involved
+    text   a description in one line
+    """
+
+    kind: str
+    nodes: tuple[GraphNode, ...]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True)
+class CheckReport(Sequence[Finding]):
+    """The result of `GraphDef.check`: a sequence of Findings, false if it is empty. str() gives one line per finding.
+
+    `is_complete` is False if there are more findings of one kind than the limit.
+    """
+
+    findings: tuple[Finding, ...]
+    is_complete: bool = True
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.findings[index]
+
+    def __str__(self) -> str:
+        if not self.findings:
+            return "nothing found"
+        more = "" if self.is_complete else "\nThere is more: raise `limit`."
+        return "\n".join(map(str, self.findings)) + more
+
+
+class Use(NamedTuple):
+    """One access of a node to memory, an event or a condition."""
+
+    node: GraphNode
+    verb: str
+    what: str  # "memory", "event" or "condition"
+    span: Span
+
+    def __str__(self) -> str:
+        touched = str(self.span) if self.what == "memory" else f"{self.what} {self.span.start % SPACE:#x}"
+        return f"{self.node._identify()} {self.verb} {touched}"
+
+
+# Number ranges above all addresses, for events, conditions and parameters. Each parameter has a range of its own.
+SPACE = 1 << 64
+EVENTS, CONDITIONS, PARAMETERS = (i * SPACE for i in (1, 2, 3))
+UNORDERED = {"memory": "unordered", "event": "unordered_event", "condition": "unordered_condition"}
+
+
+# The accesses of one node without its inner graphs: (span, whether it writes, verb, kind of object).
+Uses = Iterator[tuple[Span, bool, str, str]]
+
+
+def memset_uses(node: MemsetNode) -> Uses:
+    v = node._read() | node._operand_parameters()
+    if v["height"]:
+        span = Span.of(v["dptr"], v["width"] * v["element_size"], (v["height"], v["pitch"]))
+        yield span._replace(start=v.get("dst", span.start)), True, "fills", "memory"
+
+
+def memcpy_uses(node: MemcpyNode) -> Uses:
+    v = node._read() | node._operand_parameters()
+    shape: Shape = v["shape"]
+    to, source = shape.layout(shape.dst), shape.layout(shape.src)
+    if shape.size:
+        yield Span.of(0, to.run, *to.axes)._replace(start=v["dst"]), True, "copies to", "memory"
+        yield Span.of(0, source.run, *source.axes)._replace(start=v["src"]), False, "copies from", "memory"
+
+
+def kernel_uses(node: KernelNode) -> Uses:
+    for span in node.writes:
+        yield span, True, "writes", "memory"
+    for span in node.reads:
+        yield span, False, "reads", "memory"
+    for handle in node._conditions:
+        yield Span(CONDITIONS + handle, 1), False, "sets", "condition"
+
+
+def alloc_uses(node: AllocNode) -> Uses:
+    yield Span(node.dptr, node.bytesize), True, "allocates", "memory"
+
+
+def record_uses(node: EventRecordNode) -> Uses:
+    yield Span(EVENTS + node.event.handle, 1), True, "records", "event"
+
+
+def wait_uses(node: EventWaitNode) -> Uses:
+    yield Span(EVENTS + node.event.handle, 1), False, "waits for", "event"
+
+
+USES: dict[type, Callable[[Any], Uses]] = {
+    MemsetNode: memset_uses,
+    MemcpyNode: memcpy_uses,
+    KernelNode: kernel_uses,
+    AllocNode: alloc_uses,
+    EventRecordNode: record_uses,
+    EventWaitNode: wait_uses,
+}
+
+
+class Scope:
+    """One graph of the definition, with the graphs inside its nodes."""
+
+    def __init__(self, graph: GraphDef) -> None:
+        self.graph = graph
+        self.nodes = sorted(graph.nodes(), key=attrgetter("handle"))  # makes reports reproducible
+        self.inner: dict[GraphNode, list[Scope]] = {}
+
+    @classmethod
+    def of(cls, graph: GraphDef) -> Scope:
+        """Return the scope of a graph with the scopes of all inner graphs.
+
+        A loop visits them, because definitions may be nested deeper than Python calls.
+        """
+        root = cls(graph)
+        scopes = [root]
+        for scope in scopes:  # the loop appends to the list
+            for node in scope.nodes:
+                if graphs := node._inner_graphs():
+                    scope.inner[node] = [cls(each) for each in graphs]
+                    scopes += scope.inner[node]
+        return root
+
+    def all(self) -> list[Scope]:
+        """Return this scope and all inner scopes, inner ones first."""
+        found, waiting = [], [self]
+        while waiting:
+            scope = waiting.pop()
+            found.append(scope)
+            waiting += (inner for scopes in scope.inner.values() for inner in scopes)
+        return found[::-1]
+
+    def nodes_of(self, kind: type) -> list[Any]:
+        """Return the nodes of a class in this scope and all inner scopes."""
+        return [node for scope in self.all() for node in scope.nodes if isinstance(node, kind)]
+
+
+class Checker:
+    """Checks a definition and collects findings."""
+
+    def __init__(self, root: Scope, limit: int) -> None:
+        self.root = root
+        self.limit = limit
+        self.is_complete = True
+        self.findings: dict[str, list[Finding]] = {kind: [] for kind in KINDS}
+        # Name -> number of the parameter.
+        self.parameters: dict[str, int] = {}
+        # Address -> bytes. Two allocations may share an address if the first is freed before the second.
+        self.sizes = {node.dptr: node.bytesize for node in root.nodes_of(AllocNode)}
+        # Unordered accesses of each checked scope, until the scope around it takes them over.
+        self.touched: dict[Scope, list[Touch]] = {}
+
+    def report(self) -> CheckReport:
+        for scope in self.root.all():
+            self.touched[scope] = self.check_scope(scope)
+        self.check_conditions()
+        found = [finding for findings in self.findings.values() for finding in findings]
+        return CheckReport(tuple(found), self.is_complete)
+
+    def find(self, kind: str, nodes: Iterable[GraphNode], text: str) -> bool:
+        """Record a finding. Returns False if the limit of its kind is reached."""
+        findings = self.findings[kind]
+        if len(findings) < self.limit:
+            findings.append(Finding(kind, tuple(nodes), text))
+            return True
+        self.is_complete = False
+        return False
+
+    def check_scope(self, scope: Scope) -> list[Touch]:
+        """Check a graph, whose inner graphs are checked already. Returns its accesses, unordered."""
+        edges = scope.graph.edges()
+        try:
+            order = Order(scope.nodes, edges)
+        except CyclicError as error:
+            self.find("cycle", error.nodes, f"no order is possible of {listed(error.nodes)}")
+            order = Order(scope.nodes, ())
+            is_ordered = False
+        else:
+            is_ordered = True
+            if early := scope.graph._early_edges():
+                order = Order(scope.nodes, edges - early)
+        touches = [
+            touch for step, node in enumerate(order.nodes) for touch in self.touches(scope, node, step)
+        ]
+        if is_ordered:
+            self.check_order(order, touches)
+            self.check_allocations(order, touches)
+        return touches
+
+    def touches(self, scope: Scope, node: GraphNode, step: int) -> Iterator[Touch]:
+        """Yield the accesses of a node and of all graphs inside it."""
+        if uses := USES.get(type(node)):
+            for span, writes, verb, what in uses(node):
+                if span.run:
+                    yield Touch(step, self.placed(span), writes, Use(node, verb, what, span))
+        elif isinstance(node, FreeNode):
+            span = Span(node.dptr, self.sizes.get(node.dptr, 1))
+            yield Touch(step, span, True, Use(node, "frees", "memory", span))
+        elif isinstance(node, ConditionalNode) and node.condition is not None:
+            span = Span(CONDITIONS + node.condition.handle, 1)
+            yield Touch(step, span, True, Use(node, "looks at", "condition", span))
+        for inner in scope.inner.get(node, ()):
+            for touch in self.touched.pop(inner):
+                yield touch._replace(step=step)
+
+    def placed(self, span: Span) -> Span:
+        """Return the span, moved to the number range of its parameter if it begins at a parameter."""
+        if not isinstance(span.start, str):
+            return span
+        number = self.parameters.setdefault(span.start, len(self.parameters))
+        return span._replace(start=PARAMETERS + number * SPACE)
+
+    def check_order(self, order: Order, touches: list[Touch]) -> None:
+        seen = set()
+        for one, other in order.unordered(touches):
+            pair = (one.who.node, other.who.node, one.who.what)
+            if pair in seen:
+                continue
+            seen.add(pair)
+            text = f"{one.who} and {other.who}, with no order between them"
+            if not self.find(UNORDERED[one.who.what], pair[:2], text):
+                return
+
+    def check_allocations(self, order: Order, touches: Sequence[Touch]) -> None:
+        foreign = [n for n in order.nodes if isinstance(n, FreeNode) and n.dptr not in self.sizes]
+        for node in foreign:
+            text = f"{node._identify()} frees {node.dptr:#x}, which no alloc node of the definition allocates"
+            self.find("foreign_free", [node], text)
+        allocs = [(n.dptr, n.bytesize, order.steps[n]) for n in order.nodes if isinstance(n, AllocNode)]
+        frees = [(n.dptr, order.steps[n]) for n in order.nodes if isinstance(n, FreeNode)]
+        for lives in lives_of(order, allocs, frees):
+            self.check_lives(order, lives)
+            self.check_uses(order, lives, touches)
+
+    def check_lives(self, order: Order, lives: Lives) -> None:
+        for life in lives.all:
+            node, ends = order.nodes[life.begin], [order.nodes[step] for step in life.ends]
+            if not ends:
+                self.find("never_freed", [node], f"the memory of {node._identify()} is never freed")
+            elif len(ends) > 1:
+                text = f"the memory of {node._identify()} is freed by {listed(ends)}"
+                self.find("freed_twice", [node, *ends], text)
+
+    def check_uses(self, order: Order, lives: Lives, touches: Sequence[Touch]) -> None:
+        for touch in touches:
+            use: Use = touch.who
+            if use.what != "memory" or use.verb == "allocates" or touch.step in lives.matched:
+                continue
+            for life, is_over in lives.misuses(touch.step, touch.span):
+                alloc, ends = order.nodes[life.begin], [order.nodes[step] for step in life.ends]
+                when = f"after {listed(ends)}" if is_over else "before it is allocated"
+                text = f"{use}, which is of {alloc._identify()}, {when}"
+                kind, nodes = (
+                    ("use_after_free", [use.node, alloc, *ends])
+                    if is_over
+                    else ("use_before_alloc", [use.node, alloc])
+                )
+                self.find(kind, nodes, text)
+
+    def check_conditions(self) -> None:
+        # One node per condition: the driver refuses a second one.
+        nodes = self.root.nodes_of(ConditionalNode)
+        lookers = {node.condition.handle: node for node in nodes if node.condition is not None}
+        kernels = self.root.nodes_of(KernelNode)
+        for scope in self.root.all():
+            for handle, has_default, source in scope.graph._conditions():
+                name = f"condition {handle:#x}" + (f" ({source})" if source else "")
+                if handle not in lookers:
+                    self.find("unused_condition", [], f"no node looks at {name}")
+                elif not has_default and not any(kernel._takes(handle) for kernel in kernels):
+                    node = lookers[handle]
+                    text = f"{name} of {node._identify()} has no default value, and no kernel takes it"
+                    self.find("unset_condition", [node], text)
+
+
+def listed(nodes: Iterable[GraphNode]) -> str:
+    return ", ".join(node._identify() for node in nodes)
+
+
+def check(graph: GraphDef, limit: int) -> CheckReport:
+    """See GraphDef.check."""
+    return Checker(Scope.of(graph), limit).report()

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.core.driver.cuda cimport CUresult
+from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType
+from cuda_graphs.core.capture.capture_handles cimport CaptureHandle
+from cuda_graphs.core.graphs.graph_handles cimport NodeKind
+from cuda_graphs.core.resources.handles cimport StreamHandle
+from cuda_graphs.objects.device.stream cimport Stream
+from .builder_state cimport BuilderState, Kind
+from cuda_graphs.graph.nodes.insertion_point cimport Place
+
+
+cdef class GraphBuilder(BuilderState):
+    cdef size_t _fork  # index among the capture's forks
+    cdef object __weakref__
+
+    @staticmethod
+    cdef GraphBuilder _make(Stream stream, Kind kind)
+
+    # Returns the graph of an ended capture. Raises RuntimeError if the capture has not ended or has failed.
+    cdef Place _finished(self)
+
+    cdef int _fail_to_end(self, CaptureHandle capture, CUresult status) except -1
+    cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here)
+    cdef int _leave(self) except -1
+    cdef int _give_up(self) except -1
+
+    cdef tuple _add_conditional(
+        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count,
+        object name)

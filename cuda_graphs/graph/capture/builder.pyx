@@ -1,0 +1,651 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""GraphBuilder: builds a graph by stream capture.
+
+A builder has a kind, which decides whether it may end the capture, and a state, which only moves forward. Methods check
+their arguments before they call the driver or change the builder. `core/capture/capture_end.cpp` ends captures in every
+state. `objects/capture_effects.pyx` reports the call that invalidated a capture.
+"""
+
+from libcpp.memory cimport shared_ptr
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport (
+    CU_STREAM_CAPTURE_STATUS_INVALIDATED,
+    CU_STREAM_CAPTURE_STATUS_NONE,
+    CUDA_ERROR_NOT_PERMITTED,
+    CUDA_ERROR_STREAM_CAPTURE_MERGE,
+    CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+    CUresult,
+    CUstreamCaptureStatus,
+    driver,
+)
+from cuda_graphs.core.driver.cuda_graph cimport (
+    CU_GRAPH_COND_TYPE_IF,
+    CU_GRAPH_COND_TYPE_SWITCH,
+    CU_GRAPH_COND_TYPE_WHILE,
+    CUgraphConditionalNodeType,
+)
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.capture.capture_handles cimport (
+    CU_STREAM_CAPTURE_MODE_GLOBAL,
+    CU_STREAM_CAPTURE_MODE_RELAXED,
+    CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    CaptureHandle,
+    CUstreamCaptureMode,
+    Fork,
+    abandon_capture,
+    begin_capture,
+    create_capture,
+    end_capture,
+    order_within,
+    tie_stream,
+)
+from cuda_graphs.core.graphs.graph_handles cimport (
+    GraphBox,
+    GraphLabels,
+    NodeHandle,
+    NodeKind,
+    NodeRecord,
+    NodeSpec,
+    node_handle,
+    uses_parameters,
+)
+from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, drain_deferred, raw_of
+from cuda_graphs.objects.capture_effects cimport fail_capture, ledger_text, note_found, note_operation
+from cuda_graphs.objects.numbers cimport as_int, read_unsigned
+from cuda_graphs.objects.source cimport find_source, keep_source, text_of
+from cuda_graphs.objects.device.stream cimport Stream
+from .builder_state cimport (
+    CAPTURING,
+    CLOSED,
+    CONDITIONAL_BODY,
+    ENDED,
+    FORKED,
+    NOT_STARTED,
+    PRIMARY,
+    BuilderState,
+    Kind,
+)
+from .builder_nodes cimport (
+    add_captured,
+    capture_callback,
+    check_driver_has,
+    context_of,
+    create_captured_condition,
+)
+from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
+from cuda_graphs.graph.nodes.insertion_point cimport Place, wrap_graph
+from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
+from .builder_nodes import ENDED_MEANWHILE
+from cuda_graphs.objects.capture_ledger import unjoined
+from cuda_graphs.objects.device.stream import register_builder
+from cuda_graphs.errors import ClosedBuilderError, CUDAError
+
+NOT_JOINABLE = "join() needs builders that are capturing: call begin_building() first."
+MODES = {
+    "global": <int>CU_STREAM_CAPTURE_MODE_GLOBAL,
+    "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    "relaxed": <int>CU_STREAM_CAPTURE_MODE_RELAXED,
+}
+
+
+cdef class GraphBuilder(BuilderState):
+    """Makes a graph of the work that is given to a stream between `begin_building` and `end_building`.
+
+    `Device.create_graph_builder` creates a builder with a stream of its own. `Stream.create_graph_builder` creates a
+    builder that captures that stream. cuda_graphs and other libraries (``__cuda_stream__``) accept a builder in place of
+    a stream. Used as a context manager, the builder begins the capture and ends it; an exception abandons the capture.
+    The graph keeps alive the objects of work that is issued through cuda_graphs: kernels and their arguments, buffers of
+    copies and fills, callbacks. The caller must keep the memory that other libraries use alive as long as the graph is
+    launched.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError(
+            "GraphBuilder has no public constructor: call Device.create_graph_builder() or "
+            "Stream.create_graph_builder()"
+        )
+
+    @staticmethod
+    def _init(stream):
+        """Return a primary builder of a Stream. The factory methods call it."""
+        (<Stream?>stream)._check_open()
+        return GraphBuilder._make(<Stream>stream, PRIMARY)
+
+    @staticmethod
+    cdef GraphBuilder _make(Stream stream, Kind kind):
+        cdef GraphBuilder self = GraphBuilder.__new__(GraphBuilder)
+        self._kind = kind
+        self._state = NOT_STARTED
+        self._stream = stream
+        self._h = stream._h
+        return self
+
+    @property
+    def is_building(self):
+        """True while the driver captures the stream for this builder.
+
+        Raises:
+            RuntimeError: The capture is invalid. The text names the call that invalidated it, if that call is known.
+        """
+        self._check_open()
+        cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+        cdef StreamHandle h = self._h
+        cdef CaptureHandle capture = self._capture
+        cdef CUresult status
+        if self._state != CAPTURING:
+            return False
+        with nogil:
+            status = driver().cuStreamIsCapturing(raw_of(h), &now)
+        check_attempt(status, f"ask whether {self!r} is building")
+        if now == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
+            note_found(capture.get()[0], "is_building")
+            why = ledger_text(capture.get()[0])
+            raise RuntimeError(
+                "The capture has been invalidated by an error: call end_building() or close()."
+                + (f"\nCapture: {why}" if why else "")
+            )
+        return now != CU_STREAM_CAPTURE_STATUS_NONE
+
+    def begin_building(self, mode="relaxed"):
+        """Begin to capture the stream.
+
+        Args:
+            mode: The calls that the process may make during the capture. "relaxed": every call that does not touch the
+                capture. "thread_local": this thread may not call driver functions that might wait for the device or
+                that allocate, except through this package. "global": no thread may call these functions.
+
+        Returns:
+            The builder.
+
+        Raises:
+            RuntimeError: The builder is building already, or has ended.
+            ValueError: The mode is unknown.
+            CaptureError: The driver refuses, e.g. because another capture uses this stream.
+        """
+        self._check_open()
+        if self._state == CAPTURING:
+            raise RuntimeError("The GraphBuilder is capturing already.")
+        if self._state == ENDED:
+            raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
+        if not isinstance(mode, str) or mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
+        cdef CaptureHandle capture = create_capture(self._h, self._graph)
+        cdef CUresult status = begin_capture(capture.get()[0], <CUstreamCaptureMode><int>MODES[mode])
+        if self._state != NOT_STARTED:  # another thread has closed the builder or begun its capture in the meantime
+            abandon_capture(capture.get()[0])
+            self._check_open()
+            raise RuntimeError("The GraphBuilder is capturing already.")
+        if capture.get().active:  # a capture whose later steps failed must still be ended
+            self._state = CAPTURING
+            self._capture = capture
+            self._graph = capture.get().graph
+            note_operation(capture.get()[0], "begin_building")
+        check_attempt(status, f"begin to capture {self._stream!r} in mode {mode!r}")
+        return self
+
+    def end_building(self):
+        """End the capture. The captured work becomes a graph.
+
+        Returns:
+            The builder.
+
+        Raises:
+            RuntimeError: The builder is not building, or is forked. A forked builder is joined instead.
+            CaptureError: The capture is invalid, or a builder that `split` made was not joined; then there is no graph.
+                The capture continues if another thread than the one that began it calls (except in "relaxed" mode), and
+                if the builder captures a body and a forked builder is not joined.
+        """
+        cdef CaptureHandle capture = self._capturing("The GraphBuilder is not capturing: call begin_building() first.")
+        if self._kind == FORKED:
+            raise RuntimeError(
+                "a forked GraphBuilder does not end the capture: join it, and end the builder that it was split from"
+            )
+        note_found(capture.get()[0], "end_building")
+        cdef CUresult status = end_capture(capture.get()[0])
+        if not capture.get().active and self._state == CAPTURING:
+            self._state = ENDED
+        if status:
+            self._fail_to_end(capture, status)
+        capture.get().ledger.clear()
+        return self
+
+    cdef int _fail_to_end(self, CaptureHandle capture, CUresult status) except -1:
+        cdef Fork fork
+        try:
+            fail_capture(capture.get()[0], status, f"end the capture of {self!r}")
+        except CUDAError as error:
+            if status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+                error.capture = unjoined([
+                    text_of(&capture.get().box(), fork.source)
+                    for fork in capture.get().forks if not fork.joined
+                ])
+            raise
+        return 0
+
+    cdef Place _finished(self):
+        self._check_open()
+        if self._state != ENDED:
+            raise RuntimeError("The graph is unfinished: call end_building() first.")
+        cdef NodeHandle h = self._graph
+        cdef GraphBox* graph = box_of[NodeRecord](h).graph
+        if graph.raw == NULL:
+            raise RuntimeError("The graph is unfinished: its capture failed.")
+        return wrap_graph(h, graph)
+
+    def complete(self, options=None, **keywords):
+        """Return an executable Graph of the captured work, like `GraphDef.instantiate`. Each call makes another Graph.
+
+        Raises:
+            RuntimeError: The capture, or the capture of a body in it, has not ended or has failed.
+            GraphInstantiateError: The captured graph cannot run, e.g. because no node uses one of its conditions.
+            CUDAError: The driver refuses for another reason, e.g. a graph with alloc nodes has an executable already.
+        """
+        return self._finished().instantiate(options, **keywords)
+
+    def debug_dot_print(self, path, options=None):
+        """Write the captured graph to a file in the DOT language, like `GraphDef.debug_dot_print`.
+
+        Args:
+            path: The file: str, bytes or ``os.PathLike``.
+            options: GraphDebugPrintOptions: the details of each node. None: kinds and edges only.
+
+        Raises:
+            RuntimeError: The capture has not ended, or has failed.
+            CUDAError: The file cannot be written.
+        """
+        self._finished().debug_dot_print(path, options)
+
+    @property
+    def graph_definition(self):
+        """The captured graph itself, as a GraphDef. `complete` uses the nodes that were added to it or removed.
+
+        The builder of a body also gives it before its capture begins: explicit and captured nodes may be mixed.
+
+        Raises:
+            RuntimeError: There is no graph yet, the capture is running, or this builder is forked.
+        """
+        self._check_open()
+        if self._kind == FORKED:
+            raise RuntimeError(
+                "A forked GraphBuilder has no graph_definition: use the graph_definition of the primary builder."
+            )
+        if self._state == CAPTURING:
+            raise RuntimeError(
+                "The graph_definition cannot be used during the capture: call end_building() first."
+            )
+        if self._kind == PRIMARY and self._state == NOT_STARTED:
+            raise RuntimeError(
+                "A primary GraphBuilder has no graph_definition before its capture: call begin_building() and "
+                "end_building() first."
+            )
+        cdef NodeHandle h = self._graph
+        return self._finished() if self._state == ENDED else wrap_graph(h, box_of[NodeRecord](h).graph)
+
+    def _definition_for_update(self):
+        """Return the GraphDef that `Graph.update` takes."""
+        if self._state == CLOSED:
+            raise ClosedBuilderError("The source GraphBuilder has been closed")
+        if self._state != ENDED:
+            raise ValueError("The graph is unfinished: call end_building() first.")
+        return self._finished()
+
+    def split(self, count):
+        """Fork the capture: return `count` builders whose work may run in parallel. The first one is this builder.
+
+        Each other builder has a stream of its own. `join` must merge it before the capture ends.
+
+        Raises:
+            TypeError: `count` is not an int.
+            ValueError: `count` is less than 2.
+            RuntimeError: The builder is not building.
+        """
+        number = as_int(count)
+        if number is None:
+            raise TypeError(f"count must be an int, got {type(count).__name__}")
+        if number < 2:
+            raise ValueError(f"count must be 2 or more, got {count}")
+        cdef CaptureHandle capture = self._capturing(
+            "split() needs a GraphBuilder that is capturing: call begin_building() first."
+        )
+        cdef StreamHandle here = self._h
+        forks = []
+        try:
+            for _ in range(number - 1):
+                forks.append(self._split_off(capture, here))
+        except BaseException:
+            for fork in forks:  # a branch without work needs no join
+                (<GraphBuilder>fork)._leave()
+            raise
+        note_operation(capture.get()[0], "split")
+        return (self, *forks)
+
+    cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here):
+        cdef GraphBuilder fork = GraphBuilder._make(self._new_stream(), FORKED)
+        cdef StreamHandle there = fork._h
+        cdef Fork entry
+        cdef CUresult status
+        with nogil:
+            status = order_within(capture.get()[0], there, here)
+        if status:
+            fail_capture(capture.get()[0], status, f"split {self!r}")
+        entry.source = keep_source(&capture.get().box(), find_source())
+        entry.stream = there
+        if not capture.get().active:
+            raise RuntimeError(ENDED_MEANWHILE)
+        fork._fork = capture.get().forks.size()
+        capture.get().forks.push_back(entry)
+        fork._state = CAPTURING
+        fork._capture = capture
+        fork._graph = capture.get().graph
+        tie_stream(there, capture.get()[0])
+        return fork
+
+    cdef int _leave(self) except -1:
+        """Mark the branch as joined and close its builder."""
+        cdef CaptureHandle capture = self._capture
+        if capture:  # empty if another thread has closed the builder
+            capture.get().forks[self._fork].joined = True
+        self._tear_down()
+        self._stream = None
+        return 0
+
+    @staticmethod
+    def join(*builders):
+        """Join builders of one capture: later work of the returned builder comes after the work of all arguments.
+
+        Returns:
+            The first argument that `split` did not make, else the first argument. The other builders are closed.
+
+        Raises:
+            TypeError: An argument is not a GraphBuilder.
+            ValueError: There are fewer than two builders, or one builder is given twice.
+            RuntimeError: A builder is closed or not building.
+            CaptureError: The builders belong to different captures, or the driver refuses to join a builder. After a
+                refusal that builder and the following ones are closed as well.
+        """
+        for builder in builders:
+            if not isinstance(builder, GraphBuilder):
+                raise TypeError(f"join() takes GraphBuilders, got {type(builder).__name__}")
+        if len(builders) < 2:
+            raise ValueError(f"join() takes two or more GraphBuilders, got {len(builders)}")
+        if len(set(map(id, builders))) < len(builders):
+            raise ValueError("join() takes each GraphBuilder once, got one of them twice")
+        cdef GraphBuilder root = next((b for b in builders if (<GraphBuilder>b)._kind != FORKED), builders[0])
+        cdef CaptureHandle capture = check_joinable(root, builders)
+        others = [builder for builder in builders if builder is not root]
+        try:
+            for builder in others:
+                join_one(root, <GraphBuilder>builder, capture)
+        finally:
+            for builder in others:
+                if (<GraphBuilder>builder)._state != CLOSED:
+                    (<GraphBuilder>builder)._tear_down()
+                    (<GraphBuilder>builder)._stream = None
+        note_operation(capture.get()[0], "join")
+        return root
+
+    def embed(self, GraphBuilder child not None, *, name=None):
+        """Add a copy of the graph of another builder, which has ended building, as one node.
+
+        Args:
+            child: The other builder. It does not change.
+            name: The name of the ChildGraphNode.
+
+        Raises:
+            TypeError: `child` is not a GraphBuilder, or `name` is not a str.
+            ValueError: The child has not ended building, or this builder is not building. Or nodes of the child use
+                named parameters, which a graph under capture does not have: embed its definition after the capture.
+            RuntimeError: One of the builders is closed, or the child's capture failed.
+            CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
+            RecursionError: A graph in the child would have more than 1024 graphs around it.
+        """
+        cdef NodeSpec spec
+        self._check_open()
+        child._check_open()
+        if child._state != ENDED:
+            raise ValueError("The child graph is unfinished: call end_building() of its builder first.")
+        if self._state != CAPTURING:
+            raise ValueError("The parent GraphBuilder is not capturing: call begin_building() first.")
+        check_name(name)
+        cdef CaptureHandle capture = self._capture
+        cdef StreamHandle h = self._h
+        cdef Place copied = child._finished()
+        cdef GraphBox* source = copied._open()
+        if uses_parameters(source[0]):
+            raise ValueError(
+                f"cannot embed {child!r} in a capture: its nodes use named parameters. End the capture, then embed the "
+                "graph_definition of the child in the graph_definition of the parent"
+            )
+        cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
+        read_child(spec, child, source, &capture.get().box())
+        cdef NodeRecord* node = add_captured(h, spec, b"embed", f"embed {child!r} in {self!r}")
+        node.make_facts().inner_labels = labels
+        label(node, name)
+
+    def callback(self, fn, *, user_data=None, name=None):
+        """Add a HostCallbackNode: each launch of the graph calls a function on a thread of the driver.
+
+        The function must not call CUDA (the driver refuses the call). ``sys.unraisablehook`` reports its exceptions, and
+        the graph continues.
+
+        Args:
+            fn: A Python callable without arguments, or a ctypes function pointer ``void (void*)``. The graph keeps it.
+            user_data: The argument of a ctypes function pointer: an address, or bytes, which the graph copies.
+            name: The name of the HostCallbackNode. None: the name of the function.
+
+        Raises:
+            RuntimeError: The builder is not building.
+            TypeError: `fn` is not callable, or is a ctypes function pointer of another type than ``void (void*)``.
+                `user_data` is neither an int nor bytes. `name` is not a str.
+            ValueError: `user_data` is given with a Python callable.
+        """
+        cdef CaptureHandle _held = self._capturing(
+            "callback() needs a GraphBuilder that is capturing: call begin_building() first"
+        )
+        cdef StreamHandle h = self._h
+        check_name(name)
+        label(capture_callback(h, fn, user_data, False), name)
+
+    def create_condition(self, default_value=None):
+        """Return a Condition for one conditional node of the captured graph: a 32-bit value on the device.
+
+        Args:
+            default_value: The value at the beginning of each launch of the graph (0 to 2**32 - 1). None: the condition
+                keeps its value from launch to launch, and its first value is undefined.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
+            TypeError, OverflowError: `default_value` is not an int of 32 bits.
+        """
+        self._check_open()
+        check_driver_has("create_condition")
+        value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
+        cdef CaptureHandle capture = self._capturing(
+            "create_condition() needs a GraphBuilder that is capturing: call begin_building() first"
+        )
+        cdef StreamHandle h = self._h
+        return create_captured_condition(capture.get()[0], context_of(h), value, f"of {self!r}")
+
+    def if_then(self, condition, *, name=None):
+        """Add an IfNode and return a builder of its body, which runs if the condition is not 0.
+
+        The caller fills the body with `begin_building` and `end_building` of the returned builder, or with `with`. Its
+        `graph_definition` gives access to the body. Later work of this builder comes after the node.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
+            TypeError: `condition` is not a Condition, or `name` is not a str.
+            CUDAError: The condition belongs to another graph, or another node uses it.
+            RecursionError: The body would have more than 1024 graphs around it.
+        """
+        return self._add_conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
+
+    def if_else(self, condition, *, name=None):
+        """Add an IfElseNode and return the builders of its two bodies. See `if_then`.
+
+        The first body runs if the condition is not 0, the second body if it is 0.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
+            TypeError: `condition` is not a Condition, or `name` is not a str.
+            CUDAError: The condition belongs to another graph, or another node uses it.
+        """
+        return self._add_conditional(b"if_else", condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+
+    def while_loop(self, condition, *, name=None):
+        """Add a WhileNode and return a builder of its body. See `if_then`.
+
+        Before each iteration the driver checks the condition. The body runs as long as the condition is not 0.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
+            TypeError: `condition` is not a Condition, or `name` is not a str.
+            CUDAError: The condition belongs to another graph, or another node uses it.
+        """
+        return self._add_conditional(b"while_loop", condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)[0]
+
+    def switch(self, condition, count, *, name=None):
+        """Add a SwitchNode and return the builders of its `count` bodies. See `if_then`.
+
+        Body n runs if the condition is n. No body runs if the condition is `count` or more.
+
+        Raises:
+            RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
+            TypeError: `condition` is not a Condition, `count` is not an int, or `name` is not a str.
+            OverflowError: `count` is negative or needs more than 32 bits.
+            CUDAError: The condition belongs to another graph, another node uses it, or `count` is 0.
+        """
+        return self._add_conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count, name)
+
+    cdef tuple _add_conditional(
+        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count,
+        object name
+    ):
+        self._check_open()
+        check_driver_has(what.decode())
+        if not isinstance(condition, Condition):
+            raise TypeError(
+                f"condition must be a Condition, got {type(condition).__name__}: "
+                "GraphBuilder.create_condition() makes one"
+            )
+        cdef NodeSpec spec
+        cdef vector[GraphBox*] inside
+        cdef GraphBox* graph
+        cdef GraphBuilder body
+        cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
+        # After the argument checks, which may run user code that ends the capture.
+        cdef CaptureHandle capture = self._capturing(
+            "conditional nodes need a GraphBuilder that is capturing: call begin_building() first"
+        )
+        cdef StreamHandle h = self._h
+        check_name(name)
+        fill_conditional(spec, condition, kind, cond_type, size, context_of(h), &capture.get().box())
+        # Streams come first: a failure here leaves the graph unchanged.
+        streams = [self._new_stream() for _ in range(size)]
+        cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
+        inside = node.make_facts().inner
+        label(node, name)
+        bodies = []
+        for graph in inside:
+            body = GraphBuilder._make(streams[len(bodies)], CONDITIONAL_BODY)
+            body._graph = node_handle(capture.get().graph, graph.entry)
+            bodies.append(body)
+        return tuple(bodies)
+
+    def close(self):
+        """Close the builder. An unfinished capture is ended and its graph dropped. A second call does nothing.
+
+        The builder releases a stream of its own. A stream that it was created for can be used again. The builder is
+        closed even if this method raises.
+
+        Raises:
+            CaptureError: The capture was invalid, or builders that `split` made were not joined.
+        """
+        cdef CaptureHandle capture = self._capture
+        if self._state == CAPTURING and self._kind != FORKED:
+            note_found(capture.get()[0], "close")
+        cdef CUresult status = self._tear_down()
+        self._stream = None
+        with nogil:
+            drain_deferred()
+        if status and status != CUDA_ERROR_NOT_PERMITTED:  # host functions may not end captures: a later call ends it
+            try:
+                fail_capture(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
+            finally:
+                capture.reset()  # its release asks the driver again to end the capture, with no exception in flight
+
+    def __enter__(self):
+        self._check_open()
+        if self._kind == FORKED:
+            raise RuntimeError("a forked GraphBuilder does not end its capture: use it without `with`, then join it")
+        if self._state == NOT_STARTED:
+            try:
+                self.begin_building()
+            except BaseException:
+                self._give_up()
+                raise
+        elif self._state == ENDED:
+            raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if self._state != CAPTURING:
+            return
+        if kind is None:
+            self.end_building()
+        else:
+            self._give_up()
+
+    cdef int _give_up(self) except -1:
+        """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
+        if self._kind == CONDITIONAL_BODY and self._graph:
+            box_of[NodeRecord](self._graph).graph.half_done = True
+        self._tear_down()
+        self._stream = None
+        return 0
+
+
+def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn, *, user_data=None):
+    """Run `gb.callback(fn)` as if the driver did not report the new node. The graph must keep `fn` nevertheless."""
+    cdef CaptureHandle _held = gb._capturing(
+        "callback() needs a GraphBuilder that is capturing: call begin_building() first"
+    )
+    cdef StreamHandle h = gb._h
+    capture_callback(h, fn, user_data, True)
+
+
+cdef int label(NodeRecord* node, object name) except -1:
+    return 0 if name is None else set_name(node, name)
+
+
+cdef CaptureHandle check_joinable(GraphBuilder root, tuple builders) except *:
+    cdef GraphBuilder builder
+    cdef CaptureHandle capture
+    for builder in builders:
+        builder._check_open()
+    capture = root._capturing(NOT_JOINABLE)
+    for builder in builders:
+        builder._capturing(NOT_JOINABLE)
+    for builder in builders:
+        if builder._capture != capture:
+            check_attempt(CUDA_ERROR_STREAM_CAPTURE_MERGE, f"join {builder!r} with {root!r} of another capture")
+    return capture
+
+
+cdef int join_one(GraphBuilder root, GraphBuilder builder, CaptureHandle capture) except -1:
+    cdef StreamHandle here, there
+    cdef CUresult status
+    root._capturing(NOT_JOINABLE)  # checked again: another thread may have closed the builders since
+    builder._capturing(NOT_JOINABLE)
+    here, there = root._h, builder._h
+    with nogil:
+        status = order_within(capture.get()[0], here, there)
+    if status:
+        fail_capture(capture.get()[0], status, f"join {builder!r} with {root!r}")
+    return builder._leave()
+
+
+register_builder(GraphBuilder._init)

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Adds the nodes that have GraphBuilder methods: callbacks, conditional nodes, copies of other graphs."""
+
+from cuda_graphs.core.driver.cuda cimport CUcontext, CUresult
+from cuda_graphs.core.driver.cuda_graph cimport graph_driver
+from cuda_graphs.core.driver.seam cimport ensure_driver
+from cuda_graphs.core.capture.capture_handles cimport CaptureBox, CapturedCall
+from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord, NodeSpec
+from cuda_graphs.core.resources.handles cimport StreamBox, StreamHandle, box_of, raw_of
+from cuda_graphs.objects.capture_effects cimport fail, fail_capture, find, keep, settle
+from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.definition cimport make_condition
+from cuda_graphs.graph.operands.operands cimport accept_context
+from cuda_graphs.graph.nodes.spec cimport read_host
+from cuda_graphs.core.driver.seam import version as driver_version
+
+# Method -> (oldest CUDA version, name of the feature).
+NEEDS = {
+    "create_condition": ((12, 3), "conditional handles"),
+    "if_then": ((12, 3), "conditional if"),
+    "if_else": ((12, 8), "conditional if-else"),
+    "while_loop": ((12, 3), "conditional while loop"),
+    "switch": ((12, 8), "conditional switch"),
+}
+
+
+cdef int check_driver_has(str what) except -1:
+    needed, text = NEEDS[what]
+    major, minor = driver_version()
+    if (major, minor) < needed:
+        raise RuntimeError(f"Driver version {major}.{minor} does not support {text}")
+    return 0
+
+
+ENDED_MEANWHILE = "the capture has ended during the call: another thread ended it, or the driver was called directly"
+
+
+cdef CUcontext context_of(const StreamHandle& h) except NULL:
+    cdef StreamBox* box = box_of[StreamBox](h)
+    return raw_of(box.context) if box.context else accept_context("conditional node")
+
+
+cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
+    if not find(call, h):
+        ensure_driver()  # raises in a forked child process, which has no captures
+        raise RuntimeError(ENDED_MEANWHILE)
+    return 0
+
+
+cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, object attempt) except NULL:
+    cdef CapturedCall call
+    cdef CUresult status
+    find_call(call, h)
+    with nogil:
+        call.start()
+        status = call.add(spec)
+        call.look(status)
+    cdef NodeRecord* node = settle(call, status, spec.kind, what)
+    if status:
+        fail(call, status, attempt)
+    return node
+
+
+cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, bint lose_tail) except NULL:
+    cdef CapturedCall call
+    cdef NodeSpec spec
+    cdef CUresult status
+    read_host(spec, fn, user_data)
+    find_call(call, h)
+    keep(call, spec.owners.first, spec.owners.second)
+    with nogil:
+        call.start()
+        status = graph_driver().cuLaunchHostFunc(raw_of(h), spec.params.host.fn, spec.params.host.userData)
+        call.look(status)
+    if lose_tail:
+        call.lose_node()
+        call.settle(NodeKind.kHost)
+        raise RuntimeError("test hook: the captured node was not reported")
+    cdef NodeRecord* node = settle(call, status, NodeKind.kHost, "host callback")
+    if status:
+        fail(call, status, f"capture a callback of {fn!r}")
+    return node
+
+
+cdef Condition create_captured_condition(CaptureBox& capture, CUcontext context, object default_value, str where):
+    cdef CUresult status
+    condition = make_condition(&capture.box(), &capture, context, default_value, &status)
+    if status:
+        fail_capture(capture, status, f"create a condition {where} with default {default_value}")
+    return condition

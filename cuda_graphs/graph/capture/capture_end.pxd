@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType
+from cuda_graphs.core.capture.capture_handles cimport CaptureTail
+from cuda_graphs.core.graphs.graph_handles cimport NodeKind
+from cuda_graphs.objects.device.stream cimport Stream
+
+
+cdef class CapturedPlace:
+    cdef Stream _stream
+    cdef CaptureTail _tail
+    cdef readonly tuple branches  # bodies of the preceding conditional node, as GraphDefs; empty after other nodes
+
+    cdef int _look(self) except -1
+    cdef int _go(self) except -1
+    cdef CapturedPlace _after(self, tuple branches=*)
+    cdef CapturedPlace _conditional(
+        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, unsigned int count)

@@ -1,0 +1,192 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""CapturedPlace: the end of a stream's captured work, with the node methods of a definition.
+
+The class is internal. Kernels with control flow (kernels/graph/emission.py) call the same methods on it and on a GraphDef.
+Bodies of conditional nodes are GraphDefs.
+"""
+
+import sys
+
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUresult
+from cuda_graphs.core.driver.cuda_graph cimport (
+    CU_GRAPH_COND_TYPE_IF,
+    CU_GRAPH_COND_TYPE_SWITCH,
+    CU_GRAPH_COND_TYPE_WHILE,
+    CUgraphConditionalNodeType,
+)
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.capture.capture_handles cimport (
+    CapturedCall,
+    CaptureHandle,
+    borrow_capture,
+    get_tail,
+    may_be_captured,
+    return_capture,
+    set_tail,
+)
+from cuda_graphs.core.graphs.graph_handles cimport (
+    GraphBox,
+    NodeKind,
+    NodeRecord,
+    NodeSpec,
+    node_handle,
+)
+from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
+from cuda_graphs.objects.capture_effects cimport find, note_operation
+from cuda_graphs.objects.device.stream cimport Stream
+from .builder_nodes cimport (
+    add_captured,
+    check_driver_has,
+    context_of,
+    create_captured_condition,
+    find_call,
+)
+from cuda_graphs.graph.nodes.insertion_point cimport wrap_graph
+from cuda_graphs.graph.nodes.spec cimport fill_conditional
+
+from cuda_graphs.objects.code.launch import launch
+
+
+cdef class CapturedPlace:
+    """The position after the work that `stream` has captured. Each method adds a node at this position and returns the
+    position after the node. Later work of the stream comes after the last added node."""
+
+    def __init__(self, Stream stream not None):
+        stream._check_open()
+        self._stream, self.branches = stream, ()
+        self._look()
+
+    cdef int _look(self) except -1:
+        """Read the current position of the stream."""
+        cdef StreamHandle h = self._stream._h
+        cdef CUresult status
+        with nogil:
+            status = get_tail(raw_of(h), self._tail)
+        if status:
+            check_attempt(status, f"read the capture of {self._stream!r}")
+        return 0
+
+    cdef int _go(self) except -1:
+        """Set the position of the stream to this one."""
+        cdef StreamHandle h = self._stream._h
+        cdef CUresult status
+        with nogil:
+            status = set_tail(raw_of(h), self._tail)
+        if status:
+            check_attempt(status, f"continue the capture at {self!r}")
+        return 0
+
+    cdef CapturedPlace _after(self, tuple branches=()):
+        found = CapturedPlace(self._stream)
+        found.branches = branches
+        return found
+
+    def create_condition(self, default_value=None):
+        """Return a Condition, like `GraphBuilder.create_condition`."""
+        cdef CapturedCall call
+        cdef StreamHandle h = self._stream._h
+        check_driver_has("create_condition")
+        find_call(call, h)
+        return create_captured_condition(call.capture(), context_of(h), default_value, f"of {self!r}")
+
+    def launch(self, config, kernel, *args, reads=(), writes=()):
+        """Capture a launch. `reads` and `writes` are ignored: only definitions use them."""
+        self._go()
+        launch(self._stream, config, kernel, *args)
+        return self._after()
+
+    def join(self, *places):
+        """Add an EmptyNode after this position and the positions `places`."""
+        cdef NodeSpec spec
+        cdef CapturedPlace other
+        for place in places:
+            other = place
+            self._tail.add(other._tail)
+        self._go()
+        spec.begin(NodeKind.kEmpty)
+        add_captured(self._stream._h, spec, b"join", f"join branches on {self!r}")
+        return self._after()
+
+    def if_then(self, condition):
+        """Add an IfNode. The `branches` of the returned position hold its body."""
+        return self._conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1)
+
+    def if_else(self, condition):
+        """Add an IfElseNode."""
+        return self._conditional(b"if_else", condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2)
+
+    def while_loop(self, condition):
+        """Add a WhileNode."""
+        return self._conditional(b"while_loop", condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1)
+
+    def switch(self, condition, count):
+        """Add a SwitchNode."""
+        return self._conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count)
+
+    cdef CapturedPlace _conditional(
+        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, unsigned int count
+    ):
+        cdef NodeSpec spec
+        cdef CapturedCall call
+        cdef StreamHandle h = self._stream._h
+        cdef vector[GraphBox*] inside
+        cdef GraphBox* body
+        check_driver_has(what.decode())
+        find_call(call, h)
+        fill_conditional(spec, condition, kind, cond_type, count, context_of(h), &call.capture().box())
+        self._go()
+        cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
+        inside = node.make_facts().inner
+        bodies = []
+        for body in inside:
+            bodies.append(wrap_graph(node_handle(call.capture().graph, body.entry), body))
+        return self._after(tuple(bodies))
+
+    def __repr__(self):
+        return f"<end of the capture of {self._stream!r}>"
+
+
+cdef class BorrowedCapture:
+    """A context manager for the capture of a stream that code outside of this package began.
+
+    Inside the `with` block this package may add work to the stream. The captured graph keeps the objects of that work
+    alive. `is_there` is False if the stream is not captured.
+    """
+
+    cdef Stream _stream
+    cdef CaptureHandle _capture
+    cdef readonly bint is_there
+
+    def __init__(self, Stream stream not None):
+        stream._check_open()
+        self._stream = stream
+
+    def __enter__(self):
+        cdef StreamHandle h = self._stream._h
+        cdef CapturedCall call
+        cdef CUresult status
+        if may_be_captured(h) and find(call, h):  # this package began the capture or has borrowed it already
+            self.is_there = True
+            return self
+        self._capture = borrow_capture(h, &status)
+        check_attempt(status, f"add nodes to the capture of {self._stream!r}")
+        self.is_there = self._capture.get() != NULL
+        if self.is_there:
+            try:
+                note_operation(self._capture.get()[0], "capture by others")
+            except BaseException:
+                self.__exit__(*sys.exc_info())
+                raise
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        cdef CUresult status
+        if self._capture.get() == NULL:
+            return
+        status = return_capture(self._capture.get()[0])
+        self._capture.reset()
+        if status and kind is None:
+            check_attempt(status, f"attach the owners of the added nodes to the graph that {self._stream!r} captures")

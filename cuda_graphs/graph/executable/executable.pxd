@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, WeakNode
+from cuda_graphs.graph.nodes.insertion_point cimport Place
+
+
+cdef class Graph:
+    cdef GraphExecHandle _h  # empty once closed
+    cdef dict _slots         # name -> Slot of each named parameter
+    cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive
+    cdef object __weakref__
+
+    @staticmethod
+    cdef Graph _from_handle(GraphExecHandle h)
+
+    # Raises RuntimeError once the Graph is closed.
+    cdef int _check_open(self) except -1
+
+
+# Instantiates the definition of a place. `options` is a GraphCompleteOptions.
+cdef Graph instantiate_graph(Place definition, object options)

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Mapping
+from typing import Any, NoReturn, Protocol, overload
+
+from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.nodes.node import GraphNode
+from cuda_graphs.graph.nodes.node_kinds import (
+    ChildGraphNode,
+    EventRecordNode,
+    EventWaitNode,
+    HostCallbackNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+)
+from cuda_graphs.objects.device.stream import Stream
+
+from .executable_nodes import (
+    ExecutableChildGraphNode,
+    ExecutableEventRecordNode,
+    ExecutableEventWaitNode,
+    ExecutableGraphNode,
+    ExecutableHostCallbackNode,
+    ExecutableKernelNode,
+    ExecutableMemcpyNode,
+    ExecutableMemsetNode,
+)
+from .parameter_values import ParameterState
+
+class _HasStream(Protocol):
+    def __cuda_stream__(self) -> tuple[int, int]: ...
+
+class _Builder(Protocol):
+    def _definition_for_update(self) -> GraphDef: ...
+
+class Graph:
+    def __init__(self, *args: Any, **kwargs: Any) -> NoReturn: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def is_closed(self) -> bool: ...
+    def launch(self, stream: Stream | _HasStream, **values: Any) -> None: ...
+    def set(self, **values: Any) -> None: ...
+    @property
+    def params(self) -> Mapping[str, ParameterState]: ...
+    def upload(self, stream: Stream | _HasStream) -> None: ...
+    def update(self, source: GraphDef | _Builder) -> None: ...
+    @overload
+    def __getitem__(self, node: KernelNode) -> ExecutableKernelNode: ...
+    @overload
+    def __getitem__(self, node: MemsetNode) -> ExecutableMemsetNode: ...
+    @overload
+    def __getitem__(self, node: MemcpyNode) -> ExecutableMemcpyNode: ...
+    @overload
+    def __getitem__(self, node: ChildGraphNode) -> ExecutableChildGraphNode: ...
+    @overload
+    def __getitem__(self, node: HostCallbackNode) -> ExecutableHostCallbackNode: ...
+    @overload
+    def __getitem__(self, node: EventRecordNode) -> ExecutableEventRecordNode: ...
+    @overload
+    def __getitem__(self, node: EventWaitNode) -> ExecutableEventWaitNode: ...
+    @overload
+    def __getitem__(self, node: GraphNode) -> ExecutableGraphNode: ...
+    def close(self) -> None: ...
+    def __repr__(self) -> str: ...

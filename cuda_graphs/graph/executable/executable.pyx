@@ -1,0 +1,288 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graph: an executable graph."""
+
+from libc.stdint cimport uintptr_t
+
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, CUresult
+from cuda_graphs.core.driver.cuda_graph cimport (
+    CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
+    CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,
+    CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD,
+    CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY,
+    CUDA_GRAPH_INSTANTIATE_PARAMS,
+    CUgraphExecUpdateResultInfo,
+)
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, status_words
+from cuda_graphs.core.graphs.graph_handles cimport (
+    GraphBox,
+    GraphExecHandle,
+    NodeHandle,
+    NodeKind,
+    NodeRecord,
+    ParameterChanges,
+    ParameterFault,
+    ParameterProblem,
+    WeakNode,
+    find_unfinished,
+    instantiate,
+    launch,
+    set_parameters,
+    update,
+    upload,
+)
+from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, raw_of
+from cuda_graphs.objects.numbers cimport read_flag
+from cuda_graphs.objects.device.stream cimport Stream_accept
+from .executable_nodes cimport view_node
+from .parameter_values cimport check_problem, find_slots, present_values, read_changes
+from cuda_graphs.graph.nodes.insertion_point cimport Place, class_of, wrap_graph, wrap_raw
+from .difference import describe_difference
+from cuda_graphs.errors import instantiate_error, update_error
+
+
+cdef class Graph:
+    """An executable graph. It may be launched any number of times. Made by `GraphDef.instantiate`.
+
+    A Graph does not need its definition. The Graph and its launches in flight keep alive the objects that its nodes use.
+    Launches of one Graph run one after the other.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Graph has no public constructor: call GraphDef.instantiate()")
+
+    @staticmethod
+    cdef Graph _from_handle(GraphExecHandle h):
+        cdef Graph self = Graph.__new__(Graph)
+        self._h = h
+        self._slots = find_slots(h)
+        return self
+
+    cdef int _check_open(self) except -1:
+        if not self._h:
+            raise RuntimeError("Graph has been closed")
+        return ensure_driver()  # raises in a forked child process, where the lock of the Graph may never be released
+
+    @property
+    def handle(self):
+        """The CUgraphExec as an int; 0 once closed."""
+        return <uintptr_t>self._h.get()[0] if self._h else 0
+
+    @property
+    def is_closed(self):
+        """True after `close()`."""
+        return not self._h
+
+    def launch(self, stream, **values):
+        """Run the graph in the order of `stream` (Stream, or any object with __cuda_stream__). Returns immediately.
+
+        values  values of named parameters, as for `set`. Setting them and the launch are one atomic step
+
+        Raises RuntimeError if a parameter that nodes use has no value.
+        """
+        self._check_open()
+        # Copied handles: another thread may close the Graph or the stream during the call.
+        cdef GraphExecHandle graph = self._h
+        cdef dict slots = self._slots
+        cdef StreamHandle on = Stream_accept(stream)._h
+        cdef ParameterChanges changes
+        cdef ParameterProblem problem
+        cdef CUresult status
+        if values:
+            read_changes(slots, values, changes)
+        with nogil:
+            status = launch(graph, on, changes, &problem)
+        if status:
+            check_problem(problem, slots, values)
+            check_attempt(status, f"launch {self!r} on {stream!r}")
+
+    def set(self, **values):
+        """Set named parameters for later launches. All values are checked before any parameter changes.
+
+        Numbers are converted to the parameter's type. A pointer is a Buffer or an address (int). The graph keeps a Buffer
+        while it is the value of a parameter or a launch with it is in flight.
+
+        Raises TypeError for an unknown name or a value of the wrong type, and OverflowError for a value that does not
+        fit. Raises ValueError for a closed Buffer, memory that a memcpy node cannot copy, or a size below 1. Raises
+        CUDAError if the driver refuses the value. After an error no parameter has changed.
+        """
+        self._check_open()
+        cdef GraphExecHandle graph = self._h
+        cdef dict slots = self._slots
+        cdef ParameterChanges changes
+        cdef ParameterProblem problem
+        cdef bint done
+        read_changes(slots, values, changes)
+        if changes.empty():
+            return
+        with nogil:
+            done = set_parameters(graph, changes, &problem)
+        if not done:
+            check_problem(problem, slots, values)
+
+    @property
+    def params(self):
+        """The named parameters: a mapping of names to (type, value). The value is None for a parameter without a value."""
+        self._check_open()
+        cdef GraphExecHandle h = self._h
+        return present_values(h)
+
+    def upload(self, stream):
+        """Upload the graph to the device, in the order of `stream`. Without this call the first launch uploads it."""
+        self._check_open()
+        cdef GraphExecHandle graph = self._h
+        cdef StreamHandle on = Stream_accept(stream)._h
+        cdef CUresult status
+        with nogil:
+            status = upload(graph, on)
+        if status:
+            check_attempt(status, f"upload {self!r} on {stream!r}")
+
+    def update(self, source):
+        """Take over all parameters of a definition with the same structure: a GraphDef, or a GraphBuilder that has ended.
+
+        * Launches in flight keep the old parameters. Their objects are released after the last launch that uses them.
+        * The Graph does not keep `source` alive.
+        * The update replaces parameters that were set with `graph[node]`. A disabled node stays disabled.
+        * Named parameters of the new definition keep the values that were set. Other named parameters are dropped.
+        * `graph[node]` still takes nodes of the definition that this Graph was made from.
+
+        Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
+        changed. Raises RuntimeError for a closed Graph and for a definition that is no longer valid.
+
+        If the nodes or edges of the original definition were edited, its nodes can no longer be assigned to nodes of the
+        Graph. A Graph with named parameters then refuses the update (GraphUpdateError). A Graph that is updated from the
+        edited definition has no views of its nodes (`graph[node]`).
+        """
+        self._check_open()
+        cdef GraphExecHandle h = self._h
+        cdef Place definition = accept_source(source)
+        cdef GraphBox* graph = definition._open()
+        check_finished(definition, graph)
+        cdef CUgraphExecUpdateResultInfo info
+        cdef ParameterProblem problem
+        info.errorNode = info.errorFromNode = NULL
+        cdef CUresult status = update(h, graph[0], &info, &problem)
+        if status and problem.fault == ParameterFault.kNone:
+            raise refused(self, definition, status, &info)
+        if problem.fault == ParameterFault.kEdited:
+            raise refused(self, definition, status, &info, EDITED)
+        if problem.fault == ParameterFault.kLost:
+            raise RuntimeError(
+                f"{self!r} cannot take over the parameters of {definition._identify()}: the driver needs the definition "
+                "that the Graph was made from, which is gone. Instantiate the new definition"
+            )
+        self._source = WeakNode(definition._h)
+        self._slots = find_slots(h)
+        check_problem(problem, self._slots, {})
+
+    def __getitem__(self, node):
+        """Return the view of `node` in this Graph, an ExecutableGraphNode.
+
+        node  an existing node of the definition that the Graph was made from, or of a body or an embedded graph in it.
+              This holds after an update of the whole Graph too. Using the view of a node of another graph raises
+              CUDAError
+
+        Raises ValueError if the Graph is closed, if the node is destroyed, or if the Graph was updated from the edited
+        definition (see `update`). Raises TypeError for kinds of nodes that cannot be changed.
+        """
+        if not self._h:
+            raise ValueError("graph[node] needs an open Graph: this Graph has been closed")
+        cdef GraphExecHandle h = self._h
+        ensure_driver()
+        return view_node(h, self._slots, node)
+
+    def close(self):
+        """Release the executable after its launches in flight. A second call does nothing."""
+        self._h.reset()
+        self._slots = {}  # which hold the parameters' defaults
+
+    def __repr__(self):
+        return f"<Graph handle={self.handle:#x}>"
+
+
+cdef Graph instantiate_graph(Place definition, object options):
+    cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
+    cdef CUresult status
+    cdef StreamHandle upload_to = fill_params(&params, options)
+    cdef GraphBox* graph = definition._open()
+    check_finished(definition, graph)
+    cdef GraphExecHandle h = instantiate(definition._h, &params, upload_to, &status)
+    if not h:
+        raise explain(definition, graph, status, &params)
+    cdef Graph made = Graph._from_handle(h)
+    made._source = WeakNode(definition._h)
+    return made
+
+
+cdef Place accept_source(object source):
+    if isinstance(source, class_of(NodeKind.kEntry)):
+        return <Place>source
+    definition = getattr(type(source), "_definition_for_update", None)  # of a GraphBuilder
+    if definition is None:
+        raise TypeError(f"expected GraphBuilder or GraphDef, got {type(source).__name__}")
+    return <Place?>definition(source)
+
+
+# tests/graph/test_pairing.py
+cdef str EDITED = (
+    "nodes or edges of the definition that the Graph was made from were edited, so its named parameters cannot be "
+    "assigned to nodes of the Graph: undo the edits, or instantiate the definition again"
+)
+
+
+cdef object refused(Graph self, Place after, CUresult status, CUgraphExecUpdateResultInfo* info, str why=None):
+    name, text = status_words(status)
+    difference = why or ""
+    if why is None and status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
+        difference = describe_difference(source_of(self), after, <int>info.result, <uintptr_t>info.errorNode)
+    return update_error(
+        <int>info.result, <int>status, name, text, f"update {self!r} from {after._identify(True)}", difference,
+    )
+
+
+cdef object source_of(Graph self):
+    cdef NodeHandle source = self._source.lock()
+    if not source or box_of[NodeRecord](source).graph.raw == NULL:
+        return None
+    return wrap_graph(source, box_of[NodeRecord](source).graph)
+
+
+cdef int check_finished(Place definition, GraphBox* graph) except -1:
+    cdef GraphBox* unfinished = find_unfinished(graph[0])
+    if unfinished == NULL:
+        return 0
+    where = "its graph" if unfinished == graph else f"the body {wrap_graph(definition._h, unfinished)!r} in it"
+    if unfinished.half_done:
+        raise RuntimeError(f"The graph is unfinished: a capture into {where} was abandoned or invalidated")
+    raise RuntimeError(f"The graph is unfinished: {where} is still being captured; call end_building() of its builder")
+
+
+cdef StreamHandle fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object options) except *:
+    """Fill the parameters of the driver. Returns the stream to upload on, empty without an upload."""
+    cdef StreamHandle upload_to
+    params.flags = 0
+    params.hUploadStream = NULL
+    params.hErrNode_out = NULL
+    if read_flag(options.auto_free_on_launch, "auto_free_on_launch"):
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+    if read_flag(options.device_launch, "device_launch"):
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
+    if read_flag(options.use_node_priority, "use_node_priority"):
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
+    if options.upload_stream is not None:
+        upload_to = Stream_accept(options.upload_stream)._h
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
+        params.hUploadStream = raw_of(upload_to)
+    return upload_to
+
+
+cdef object explain(Place definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params):
+    name, text = status_words(status) if status else ("", "")
+    attempt = f"instantiate {definition._identify(True)}"
+    if graph.nodes.find(params.hErrNode_out) != NULL:
+        attempt += f"; the driver points at {wrap_raw(definition._h, graph, params.hErrNode_out)._identify(True)}"
+    return instantiate_error(
+        <int>params.result_out, <int>status, name, text, attempt,
+        device_launch=params.flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH != 0,
+    )

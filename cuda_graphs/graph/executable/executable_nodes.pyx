@@ -1,0 +1,298 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes of executables: `graph[node]` changes one node of one Graph for its next launches."""
+
+from libc.stdint cimport uintptr_t
+from libcpp cimport bool as cpp_bool
+
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_NOT_SUPPORTED, CUgraphNode, CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
+from cuda_graphs.core.graphs.graph_handles cimport (
+    GraphBox,
+    GraphExecHandle,
+    KernelShape,
+    NodeKind,
+    NodeRecord,
+    NodeSpec,
+    child_box,
+    get_exec_enabled,
+    get_shape,
+    names_nodes,
+    parameters_of,
+    set_exec_child,
+    set_exec_enabled,
+    set_exec_node,
+    uses_parameters,
+)
+from cuda_graphs.graph.nodes.node cimport GraphNode
+from cuda_graphs.graph.nodes.insertion_point cimport accept_graph
+from cuda_graphs.graph.nodes.spec cimport (
+    accept_arguments,
+    config_of,
+    describe,
+    read_child,
+    read_event,
+    read_host,
+    read_kernel,
+)
+from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
+
+
+cdef class ExecutableGraphNode:
+    """A node of an executable Graph: `graph[node]` for a `node` of the definition that the Graph was made from.
+
+    Changes apply to later launches of this Graph only. Launches in flight, the definition and other executables do not
+    change. The Graph keeps the objects that its nodes were set to use until it is closed or updated as a whole. The view
+    keeps executable and definition alive.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("nodes of an executable have no public constructor: use graph[node]")
+
+    cdef NodeRecord* _record(self) except NULL:
+        if self._node is None:
+            raise RuntimeError(f"this {type(self).__name__} was not made by cuda_graphs")
+        cdef NodeRecord* record = self._node._record()
+        if record.raw == NULL or record.graph.raw == NULL:
+            raise ValueError("the node has been destroyed in the definition, so it has no view in the Graph")
+        ensure_driver()  # raises in a forked child process, where the executable's lock may never be released
+        if not names_nodes(self._h):
+            raise ValueError(
+                f"{self._node._identify()} cannot be assigned to a node of the Graph: the Graph was updated from its "
+                "definition after nodes or edges of the definition were edited. Instantiate the definition again"
+            )
+        return record
+
+    cdef int _set(self, NodeSpec& spec) except -1:
+        cdef NodeRecord* record = self._record()
+        cdef CUresult status
+        if not spec.uses.empty():
+            check_uses(self, spec)
+        with nogil:
+            status = set_exec_node(self._h, record[0], spec)
+        if status:
+            check_attempt(status, f"set {identify(self)} to {describe(spec)}{self._rule(spec)}")
+        return 0
+
+    cdef str _rule(self, NodeSpec& spec):
+        return ""
+
+    def __repr__(self):
+        if self._node is None:
+            return f"<{type(self).__name__} of nothing>"
+        node = <uintptr_t>self._node._record().raw
+        return f"<{type(self).__name__} graph={<uintptr_t>self._h.get()[0]:#x} node={node:#x}>"
+
+
+cdef int check_uses(ExecutableGraphNode self, NodeSpec& spec) except -1:
+    """Raise ValueError unless the executable has all parameters of the spec."""
+    for use in spec.uses:
+        if not parameters_of(self._record().graph[0]).has(use.parameter):
+            raise ValueError(f"parameter {use.parameter.get().name.decode()!r} belongs to another definition")
+        if use.parameter.get().name.decode() not in self._slots:
+            raise ValueError(
+                f"the Graph has no parameter {use.parameter.get().name.decode()!r}: the parameter is newer than the Graph"
+            )
+    return 0
+
+
+cdef str identify(ExecutableGraphNode self):
+    return f"{self._node._identify(True)} in <Graph handle={<uintptr_t>self._h.get()[0]:#x}>"
+
+
+cdef class SwitchableNode(ExecutableGraphNode):
+    """Base class of kernel, memset and memcpy nodes, which can be disabled."""
+
+    @property
+    def is_enabled(self):
+        """True if the node does its work. A disabled node does nothing, but keeps its place in the order."""
+        cdef CUgraphNode raw = self._record().raw
+        cdef cpp_bool enabled = False
+        cdef CUresult status
+        with nogil:
+            status = get_exec_enabled(self._h, raw, &enabled)
+        if status:
+            check_attempt(status, f"ask whether {identify(self)} is enabled")
+        return enabled
+
+    def enable(self):
+        """Enable the node, with the parameters that were set last."""
+        switch(self, True)
+
+    def disable(self):
+        """Disable the node in later launches. Its successors still wait for its predecessors."""
+        switch(self, False)
+
+
+cdef int switch(SwitchableNode self, bint enabled) except -1:
+    cdef NodeRecord* record = self._record()
+    cdef CUresult status
+    with nogil:
+        status = set_exec_enabled(self._h, record[0], enabled)
+    if not status:
+        return 0
+    unknown = record.kind == NodeKind.kMemset and status == CUDA_ERROR_NOT_SUPPORTED
+    why = (
+        "; its parameters are unknown, because nodes or edges of the definition were edited before the Graph was "
+        "updated: call update() of the node first"
+    )
+    return check_attempt(status, f"{'enable' if enabled else 'disable'} {identify(self)}{why if unknown else ''}")
+
+
+cdef class ExecutableKernelNode(SwitchableNode):
+    """A KernelNode of an executable."""
+
+    cdef KernelShape _shape  # cluster and cooperative settings when the view was made
+
+    def update(self, *, config, kernel, args):
+        """Set all parameters: a LaunchConfig, a Kernel, and the tuple of its arguments. A disabled node stays disabled.
+
+        Cluster and cooperative settings cannot change in an executable (a rule of CUDA). Raises NotImplementedError for a
+        config whose settings differ from those of the definition's node.
+        """
+        cdef NodeSpec spec
+        read_kernel(spec, config, kernel, accept_arguments(args))
+        if not spec.shape == self._shape:
+            refuse_shape(self, spec)
+        self._set(spec)
+
+
+cdef int refuse_shape(ExecutableKernelNode self, NodeSpec& spec) except -1:
+    raise NotImplementedError(
+        f"cluster and cooperative settings of a node of an executable cannot change: {identify(self)} was made with "
+        f"{self._node._value('config')!r}, and config is {config_of(spec)!r}. Change the definition's node and make "
+        "another Graph."
+    )
+
+
+cdef class ExecutableMemsetNode(SwitchableNode):
+    """A MemsetNode of an executable."""
+
+    def update(self, *, dst, value, width=None, height=1, pitch=0):
+        """Set all parameters; see `memset`.
+
+        Raises CUDAError for changes that CUDA does not allow in an executable: the height of any fill, and of a fill of
+        more than one row everything except address and value.
+        """
+        cdef NodeSpec spec
+        read_memset(spec, dst, value, width, height, pitch, None)
+        self._set(spec)
+
+
+cdef class ExecutableMemcpyNode(SwitchableNode):
+    """A MemcpyNode of an executable."""
+
+    def update(
+        self, *, dst, src, size=None, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,
+        dst_height=None, src_height=None,
+    ):
+        """Set all parameters; see `memcpy`.
+
+        Raises CUDAError for changes that CUDA does not allow in an executable: the kind of memory of a side (pinned host
+        or device), and every change of a copy of more than one row.
+        """
+        cdef NodeSpec spec
+        cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
+        read_memcpy(spec, dst, src, size, extents, None, None)
+        self._set(spec)
+
+    cdef str _rule(self, NodeSpec& spec):
+        shape = self._node._value("shape")
+        if shape.size == shape.width and spec.params.memcpy.copyParams.Height * spec.params.memcpy.copyParams.Depth == 1:
+            return ""
+        return (
+            "; in an executable a copy of more than one row cannot change: change the definition's node and make another "
+            "Graph"
+        )
+
+
+cdef class ExecutableChildGraphNode(ExecutableGraphNode):
+    """A ChildGraphNode of an executable."""
+
+    def update(self, child):
+        """Take over all parameters of the definition `child`, which has the same structure as the embedded graph.
+
+        Raises GraphUpdateError, a CUDAError, if the structure differs.
+        """
+        cdef NodeSpec spec
+        cdef GraphBox* source = accept_graph(child)._open()
+        cdef CUresult status
+        cdef NodeRecord* record = self._record()
+        cdef GraphBox* inside = child_box(record[0])
+        if inside == NULL:
+            raise_noted(f"look into {identify(self)}")
+        if uses_parameters(source[0]) or uses_parameters(inside[0]):
+            raise ValueError(
+                f"nodes of {child._identify()} or inside {self._node._identify()} use named parameters: call "
+                "Graph.update() instead"
+            )
+        read_child(spec, child, source, record.graph)
+        status = set_exec_child(self._h, record[0], spec, source[0])
+        if status:
+            check_attempt(status, f"set {identify(self)} to {describe(spec)}")
+
+
+cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
+    """A HostCallbackNode of an executable."""
+
+    def update(self, fn, *, user_data=None):
+        """Set the function to `fn`; see `callback`."""
+        cdef NodeSpec spec
+        read_host(spec, fn, user_data)
+        self._set(spec)
+
+
+cdef class ExecutableEventRecordNode(ExecutableGraphNode):
+    """An EventRecordNode of an executable."""
+
+    def update(self, event):
+        """Set the Event to record."""
+        cdef NodeSpec spec
+        read_event(spec, NodeKind.kEventRecord, event)
+        self._set(spec)
+
+
+cdef class ExecutableEventWaitNode(ExecutableGraphNode):
+    """An EventWaitNode of an executable."""
+
+    def update(self, event):
+        """Set the Event to wait for."""
+        cdef NodeSpec spec
+        read_event(spec, NodeKind.kEventWait, event)
+        self._set(spec)
+
+
+cdef dict VIEWS = {
+    <int>NodeKind.kKernel: ExecutableKernelNode,
+    <int>NodeKind.kMemset: ExecutableMemsetNode,
+    <int>NodeKind.kMemcpy: ExecutableMemcpyNode,
+    <int>NodeKind.kChild: ExecutableChildGraphNode,
+    <int>NodeKind.kHost: ExecutableHostCallbackNode,
+    <int>NodeKind.kEventRecord: ExecutableEventRecordNode,
+    <int>NodeKind.kEventWait: ExecutableEventWaitNode,
+}
+
+
+cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node):
+    if not isinstance(node, GraphNode):
+        raise TypeError(f"expected GraphNode, got {type(node).__name__}")
+    cdef NodeRecord* record = (<GraphNode>node)._record()
+    cls = VIEWS.get(<int>record.kind)
+    if cls is None:
+        raise TypeError(f"a {type(node).__name__} cannot be changed in an executable Graph")
+    cdef ExecutableGraphNode self = <ExecutableGraphNode>(<type>cls).__new__(<type>cls)
+    self._h = graph
+    self._node = <GraphNode>node
+    self._slots = slots
+    self._record()
+    if record.kind == NodeKind.kKernel:
+        note_shape(<ExecutableKernelNode>self)
+    return self
+
+
+cdef int note_shape(ExecutableKernelNode self) except -1:
+    cdef CUgraphNode raw = self._record().raw
+    cdef CUresult status
+    with nogil:
+        status = get_shape(raw, &self._shape)
+    return check_attempt(status, f"read the launch attributes of {self._node._identify(True)}") if status else 0

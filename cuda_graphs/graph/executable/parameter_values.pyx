@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The values of an executable's parameters: converts keyword arguments to changes, and reports their errors."""
+
+from collections import namedtuple
+from types import MappingProxyType
+
+from libc.stddef cimport size_t
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.graphs.graph_handles cimport (
+    NodeKind,
+    NodeRecord,
+    ParameterChange,
+    ParameterFault,
+    ParameterRef,
+    PresentParameter,
+    ValueKind,
+    list_parameters,
+)
+from cuda_graphs.core.resources.handles cimport box_of
+from cuda_graphs.graph.nodes.insertion_point cimport wrap_node
+from cuda_graphs.graph.operands.values cimport from_bits, to_bits
+
+ParameterState = namedtuple("ParameterState", "type value")
+"""Name of a parameter's type, and its present value: an address for a pointer, None without a value."""
+
+
+cdef class Slot:
+    """The index of a parameter in an executable."""
+
+    cdef size_t index
+    cdef ParameterRef parameter
+
+
+cdef dict find_slots(const GraphExecHandle& graph):
+    cdef vector[PresentParameter] present
+    cdef Slot slot
+    cdef dict slots = {}
+    cdef size_t i
+    with nogil:
+        list_parameters(graph, present)
+    for i in range(present.size()):
+        slot = Slot()
+        slot.index, slot.parameter = i, present[i].parameter
+        slots[name_of(slot.parameter)] = slot
+    return slots
+
+
+cdef int read_changes(dict slots, dict values, ParameterChanges& changes) except -1:
+    cdef Slot slot
+    cdef ParameterChange* change
+    cdef size_t i = 0
+    changes.resize(len(values))
+    for name, value in values.items():
+        slot = slots.get(name)
+        if slot is None:
+            refuse_unknown(name, slots)
+        change = &changes[i]
+        change.index, change.parameter = slot.index, slot.parameter
+        change.value.bits = to_bits(slot.parameter.get().type, name, value, &change.value.owner)
+        change.value.known = True
+        i += 1
+    return 0
+
+
+cdef int refuse_unknown(name, dict slots) except -1:
+    known = ", ".join([each for each in slots if each != name]) or "none"
+    raise TypeError(f"the graph has no parameter {name!r}; it has: {known}")
+
+
+cdef int check_problem(const ParameterProblem& problem, dict slots, dict values) except -1:
+    if problem.fault == ParameterFault.kNone:
+        return 0
+    cdef str name = name_of(problem.parameter)
+    if problem.fault == ParameterFault.kGone:
+        refuse_unknown(name, slots)
+    if problem.fault == ParameterFault.kMissing:
+        raise RuntimeError(
+            f"parameter {name!r} has neither a default nor a value: pass {name}=... to launch() or set()"
+        )
+    value = values.get(name)
+    if problem.fault == ParameterFault.kLost:
+        raise RuntimeError(
+            f"parameter {name!r} cannot be set to {value!r}: a node that uses it was destroyed in the definition, so the "
+            "driver cannot find the node in the executable. Instantiate the definition again"
+        )
+    if problem.fault == ParameterFault.kPageable:
+        raise ValueError(
+            f"{name}={value!r} is neither memory that the driver knows nor memory of an alloc node. The memcpy node that "
+            "uses it cannot copy pageable host memory: use pinned memory (PinnedMemoryResource), or register the range "
+            "with CUDA"
+        )
+    if problem.fault == ParameterFault.kExtent:
+        raise ValueError(f"parameter {name!r} is the size or count of a node and must be 1 or more, got {value!r}")
+    where = ""
+    if problem.node:
+        node = wrap_node(problem.node, box_of[NodeRecord](problem.node))
+        where = f" in {node._identify(True)}{copy_rule(problem)}"
+    return check_attempt(problem.status, f"set parameter {name!r} to {value!r}{where}")
+
+
+# tests/conformance/driver, patch/kinds_of_memory_beside_device
+cdef str copy_rule(const ParameterProblem& problem):
+    is_pointer = problem.parameter.get().type.kind == ValueKind.kPointer
+    if box_of[NodeRecord](problem.node).kind != NodeKind.kMemcpy or not is_pointer:
+        return ""
+    return (
+        " (in an executable each side of a copy is limited to memory of pools, such as that of DeviceMemoryResource and "
+        "alloc nodes, or to memory outside of pools, such as pinned and managed memory; the parameter's default decides)"
+    )
+
+
+cdef str name_of(const ParameterRef& parameter):
+    return parameter.get().name.decode()
+
+
+cdef object present_values(const GraphExecHandle& graph):
+    cdef vector[PresentParameter] present
+    with nogil:
+        list_parameters(graph, present)
+    states = {}
+    for p in present:
+        value = from_bits(p.parameter.get().type, p.bits) if p.is_known else None
+        states[name_of(p.parameter)] = ParameterState(p.parameter.get().type.name.decode(), value)
+    return MappingProxyType(states)

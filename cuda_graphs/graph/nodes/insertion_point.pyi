@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, SupportsIndex
+
+from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.operands.condition import Condition
+from cuda_graphs.graph.operands.edge_data import EdgeData
+from cuda_graphs.objects.code.kernel import Kernel
+from cuda_graphs.objects.code.launch_config import LaunchConfig
+from cuda_graphs.objects.device.device import Device
+from cuda_graphs.objects.device.event import Event
+from cuda_graphs.objects.memory.buffer import Buffer
+
+from .node import GraphNode
+from .node_kinds import (
+    AllocNode,
+    ChildGraphNode,
+    EmptyNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    HostCallbackNode,
+    IfElseNode,
+    IfNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+    SwitchNode,
+    WhileNode,
+)
+from .options import GraphAllocOptions
+
+_Touched = int | Buffer | AllocNode | tuple[int | Buffer, int] | Any  # or an array
+
+class _Emits(Protocol):
+    def __cuda_graph_emit__(self, node: GraphNode, args: tuple[Any, ...], /) -> GraphNode: ...
+
+class _CudaArray(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Mapping[str, Any]: ...
+
+class _HostArray(Protocol):
+    @property
+    def __array_interface__(self) -> Mapping[str, Any]: ...
+
+class _DLPackArray(Protocol):
+    def __dlpack__(self) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+_Operand = SupportsIndex | Buffer | _CudaArray | _HostArray | _DLPackArray
+
+class Place:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def join(self, *nodes: GraphNode, name: str | None = None) -> EmptyNode: ...
+    def launch(
+        self,
+        config: LaunchConfig | Mapping[str, Any],
+        kernel: Kernel,
+        *args: Any,
+        edge: EdgeData | None = None,
+        name: str | None = None,
+        reads: Sequence[_Touched] = (),
+        writes: Sequence[_Touched] = (),
+    ) -> KernelNode: ...
+    def alloc(
+        self,
+        size: int,
+        options: GraphAllocOptions | Mapping[str, Any] | None = None,
+        *,
+        device: int | Device | None = None,
+        memory_type: str = "device",
+        peer_access: Sequence[int | Device] | None = None,
+        name: str | None = None,
+    ) -> AllocNode: ...
+    def free(self, dptr: SupportsIndex, *, name: str | None = None) -> FreeNode: ...
+    def memset(
+        self,
+        dst: _Operand,
+        value: Any,
+        width: int | None = None,
+        height: int = 1,
+        pitch: int = 0,
+        *,
+        dst_owner: Any = None,
+        name: str | None = None,
+    ) -> MemsetNode: ...
+    def memcpy(
+        self,
+        dst: _Operand,
+        src: _Operand,
+        size: int | None = None,
+        *,
+        width: int | None = None,
+        height: int | None = None,
+        depth: int | None = None,
+        dst_pitch: int | None = None,
+        src_pitch: int | None = None,
+        dst_height: int | None = None,
+        src_height: int | None = None,
+        dst_owner: Any = None,
+        src_owner: Any = None,
+        name: str | None = None,
+    ) -> MemcpyNode: ...
+    def embed(self, child: GraphDef, *, name: str | None = None) -> ChildGraphNode: ...
+    def record_event(self, event: Event, *, name: str | None = None) -> EventRecordNode: ...
+    def wait_event(self, event: Event, *, name: str | None = None) -> EventWaitNode: ...
+    def callback(
+        self, fn: Callable[[], object], *, user_data: Any = None, name: str | None = None
+    ) -> HostCallbackNode: ...
+    def if_then(self, condition: Condition, *, name: str | None = None) -> IfNode: ...
+    def if_else(self, condition: Condition, *, name: str | None = None) -> IfElseNode: ...
+    def while_loop(self, condition: Condition, *, name: str | None = None) -> WhileNode: ...
+    def switch(self, condition: Condition, count: int, *, name: str | None = None) -> SwitchNode: ...
+    def call(self, obj: _Emits, *args: Any, name: str | None = None) -> GraphNode: ...

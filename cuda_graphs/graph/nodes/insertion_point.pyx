@@ -1,0 +1,501 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Place: the base class of definitions and nodes, with the methods that add nodes.
+
+Every method works in the same steps. It reads the arguments into a spec (graph/nodes/spec.pyx). Then `_add` attaches the owners
+of the new node to the graph, calls the driver without the GIL, and records the node. If the driver refuses the node, the
+owners are detached again and the graph has not changed.
+"""
+
+cimport cython
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from libc.stddef cimport size_t
+from libcpp.memory cimport shared_ptr, unique_ptr
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUgraph, CUgraphNode, CUresult
+from cuda_graphs.core.driver.cuda_graph cimport (
+    CU_GRAPH_COND_TYPE_IF,
+    CU_GRAPH_COND_TYPE_SWITCH,
+    CU_GRAPH_COND_TYPE_WHILE,
+    CUgraphConditionalNodeType,
+    CUgraphEdgeData,
+)
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_noted
+from cuda_graphs.core.graphs.graph_handles cimport (
+    AllocKind,
+    GraphBox,
+    GraphLabels,
+    GraphMemory,
+    NodeHandle,
+    NodeKind,
+    NodeParameters,
+    NodePlace,
+    NodeRecord,
+    NodeSpec,
+    Owners,
+    OwnerSlot,
+    about_to_change,
+    add_inner_graph,
+    add_node,
+    alloc_kind,
+    as_owner,
+    create_graph_memory,
+    find_kind,
+    make_node,
+    place_after,
+    point_to,
+    share_owners,
+)
+from cuda_graphs.core.resources.handles cimport box_of
+from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
+from cuda_graphs.objects.numbers cimport read_unsigned
+from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
+from .labels cimport check_name, labels_of, set_name
+from cuda_graphs.graph.operands.operands cimport accept_edge
+from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, take_uses
+from .spec cimport (
+    addresses_of,
+    describe,
+    read_alloc,
+    read_child,
+    read_conditional,
+    read_event,
+    read_free,
+    read_host,
+    read_kernel,
+    type_of,
+)
+from cuda_graphs.graph.operands.access_ranges cimport read_touches, set_touches
+from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
+from . import options as graph_options
+from .freed_memory import explain_freed
+
+
+# NodeKind -> class. The modules of the classes fill it, so that this module does not import them.
+
+cdef PyObject* classes[<int>NodeKind.kOther + 1]
+
+
+cdef int register_class(NodeKind kind, type cls) except -1:
+    Py_INCREF(cls)
+    classes[<int>kind] = <PyObject*>cls
+    return 0
+
+
+cdef type class_of(NodeKind kind):
+    return <type>classes[<int>kind]
+
+
+cdef int read_dependency(Place self, object node, vector[CUgraphNode]* after) except -1:
+    if not isinstance(node, class_of(NodeKind.kOther)):
+        raise TypeError(f"expected GraphNode, got {type(node).__name__}")
+    cdef GraphBox* graph = (<Place>node)._open()
+    cdef NodeRecord* record = (<Place>node)._record()
+    if graph != self._record().graph:
+        check_attempt(
+            CUDA_ERROR_INVALID_VALUE,
+            f"make a node of the graph of {self._identify(True)} depend on {node._identify(True)} of another graph",
+        )
+    if record.raw != NULL:  # the entry node is virtual: it comes before all nodes without an edge
+        after.push_back(record.raw)
+    return 0
+
+
+cdef Place accept_graph(object child):
+    if not isinstance(child, class_of(NodeKind.kEntry)):
+        raise TypeError(f"child must be a GraphDef, got {type(child).__name__}")
+    return <Place>child
+
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* o)
+    ctypedef struct TypeSlots "PyTypeObject":
+        object (*tp_new)(PyTypeObject* cls, PyObject* args, PyObject* kwargs)
+
+cdef tuple no_arguments = ()
+
+
+cdef Place new_place(PyObject* cls, const NodeHandle& any, NodeRecord* record):
+    # tp_new skips __init__, which raises.
+    cdef Place self = <Place>(<TypeSlots*>cls).tp_new(<PyTypeObject*>cls, <PyObject*>no_arguments, NULL)
+    point_to(self._h, any, record[0])
+    return self
+
+
+cdef Place wrap_node(const NodeHandle& any, NodeRecord* record):
+    # Callbacks of weak references run while an object is destroyed, before it leaves its record. Its reference count is 0
+    # then, and it must not be returned.
+    if record.object != NULL and Py_REFCNT(<PyObject*>record.object) > 0:
+        return <Place>record.object
+    cdef NodeKind kind = NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind
+    cdef Place self = new_place(classes[<int>kind], any, record)
+    record.object = <PyObject*>self
+    return self
+
+
+cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
+    cdef NodeRecord* record = graph.nodes.find(raw)
+    cdef NodeKind kind = NodeKind.kOther
+    cdef CUresult status
+    if record == NULL:
+        with nogil:
+            status = find_kind(raw, &kind)
+        if status:
+            check_attempt(status, f"ask for the type of the node {<size_t>raw:#x}")
+        record = graph.nodes.find(raw)  # another thread may have added the record since
+    if record == NULL:
+        record = &add_node(graph[0], raw, kind, OwnerSlot())
+    return wrap_node(any, record)
+
+
+cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph):
+    return new_place(classes[<int>NodeKind.kEntry], any, &graph.entry)
+
+
+cdef CUgraph hand_out(GraphBox* graph) except? NULL:
+    cdef CUresult status
+    if graph.raw == NULL:
+        return NULL
+    status = share_owners(graph[0])
+    if status:
+        check_attempt(status, "attach the owners of a graph's nodes to the driver's graph")
+    return graph.raw
+
+
+cdef str freed_by(Place self, NodeSpec& spec):
+    # Returns the reason for a refused spec if a free node is the cause, else "".
+    cdef GraphBox* root = self._open()
+    while root.holder != NULL:
+        root = root.holder.graph
+    addresses = addresses_of(spec)
+    return explain_freed(wrap_graph(self._h, root), addresses) if addresses else ""
+
+
+@cython.freelist(256)
+cdef class Place:
+    """A position at which nodes are added: the beginning of a definition (GraphDef), or after a node (GraphNode).
+
+    Each method adds one node and returns it, so that calls can be chained. The new node depends on this node; a node that
+    is added to a GraphDef depends on no node. `join` and the sets `pred` and `succ` add more dependencies.
+
+    Only one thread at a time may change a definition and the graphs inside it (a rule of CUDA).
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(
+            f"{type(self).__name__} has no public constructor: methods of GraphDef and its nodes add nodes"
+        )
+
+    def __dealloc__(self):
+        cdef NodeRecord* record
+        if not self._h:
+            return
+        record = box_of[NodeRecord](self._h)
+        if record.object != <void*><PyObject*>self:  # a GraphDef: `object` of its record is the entry node, if any
+            return
+        record.object = NULL
+        if not record.is_alive() and record.graph.raw != NULL:
+            record.graph.nodes.recycle(record[0])
+
+    cdef NodeRecord* _record(self) except NULL:
+        if not self._h:
+            raise RuntimeError(f"this {type(self).__name__} was not made by cuda_graphs")
+        return box_of[NodeRecord](self._h)
+
+    cdef GraphBox* _open(self) except NULL:
+        cdef NodeRecord* record = self._record()
+        if record.graph.raw == NULL:
+            raise RuntimeError("GraphDef is no longer valid: the node around it has been destroyed")
+        if not record.is_alive():
+            raise RuntimeError(f"this node has been destroyed: {self._identify()}")
+        return record.graph
+
+    cdef OwnerSlot _attach(self, const Owners& owners) except *:
+        cdef GraphBox* graph = self._open()
+        cdef OwnerSlot slot = graph.owners.prepare(graph.raw, owners.first, owners.second)
+        if slot.page == NULL:
+            raise_noted("attach the owners of the node to its graph")
+        return slot
+
+    cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
+        cdef NodeRecord* record = &add_node(box_of[NodeRecord](self._h).graph[0], raw, kind, owners)
+        record.source = keep_source(record.graph, find_source())
+        if name is not None:
+            set_name(record, name)
+        return wrap_node(self._h, record)
+
+    cdef Place _add(self, NodeSpec& spec, object name, object edge=None):
+        cdef GraphBox* graph = self._open()
+        cdef NodePlace place = place_after(self._h)
+        cdef CUgraphEdgeData data
+        cdef OwnerSlot slot
+        cdef CUgraphNode raw = NULL
+        cdef CUresult status
+        check_name(name)
+        if edge is not None:
+            data = accept_edge(edge)
+            place.data = &data
+            if place.count == 0:
+                raise ValueError(
+                    "edge=... needs a predecessor: call node.launch(...) instead of definition.launch(...)"
+                )
+        cdef unique_ptr[NodeParameters] parameters
+        if not spec.uses.empty():
+            parameters = prepare_uses(graph, spec)
+        if spec.owners:
+            slot = self._attach(spec.owners)
+        about_to_change(graph[0])
+        with nogil:
+            status = make_node(place, spec, &raw)
+        if status:
+            graph.owners.rollback(slot)
+            along = "" if edge is None else f" along {edge!r}"
+            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}{freed_by(self, spec)}")
+        cdef Place node = self._added(raw, spec.kind, slot, name)
+        if parameters:
+            node._record().make_facts().parameters.swap(parameters)
+        return node
+
+    def join(self, *nodes, name=None):
+        """Add an EmptyNode that depends on this node and on all of `nodes`, which belong to the same graph.
+
+        Raises TypeError for an argument that is not a GraphNode. Raises CUDAError for a node of another graph, and for a
+        node that is given twice.
+        """
+        cdef GraphBox* graph = self._open()
+        cdef NodeSpec spec
+        cdef NodePlace place
+        cdef vector[CUgraphNode] after
+        cdef CUgraphNode raw = NULL
+        cdef CUresult status
+        check_name(name)
+        spec.begin(NodeKind.kEmpty)
+        if self._record().raw != NULL:  # the entry node is virtual: it comes before all nodes without an edge
+            after.push_back(self._record().raw)
+        for node in nodes:
+            read_dependency(self, node, &after)
+        place.graph, place.after, place.count = graph.raw, after.data(), after.size()
+        about_to_change(graph[0])
+        with nogil:
+            status = make_node(place, spec, &raw)
+        if status:
+            names = ", ".join([node._identify(True) for node in nodes])
+            check_attempt(status, f"add a join of {names or 'no nodes'} to {self._identify(True)}")
+        graph.edited |= after.size() > 1  # the order of the edges is arbitrary
+        return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
+
+    def launch(self, config, kernel, *args, edge=None, name=None, reads=(), writes=()):
+        """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
+
+        kernel         a Kernel, or a function made by `cuda_graphs.kernel` that is one task. Such a function takes its own
+                       arguments, and chooses the config if `config` is None. It may be any object with
+                       ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``
+        args           ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, device arrays, Conditions. Each is
+                       converted to the declared type of the parameter
+        edge           an EdgeData: the dependency of the new node on this node. Both nodes must be kernels unless the edge
+                       is a full edge
+        reads, writes  lists of the memory that the kernel touches, for `GraphDef.check`: Buffers, arrays, AllocNodes,
+                       pointer Parameters, pairs (address or Parameter, bytes), or an address. A single address stands for
+                       the memory from there to the end of its allocation
+
+        The graph keeps the kernel and the arguments that own resources. Cluster and cooperative settings become
+        attributes of the node. Raises CUDAError if the driver refuses `edge`, and ValueError for `edge` at a GraphDef,
+        which has no predecessor.
+        """
+        cdef NodeSpec spec
+        cdef Place node
+        if not isinstance(kernel, Kernel):
+            config, kernel, args = as_launch(config, kernel, args)
+        read_kernel(spec, config, kernel, args)
+        # Fast path for plain numbers without reads and writes, whose defaults are the one empty tuple.
+        if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:
+            return self._add(spec, name, edge)
+        touches = read_touches(reads, writes, args)
+        node = self._add(spec, name, edge)
+        set_touches(node._record(), touches)
+        return node
+
+    def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
+        """Add an AllocNode: `size` bytes at an address (`dptr`) that is fixed now and is the same in every launch.
+
+        Options are fields or a GraphAllocOptions. Memory that no FreeNode frees outlives the launch. Raises CUDAError for
+        size 0, ValueError for an unknown memory type.
+        """
+        cdef NodeSpec spec
+        cdef shared_ptr[GraphMemory] memory = create_graph_memory()
+        keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
+        options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
+        cdef int ordinal = read_alloc(spec, size, options)
+        spec.owners.first = as_owner(memory)
+        cdef Place node = self._add(spec, name)
+        cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
+        memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, type_of(kind))
+        if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
+            node._record().make_facts().device = ordinal
+        return node
+
+    def free(self, dptr, *, name=None):
+        """Add a FreeNode for an address (int) that an alloc node reserved.
+
+        Raises CUDAError for 0, for an address that is not the start of memory of an alloc node, and for an address that
+        this graph frees already.
+        """
+        cdef NodeSpec spec
+        read_free(spec, dptr)
+        return self._add(spec, name)
+
+    def memset(self, dst, value, width=None, height=1, pitch=0, *, dst_owner=None, name=None):
+        """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (ignored for one row).
+
+        dst        address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack). The graph
+                   keeps the memory of Buffers and arrays. It does not wait for a stream that the array names
+        value      an int in 0..255 fills bytes. A buffer of 1, 2 or 4 bytes (bytes, NumPy scalar) is one element. If dst
+                   is an array, any number is one element of the array's type, as in `array[...] = value`
+        width      elements in a row. None: all of dst, which may be an array with gaps between its rows
+        dst_owner  owner of the memory at an address: any object. The graph keeps it
+
+        Raises ValueError for an array that is in pageable host memory, is read-only, or needs more than one node. Raises
+        ValueError also for a fill beyond the end of dst and for a closed Buffer.
+        """
+        cdef NodeSpec spec
+        read_memset(spec, dst, value, width, height, pitch, dst_owner)
+        return self._add(spec, name)
+
+    def memcpy(
+        self, dst, src, size=None, *, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,
+        dst_height=None, src_height=None, dst_owner=None, src_owner=None, name=None,
+    ):
+        """Add a MemcpyNode: copy `size` bytes from `src` to `dst`, or rows and planes of rows.
+
+        dst, src     address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack). The
+                     graph keeps the memory of Buffers and arrays. It does not wait for a stream that an array names.
+                     Bytes are copied without conversion
+        size         bytes of contiguous memory. None: all of dst and src. Then at least one of them is not an address,
+                     and both have the same size. Arrays may then have gaps between rows and planes. An address or Buffer
+                     takes the bytes of an array in the order of the array's memory
+        width, height, depth
+                     a shape instead of a size: bytes in a row, rows in a plane, planes (as in CUDA_MEMCPY3D). None: 1, or
+                     the value of the arrays if `width` is None too
+        dst_pitch, src_pitch
+                     bytes from row to row. None: the pitch of the array, or `width`
+        dst_height, src_height
+                     rows from plane to plane. None: the value of the array, or `height`
+        dst_owner, src_owner
+                     owner of the memory at an address: any object. The graph keeps it
+
+        Memory is device memory, pinned, managed, registered with CUDA, or of an alloc node. Source and destination may
+        not overlap. Raises ValueError for pageable host memory, a copy beyond the end of an operand, a read-only dst, a
+        closed Buffer, and a copy that needs more than one node. Raises TypeError if the size is unknown.
+        """
+        cdef NodeSpec spec
+        cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
+        read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        return self._add(spec, name)
+
+    def embed(self, child, *, name=None):
+        """Add a ChildGraphNode with a copy of the current definition `child`. The graph does not keep `child` alive.
+
+        The copied nodes keep their names and sources. They use the named parameters of this definition, which gets the
+        parameters that it lacks. Raises ValueError if a parameter has another type in this definition. Raises CUDAError
+        if `child` holds alloc, free or conditional nodes (a rule of the driver), and RecursionError if a graph in `child`
+        would have more than 1024 graphs around it.
+        """
+        cdef NodeSpec spec
+        cdef GraphBox* source = accept_graph(child)._open()
+        cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
+        check_clash(source, self._open())
+        read_child(spec, child, source, self._open())
+        cdef Place node = self._add(spec, name)
+        node._record().make_facts().inner_labels = labels
+        try:
+            take_uses(source, node._record())
+        except BaseException:
+            node.destroy()
+            raise
+        return node
+
+    def record_event(self, event, *, name=None):
+        """Add an EventRecordNode: each launch records `event` at this node. The graph keeps the event."""
+        cdef NodeSpec spec
+        read_event(spec, NodeKind.kEventRecord, event)
+        return self._add(spec, name)
+
+    def wait_event(self, event, *, name=None):
+        """Add an EventWaitNode: wait for the work before the latest record of `event`. The graph keeps the event."""
+        cdef NodeSpec spec
+        read_event(spec, NodeKind.kEventWait, event)
+        return self._add(spec, name)
+
+    def callback(self, fn, *, user_data=None, name=None):
+        """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. `fn` must not use CUDA.
+
+        fn         a callable, whose exceptions go to sys.unraisablehook, or a ctypes function pointer `void (void*)`
+        user_data  argument of a ctypes function pointer: an int is passed unchanged, bytes as the address of a copy
+
+        The graph keeps both. A callable that refers to the graph makes a cycle that is never freed.
+        """
+        cdef NodeSpec spec
+        read_host(spec, fn, user_data)
+        return self._add(spec, name)
+
+    cdef Place _add_conditional(
+        self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name
+    ):
+        cdef NodeSpec spec
+        cdef unsigned int i
+        read_conditional(spec, condition, kind, type, size, self._open())
+        cdef Place node = self._add(spec, name)
+        node._record().make_facts().condition = spec.params.conditional.handle
+        for i in range(size):  # the driver owns the array, which lives as long as the node
+            add_inner_graph(node._record()[0], spec.params.conditional.phGraph_out[i])
+        return node
+
+    def if_then(self, condition, *, name=None):
+        """Add an IfNode: its body `then` runs if the condition is not 0.
+
+        The condition belongs to this graph or to a graph around it, and no other node uses it. Bodies may hold kernel,
+        empty, memset, memcpy, child graph and conditional nodes (a rule of the driver). Raises RecursionError for a body
+        that would have more than 1024 graphs around it.
+        """
+        return self._add_conditional(condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
+
+    def if_else(self, condition, *, name=None):
+        """Add an IfElseNode: `then` runs if the condition is not 0, `else_` if it is 0. See `if_then`."""
+        return self._add_conditional(condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+
+    def while_loop(self, condition, *, name=None):
+        """Add a WhileNode: `body` runs repeatedly, as long as the condition is not 0 before an iteration. See `if_then`."""
+        return self._add_conditional(condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
+
+    def switch(self, condition, count, *, name=None):
+        """Add a SwitchNode with `count` bodies: `branches[n]` runs if the condition is n, no body if it is >= count.
+
+        See `if_then`. Raises CUDAError for count 0.
+        """
+        cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
+        return self._add_conditional(condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
+
+    def call(self, obj, *args, name=None):
+        """Let `obj` add its nodes after this node. Returns the last of these nodes, which gets the name.
+
+        `obj` has a method `__cuda_graph_emit__(node, args) -> GraphNode`, which adds nodes after `node` for the arguments
+        `args`. Kernel compilers implement it to make kernels usable in graphs. The `source` of these nodes is this call.
+        """
+        check_name(name)
+        emit = getattr(type(obj), "__cuda_graph_emit__", None)
+        if emit is None:
+            raise TypeError(f"a {type(obj).__name__} cannot be called in a graph: it has no __cuda_graph_emit__")
+        cdef GraphBox* graph = self._open()
+        cdef bint pinned = pin_source()
+        try:
+            last = emit(obj, wrap_node(self._h, self._record()), args)
+        finally:
+            if pinned:
+                unpin_source()
+        if not isinstance(last, class_of(NodeKind.kOther)) or (<Place>last)._record().graph != graph:
+            raise TypeError(f"{type(obj).__name__}.__cuda_graph_emit__ must return a node of the graph, got {last!r}")
+        if name is not None:
+            last.name = name
+        return last

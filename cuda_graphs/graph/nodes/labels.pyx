@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of nodes, stored in the records of the handle layer (node_labels.hpp)."""
+
+from libc.stddef cimport size_t
+
+from cuda_graphs.core.driver.seam cimport raise_noted
+from cuda_graphs.core.graphs.graph_handles cimport NodeKind, copy_labels
+
+
+cdef int refuse_other_than_str(object name) except -1:
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a str, got {type(name).__name__}")
+    return 0
+
+
+cdef int set_name(NodeRecord* record, str name) except -1:
+    record.make_facts().labels.name = name.encode("utf-8", "surrogatepass")
+    return 0
+
+
+cdef object given_name(NodeRecord* record):
+    if not record.facts or record.facts.get().labels.name.empty():
+        return None
+    return record.facts.get().labels.name.decode("utf-8", "surrogatepass")
+
+
+cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *:
+    cdef shared_ptr[const GraphLabels] labels = copy_labels(graph[0])
+    if labels.get() == NULL:
+        raise_noted(f"list the nodes of {who!r}")
+    return labels
+
+
+# Kind -> names of the properties that give the graphs inside a node.
+cdef dict INNER = {
+    <int>NodeKind.kIf: ("then",),
+    <int>NodeKind.kIfElse: ("then", "else_"),
+    <int>NodeKind.kWhile: ("body",),
+    <int>NodeKind.kChild: ("child_graph",),
+}
+
+
+cdef object place_in_holder(GraphBox* graph):
+    cdef NodeRecord* holder = graph.holder
+    cdef size_t i = 0
+    if holder == NULL:
+        return None
+    while holder.facts.get().inner[i] != graph:
+        i += 1
+    names = INNER.get(<int>holder.kind)
+    return f"`{names[i]}`" if names else f"`branches[{i}]`"

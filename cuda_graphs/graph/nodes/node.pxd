@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.core.graphs.graph_handles cimport NodeRecord, NodeSpec
+from .insertion_point cimport Place
+
+
+cdef class GraphNode(Place):
+    # Returns the value of a property. A destroyed node returns its last value.
+    cdef object _value(self, str name)
+    # Returns the last values of the properties of a destroyed node.
+    cdef dict _last_values(self)
+
+    # Returns the name of the node in messages, without a call of the driver.
+    cdef str _words(self, name, bint with_handle)
+    cdef str _words_alone(self, name, bint with_handle)
+
+    # Reads the node's parameters from the driver into a fresh spec, without its owners.
+    cdef NodeRecord* _load(self, NodeSpec& spec) except NULL
+
+    # Reads the node's parameters with its owners and its uses of named parameters, for a spec that is then changed.
+    cdef int _load_all(self, NodeSpec& spec) except -1
+
+    # Sets the node's parameters and owners to those of a spec. If it raises, nothing has changed.
+    cdef int _set(self, NodeSpec& spec) except -1

@@ -1,0 +1,418 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""GraphNode: the base class of all nodes."""
+
+import re
+
+from cpython.object cimport PyObject
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+from libcpp.memory cimport unique_ptr
+
+from cuda_graphs.core.driver.cuda cimport (
+    CUDA_ERROR_INVALID_VALUE,
+    CUDA_SUCCESS,
+    CUgraph,
+    CUgraphNode,
+    CUresult,
+)
+from cuda_graphs.core.driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.graphs.graph_handles cimport (
+    Direction,
+    Edges,
+    GraphBox,
+    NodeKind,
+    NodeParameters,
+    NodeRecord,
+    NodeSpec,
+    OwnerSlot,
+    about_to_change,
+    add_edges,
+    destroy_node,
+    holds,
+    list_edges_of,
+    load_node,
+    note_memset_change,
+    owners_of,
+    remove_edges,
+    set_node,
+)
+from cuda_graphs.core.resources.handles cimport hold_python
+from cuda_graphs.objects.source cimport text_of
+from .labels cimport given_name, place_in_holder, set_name
+from cuda_graphs.graph.operands.operands cimport accept_edge
+from cuda_graphs.graph.operands.parameter cimport prepare_uses
+from .insertion_point cimport Place, hand_out, register_class, wrap_graph, wrap_node, wrap_raw
+from .spec cimport describe
+from cuda_graphs.errors import CUDAError
+from .adjacency import AdjacencySet
+from cuda_graphs.graph.operands.edge_data import EdgeData
+from .node_type import GraphNodeType
+
+CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+LEVELS_NAMED = 8  # number of graphs around a node that a message names
+OWNERS = ("kernel", "event", "callback_fn", "child_graph", "branches")
+
+
+cdef class GraphNode(Place):
+    """A node of a definition. Each kind has a class of its own. GraphNode itself is the class of unknown kinds.
+
+    A node has at most one Python object at a time, so all methods return the same object for it. A node keeps its
+    definition, and all definitions around it, alive. Properties show the current state of the driver. Properties of a
+    destroyed node keep their last values, except objects that the node released: these raise RuntimeError.
+    """
+
+    @property
+    def type(self):
+        """The GraphNodeType that the driver reports; None for the entry node and a destroyed node."""
+        cdef CUgraphNode raw = self._record().raw
+        cdef CUgraphNodeType type
+        cdef CUresult status
+        if raw == NULL:
+            return None
+        with nogil:
+            status = graph_driver().cuGraphNodeGetType(raw, &type)
+        check_attempt(status, "ask for the type of a node")
+        return GraphNodeType(<int>type)
+
+    @property
+    def graph(self):
+        """The GraphDef that holds this node. For a node in a body or an embedded graph it is the inner graph."""
+        return wrap_graph(self._h, self._record().graph)
+
+    @property
+    def handle(self):
+        """The CUgraphNode as an int; None for the entry node and a destroyed node."""
+        if self._record().raw != NULL:
+            hand_out(self._record().graph)  # other code can get the graph from the node
+        return self._raw()
+
+    def _raw(self):
+        """Return the handle, for internal use."""
+        return <uintptr_t>self._record().raw or None
+
+    @property
+    def is_valid(self):
+        """False once the node, or a node around its graph, was destroyed."""
+        cdef NodeRecord* record = self._record()
+        return record.graph.raw != NULL and record.is_alive()
+
+    @property
+    def name(self):
+        """The given name of the node, else the name of its kernel or function, else the name of its kind.
+
+        Assign a str to rename the node. Errors, DOT files and `GraphDef.check` use the name.
+        """
+        if self._record().kind == NodeKind.kEntry:
+            return "entry"
+        return self._own_name() or CAPITAL.sub("_", type(self).__name__.removesuffix("Node")).lower()
+
+    @name.setter
+    def name(self, str value not None):
+        self._open()
+        set_name(self._record(), value)
+
+    @property
+    def source(self):
+        """The source line that added the node, "/path/file.py:12"; None if it is unknown.
+
+        It is the innermost line outside of this package. For nodes that a kernel compiler adds in `call`, it is the line
+        of the call.
+        """
+        cdef NodeRecord* record = self._record()
+        return text_of(record.graph, record.source)
+
+    @property
+    def pred(self):
+        """The predecessors of this node: a live set (AdjacencySet). Assign nodes to replace all edges."""
+        return AdjacencySet(self, False)
+
+    @pred.setter
+    def pred(self, nodes):
+        AdjacencySet(self, False).replace(nodes)
+
+    @property
+    def succ(self):
+        """The successors of this node: a live set (AdjacencySet). Assign nodes to replace all edges."""
+        return AdjacencySet(self, True)
+
+    @succ.setter
+    def succ(self, nodes):
+        AdjacencySet(self, True).replace(nodes)
+
+    def destroy(self):
+        """Remove the node, its edges and the graphs inside it from the definition. Executables do not change.
+
+        Raises CUDAError in a graph that allocates or frees memory (a rule of the driver). A second call does nothing.
+        """
+        cdef NodeRecord* record = self._record()
+        cdef CUresult status
+        if record.raw == NULL:
+            return
+        values, name = self._read(), self._own_name()
+        status = destroy_node(record[0])
+        if status:
+            check_attempt(status, f"destroy {self._identify(True)}")
+        # Objects that own resources are released now, so the last values do not hold them.
+        for owner in OWNERS:
+            values.pop(owner, None)
+        values["name"] = name
+        record.make_facts().values = hold_python(<PyObject*>values)
+
+    def _read(self):
+        """Read the properties of the node's kind from the driver. Returns name -> value."""
+        return {}
+
+    def _function_name(self):
+        """Return the name of the function that the node runs, or None."""
+        return None
+
+    def _given_name(self):
+        """Return the given name of the node, or None."""
+        return given_name(self._record())
+
+    def _inner_graphs(self):
+        """Return the graphs inside the node, as GraphDefs."""
+        return ()
+
+    def _own_name(self):
+        """Return the given name or the function name of the node, or None."""
+        cdef NodeRecord* record = self._record()
+        name = given_name(record)
+        if name is None:
+            return self._function_name() if record.is_alive() else self._last_values().get("name")
+        return name
+
+    def _identify(self, bint with_handle=False):
+        """Return the name of the node in messages: class, name, source line, and the nodes around it."""
+        if self._record().kind == NodeKind.kEntry:
+            return self.graph._identify(with_handle)
+        return self._words(self._name_for_message(), with_handle)
+
+    def _name_for_message(self):
+        try:
+            return self._own_name()
+        except CUDAError:  # another error is being reported, which must not be hidden
+            return given_name(self._record())
+
+    cdef str _words(self, name, bint with_handle):
+        cdef GraphBox* graph = self._record().graph
+        cdef GraphNode holder
+        words = self._words_alone(name, with_handle)
+        for _ in range(LEVELS_NAMED):
+            if graph.holder == NULL:
+                return words
+            holder = wrap_node(self._h, graph.holder)
+            words += f" in {place_in_holder(graph)} of {holder._words_alone(holder._name_for_message(), with_handle)}"
+            graph = graph.holder.graph
+        return words if graph.holder == NULL else f"{words} in {graph.depth} more"
+
+    cdef str _words_alone(self, name, bint with_handle):
+        cdef NodeRecord* record = self._record()
+        words = type(self).__name__
+        if name is not None:
+            words += f" {name!r}"
+        facts = [f"handle {<uintptr_t>record.raw:#x}"] if with_handle and record.raw != NULL else []
+        source = text_of(record.graph, record.source)
+        if source is not None:
+            facts.append(source)
+        if facts:
+            words += f" ({', '.join(facts)})"
+        return words
+
+    cdef NodeRecord* _load(self, NodeSpec& spec) except NULL:
+        cdef NodeRecord* record = self._record()
+        cdef CUresult status
+        spec.begin(record.kind)
+        with nogil:
+            status = load_node(record.raw, spec)
+        if status:
+            # The given name only: reading the function name would call the driver and fail in the same way.
+            check_attempt(status, f"read the parameters of {self._words(given_name(record), True)}")
+        return record
+
+    cdef int _load_all(self, NodeSpec& spec) except -1:
+        cdef NodeRecord* record = self._load(spec)
+        spec.owners = owners_of(record.owners)
+        if not record.facts or not record.facts.get().parameters:
+            return 0
+        spec.uses = record.facts.get().parameters.get().uses
+        if record.kind != NodeKind.kKernel:  # the driver holds placeholders for missing values
+            spec.params = record.facts.get().parameters.get().wanted
+        return 0
+
+    cdef int _set(self, NodeSpec& spec) except -1:
+        cdef GraphBox* graph = self._open()
+        cdef NodeRecord* record = self._record()
+        cdef unique_ptr[NodeParameters] parameters
+        cdef OwnerSlot slot = record.owners
+        cdef CUresult status
+        cdef bint keeps = holds(slot, spec.owners)
+        if not spec.uses.empty():
+            parameters = prepare_uses(graph, spec)
+        if not keeps:
+            slot = self._attach(spec.owners) if spec.owners else OwnerSlot()
+        with nogil:
+            status = set_node(record.raw, spec)
+        if status:
+            if not keeps:
+                graph.owners.rollback(slot)
+            check_attempt(status, f"change {self._identify(True)} to {describe(spec)}")
+        if not keeps:
+            graph.owners.commit(graph.raw, slot, record[0])
+        if record.kind == NodeKind.kMemset or record.kind == NodeKind.kChild:
+            note_memset_change(graph[0])
+        if parameters or record.facts:
+            record.make_facts().parameters.swap(parameters)
+        return 0
+
+    cdef object _value(self, str name):
+        cdef NodeRecord* record = self._record()
+        if record.raw != NULL:
+            return self._read()[name]
+        values = self._last_values()
+        if name not in values:
+            self._open()  # raises: the node or its graph has been destroyed
+        return values[name]
+
+    cdef dict _last_values(self):
+        cdef NodeRecord* record = self._record()
+        return <object><PyObject*>record.facts.get().values.get() if record.facts and record.facts.get().values else {}
+
+    # Methods that AdjacencySet calls.
+
+    def _neighbours(self, bint forward):
+        cdef NodeRecord* record = self._record()
+        cdef Edges edges
+        cdef CUresult status
+        if record.raw == NULL:
+            return set()
+        with nogil:
+            status = list_edges_of(record.raw, direction(forward), edges)
+        if status:
+            check_attempt(status, f"ask for the edges of {self._identify(True)}")
+        return {wrap_raw(self._h, record.graph, raw) for raw in (edges.target if forward else edges.source)}
+
+    @staticmethod
+    def _is_node(thing):
+        return isinstance(thing, GraphNode)
+
+    def _edge_data(self, node, bint forward):
+        """Return the EdgeData of the edge to a neighbour, or None if there is no edge."""
+        cdef Edges edges
+        cdef NodeRecord* record = self._record()
+        if record.raw == NULL or (<GraphNode?>node)._record().graph != record.graph:
+            return None
+        collect_present(self, (node,), forward, edges)
+        if edges.size() == 0:
+            return None
+        return EdgeData(edges.data[0].from_port, edges.data[0].to_port, edges.data[0].type)
+
+    def _change(self, remove, add, bint forward, data=EdgeData()):
+        """Remove the edges to `remove` and add edges to `add` with `data`.
+
+        After an error no edge has changed, unless the driver also refuses to restore the removed edges.
+        """
+        cdef CUgraph graph = self._record().graph.raw
+        cdef Edges gone, new
+        cdef CUresult status = CUDA_SUCCESS, restored = CUDA_SUCCESS
+        collect_new(self, add, forward, accept_edge(data), new)
+        if remove:
+            collect_present(self, remove, forward, gone)
+        about_to_change(self._record().graph[0])
+        # Removal comes first, because a driver may refuse it for the whole graph.
+        if gone.size() != 0:
+            with nogil:
+                status = remove_edges(graph, gone)
+            if status:
+                check_attempt(status, f"remove edges between {self._identify(True)} and {listed(remove)}")
+        self._record().graph.edited = True
+        if new.size() != 0:
+            with nogil:
+                status = add_edges(graph, new)
+                if status and gone.size() != 0:
+                    restored = add_edges(graph, gone)
+            if status:
+                along = "" if data == EdgeData() else f" with {data!r}"
+                lost = f"; the edges with {listed(remove)} were removed and could not be restored" if restored else ""
+                check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}{along}{lost}")
+
+    def __hash__(self):
+        # Hash of the record, so that a later Python object of the node has the same hash. Shifted, because a GraphDef and
+        # its entry node share a record.
+        return <Py_hash_t>(<uintptr_t>self._h.get() >> 4)
+
+    def __repr__(self):
+        cdef NodeRecord* record = self._record()
+        if record.kind == NodeKind.kEntry:
+            return "<GraphNode entry>"
+        if record.raw == NULL:
+            return f"<{type(self).__name__} destroyed>"
+        try:
+            words = self._describe()
+        except CUDAError:  # a repr must not raise while a program is debugged
+            words = ""
+        name = given_name(record)
+        if name is not None:
+            words += f" name={name!r}"
+        return f"<{type(self).__name__} handle={<uintptr_t>record.raw:#x}{words}>"
+
+    def _describe(self):
+        """Return the part of the repr after the handle."""
+        return ""
+
+
+cdef str listed(nodes):
+    return ", ".join([node._identify(True) for node in nodes])
+
+
+cdef Direction direction(bint forward) noexcept nogil:
+    return Direction.kSuccessors if forward else Direction.kPredecessors
+
+
+cdef int collect_new(GraphNode self, object nodes, bint forward, CUgraphEdgeData data, Edges& edges) except -1:
+    cdef CUgraphNode here, there
+    for node in nodes:
+        here, there = edge_end(self, self), edge_end(self, node)
+        if here == there:  # checked here, because a driver may add the edges before the refused edge
+            check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
+        if forward:
+            edges.add(here, there, data)
+        else:
+            edges.add(there, here, data)
+    return 0
+
+
+cdef int collect_present(GraphNode self, object nodes, bint forward, Edges& edges) except -1:
+    """Collect the existing edges to `nodes` with their data, which the driver needs to find an edge."""
+    cdef GraphBox* graph = self._record().graph
+    cdef CUgraphNode raw = self._record().raw
+    cdef Edges now
+    cdef CUresult status
+    cdef size_t i
+    with nogil:
+        status = list_edges_of(raw, direction(forward), now)
+    if status:
+        check_attempt(status, f"ask for the edges of {self._identify(True)}")
+    for i in range(now.size()):
+        if wrap_raw(self._h, graph, now.target[i] if forward else now.source[i]) in nodes:
+            edges.copy(now, i)
+    return 0
+
+
+cdef CUgraphNode edge_end(GraphNode self, object node) except NULL:
+    if not isinstance(node, GraphNode):
+        raise TypeError(f"expected GraphNode, got {type(node).__name__}")
+    cdef NodeRecord* record = (<GraphNode>node)._record()
+    if record.raw == NULL:
+        check_attempt(CUDA_ERROR_INVALID_VALUE, f"change edges of {(<GraphNode>node)._identify(True)}, which has none")
+    if record.graph != self._record().graph:
+        check_attempt(
+            CUDA_ERROR_INVALID_VALUE,
+            f"add an edge between {self._identify(True)} and {(<GraphNode>node)._identify(True)} of another graph",
+        )
+    return record.raw
+
+
+register_class(NodeKind.kOther, GraphNode)

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.core.driver.cuda cimport CUcontext
+from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType, CUmemorytype
+from cuda_graphs.core.graphs.graph_handles cimport AllocKind, GraphBox, NodeKind, NodeSpec
+from cuda_graphs.objects.code.kernel cimport Kernel
+from cuda_graphs.objects.code.launch_config cimport LaunchConfig
+from cuda_graphs.graph.operands.condition cimport Condition
+
+# One function per kind: checks all arguments and fills a fresh spec. Adding a node, updating a node, and updating a node
+# of an executable use the same functions. If they raise, nothing else has changed. `around` is the graph of the node.
+# They raise RecursionError if graphs inside the node would be deeper than kMaxDepth.
+cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1
+cdef int read_alloc(NodeSpec& spec, object size, object options) except -1  # GraphAllocOptions; returns the device
+cdef int read_free(NodeSpec& spec, object dptr) except -1
+cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1
+cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1
+cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1  # kEventRecord or kEventWait
+cdef int read_conditional(
+    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
+    GraphBox* around) except -1
+
+# Fills the spec of a conditional node for a checked Condition and a context.
+cdef int fill_conditional(
+    NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
+    CUcontext context, GraphBox* around) except -1
+
+# Returns `args`, a tuple or list of kernel arguments, as a tuple. Raises TypeError for other objects.
+cdef tuple accept_arguments(object args)
+
+# Changes the spec of an existing kernel node. None keeps a part: the launch shape, the kernel, its arguments. The caller
+# sets the owners of the parts that stay: `first` owns the kernel, `second` the arguments.
+cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1
+
+# Returns a description of a spec for messages: "a memset of 4 x 1 elements at 0x1000".
+cdef str describe(NodeSpec& spec)
+# Returns the addresses that a driver looks up when it makes the node.
+cdef tuple addresses_of(NodeSpec& spec)
+
+# Return config and kernel of the spec of a kernel node.
+cdef LaunchConfig config_of(NodeSpec& spec)
+cdef Kernel kernel_of(NodeSpec& spec)
+
+cdef CUmemorytype type_of(AllocKind kind) noexcept

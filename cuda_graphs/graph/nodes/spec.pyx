@@ -1,0 +1,319 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+# cython: cdivision=True
+"""Converts Python values to a NodeSpec, with one `read_*` function per kind of node."""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUcontext, CUDA_ERROR_INVALID_VALUE, CUresult
+from cuda_graphs.core.driver.cuda_graph cimport (
+    CU_MEMORYTYPE_DEVICE,
+    CU_MEMORYTYPE_HOST,
+    CU_MEMORYTYPE_UNIFIED,
+    CUDA_CONDITIONAL_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v3,
+    CUDA_MEM_ALLOC_NODE_PARAMS_v2,
+    CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS_v2,
+    CUgraphConditionalNodeType,
+    CUmemorytype,
+    graph_driver,
+)
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.graphs.graph_handles cimport (
+    AllocKind,
+    Field,
+    GraphBox,
+    NodeKind,
+    NodeSpec,
+    alloc_kind,
+    as_owner,
+    destination_of,
+    kMaxDepth,
+    levels_inside,
+    seal_owners,
+    set_allocation,
+    settle_order,
+    share_owners,
+    source_of,
+)
+from cuda_graphs.core.resources.handles cimport EventHandle, KernelBox, box_of, kernel_of_node
+from cuda_graphs.objects.code.arguments cimport own_arguments, pack_arguments
+from cuda_graphs.objects.code.kernel cimport Kernel
+from cuda_graphs.objects.code.launch_config cimport LaunchConfig, LaunchConfig_accept
+from cuda_graphs.objects.numbers cimport read_address, read_size
+from .callback cimport read_callback
+from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.operands.operands cimport (
+    accept_condition,
+    accept_context,
+    accept_event,
+    accept_kernel,
+)
+from cuda_graphs.graph.operands.parameter cimport note_use
+from .embedding import describe_copy
+from .options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
+
+
+cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
+    spec.begin(NodeKind.kKernel)
+    fill_config(spec, LaunchConfig_accept(config))
+    return fill_arguments(spec, accept_kernel(kernel), args)
+
+
+cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1:
+    if kernel is not None and args is None:
+        raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
+    if config is not None:
+        fill_config(spec, LaunchConfig_accept(config))
+    if args is not None:
+        fill_arguments(spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), accept_arguments(args))
+    return 0
+
+
+cdef tuple accept_arguments(object args):
+    if type(args) is tuple:
+        return <tuple>args
+    if not isinstance(args, (tuple, list)):
+        raise TypeError(f"args must be a tuple of the kernel's arguments, got {type(args).__name__}")
+    return tuple(args)
+
+
+cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
+    cdef vector[size_t] stand_ins
+    cdef size_t i
+    pack_arguments(spec.arguments, kernel, args, &stand_ins)
+    spec.uses.clear()
+    for i in stand_ins:
+        note_use(spec, args[i], Field.kArgument, <unsigned int>i)
+    cdef KernelBox* code = box_of[KernelBox](kernel._h)
+    spec.params.kernel.func = code.function  # overrides `kern` unless it is NULL
+    spec.params.kernel.kern = code.raw
+    if code.function != NULL:
+        spec.params.kernel.kern = NULL
+    spec.params.kernel.kernelParams = spec.arguments.pointers()
+    spec.owners.first = as_owner(kernel._h)
+    spec.owners.second.reset()
+    own_arguments(args, spec.owners.second)
+    return 0
+
+
+cdef int fill_config(NodeSpec& spec, LaunchConfig config) except -1:
+    cdef CUDA_KERNEL_NODE_PARAMS_v3* p = &spec.params.kernel
+    if config._is_programmatic:
+        raise ValueError(
+            "config.programmatic_stream_serialization is for launches on a stream: pass edge=EdgeData.programmatic() to "
+            "the launch of a node"
+        )
+    spec.shape.cluster = config._cluster
+    spec.shape.cooperative = config._is_cooperative
+    # With a cluster, `config.grid` counts clusters but the driver counts blocks.
+    p.gridDimX = config._grid[0] * (config._cluster[0] or 1)
+    p.gridDimY = config._grid[1] * (config._cluster[1] or 1)
+    p.gridDimZ = config._grid[2] * (config._cluster[2] or 1)
+    p.blockDimX, p.blockDimY, p.blockDimZ = config._block[0], config._block[1], config._block[2]
+    p.sharedMemBytes = config._shmem_size
+    return 0
+
+
+cdef LaunchConfig config_of(NodeSpec& spec):
+    cdef CUDA_KERNEL_NODE_PARAMS_v3* p = &spec.params.kernel
+    cdef unsigned int* cluster = spec.shape.cluster
+    return LaunchConfig(
+        grid=(
+            p.gridDimX // (cluster[0] or 1),
+            p.gridDimY // (cluster[1] or 1),
+            p.gridDimZ // (cluster[2] or 1),
+        ),
+        cluster=(cluster[0], cluster[1], cluster[2]) if cluster[0] else None,
+        block=(p.blockDimX, p.blockDimY, p.blockDimZ),
+        shmem_size=p.sharedMemBytes,
+        is_cooperative=spec.shape.cooperative != 0,
+    )
+
+
+cdef Kernel kernel_of(NodeSpec& spec):
+    return Kernel._from_handle(kernel_of_node(spec.params.kernel.func, spec.params.kernel.kern))
+
+
+cdef int read_alloc(NodeSpec& spec, object size, object options) except -1:
+    cdef AllocKind kind = <AllocKind><int>memory_kind(options.memory_type)
+    cdef vector[int] peers
+    for peer in peer_ordinals(options.peer_access):
+        peers.push_back(peer)
+    spec.begin(NodeKind.kAlloc)
+    cdef int device = current_device() if options.device is None else device_ordinal(options.device, "device")
+    set_allocation(spec, kind, device, read_size(size, "size"), peers)
+    return device
+
+
+cdef int current_device() except -1:
+    cdef int device = 0
+    cdef CUresult status
+    with nogil:
+        status = graph_driver().cuCtxGetDevice(&device)
+    if status:
+        check_attempt(status, "find the device of an alloc node: give `device`, or call Device().set_current() first")
+    return device
+
+
+cdef CUmemorytype type_of(AllocKind kind) noexcept:
+    if kind == AllocKind.kHost:
+        return CU_MEMORYTYPE_HOST
+    return CU_MEMORYTYPE_DEVICE if kind == AllocKind.kDevice else CU_MEMORYTYPE_UNIFIED
+
+
+cdef int read_free(NodeSpec& spec, object dptr) except -1:
+    spec.begin(NodeKind.kFree)
+    spec.params.free.dptr = read_address(dptr, "dptr")
+    return 0
+
+
+cdef int check_depth(GraphBox* around, unsigned int levels_inside_node) except -1:
+    cdef unsigned int depth = around.depth + levels_inside_node
+    if depth > kMaxDepth:
+        raise RecursionError(f"graphs may be nested {kMaxDepth} deep; this node would add a graph at depth {depth}")
+    return 0
+
+
+cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1:
+    check_depth(around, 1 + levels_inside(source[0]))
+    spec.begin(NodeKind.kChild)
+    spec.child = <void*>child
+    spec.params.graph.graph = source.raw
+    seal_owners(source[0])  # the embedded graph is a copy that shares the owners
+    cdef CUresult status = share_owners(source[0])
+    if status:
+        check_attempt(status, f"attach the owners of the nodes of {child!r} before it is embedded")
+    status = settle_order(source[0])
+    if status:
+        check_attempt(status, f"put the edges of {child!r} in order before it is embedded")
+    return 0
+
+
+cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1:
+    spec.begin(NodeKind.kHost)
+    return read_callback(fn, user_data, &spec.params.host, &spec.owners)
+
+
+cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1:
+    cdef EventHandle h = accept_event(event)
+    spec.begin(kind)
+    if kind == NodeKind.kEventRecord:
+        spec.params.eventRecord.event = h.get()[0]
+    else:
+        spec.params.eventWait.event = h.get()[0]
+    spec.owners.first = as_owner(h)
+    return 0
+
+
+cdef int read_conditional(
+    NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, GraphBox* around
+) except -1:
+    cdef Condition c = accept_condition(condition)
+    fill_conditional(spec, c, kind, type, size, accept_context("conditional node"), around)
+    if c._context not in (NULL, spec.params.conditional.ctx):
+        check_attempt(
+            CUDA_ERROR_INVALID_VALUE,
+            f"add a conditional node on {c!r}, which belongs to another context: call set_current() of the device that was "
+            "current when the condition was created",
+        )
+    return 0
+
+
+cdef int fill_conditional(
+    NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
+    CUcontext context, GraphBox* around
+) except -1:
+    check_depth(around, 1)
+    spec.begin(kind)
+    spec.params.conditional.handle = condition._handle
+    spec.params.conditional.type = type
+    spec.params.conditional.size = size
+    spec.params.conditional.ctx = context
+    return 0
+
+
+# Descriptions of specs, one function per kind.
+
+ctypedef str (*Describe)(NodeSpec& spec)
+
+
+cdef str describe_launch(NodeSpec& spec):
+    return f"a launch of {kernel_of(spec)._name()} with {config_of(spec)!r}"
+
+
+cdef str describe_alloc(NodeSpec& spec):
+    cdef CUDA_MEM_ALLOC_NODE_PARAMS_v2* p = &spec.params.alloc
+    cdef size_t i
+    peers = [f"{p.accessDescs[i].location.id}" for i in range(p.accessDescCount)]
+    where = f" on device {p.poolProps.location.id}" if alloc_kind(p.poolProps) != AllocKind.kHost else ""
+    access = f", with access of device {' and '.join(peers)}" if peers else ""
+    return f"an allocation of {p.bytesize} bytes of {MEMORY_TYPES[<int>alloc_kind(p.poolProps)]} memory{where}{access}"
+
+
+cdef str describe_free(NodeSpec& spec):
+    return f"a free of {spec.params.free.dptr:#x}"
+
+
+cdef str describe_memset(NodeSpec& spec):
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    return f"a memset of {p.width} x {p.height} elements at {p.dst:#x}"
+
+
+cdef str describe_memcpy(NodeSpec& spec):
+    cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
+    size = copy.WidthInBytes * copy.Height * copy.Depth
+    return f"a memcpy of {size} bytes from {source_of(copy[0]):#x} to {destination_of(copy[0]):#x}"
+
+
+cdef str describe_child(NodeSpec& spec):
+    return describe_copy(<object>spec.child)
+
+
+cdef str describe_host(NodeSpec& spec):
+    return f"a call of the function at {<uintptr_t><void*>spec.params.host.fn:#x}"
+
+
+cdef str describe_record(NodeSpec& spec):
+    return f"a record of the event {<uintptr_t>spec.params.eventRecord.event:#x}"
+
+
+cdef str describe_wait(NodeSpec& spec):
+    return f"a wait for the event {<uintptr_t>spec.params.eventWait.event:#x}"
+
+
+cdef str describe_conditional(NodeSpec& spec):
+    cdef CUDA_CONDITIONAL_NODE_PARAMS* p = &spec.params.conditional
+    return f"a conditional node with {p.size} bodies on the condition {p.handle:#x}"
+
+
+cdef Describe[<int>NodeKind.kOther + 1] words
+
+words[<int>NodeKind.kKernel] = describe_launch
+words[<int>NodeKind.kAlloc] = describe_alloc
+words[<int>NodeKind.kFree] = describe_free
+words[<int>NodeKind.kMemset] = describe_memset
+words[<int>NodeKind.kMemcpy] = describe_memcpy
+words[<int>NodeKind.kChild] = describe_child
+words[<int>NodeKind.kHost] = describe_host
+words[<int>NodeKind.kEventRecord] = describe_record
+words[<int>NodeKind.kEventWait] = describe_wait
+for conditional in (NodeKind.kIf, NodeKind.kIfElse, NodeKind.kWhile, NodeKind.kSwitch):
+    words[<int>conditional] = describe_conditional
+
+
+cdef str describe(NodeSpec& spec):
+    return words[<int>spec.kind](spec)
+
+
+cdef tuple addresses_of(NodeSpec& spec):
+    if spec.kind == NodeKind.kFree:
+        return (spec.params.free.dptr,)
+    if spec.kind == NodeKind.kMemset:
+        return (spec.params.memset.dst,)
+    if spec.kind == NodeKind.kMemcpy:
+        return (destination_of(spec.params.memcpy.copyParams), source_of(spec.params.memcpy.copyParams))
+    return ()

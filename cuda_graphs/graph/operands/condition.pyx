@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Condition: the value on the device that a conditional node reads."""
+
+from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalHandle
+from cuda_graphs.objects.code.arguments cimport register_handle_type
+
+
+cdef class Condition:
+    """A 32-bit value that kernels set and one conditional node reads. Made by `GraphDef.create_condition`.
+
+    Pass it to a kernel whose parameter is a `cudaGraphConditionalHandle`; the kernel calls
+    `cudaGraphSetConditional(handle, value)`. It belongs to the definition that made it but does not keep it alive.
+    """
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("Condition has no public constructor: call GraphDef.create_condition()")
+
+    @staticmethod
+    cdef Condition _from_handle(CUgraphConditionalHandle handle):
+        cdef Condition self = Condition.__new__(Condition)
+        self._handle = handle
+        return self
+
+    @property
+    def handle(self):
+        """The 64-bit CUgraphConditionalHandle, as an int."""
+        return self._handle
+
+    def __eq__(self, other):
+        if not isinstance(other, Condition):
+            return NotImplemented
+        return self._handle == (<Condition>other)._handle
+
+    def __hash__(self):
+        return hash((Condition, self._handle))
+
+    def __repr__(self):
+        return f"<Condition handle={self._handle:#x}>"
+
+
+register_handle_type(Condition)

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameter: a value that nodes of a definition use by name. Each executable has its own value."""
+
+from cpython.object cimport PyObject
+from libcpp.memory cimport make_shared, unique_ptr
+from libcpp.string cimport string
+from libcpp.utility cimport move
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.graphs.graph_handles cimport (
+    NamedParameter,
+    ParameterTable,
+    ParameterUse,
+    ValueKind,
+    ValueType,
+    as_extent,
+    copy_uses,
+    find_clash,
+    hold_places,
+    parameters_of,
+)
+from .values cimport accept_type, from_bits, to_bits
+
+# Names of the positional arguments of Graph.launch.
+RESERVED = ("self", "stream")
+
+
+cdef class Parameter(StandIn):
+    """A value that nodes use by name. Made by `GraphDef.param`. All graphs in the definition's hierarchy share it.
+
+    Pass it to `launch` as an argument, and to `memset` or `memcpy` as an operand. `Graph.launch(stream, name=value)` and
+    `Graph.set(name=value)` set its value in an executable.
+    """
+
+    def __dealloc__(self):
+        if self._p and self._p.get().object == <void*><PyObject*>self:
+            self._p.get().object = NULL
+
+    cdef NamedParameter* _named(self) except NULL:
+        if not self._p:
+            raise RuntimeError("this Parameter was not made by cuda_graphs")
+        return self._p.get()
+
+    @property
+    def name(self):
+        """The name of the parameter."""
+        return self._named().name.decode()
+
+    @property
+    def type(self):
+        """The name of its type: "i8" to "u64", "f16", "bf16", "f32", "f64", "bool" or "pointer"."""
+        return self._named().type.name.decode()
+
+    @property
+    def default(self):
+        """The initial value in executables, as an address for a pointer; None if the parameter has no default."""
+        cdef NamedParameter* p = self._named()
+        return from_bits(p.type, p.initial.bits) if p.initial.known else None
+
+    def __repr__(self):
+        if not self._p:
+            return "<Parameter of nothing>"
+        default = "" if self.default is None else f" default={self.default}"
+        return f"<Parameter {self.name!r} {self.type}{default}>"
+
+
+cdef Parameter wrap(const ParameterRef& p):
+    cdef Parameter self
+    if p.get().object != NULL:
+        return <Parameter>p.get().object
+    self = Parameter.__new__(Parameter)
+    self._p = p
+    self._bits, self._width = p.get().initial.bits, p.get().type.size
+    p.get().object = <PyObject*>self
+    return self
+
+
+cdef Parameter declare(GraphBox* graph, object name, object type, object default):
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a str, got {name.__class__.__name__}")
+    if not name.isidentifier() or name in RESERVED:
+        raise ValueError(f"a parameter cannot be called {name!r}: its name must be usable as a keyword of Graph.launch")
+    cdef const ValueType* kind = accept_type(type)
+    cdef ParameterTable* table = &parameters_of(graph[0])
+    cdef string key = name.encode()
+    cdef ParameterRef fresh = make_shared[NamedParameter]()
+    fresh.get().name = key
+    fresh.get().type = kind
+    if default is not None:
+        fresh.get().initial.bits = to_bits(kind, name, default, &fresh.get().initial.owner)
+        fresh.get().initial.known = True
+    cdef ParameterRef found = table.find(key)
+    if found:
+        return same(wrap(found), fresh)
+    table.add(fresh)
+    return wrap(fresh)
+
+
+cdef Parameter same(Parameter known, const ParameterRef& wanted):
+    """Return the existing parameter. Raises ValueError if its type or default differs from the wanted parameter."""
+    cdef NamedParameter* have = known._named()
+    if have.type != wanted.get().type:
+        raise ValueError(f"{known!r} exists already and cannot have the type {wanted.get().type.name.decode()}")
+    if wanted.get().initial.known and not (have.initial.known and have.initial.bits == wanted.get().initial.bits):
+        raise ValueError(f"{known!r} exists already, and its default cannot change")
+    return known
+
+
+cdef int note_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=0) except -1:
+    cdef ParameterUse use
+    drop_use(spec, field, argument)
+    use.parameter, use.field, use.argument = parameter._p, field, argument
+    spec.uses.push_back(use)
+    return 0
+
+
+cdef int drop_use(NodeSpec& spec, Field field, unsigned int argument=0) except -1:
+    cdef vector[ParameterUse] others
+    if spec.uses.empty():
+        return 0
+    for use in spec.uses:
+        if use.field != field or use.argument != argument:
+            others.push_back(use)
+    spec.uses.swap(others)
+    return 0
+
+
+cdef bint has_use(NodeSpec& spec, Field field) noexcept:
+    for use in spec.uses:
+        if use.field == field:
+            return True
+    return False
+
+
+cdef object use_of(NodeSpec& spec, Field field, object other):
+    for use in spec.uses:
+        if use.field == field:
+            return wrap(use.parameter)
+    return other
+
+
+cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field field, Opaque* owner) except? 0xBAD:
+    cdef NamedParameter* p = value._named()
+    if p.type.kind != ValueKind.kPointer:
+        raise TypeError(f"{name} must be an address, but {value!r} is not a pointer")
+    note_use(spec, value, field)
+    owner[0] = p.initial.owner
+    return p.initial.bits
+
+
+cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
+    cdef NamedParameter* p = value._named()
+    if p.type.kind != ValueKind.kUint and p.type.kind != ValueKind.kInt:
+        raise TypeError(f"{name} must be a count, but {value!r} has no integer type")
+    cdef size_t extent = as_extent(p.type[0], p.initial.bits)
+    if p.initial.known and not 0 < extent < (1ULL << 63):
+        raise ValueError(f"{name} must be 1 or more, but {value!r} has a smaller default")
+    note_use(spec, value, Field.kExtent)
+    return extent
+
+
+cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1:
+    cdef NamedParameter* p = value._named()
+    if p.type.size > 4:
+        raise TypeError(f"value must have 1, 2 or 4 bytes, but {value!r} has {p.type.size}")
+    note_use(spec, value, Field.kValue)
+    pattern[0] = <unsigned int>p.initial.bits
+    return <int>p.type.size
+
+
+cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) except *:
+    cdef unique_ptr[NodeParameters] made = unique_ptr[NodeParameters](new NodeParameters())
+    cdef CUresult status
+    for use in spec.uses:
+        if not parameters_of(graph[0]).has(use.parameter):
+            raise ValueError(f"{wrap(use.parameter)!r} belongs to another definition: definitions do not share parameters")
+    made.get().uses = spec.uses
+    with nogil:
+        status = hold_places(spec, made.get()[0])
+    if status:
+        check_attempt(status, "allocate the placeholder for memory that a parameter will name")
+    return move(made)
+
+
+cdef int check_clash(GraphBox* source, GraphBox* target) except -1:
+    cdef ParameterRef clash = find_clash(source[0], target[0])
+    if not clash:
+        return 0
+    known = wrap(parameters_of(target[0]).find(clash.get().name))
+    raise ValueError(f"cannot embed a definition that uses {wrap(clash)!r}: the target definition has {known!r}")
+
+
+cdef int take_uses(GraphBox* source, NodeRecord* holder) except -1:
+    cdef CUresult status = copy_uses(source[0], holder[0])
+    return check_attempt(status, "find the nodes of an embedded definition that use parameters") if status else 0

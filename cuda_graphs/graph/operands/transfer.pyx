@@ -1,0 +1,255 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Copies and fills: converts operands (addresses, Buffers, arrays) and shapes to the parameters of memcpy and memset nodes.
+
+An address has no known size, and the user may name its owner. A Buffer has a size, an array also a layout; both own their
+memory. copy_shape.py and fill.py compute shapes. This module handles contiguous bytes without them.
+"""
+
+from libc.stddef cimport size_t
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr
+from cuda_graphs.core.driver.cuda_graph cimport (
+    CU_MEMORYTYPE_UNIFIED,
+    CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS_v2,
+    CUmemorytype,
+)
+from cuda_graphs.core.graphs.graph_handles cimport (
+    Field,
+    NodeKind,
+    NodeSpec,
+    destination_of,
+    set_destination,
+    set_source,
+    source_of,
+)
+from cuda_graphs.core.resources.handles cimport Opaque
+from cuda_graphs.objects.memory.array_view cimport ArrayView
+from cuda_graphs.objects.memory.buffer cimport parse_fill_value
+from cuda_graphs.objects.numbers cimport read_size
+from .operands cimport Memory, accept_context, find_type, kUnbounded, read_operand
+from .parameter cimport Parameter, drop_use, has_use, use_element, use_extent, use_pointer, use_of
+from . import fill
+from .copy_shape import Extents, Operand, Shape, Side, explicit_shape, shape_of
+
+
+cdef int check_writable(ArrayView array, object value) except -1:
+    if array is not None and array.is_read_only:
+        raise ValueError(f"dst is a read-only {type(value).__name__}")
+    return 0
+
+
+cdef object operand(str name, Memory* place, ArrayView array):
+    return Operand(name, None if place.size == kUnbounded else place.size, array)
+
+
+cdef ArrayView memory_of(
+    NodeSpec& spec, object value, str name, Field field, object owner, Memory* memory, Opaque* keeper
+):
+    """Read an operand that may be a Parameter. Returns its layout if it is an array."""
+    if not isinstance(value, Parameter):
+        drop_use(spec, field)
+        return read_operand(value, name, owner, memory, keeper)
+    if owner is not None:
+        raise ValueError(f"{name}_owner is for addresses only: {name} is a Parameter, whose values the graph keeps itself")
+    memory.size = kUnbounded
+    memory.address = use_pointer(spec, value, name, field, keeper)
+    return None
+
+
+cdef size_t extent_of(NodeSpec& spec, object value, str name) except? 0xBAD:
+    if isinstance(value, Parameter):
+        return use_extent(spec, value, name)
+    drop_use(spec, Field.kExtent)
+    return read_size(value, name)
+
+
+# ---- memcpy
+
+cdef tuple NO_EXTENTS = (None,) * len(Extents._fields)
+
+
+cdef int read_memcpy(
+    NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
+) except -1:
+    spec.begin(NodeKind.kMemcpy)
+    return fill_memcpy(spec, dst, src, size, extents, dst_owner, src_owner, None)
+
+
+cdef int change_memcpy(
+    NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner
+) except -1:
+    cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
+    if dst is None and dst_owner is not None:
+        raise ValueError("dst_owner requires dst")
+    if src is None and src_owner is not None:
+        raise ValueError("src_owner requires src")
+    if dst is None:
+        dst = use_of(spec, Field.kDestination, <size_t>first_destination_byte(copy[0]))
+    if src is None:
+        src = use_of(spec, Field.kSource, <size_t>first_source_byte(copy[0]))
+    if size is None and (extents is None or extents == NO_EXTENTS):
+        size = use_of(spec, Field.kExtent, None)
+    return fill_memcpy(spec, dst, src, size, extents, dst_owner, src_owner, shape_of_copy(copy[0]))
+
+
+cdef int fill_memcpy(
+    NodeSpec& spec, object dst, object src, object size, tuple extents, object dst_owner, object src_owner, object before
+) except -1:
+    cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
+    cdef Memory to, source
+    cdef size_t count = 0 if size is None else extent_of(spec, size, "size")
+    cdef ArrayView to_array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &to, &spec.owners.first)
+    cdef ArrayView source_array = memory_of(spec, src, "src", Field.kSource, src_owner, &source, &spec.owners.second)
+    check_writable(to_array, dst)
+    spec.params.memcpy.copyCtx = accept_context("memcpy node")
+    if extents is not None and extents != NO_EXTENTS:
+        given = read_extents(extents)
+        if size is not None:
+            raise TypeError("size is for copies in one dimension: give width, height and depth instead")
+        set_shape(copy, explicit_shape(
+            operand("dst", &to, to_array), operand("src", &source, source_array), given, before))
+    elif isinstance(size, Parameter) or size is not None and to_array is None and source_array is None and before is None:
+        check_contiguous("dst", to_array)
+        check_contiguous("src", source_array)
+        check_size(count, "dst", to.size)
+        check_size(count, "src", source.size)
+        copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
+    else:
+        set_shape(copy, shape_of(
+            operand("dst", &to, to_array), operand("src", &source, source_array), None if size is None else count, before))
+    set_destination(copy[0], to.address, type_of(dst, to.address, "dst"))
+    set_source(copy[0], source.address, type_of(src, source.address, "src"))
+    if not spec.uses.empty() and (copy.Height > 1 or copy.Depth > 1):
+        raise ValueError("a copy of rows cannot use parameters: in an executable only copies of contiguous bytes can change")
+    return 0
+
+
+cdef int check_contiguous(str name, ArrayView array) except -1:
+    if array is not None and Operand(name, None, array).layout().in_memory_order().axes:
+        raise ValueError(f"{name} has gaps, so it is copied as a whole: leave out size")
+    return 0
+
+
+cdef CUmemorytype type_of(object operand, CUdeviceptr address, str name) except *:
+    """Return the memory type of an operand. A Parameter is "unified", which allows memory of any type."""
+    if not isinstance(operand, Parameter):
+        return find_type(address, name)
+    if (<Parameter>operand)._named().initial.known:
+        find_type(address, name)  # raises for memory that cannot be copied
+    return CU_MEMORYTYPE_UNIFIED
+
+
+cdef int check_size(size_t size, str name, size_t room) except -1:
+    if size > room:
+        raise ValueError(f"{name} has {room} bytes, and the node would touch {size}")
+    return 0
+
+
+cdef object read_extents(tuple extents):
+    return Extents(*[
+        None if value is None else read_size(value, name) for name, value in zip(Extents._fields, extents, strict=True)
+    ])
+
+
+cdef int set_shape(CUDA_MEMCPY3D* copy, object shape) except -1:
+    copy.WidthInBytes, copy.Height, copy.Depth = shape.width, shape.height, shape.depth
+    copy.dstPitch, copy.dstHeight = shape.dst
+    copy.srcPitch, copy.srcHeight = shape.src
+    copy.dstXInBytes = copy.dstY = copy.dstZ = 0
+    copy.srcXInBytes = copy.srcY = copy.srcZ = 0
+    return 0
+
+
+cdef object shape_of_copy(const CUDA_MEMCPY3D& copy):
+    return Shape(
+        copy.WidthInBytes, copy.Height, copy.Depth, Side(copy.dstPitch, copy.dstHeight), Side(copy.srcPitch, copy.srcHeight)
+    )
+
+
+cdef size_t first_source_byte(const CUDA_MEMCPY3D& copy) noexcept:
+    return source_of(copy) + (copy.srcZ * copy.srcHeight + copy.srcY) * copy.srcPitch + copy.srcXInBytes
+
+
+cdef size_t first_destination_byte(const CUDA_MEMCPY3D& copy) noexcept:
+    return destination_of(copy) + (copy.dstZ * copy.dstHeight + copy.dstY) * copy.dstPitch + copy.dstXInBytes
+
+
+# ---- memset
+
+cdef int read_memset(
+    NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
+) except -1:
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    cdef Memory place
+    spec.begin(NodeKind.kMemset)
+    cdef ArrayView array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &place, &spec.owners.first)
+    check_writable(array, dst)
+    p.ctx = accept_context("memset node")
+    p.dst = place.address
+    set_element(spec, array, value)
+    p.height, p.pitch = read_size(height, "height"), read_size(pitch, "pitch")
+    if width is not None:
+        p.width = extent_of(spec, width, "width")
+        if array is not None and p.height > 1 and p.pitch == 0 and len(array.shape) > 1:
+            p.pitch = array.strides[-2]
+    elif array is not None and p.height == 1 and p.pitch == 0:
+        p.width, p.height, p.pitch = fill.rows_of("dst", array, p.elementSize)
+    elif place.size != kUnbounded and p.height == 1:
+        if place.size % p.elementSize:
+            raise ValueError(f"the {place.size} bytes of dst are not a multiple of the {p.elementSize} bytes of the value")
+        p.width = place.size // p.elementSize
+    else:
+        raise TypeError("width is needed: the number of elements in a row of dst is unknown")
+    return check_fill(spec, &place, array)
+
+
+cdef int change_memset(
+    NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
+) except -1:
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    cdef Memory place
+    cdef ArrayView array = None
+    p.ctx = accept_context("memset node")
+    place.size = kUnbounded
+    if dst is not None:
+        array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &place, &spec.owners.first)
+        check_writable(array, dst)
+        p.dst = place.address
+    elif dst_owner is not None:
+        raise ValueError("dst_owner requires dst")
+    if value is not None:
+        set_element(spec, array, value)
+    if width is not None:
+        p.width = extent_of(spec, width, "width")
+    if height is not None:
+        p.height = read_size(height, "height")
+    if pitch is not None:
+        p.pitch = read_size(pitch, "pitch")
+    return check_fill(spec, &place, array)
+
+
+cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    if isinstance(value, Parameter):
+        p.elementSize = <unsigned int>use_element(spec, value, &p.value)
+        if array is not None and array.itemsize != p.elementSize:
+            raise TypeError(f"dst has elements of {array.itemsize} bytes, and {value!r} has {p.elementSize}")
+        return 0
+    drop_use(spec, Field.kValue)
+    if array is not None:
+        value = fill.element_of(array, value)
+    p.elementSize = <unsigned int>parse_fill_value(value, &p.value)
+    return 0
+
+
+cdef int check_fill(NodeSpec& spec, Memory* place, ArrayView array) except -1:
+    """Raise ValueError for a fill beyond the end of the operand. The driver checks addresses."""
+    cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
+    if p.height > 1 and has_use(spec, Field.kExtent):
+        raise ValueError("the width of a fill of rows cannot be a Parameter: it cannot change in an executable")
+    if array is None and place.size == kUnbounded or p.width == 0 or p.height == 0:
+        return 0
+    operand("dst", place, array).check_room(fill.layout_of_fill(p.width, p.height, p.pitch, p.elementSize))
+    return 0

@@ -1,0 +1,315 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hands the blocks of a kernel to the threads that run it (see block_runner.hpp).
+#include "block_runner.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "clock.hpp"
+#include "faults.hpp"
+#include "hostdriver/objects/context.hpp"
+#include "hostdriver/objects/kernel.hpp"
+#include "hostdriver/objects/stream.hpp"
+#include "hostdriver/sanitizer/accesses.hpp"
+#include "hostdriver/sanitizer/random_order.hpp"
+#include "scheduler.hpp"
+#include "thread_state.hpp"
+#include "thread_store.hpp"
+
+namespace cgh {
+namespace {
+
+constexpr double kSmall = 15;        // microseconds: cheaper launches stay on one thread
+constexpr double kChunk = 10;        // microseconds of blocks that a thread takes at a time
+constexpr double kWorthWaking = 25;  // microseconds of remaining work that justify waking a sleeping worker
+
+struct Launch {
+    Kernel& kernel;
+    const cgh_launch& dims;
+    const void* params;
+    void* run_context;
+    Context* context;
+    Task* task = thread_state.task;  // set while the checks are on
+};
+
+std::size_t shared_bytes(const Launch& launch) {
+    return (launch.kernel.code().static_shared_bytes + 15u) / 16 * 16 + launch.dims.dynamic_shared_bytes;
+}
+
+// Calls the kernel's entry for a range of blocks.
+struct Entry {
+    const Launch& launch;
+    const cgh_launch& dims;
+    void* shared;
+    std::uint64_t first, end;
+};
+
+void call_entry(const void* argument) {
+    const Entry& entry = *static_cast<const Entry*>(argument);
+    entry.launch.kernel.code().entry(&entry.dims, entry.launch.params, entry.shared, entry.first, entry.end);
+}
+
+CUresult enter_unchecked(const Launch& launch, const cgh_launch& dims, void* shared, std::uint64_t first,
+                         std::uint64_t end) {
+    const Entry entry{launch, dims, shared, first, end};
+    void* const outer_run = std::exchange(thread_state.run_context, launch.run_context);
+    Context* const outer_context = std::exchange(thread_state.kernel_context, launch.context);
+    const CUresult fault = run_guarded(call_entry, &entry);
+    thread_state.run_context = outer_run;
+    thread_state.kernel_context = outer_context;
+    return fault;
+}
+
+// The shared memory of a block (`own`), and that of all blocks that run together (`around`), which contains it.
+struct SharedMemory {
+    std::byte* own;
+    std::byte* around;
+    std::size_t around_bytes;
+};
+
+CUresult enter(const Launch& launch, const cgh_launch& dims, const SharedMemory& shared, std::uint64_t first,
+               std::uint64_t end) {
+    if (launch.task == nullptr) return enter_unchecked(launch, dims, shared.own, first, end);
+    KernelRun run;
+    run.task = launch.task;
+    run.kernel = &launch.kernel;
+    run.dims = &dims;
+    run.params = launch.params;
+    run.shared = shared.own;
+    run.shared_bytes = shared_bytes(launch);
+    run.shared_around = shared.around;
+    run.shared_around_bytes = shared.around_bytes;
+    const TaskScope task(launch.task);
+    KernelRun* const outer = std::exchange(thread_state.kernel_run, &run);
+    const CUresult fault = enter_unchecked(launch, dims, shared.own, first, end);
+    thread_state.kernel_run = outer;
+    return fault;
+}
+
+CUresult enter(const Launch& launch, std::uint64_t first, std::uint64_t end) {
+    return enter(launch, launch.dims, {thread_state.shared, nullptr, 0}, first, end);
+}
+
+class BlockJob final : public Job {
+  public:
+    BlockJob(const Launch& launch, std::uint64_t blocks, std::uint64_t chunk, unsigned threads)
+        : launch_(launch), blocks_(blocks), threads_(threads), chunk_(chunk) {}
+
+    bool wanted() const override { return cursor_.load(std::memory_order_relaxed) < blocks_; }
+    void help() override {
+        grow_shared(shared_bytes(launch_));
+        while (step(nullptr)) {
+        }
+    }
+
+    // Takes a chunk and runs it. Adds the measured ticks and blocks to `done`. Returns false if no chunk was left.
+    struct Measured {
+        std::uint64_t ticks = 0, blocks = 0;
+    };
+    bool step(Measured* done) {
+        const std::uint64_t size = chunk_.load(std::memory_order_relaxed);
+        const std::uint64_t first = cursor_.fetch_add(size, std::memory_order_relaxed);
+        if (first >= blocks_) return false;
+        const std::uint64_t end = std::min(first + size, blocks_);
+        const std::uint64_t from = ticks();
+        const CUresult fault = enter(launch_, first, end);
+        const std::uint64_t spent = ticks() - from;
+        if (fault != CUDA_SUCCESS) {
+            fault_.store(fault, std::memory_order_relaxed);
+            cursor_.store(blocks_, std::memory_order_relaxed);  // skips the rest of the grid
+            return false;
+        }
+        if (done != nullptr) {
+            done->ticks += spent;
+            done->blocks += end - first;
+        }
+        // Chunks grow until one takes long enough. Enough chunks remain for all threads to end at about the same time.
+        const std::uint64_t left = blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed));
+        if (static_cast<double>(spent) < kChunk / 2 * ticks_per_microsecond())
+            chunk_.store(std::max<std::uint64_t>(1, std::min(size * 2, left / (2 * threads_))),
+                         std::memory_order_relaxed);
+        return true;
+    }
+    std::uint64_t left() const { return blocks_ - std::min(blocks_, cursor_.load(std::memory_order_relaxed)); }
+    CUresult fault() const { return fault_.load(std::memory_order_relaxed); }
+
+  private:
+    const Launch& launch_;
+    const std::uint64_t blocks_;
+    const unsigned threads_;
+    alignas(64) std::atomic<std::uint64_t> cursor_{0};
+    std::atomic<std::uint64_t> chunk_;
+    std::atomic<CUresult> fault_{CUDA_SUCCESS};
+};
+
+CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per_block, float block_threads,
+                    const Stream* stream) {
+    Scheduler& scheduler = Scheduler::get();
+    const unsigned threads = scheduler.concurrency();
+    const double microsecond = ticks_per_microsecond();
+    std::uint64_t chunk = 1;
+    if (ticks_per_block > 0) {
+        const auto wish = static_cast<std::uint64_t>(kChunk * microsecond / ticks_per_block);
+        chunk = std::clamp<std::uint64_t>(wish, 1, std::max<std::uint64_t>(1, blocks / (4 * threads)));
+    }
+    BlockJob job(launch, blocks, chunk, threads);
+    BlockJob::Measured mine;
+    {
+        SharedJob shared(job, stream);
+        bool called = threads == 1;
+        for (double known = ticks_per_block;;) {
+            // Helpers are called once enough work is known to be left: before the first chunk, or after it.
+            const double left = known * static_cast<double>(job.left()) / microsecond;
+            if (!called && left > kWorthWaking) {
+                scheduler.call_help(std::min(threads - 1, static_cast<unsigned>(left / kChunk)));
+                called = true;
+            }
+            if (!job.step(&mine)) break;
+            known = static_cast<double>(mine.ticks) / static_cast<double>(mine.blocks);
+        }
+    }
+    if (mine.blocks != 0)
+        launch.kernel.note_cost(static_cast<float>(mine.ticks) / static_cast<float>(mine.blocks) / block_threads);
+    return job.fault();
+}
+
+// Threads that run blocks at the same time. In each turn every thread runs the piece of its number.
+class Crowd {
+  public:
+    explicit Crowd(std::uint64_t size) : size_(size) {}
+
+    template <class Body>
+    void run(const Body& body) {
+        std::vector<std::thread> others;
+        for (std::uint64_t number = 1; number < size_; ++number) others.emplace_back(body, number);
+        body(std::uint64_t{0});
+        for (std::thread& other : others) other.join();
+    }
+
+    // Waits until all threads have arrived. The last thread calls `between` first.
+    template <class Between>
+    void meet(const Between& between) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (++come_ == size_) {
+            between();
+            come_ = 0;
+            ++turn_;
+            changed_.notify_all();
+            return;
+        }
+        changed_.wait(lock, [this, turn = turn_] { return turn_ != turn; });
+    }
+
+  private:
+    const std::uint64_t size_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::uint64_t come_ = 0;  // guarded by mutex_, like turn_
+    std::uint64_t turn_ = 0;
+};
+
+std::uint64_t blocks_of(const std::uint32_t extents[3]) {
+    return std::uint64_t{extents[0]} * extents[1] * extents[2];
+}
+
+// Returns the linear index of a block of a cluster. Clusters are boxes of blocks; both are counted with x first.
+std::uint64_t block_index(const cgh_launch& dims, std::uint64_t cluster, std::uint64_t rank) {
+    std::uint64_t place[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        const std::uint64_t clusters = dims.grid[axis] / dims.cluster[axis];
+        place[axis] = cluster % clusters * dims.cluster[axis] + rank % dims.cluster[axis];
+        cluster /= clusters;
+        rank /= dims.cluster[axis];
+    }
+    return (place[2] * dims.grid[1] + place[1]) * dims.grid[0] + place[0];
+}
+
+// Runs every block on its own thread, so that blocks can wait for each other. A cooperative launch runs all blocks at
+// once (validate() has checked that there are not too many). Any other launch runs one cluster after the other.
+CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperative) {
+    const std::uint64_t ranks = blocks_of(launch.dims.cluster);
+    const std::uint64_t clusters = cooperative ? blocks / ranks : 1;  // at the same time
+    const std::uint64_t turns = blocks / ranks / clusters;
+    std::uint32_t grid[16] = {sizeof grid};  // cooperative_groups.h reads the first two words
+    std::uint32_t ended = 0;
+    std::atomic<CUresult> fault{CUDA_SUCCESS};
+    const std::size_t step = (shared_bytes(launch) + 255) / 128 * 128;
+    const std::size_t all = step * ranks * clusters;
+    const AlignedBytes shared = allocate_aligned(all);
+    std::vector<cgh_together> together(clusters);
+    const auto threads = static_cast<std::uint32_t>(blocks_of(launch.dims.block) * ranks);
+    const auto begin = [&] {
+        for (std::uint64_t i = 0; i < clusters; ++i)
+            together[i] = {cooperative ? grid : nullptr, shared.get() + i * ranks * step, step, 0, &ended, threads};
+    };
+    begin();
+    Crowd crowd(ranks * clusters);
+    crowd.run([&](std::uint64_t number) {
+        cgh_launch dims = launch.dims;
+        dims.together = &together[number / ranks];
+        for (std::uint64_t turn = 0; turn < turns; ++turn) {
+            const std::uint64_t block = block_index(dims, turn * clusters + number / ranks, number % ranks);
+            const CUresult error =
+                enter(launch, dims, {shared.get() + number * step, shared.get(), all}, block, block + 1);
+            if (error != CUDA_SUCCESS) {
+                CUresult none = CUDA_SUCCESS;
+                fault.compare_exchange_strong(none, error);
+                __atomic_store_n(&ended, 1u, __ATOMIC_RELEASE);
+            }
+            crowd.meet(begin);
+            if (fault.load() != CUDA_SUCCESS) return;
+        }
+    });
+    return fault.load();
+}
+
+// Runs the blocks in random order. Very large grids are divided into pieces of adjacent blocks.
+CUresult run_at_random(const Launch& launch, std::uint64_t blocks) {
+    constexpr std::uint64_t kMostPieces = 1 << 20;
+    const std::uint64_t piece = (blocks + kMostPieces - 1) / kMostPieces;
+    std::vector<std::uint32_t> order;
+    draw_order(static_cast<std::uint32_t>((blocks + piece - 1) / piece), &order);
+    for (const std::uint64_t place : order) {
+        const std::uint64_t first = place * piece;
+        if (const CUresult fault = enter(launch, first, std::min(first + piece, blocks)); fault != CUDA_SUCCESS)
+            return fault;
+    }
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, bool cooperative, const Stream* stream,
+                    void* run_context) {
+    const Launch launch{kernel, dims, params, run_context, &stream->context().root()};
+    if (launch.task != nullptr) check_kernel(kernel);
+    catch_memory_faults();
+    const std::uint64_t blocks = blocks_of(dims.grid);
+    if (const std::size_t need = std::max<std::size_t>(shared_bytes(launch), 128); need > thread_state.shared_bytes)
+        grow_shared(need);
+    const bool meets = kernel.code().uses_cluster != 0 && blocks_of(dims.cluster) > 1;
+    if (cooperative || meets) return run_together(launch, blocks, cooperative);
+    if (blocks == 1) return enter(launch, 0, 1);
+    if (order_is_random()) return run_at_random(launch, blocks);
+    const auto block_threads = static_cast<float>(dims.block[0] * dims.block[1] * dims.block[2]);
+    const double ticks_per_block = kernel.ticks_per_thread() * block_threads;
+    const double estimate = ticks_per_block * static_cast<double>(blocks);
+    if (Scheduler::get().concurrency() == 1) return enter(launch, 0, blocks);
+    if (estimate > 0 && estimate < kSmall * ticks_per_microsecond()) {
+        const std::uint64_t from = ticks();
+        const CUresult fault = enter(launch, 0, blocks);
+        kernel.note_cost(static_cast<float>(ticks() - from) / static_cast<float>(blocks) / block_threads);
+        return fault;
+    }
+    return run_shared(launch, blocks, ticks_per_block, block_threads, stream);
+}
+
+}  // namespace cgh

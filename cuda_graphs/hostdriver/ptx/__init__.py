@@ -1,0 +1,8 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The image loader of the host driver: PTX text (from NVRTC and LLVM's NVPTX) -> LLVM -> native code.
+
+This package reads PTX, holds the table of its instructions, lowers them to LLVM IR, compiles the IR to native code and
+caches that code. It also fills the C structs of `hostdriver/image_loader.h`. It knows no driver, device or graph, and
+imports only `cuda_graphs.compiler` from the rest of the library. The entry point is `loader.load`.
+"""

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Element types: conversion from NumPy's types, and the representation of elements on the host.
+
+NumPy has no bfloat16. Its elements are float32 on the host. Copies to the device round them to nearest, ties to even.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, bf16, bool_, f32, i32
+from cuda_graphs.compiler.language.annotations import VectorType
+from cuda_graphs.objects.numbers import as_int, is_address
+
+__all__ = ["accept_dtype", "accept_element", "from_device", "host_dtype", "to_device", "to_element"]
+
+# Element types of Python's built-in types, as in annotations of kernels.
+PYTHON = {int: i32, float: f32, bool: bool_}
+BY_NUMPY = {np.dtype(t.dtype): t for t in SCALARS.values() if t.dtype is not None}
+
+
+def accept_dtype(given: Any) -> ScalarType:
+    """Return the element type for `given`: an element type, a NumPy type of the same layout, or int, float, bool.
+
+    Raises:
+        TypeError: `given` is not such a type.
+    """
+    if isinstance(given, ScalarType) and given.name in SCALARS:
+        return given
+    found = PYTHON.get(given) if isinstance(given, type) else None
+    if found is None and (
+        isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic))
+    ):
+        wanted = np.dtype(given)
+        found = bf16 if wanted.name == "bfloat16" else BY_NUMPY.get(wanted)
+    if found is None:
+        raise TypeError(
+            "dtype must be an element type (cg.i8 to cg.u64, cg.f16, cg.bf16, cg.f32, cg.f64, cg.bool_, one of NumPy, "
+            f"or a vector type), got {given!r}"
+        )
+    return found
+
+
+def accept_element(given: Any) -> tuple[ScalarType, tuple[int, ...]]:
+    """Return the type of the components and the shape of an element; the shape is () for a number.
+
+    Raises:
+        TypeError: `given` is neither a vector type nor an argument for `accept_dtype`.
+    """
+    if isinstance(given, VectorType):
+        return accept_dtype(given.dtype), given.shape
+    return accept_dtype(given), ()
+
+
+def host_dtype(dtype: ScalarType) -> np.dtype[Any]:
+    """Return the NumPy type of elements on the host."""
+    return np.dtype(np.float32 if dtype.dtype is None else dtype.dtype)
+
+
+def to_device(values: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
+    """Convert `values` of type `host_dtype(dtype)` to elements of the device, of type `device_dtype(dtype)`."""
+    if dtype is not bf16:
+        return values
+    bits = values.view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(values), np.uint32(0x7FC0), rounded).astype(np.uint16)
+
+
+def from_device(elements: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
+    """Convert elements of the device to values of type `host_dtype(dtype)`."""
+    if dtype is not bf16:
+        return elements
+    return (elements.astype(np.uint32) << np.uint32(16)).view(np.float32)
+
+
+def device_dtype(dtype: ScalarType) -> np.dtype[Any]:
+    """Return a NumPy type with the layout of elements on the device."""
+    return np.dtype(np.uint16 if dtype.dtype is None else dtype.dtype)
+
+
+def to_element(value: Any, dtype: ScalarType, what: str, inner: tuple[int, ...] = ()) -> bytes:
+    """Return the bytes of one element with this value. A vector takes all components, or one number for all of them.
+
+    Raises:
+        TypeError: `value` is a float for an integer type, or is not a number.
+        OverflowError: `value` is an integer outside the range of the type.
+        ValueError: The components have a shape other than `inner`.
+    """
+    if not inner:
+        return to_number(value, dtype, what)
+    parts = np.asarray(value, object)
+    if parts.shape == ():
+        return to_number(value, dtype, what) * math.prod(inner)
+    if parts.shape != inner:
+        raise ValueError(
+            f"{what} takes components of shape {inner}, or one number, got the shape {parts.shape}"
+        )
+    return b"".join(to_number(part, dtype, what) for part in parts.flat)
+
+
+def to_number(value: Any, dtype: ScalarType, what: str) -> bytes:
+    if dtype.kind in ("int", "uint", "bool"):
+        value = as_integer(value, dtype, what)
+    elif not is_real(value):
+        raise TypeError(f"{what} takes a number, got {type(value).__name__}")
+    with np.errstate(over="ignore"):  # overflow gives an infinity, as in a kernel
+        return to_device(np.array([value], host_dtype(dtype)), dtype).tobytes()
+
+
+def is_real(value: Any) -> bool:
+    """Return True for a number that `float` accepts. Arrays of one element also have __float__, but are rejected."""
+    if isinstance(value, (str, bytes)) or np.iscomplexobj(value) or getattr(value, "ndim", 0) != 0:
+        return False
+    return (hasattr(value, "__float__") or hasattr(value, "__index__")) and not is_address(value)
+
+
+def as_integer(value: Any, dtype: ScalarType, what: str) -> int:
+    number = int(value) if isinstance(value, np.bool_) else as_int(value)
+    if number is None:
+        raise TypeError(f"{what} takes an integer, got {value!r} ({type(value).__name__}): convert it")
+    bits = 1 if dtype.kind == "bool" else 8 * dtype.size
+    low, high = (-(1 << bits - 1), 1 << bits - 1) if dtype.kind == "int" else (0, 1 << bits)
+    if not low <= number < high:
+        raise OverflowError(f"{what} takes values from {low} to {high - 1}, got {number}")
+    return number

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport int32_t, uint64_t
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr
+from cuda_graphs.objects.memory.array_view cimport ArrayView
+from cuda_graphs.objects.memory.buffer cimport Buffer
+from cuda_graphs.objects.device.stream cimport Stream
+from .reading cimport Reading
+
+
+# An argument that is an array of another library.
+cdef class ForeignArray:
+    cdef readonly object array, dtype
+    cdef readonly tuple shape
+    cdef readonly str path
+    cdef Py_ssize_t leaf
+    cdef uint64_t key
+    cdef CUdeviceptr address      # address that the kernel uses
+    cdef vector[int32_t] extents
+    cdef bint is_of_host          # memory of the host: the program reads it without synchronising a stream
+    cdef bint is_read_only
+    cdef readonly bint needs_grad  # True for a PyTorch tensor with requires_grad
+    cdef bint is_packed           # True for C order without gaps
+    cdef bint is_written          # True if the kernel writes it, through any parameter with this array
+    cdef ArrayView view           # the memory that the array exposes, and its owner
+    cdef object memory            # NumPy view of that memory; None if the kernel uses the memory in place
+    cdef object packed            # `memory`, or a copy without gaps
+    cdef Buffer staged            # device memory with a copy of `packed`; None if the device can access `packed`
+
+
+# The arrays of other libraries in one call.
+cdef class Foreign:
+    cdef list arrays
+
+    cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner)
+
+    # Copies the arrays that the device cannot access to the device. `writes` holds the paths that the kernel writes.
+    cdef int bring(self, Stream stream, object writes, Reading* r) except -1
+
+    # Copies the arrays that the kernel wrote back to the host, and waits for the stream if an array is on the host.
+    cdef int finish(self, Stream stream) except -1
+
+    # Raises ValueError if an array needs a copy: a graph cannot copy arguments in each launch.
+    cdef int check_stays(self, object writes) except -1
+
+
+# Returns the elements of the host array at a leaf as a NumPy array; None if the leaf has no host array.
+cdef object host_values(Foreign staff, Py_ssize_t leaf)

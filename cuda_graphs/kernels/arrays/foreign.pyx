@@ -1,0 +1,245 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of NumPy, PyTorch, CuPy and others as arguments of kernels.
+
+The kernel uses an array in place if the device can access it and it has no gaps. Other arrays are copied to the device
+before the tasks, and back after them if the kernel writes them. The program reads a host array without synchronising a
+stream, so a call with a host array returns when the kernel is done.
+
+The copies use the memory that the array exposes. NumPy's conversion does not work, as NumPy treats an array that only
+offers DLPack as one object. The array's own assignment does not work, as a tensor rejects NumPy arrays.
+"""
+
+import math
+
+from libc.stdint cimport int32_t, uint64_t, uintptr_t
+
+from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs.core.resources.handles cimport raw_of
+from cuda_graphs.objects.code.arguments cimport is_known_memory
+from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
+from cuda_graphs.objects.memory.dlpack cimport kDLCPU, kDLCUDAHost
+from cuda_graphs.objects.device.stream cimport Stream
+from .ndarray cimport key_of, of_buffer
+from .reading cimport Reading
+
+from cuda_graphs.core.driver.choice import is_told_of_accesses
+from cuda_graphs.objects.memory.buffer import Buffer as BufferType
+from cuda_graphs.compiler.language import annotations
+from cuda_graphs.compiler.language.signature import BY_DTYPE, array_spec
+from cuda_graphs.compiler.ir.types import SCALARS, bf16
+from cuda_graphs.kernels.targets import current_device
+from .tensors import shown
+
+
+cdef class ForeignArray:
+    """One array, and the address that the kernel uses for it."""
+
+
+cdef class Foreign:
+    """The arrays of other libraries in one call."""
+
+    def __cinit__(self):
+        self.arrays = []
+
+    cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner):
+        cdef ForeignArray self_ = describe(array, path, inner)
+        self_.leaf = leaf
+        self.arrays.append(self_)
+        return self_
+
+    cdef int bring(self, Stream stream, object writes, Reading* r) except -1:
+        cdef ForeignArray array, other
+        for array in self.arrays:
+            array.is_written = array.path in writes
+            if array.is_read_only and array.is_written:
+                raise ValueError(f"parameter {array.path!r} is read-only, but the kernel writes it: pass a copy")
+        for array in self.arrays:
+            if not array.is_packed and not array.is_of_host:
+                raise ValueError(
+                    f"parameter {array.path!r} has gaps or is not in C order: pass a contiguous array, and copy it "
+                    "back if the kernel writes it"
+                )
+        for array in self.arrays:
+            for other in self.arrays:  # the same array twice is one array in the kernel too
+                if other is array or other.array is array.array:
+                    break
+            if other is not array:
+                array.address = other.address
+                other.is_written |= array.is_written
+            elif not array.is_packed or not is_reached(array.address):
+                stage(array, stream)
+            r.leaves[array.leaf].bits = array.address
+        return 0
+
+    cdef int finish(self, Stream stream) except -1:
+        cdef ForeignArray array
+        cdef bint waits = False
+        for array in self.arrays:
+            waits = waits or array.is_of_host
+            if array.staged is not None and array.is_written:
+                copy(array.packed.ctypes.data, array.staged._address, array.packed.nbytes, stream, array)
+        if waits:
+            stream.sync()
+        for array in self.arrays:
+            if array.packed is not None and array.packed is not array.memory and array.is_written:
+                array.memory[...] = array.packed
+        return 0
+
+    cdef int check_stays(self, object writes) except -1:
+        cdef ForeignArray array
+        for array in self.arrays:
+            if not array.is_packed or not is_known_memory(array.address):
+                raise ValueError(
+                    f"parameter {array.path!r} is a {type(array.array).__name__} that the device cannot access: a graph cannot copy "
+                    "it in each launch; pass a cg.ndarray"
+                )
+            if array.is_read_only and array.path in writes:
+                raise ValueError(f"parameter {array.path!r} is read-only: pass a copy")
+        return 0
+
+
+cdef ForeignArray describe(object array, str path, tuple inner):
+    if type(array).__name__ == "MaskedArray":  # its interface omits the mask
+        raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
+    cdef ArrayView view = None
+    cdef bint wants = getattr(array, "requires_grad", False) is True
+    if not isinstance(array, (int, float, complex, str, bytes, list, tuple)):
+        view = view_array(shown(array) if wants else array, f"parameter {path!r}")
+    if view is None:
+        raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
+    cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
+    self.array, self.path, self.view = array, path, view
+    self.dtype, self.key = element_of(array, view, path)
+    self.needs_grad = wants
+    self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
+    # PyTorch refuses to expose the interface of a tensor with requires_grad.
+    self.is_of_host = is_host(array) if wants else not hasattr(array, "__cuda_array_interface__") and is_host(array)
+    self.is_packed = True
+    cdef Py_ssize_t step = view.itemsize
+    for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
+        self.is_packed = self.is_packed and (extent <= 1 or stride == step)
+        step *= extent
+    self.is_packed = self.is_packed or step == 0
+    for extent in view.shape:
+        if extent > 0x7FFFFFFF:
+            raise ValueError(f"parameter {path!r} has the shape {view.shape}: extents of arrays in kernels must be below 2**31")
+        self.extents.push_back(<int32_t>extent)
+    cdef Py_ssize_t outer = len(view.shape) - len(inner)
+    if inner:
+        self.key = key_of(self.dtype, max(outer, 0), False, tuple(view.shape[outer:]) if outer >= 0 else ())
+    else:
+        self.key |= <uint64_t>outer << 8
+    self.key |= <uint64_t>wants << 16
+    return self
+
+
+def view_memory(array, dtype):
+    """Return the NDArray that `from_dlpack` makes of an array. `dtype` may be a vector type, or None."""
+    from .dtypes import accept_element
+
+    if getattr(array, "needs_grad", False):
+        raise TypeError(f"{array!r} has a gradient, and a view of its memory would lose it: use the array itself")
+    inner = () if dtype is None else accept_element(dtype)[1]
+    cdef ForeignArray found = describe(array, "array", inner)
+    scalar = found.dtype if dtype is None else accept_element(dtype)[0]
+    spec = array_spec(annotations.NDArray(scalar, None, inner), found, "array")
+    size = found.view.itemsize * math.prod(found.shape)
+    is_known = size == 0 or is_known_memory(found.address)  # libraries place empty arrays at arbitrary addresses
+    if found.is_read_only or not found.is_packed or not is_known:
+        raise ValueError(
+            f"array, a {type(array).__name__}, is read-only, has gaps, or is not in memory of the driver (device, managed "
+            "or pinned memory): copy it with from_numpy of a cuda_graphs.ndarray"
+        )
+    buffer = BufferType.from_handle(found.address, size, owner=found.view)
+    return of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], current_device())
+
+
+cdef dict elements = {}  # (element type, its key) by the typestr of the array interface
+
+
+cdef tuple element_of(object array, ArrayView view, str path):
+    """Return the element type, and the key of arrays of this type without dimensions."""
+    cdef str typestr = view.dtype
+    found = elements.get(typestr)
+    if found is not None:
+        return found
+    dtype = BY_DTYPE.get(typestr)
+    if dtype is not None:
+        found = elements[typestr] = (dtype, key_of(dtype, 0, False))
+    elif view.is_bfloat16 or str(getattr(array, "dtype", "")).endswith("bfloat16"):  # array interfaces have no name for bfloat16
+        found = (bf16, key_of(bf16, 0, False))
+    else:
+        raise TypeError(
+            f"parameter {path!r}: arrays of {getattr(array, 'dtype', typestr) or 'such elements'} are not supported; convert the array "
+            f"to one of {', '.join(SCALARS)}"
+        )
+    return found
+
+
+cdef bint is_host(object array) except -1:
+    return not hasattr(array, "__dlpack_device__") or array.__dlpack_device__()[0] in (kDLCPU, kDLCUDAHost)
+
+
+# True if the device can access all memory of the process; None before the first query. The host driver can, unless it
+# checks memory accesses. Tests set it to False.
+all_is_reached = None
+
+
+cdef bint is_reached(CUdeviceptr address) except -1:
+    """Return True if kernels can use the memory at the address."""
+    global all_is_reached
+    if all_is_reached is None:
+        ensure_driver()
+        reaches_all = bool(current_device().properties.direct_managed_mem_access_from_host)
+        all_is_reached = reaches_all and not is_told_of_accesses()
+    return all_is_reached or is_known_memory(address)
+
+
+class Memory:
+    """Exposes the memory of an array to NumPy, with elements of the same size as raw integers or bytes."""
+
+    def __init__(self, ArrayView view):
+        self.view = view  # keeps the memory alive
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (view.address, view.is_read_only),
+            "typestr": f"|V{view.itemsize}" if view.itemsize not in (1, 2, 4, 8) else f"<u{view.itemsize}",
+            "shape": view.shape,
+            "strides": view.strides,
+        }
+
+
+cdef object host_values(Foreign staff, Py_ssize_t leaf):
+    import numpy as np
+
+    cdef ForeignArray array
+    for array in staff.arrays:
+        if array.leaf == leaf and array.is_of_host:
+            return np.asarray(Memory(array.view)).view(array.dtype.dtype)
+    return None
+
+
+cdef int stage(ForeignArray array, Stream stream) except -1:
+    """Make a copy of the array without gaps, in memory that the device can access."""
+    import numpy as np
+
+    array.memory = np.asarray(Memory(array.view))
+    array.packed = array.memory if array.is_packed else np.array(array.memory, order="C")
+    cdef CUdeviceptr address = <uintptr_t>array.packed.ctypes.data
+    if not is_reached(address):
+        array.staged = current_device().memory_resource.allocate(array.packed.nbytes, stream=stream)
+        copy(array.staged._address, address, array.packed.nbytes, stream, array)
+        address = array.staged._address
+    array.address = address
+    return 0
+
+
+cdef int copy(CUdeviceptr to, CUdeviceptr source, size_t size, Stream stream, ForeignArray array) except -1:
+    cdef CUresult status = CUDA_SUCCESS
+    cdef CUstream raw = raw_of(stream._h)
+    if size:
+        with nogil:
+            status = driver().cuMemcpyAsync(to, source, size, raw)
+    return check_attempt(status, f"copy the argument for parameter {array.path!r}")

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, uint64_t, uintptr_t
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUstream
+from cuda_graphs.objects.memory.buffer cimport Buffer
+
+
+# The last change of the elements of an array.
+#
+# version  number of the last change, unique among all arrays; 0 if other code has access to the memory
+# writer   stream of the last change, as a value of writer_of; 0 if the change is complete
+cdef struct Changes:
+    uint64_t version
+    uintptr_t writer
+
+
+cdef class NDArray:
+    cdef Buffer _buffer  # memory of the elements; None for a Field before its first use
+    cdef CUdeviceptr _address
+    cdef readonly object dtype
+    cdef readonly tuple shape, element_shape
+    cdef readonly Py_ssize_t size
+    cdef Py_ssize_t _itemsize
+    cdef object _device  # Device of the memory; before the allocation, the requested Device or None
+    cdef NDArray _grad, _dual
+    cdef bint _needs_grad, _needs_dual
+    cdef uint64_t _key  # key of the array type, from key_of
+    cdef vector[int32_t] _extents  # shape, in the form for kernels
+    cdef object __weakref__
+    cdef str _name  # name of a Field in code
+    cdef Changes _changes
+
+    cdef NDArray _dual_or_none(self)
+    cdef int _ready(self) except -1
+    cdef int _expose(self) except -1
+    cdef int _allocate(self) except -1
+    cdef int _wait(self) except -1
+    cdef int _read(self, elements, size_t offset) except -1
+    cdef int _write(self, elements, size_t offset) except -1
+    cdef size_t _offset(self, index) except? 0xBAD
+    cdef dict _interface(self)
+
+
+cdef class Field(NDArray):
+    pass
+
+
+# Gives `changes` a new version: the elements have changed (`writer` 0), or will change on the stream `writer`. NULL is
+# the array of another library, and is ignored.
+cdef void note_change(Changes* changes, uintptr_t writer) noexcept
+
+# Returns the nonzero `writer` value of a stream.
+cdef uintptr_t writer_of(CUstream stream) noexcept
+
+# Returns the key of an array type: element type, number of dimensions, gradients, and the shape of an element.
+cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*, bint needs_dual=*) except? 0
+
+# Returns an array that uses the memory of `buffer`.
+cdef NDArray of_buffer(Buffer buffer, object dtype, tuple inner, tuple shape, object device)

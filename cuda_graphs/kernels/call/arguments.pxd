@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.kernels.arrays.reading cimport Reading
+
+
+# The extra leaf that follows the leaf of each array argument: none, the gradient, or the dual.
+cdef enum Beside:
+    kAlone
+    kWithGrad
+    kWithDual
+
+
+# Converts the argument of one parameter, or of one member of a parameter, into leaves and keys.
+cdef class Reader:
+    cdef readonly str path         # name in the compiler, with members: "state.x"
+    cdef readonly object annotation
+    cdef Py_ssize_t leaf, key      # index of the first leaf and of the first key
+    cdef readonly Py_ssize_t leaves, keys  # number of leaves and of keys
+
+    # Writes the leaves and keys of `value` to `r`.
+    cdef int read(self, Reading* r, object value) except -1
+
+    # Adds the owners of the leaves of a graph node to `owners`: {index of a leaf: Buffer, array or Parameter}.
+    cdef int own(self, dict owners, object value) except -1
+
+    # Releases the template values of compiled code.
+    cdef int forget(self) except -1
+
+    # Returns the compiler's description of `value`.
+    cdef object spec(self, object value)
+
+
+# Returns the Reader of a parameter. `leaf` and `key` are the next free indices; `beside` is a Beside.
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside=*)

@@ -1,0 +1,530 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Argument adapters of kernels: convert arguments into numbers, addresses and the key of a specialisation.
+
+Each declared parameter gets a Reader when the kernel is decorated. In a call, each Reader writes its argument to its
+own leaves and keys. A call therefore builds no objects and looks up no names.
+"""
+
+import dataclasses
+
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_Check
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
+
+from cuda_graphs.objects.code.arguments cimport StandIn
+from cuda_graphs.objects.numbers cimport as_int, is_address
+from cuda_graphs.kernels.arrays.foreign cimport Foreign, ForeignArray
+from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
+from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+
+from cuda_graphs.compiler.language import annotations
+from cuda_graphs.compiler.language.signature import array_spec, is_template, member_type
+from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.errors import ClosedBufferError
+from .constants import Interned
+from cuda_graphs.kernels.arrays.tensors import gradient_of, shown
+
+cdef extern from "Python.h":
+    long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
+    unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
+
+
+cdef uint64_t OF_FIELD = <uint64_t>1 << 63  # bit that marks a field in the key of a Tensor: keys of arrays are smaller
+
+
+cdef class Reader:
+    """Converts one parameter, or one member of a parameter."""
+
+    cdef int read(self, Reading* r, object value) except -1:
+        raise NotImplementedError
+
+    cdef int own(self, dict owners, object value) except -1:
+        if isinstance(value, StandIn):
+            owners[self.leaf] = value
+        return 0
+
+    cdef int forget(self) except -1:
+        return 0
+
+    cdef object spec(self, object value):
+        raise NotImplementedError
+
+    def partner(self):
+        """Return the kind of the extra leaf of an array: "grad" or "dual"."""
+        cdef Array array = (<Tensor>self).array if isinstance(self, Tensor) else <Array>self
+        return "grad" if array.beside == kWithGrad else "dual"
+
+
+cdef bint stands_in(Reader self, Reading* r, object value) except -1:
+    """Return True if `value` is a parameter of a graph, whose number comes with each launch."""
+    if not isinstance(value, StandIn):
+        return False
+    if not r.in_graph:
+        raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value only in launches of its graph")
+    if value.type != self.annotation.name:
+        raise TypeError(f"parameter {self.path!r} takes {self.annotation}, but {value!r} has another type")
+    r.leaves[self.leaf].bits = 0
+    return True
+
+
+cdef class Integer(Reader):
+    """Reads an int of Python or NumPy that fits the integer type of the parameter."""
+
+    cdef int64_t low
+    cdef uint64_t high
+
+    def __cinit__(self):
+        self.leaves = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef int overflow = 0
+        cdef long long number
+        if not PyLong_Check(value):
+            if stands_in(self, r, value):
+                return 0
+            value = self._index(value)
+        number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if overflow == 0 and number >= self.low and (number < 0 or <uint64_t>number <= self.high):
+            r.leaves[self.leaf].bits = <uint64_t>number  # little endian: the low bytes come first
+            return 0
+        if overflow > 0 and self.high == 0xFFFFFFFFFFFFFFFF and value < 1 << 64:
+            r.leaves[self.leaf].bits = PyLong_AsUnsignedLongLong(value)
+            return 0
+        raise OverflowError(
+            f"parameter {self.path!r} takes {self.annotation}, from {self.low} to {self.high}, got {value}"
+        )
+
+    cdef object _index(self, object value):
+        number = as_int(value)
+        if number is not None:
+            return number
+        if type(value).__name__ == "bool" and hasattr(value, "item"):  # numpy.bool has no __index__
+            return int(value)
+        raise TypeError(
+            f"parameter {self.path!r} takes {self.annotation}, an integer, got {value!r} ({type(value).__name__})"
+        )
+
+    cdef object spec(self, object value):
+        return annotations.ScalarSpec(self.annotation)
+
+
+cdef class Bool(Reader):
+    """Reads True or False, or an integer, which is true if it is not 0."""
+
+    def __cinit__(self):
+        self.leaves = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        if value is not True and value is not False:
+            if stands_in(self, r, value):
+                return 0
+            if is_address(value) or (
+                not hasattr(value, "__index__") and type(value).__name__ not in ("bool", "bool_")
+            ):
+                raise TypeError(
+                    f"parameter {self.path!r} takes {self.annotation}, got {value!r} ({type(value).__name__}): "
+                    "compare it, as in x != 0"
+                )
+            value = bool(value)
+        r.leaves[self.leaf].bits = value is True
+        return 0
+
+    cdef object spec(self, object value):
+        return annotations.ScalarSpec(self.annotation)
+
+
+cdef class Float(Reader):
+    """Reads any real number for a float type; a number that is too large becomes infinite."""
+
+    cdef int size
+
+    def __cinit__(self):
+        self.leaves = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef double number
+        cdef float single
+        if PyFloat_Check(value):
+            number = PyFloat_AS_DOUBLE(value)
+        elif stands_in(self, r, value):
+            return 0
+        else:
+            number = self._number(value)
+        if self.size == 8:
+            memcpy(&r.leaves[self.leaf].bits, &number, 8)
+        elif self.size == 4:
+            single = <float>number
+            memcpy(&r.leaves[self.leaf].bits, &single, 4)
+        else:
+            self._small(&r.leaves[self.leaf], number)
+        return 0
+
+    cdef double _number(self, object value) except? -1:
+        if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")) or (
+            getattr(value, "ndim", 0) != 0 or is_address(value)
+        ):
+            raise TypeError(f"parameter {self.path!r} takes {self.annotation}, a number, got {type(value).__name__}")
+        try:
+            return float(value)
+        except OverflowError:
+            raise OverflowError(f"parameter {self.path!r} takes {self.annotation}, but this int is too large for it") from None
+
+    cdef int _small(self, Leaf* leaf, double number) except -1:
+        from cuda_graphs.kernels.arrays.dtypes import to_element
+
+        cdef bytes element = to_element(number, self.annotation, self.path)
+        memcpy(&leaf.bits, <const char*>element, 2)
+        return 0
+
+    cdef object spec(self, object value):
+        return annotations.ScalarSpec(self.annotation)
+
+
+cdef class Array(Reader):
+    """Reads an NDArray, or an array of another library."""
+
+    cdef uint64_t mask, wanted  # bits of the key that the declaration fixes, and their values
+    cdef int beside  # kind of the extra leaf, a Beside
+
+    def __cinit__(self):
+        self.leaves, self.keys = 1, 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef NDArray own, partner
+        cdef ForeignArray other, grad
+        cdef uint64_t found
+        if value is None and self.annotation.optional:
+            r.keys[self.key] = 0
+            return 0
+        if isinstance(value, NDArray):
+            own = <NDArray>value
+            if type(value) is not NDArray and isinstance(value, Field):
+                raise TypeError(
+                    f"parameter {self.path!r} takes an array, whose address comes with each call, got {value!r}: use the "
+                    "field by its name, or declare the parameter as cg.template or cg.types.Tensor"
+                )
+            if not own._buffer._h:
+                raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {value!r} is closed")
+            found = own._key
+            r.leaves[self.leaf].bits = own._address
+            r.leaves[self.leaf].extents = own._extents.data()
+            r.leaves[self.leaf].changes = &own._changes
+            if self.beside != kAlone:
+                partner = own._grad if self.beside == kWithGrad else own._dual_or_none()
+                r.leaves[self.leaf + 1].extents = own._extents.data()
+                r.leaves[self.leaf + 1].bits = partner._address if partner is not None else 0
+                r.leaves[self.leaf + 1].changes = &partner._changes if partner is not None else NULL
+        else:
+            r.leaves[self.leaf].changes = NULL
+            other = self._foreign(r, value, self.path, self.leaf)
+            found = other.key
+            r.leaves[self.leaf].bits = other.address
+            r.leaves[self.leaf].extents = other.extents.data()
+            if self.beside != kAlone:
+                r.leaves[self.leaf + 1].bits = 0
+                r.leaves[self.leaf + 1].changes = NULL
+                if self.beside == kWithGrad and other.needs_grad and self.annotation.needs_grad is not False:
+                    grad = self._foreign(r, gradient_of(value, self.path), f"{self.path}.grad", self.leaf + 1)
+                    r.leaves[self.leaf + 1].bits = grad.address
+                    r.leaves[self.leaf + 1].extents = other.extents.data()
+            value = other
+        if found & self.mask != self.wanted:
+            array_spec(self.annotation, value, f"parameter {self.path!r}")  # raises the error
+        r.keys[self.key] = found
+        return 0
+
+    cdef int own(self, dict owners, object value) except -1:
+        cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
+        if value is not None:
+            owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else shown(value) if wants else value
+        cdef NDArray partner = None
+        if isinstance(value, NDArray) and self.beside != kAlone:
+            partner = value.grad if self.beside == kWithGrad else value.dual
+        if partner is not None:
+            owners[self.leaf + 1] = partner._buffer
+        elif wants and self.beside == kWithGrad and self.annotation.needs_grad is not False:
+            owners[self.leaf + 1] = gradient_of(value, self.path)
+        return 0
+
+    cdef ForeignArray _foreign(self, Reading* r, object value, str path, Py_ssize_t leaf):
+        if r.staff == NULL:
+            staff = Foreign.__new__(Foreign)
+            Py_INCREF(staff)
+            r.staff = <PyObject*>staff
+        return (<Foreign>r.staff).add(value, path, leaf, self.annotation.inner)
+
+    cdef object spec(self, object value):
+        cdef Foreign staff
+        if value is None:
+            return annotations.StaticSpec(None)
+        if not isinstance(value, NDArray):
+            staff = Foreign.__new__(Foreign)
+            value = staff.add(value, self.path, self.leaf, self.annotation.inner)
+        return array_spec(self.annotation, value, f"parameter {self.path!r}")
+
+
+cdef class Vector(Reader):
+    """Reads a small vector or matrix from any nested sequence of numbers with its shape."""
+
+    cdef list parts
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef Reader part
+        cdef Py_ssize_t i = 0
+        try:
+            found = list(value)
+        except TypeError:
+            found = None
+        if found is None or isinstance(value, (str, bytes, dict, set)) or len(found) != len(self.parts):
+            raise TypeError(f"parameter {self.path!r} takes {self.annotation!r}: {len(self.parts)} components, got {value!r}")
+        for i in range(len(found)):
+            part = self.parts[i]
+            part.read(r, found[i])
+        return 0
+
+    cdef int own(self, dict owners, object value) except -1:
+        cdef Reader part
+        for reader, component in zip(self.parts, value):
+            part = reader
+            part.own(owners, component)
+        return 0
+
+    cdef object spec(self, object value):
+        return annotations.VectorSpec(self.annotation)
+
+
+cdef class Struct(Reader):
+    """Reads an instance of a dataclass member by member, or the members of `self` that a kernel uses."""
+
+    cdef object cls
+    cdef list names, members
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef Reader member
+        cdef Py_ssize_t i
+        if not isinstance(value, self.cls):
+            raise TypeError(f"parameter {self.path!r} takes a {self.cls.__name__}, got a {type(value).__name__}")
+        if r.members == NULL:
+            found = []
+            Py_INCREF(found)
+            r.members = <PyObject*>found
+        for i in range(len(self.names)):
+            member = self.members[i]
+            found = getattr(value, self.names[i])
+            (<list>r.members).append(found)
+            member.read(r, found)
+        return 0
+
+    cdef int own(self, dict owners, object value) except -1:
+        cdef Reader member
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            member.own(owners, getattr(value, name))
+        return 0
+
+    cdef int forget(self) except -1:
+        cdef Reader member
+        for reader in self.members:
+            member = reader
+            member.forget()
+        return 0
+
+    cdef object spec(self, object value):
+        cdef Reader member
+        specs = []
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            specs.append((name, member.spec(getattr(value, name))))
+        return annotations.StructSpec(self.cls, tuple(specs))
+
+
+# Types of immutable values: an object of these types has the same value in every call.
+cdef frozenset UNCHANGING = frozenset((bool, int, float, str, bytes, type(None), Field))
+
+
+cdef class Numbers:
+    """Numbers of the values of one template parameter, with a cache of the value of the last call."""
+
+    cdef object interned, last
+    cdef int64_t number
+
+    def __cinit__(self):
+        self.interned = Interned()
+        self.last = self  # no argument is this object
+
+    cdef int64_t number_of(self, object value) except? -1:
+        cdef int64_t found
+        if value is self.last:
+            return self.number
+        found = self.interned.number(value)
+        if type(value) in UNCHANGING:
+            self.last = self  # a destructor of the previous value may call the kernel again: it must not match here
+            self.number = found
+            self.last = value
+        return found
+
+    cdef int forget(self) except -1:
+        self.last = self
+        self.interned.forget()
+        return 0
+
+
+cdef class Template(Reader):
+    """Reads a template value; each value has its own number and its own code."""
+
+    cdef Numbers known
+
+    def __cinit__(self):
+        self.keys = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        if isinstance(value, NDArray) and not isinstance(value, Field):
+            raise TypeError(
+                f"parameter {self.path!r} is a template and takes no NDArray, whose address is known only in a call: make "
+                "it a cg.field, or declare the parameter as cg.types.ndarray()"
+            )
+        r.keys[self.key] = <uint64_t>self.known.number_of(value)
+        return 0
+
+    cdef int forget(self) except -1:
+        self.known.forget()
+        return 0
+
+    cdef object spec(self, object value):
+        found = getattr(value, "__cuda_graphs_field__", None)
+        return annotations.StaticSpec(value) if found is None else found
+
+
+cdef class Tensor(Reader):
+    """Reads a field, which is a constant of the code, or an array."""
+
+    cdef Array array
+    cdef Numbers known
+
+    def __cinit__(self):
+        self.leaves, self.keys = 1, 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        if not isinstance(value, Field):
+            return self.array.read(r, value)
+        r.keys[self.key] = OF_FIELD | <uint64_t>self.known.number_of(value)
+        return 0
+
+    cdef int own(self, dict owners, object value) except -1:
+        return 0 if isinstance(value, Field) else self.array.own(owners, value)
+
+    cdef int forget(self) except -1:
+        self.known.forget()
+        return 0
+
+    cdef object spec(self, object value):
+        return value.__cuda_graphs_field__ if isinstance(value, Field) else self.array.spec(value)
+
+
+cdef class Fixed(Reader):
+    """Reads nothing: the member of `self` is a constant of the code."""
+
+    cdef int read(self, Reading* r, object value) except -1:
+        return 0
+
+    cdef int own(self, dict owners, object value) except -1:
+        return 0
+
+    cdef object spec(self, object value):
+        found = getattr(self.annotation.value, "__cuda_graphs_field__", None)
+        return annotations.StaticSpec(self.annotation.value) if found is None else found
+
+
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside=kAlone):
+    cdef Reader self
+    if isinstance(annotation, ScalarType):
+        self = scalar_reader(annotation)
+    elif isinstance(annotation, annotations.VectorType):
+        self = vector_reader(annotation, path, leaf, key)
+    elif isinstance(annotation, annotations.NDArray):
+        self = array_reader(annotation)
+        if beside != kAlone:
+            (<Array>self).beside, self.leaves = beside, 2
+    elif annotation is annotations.Tensor:
+        self = Tensor.__new__(Tensor)
+        (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key, beside)
+        self.leaves = (<Tensor>self).array.leaves
+        (<Tensor>self).known = Numbers()
+    elif isinstance(annotation, annotations.Fixed):
+        self = Fixed.__new__(Fixed)
+    elif is_template(annotation):
+        self = Template.__new__(Template)
+        (<Template>self).known = Numbers()
+    else:
+        self = struct_reader(annotation, path, leaf, key, beside)
+    self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key
+    return self
+
+
+cdef Reader scalar_reader(object type):
+    cdef Integer integer
+    cdef Float number
+    if type.kind == "bool":
+        return Bool.__new__(Bool)
+    if type.kind == "float":
+        number = Float.__new__(Float)
+        number.size = type.size
+        return number
+    integer = Integer.__new__(Integer)
+    integer.low, integer.high = type.minimum, type.maximum
+    return integer
+
+
+cdef Reader array_reader(object annotation):
+    cdef Array array = Array.__new__(Array)
+    if annotation.dtype is not None:  # the dtype also fixes the shape of an element
+        array.mask |= <uint64_t>~0xFFFF00
+        array.wanted |= key_of(annotation.dtype, 0, False, annotation.inner)
+    if annotation.ndim is not None:
+        array.mask |= 0xFF00
+        array.wanted |= <uint64_t>annotation.ndim << 8
+    return array
+
+
+cdef Reader vector_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key):
+    cdef Vector vector = Vector.__new__(Vector)
+    cdef Reader part
+    vector.parts = []
+    inner = annotations.VectorType(annotation.dtype, annotation.shape[1:]) if annotation.shape[1:] else annotation.dtype
+    for i in range(annotation.shape[0]):
+        part = reader_of(inner, f"{path}.{i}", leaf + vector.leaves, key)
+        vector.leaves += part.leaves
+        vector.parts.append(part)
+    return vector
+
+
+cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside):
+    cdef Struct struct = Struct.__new__(Struct)
+    cdef Reader part
+    struct.names, struct.members = [], []
+    if isinstance(annotation, annotations.Record):
+        struct.cls, declared = annotation.cls, annotation.members
+    else:
+        struct.cls = annotation
+        declared = [(member.name, member_type(annotation, member)) for member in dataclasses.fields(annotation)]
+    for name, kind in declared:
+        part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, beside)
+        struct.leaves += part.leaves
+        struct.keys += part.keys
+        struct.names.append(name)
+        struct.members.append(part)
+    return struct
+
+
+def leaf_paths(Reader reader):
+    """Return (path, index of the leaf) of all leaves of a Reader."""
+    if isinstance(reader, (Vector, Struct)):
+        parts = (<Vector>reader).parts if isinstance(reader, Vector) else (<Struct>reader).members
+        return [found for part in parts for found in leaf_paths(part)]
+    if reader.leaves > 1:  # an array and its gradient or dual
+        return [(reader.path, reader.leaf), (f"{reader.path}.{reader.partner()}", reader.leaf + 1)]
+    return [(reader.path, reader.leaf)] if reader.leaves else []

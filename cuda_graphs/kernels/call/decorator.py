@@ -1,0 +1,97 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The decorator `@cg.kernel`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, overload
+
+from cuda_graphs.compiler.language.signature import is_method
+
+from .function import KernelFunction, kernel_of
+from .options import Options
+
+__all__ = ["kernel"]
+
+
+@overload
+def kernel(
+    function: Callable[..., Any],
+    *,
+    debug: bool = False,
+    fast_math: bool = False,
+    graph: bool = False,
+    loop: str = "auto",
+    chain: str = "auto",
+    checkpoints: bool = False,
+) -> KernelFunction: ...
+@overload
+def kernel(
+    function: None = None,
+    *,
+    debug: bool = False,
+    fast_math: bool = False,
+    graph: bool = False,
+    loop: str = "auto",
+    chain: str = "auto",
+    checkpoints: bool = False,
+) -> Callable[[Callable[..., Any]], KernelFunction]: ...
+
+
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    debug: bool = False,
+    fast_math: bool = False,
+    graph: bool = False,
+    loop: str = "auto",
+    chain: str = "auto",
+    checkpoints: bool = False,
+) -> Any:
+    """Decorates a function that runs on the device; the first call with new argument types compiles it.
+
+        @cg.kernel
+        def saxpy(a: cg.f32, x: cg.types.ndarray(cg.f32, ndim=1), y: cg.types.ndarray(cg.f32, ndim=1)):
+            for i in x:
+                y[i] += a * x[i]
+
+    Each loop at the top level is a parallel task. The statements between two loops are a task of one thread. The tasks
+    run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`.
+
+    Args:
+        debug: Compare each index with its extent, and check asserts.
+        fast_math: Allow floats to be contracted (a * b + c rounded once) and reassociated.
+        graph: Launch each call as one graph. The first call with each combination of argument types builds the graph;
+            later calls set the changed values. Only graph kernels can have control flow between tasks
+            (`cg.graph_do_while`). With `debug`, or with CUDA_GRAPHS_KERNEL_GRAPHS=0 in the environment, a call launches
+            the tasks one by one.
+        loop: The lowering of control flow between tasks. "conditional" makes conditional nodes. "resident" makes one
+            cooperative launch, whose threads synchronise between tasks. "host" makes a loop on the host, which reads
+            each condition back. "auto" selects "resident" on a GPU that supports it for these tasks, then
+            "conditional" (compute capability 9.0, CUDA 12.8), then "host".
+        chain: The lowering of consecutive tasks. "resident" combines them in one cooperative launch. "nodes" makes a
+            launch for each task. "auto" combines tasks with light iterations on a GPU, if `loop` is "auto" too.
+        checkpoints: Return a CheckpointStatus from each call. The call waits for its end, and ends early if the flag of
+            a `cg.checkpoint` is set; `resume` continues it. Each loop is a checkpoint; a loop outside `cg.checkpoint`
+            has no label.
+
+    Raises:
+        TypeError: `function` is not a function, or a graph kernel returns a value.
+        ValueError: `loop` or `chain` has an unknown value, the two exclude each other, or `checkpoints` is set without
+            `graph`.
+        CompileError: A parameter has no declaration or an unsupported one, or the final return contradicts the
+            annotation. The first call reports other errors in the body.
+    """
+    options = Options(debug, fast_math, graph, loop, chain, checkpoints)
+    if function is None:
+        return functools.partial(kernel, **options._asdict())
+    if not hasattr(function, "__code__"):
+        raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
+    options.check(function)
+    if is_method(function):
+        from .methods import KernelMethod
+
+        return KernelMethod(function, options)
+    return kernel_of(function, options)

@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that are methods: arrays of `self` are arguments of each call, all other members are constants of the code.
+
+A call reads the members of its object that the kernel uses, and selects the kernel for these members.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import threading
+import types
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.language.annotations import Fixed, NDArray, OwnMethod, Record
+from cuda_graphs.compiler.language.signature import declared
+
+from .constants import frozen
+from .function import KernelFunction, kernel_of
+from .options import Options
+
+__all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]
+
+ARRAYS = ("__cuda_array_interface__", "__array_interface__", "__dlpack__")
+DEPTH = 8  # levels of nested members
+
+
+class KernelMethod:
+    """A kernel in a class. `obj.name` returns a BoundKernel, which can be called."""
+
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        functools.update_wrapper(self, function)
+        declared(function, {"self": None})  # reports wrong declarations at once
+        self.function, self.options = function, options
+        self.known: dict[Any, KernelFunction] = {}
+        self.lock = threading.Lock()
+        self.uses: dict[type, Uses] = {}
+
+    def __get__(self, owner: Any, cls: type) -> Any:
+        return self if owner is None else BoundKernel(self, owner)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        raise TypeError(
+            f"{self.__name__}() is a kernel in a class: call it as a method of an object, obj.{self.__name__}(...)"
+        )
+
+    def of(self, owner: Any) -> KernelFunction:
+        """Return the kernel for the current members of an object."""
+        cls = type(owner)
+        uses = self.uses.get(cls)
+        if uses is None or not uses.hold(cls):
+            uses = self.uses[cls] = uses_of(self.function, cls)
+        record = record_of(owner, vars(owner) if uses.names is None else uses.names)
+        key = key_of(record), uses.functions
+        with self.lock:
+            found = self.known.get(key)
+            if found is None:
+                found = self.known[key] = kernel_of(self.function, self.options, {"self": record})
+        return found
+
+    def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
+        self(*args)
+
+    def forget(self) -> None:
+        """Drop the compiled code for all objects."""
+        with self.lock:
+            self.known.clear()
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__qualname__}, made for {len(self.known)} kinds of objects>"
+
+
+class BoundKernel:
+    """A kernel bound to an object. It has the methods of a KernelFunction, without the argument for `self`."""
+
+    def __init__(self, method: KernelMethod, owner: Any) -> None:
+        if not has_members(owner):
+            raise TypeError(
+                f"{type(owner).__name__} has the kernel {method.__name__}(): decorate the class with @cg.data_oriented"
+            )
+        self.method, self.owner, self.__name__ = method, owner, method.__name__
+
+    def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any:
+        return self.method.of(self.owner)(self.owner, *args, stream=stream, **keywords)
+
+    def resume(self, *args: Any, from_checkpoint: int, **keywords: Any) -> Any:
+        """Call the kernel, and skip the work before a checkpoint."""
+        kernel = self.method.of(self.owner)
+        return kernel.resume(self.owner, *args, from_checkpoint=from_checkpoint, **keywords)
+
+    def compile(self, *args: Any, **keywords: Any) -> None:
+        """Compile for the types of these arguments, as a call does, without running the kernel."""
+        self.method.of(self.owner).compile(self.owner, *args, **keywords)
+
+    def inspect(self, *args: Any, **keywords: Any) -> Any:
+        """Return an Inspection of the specialisation for these arguments."""
+        return self.method.of(self.owner).inspect(self.owner, *args, **keywords)
+
+    def graph(self, *args: Any, **keywords: Any) -> Any:
+        """Return a GraphDef with the nodes of a call."""
+        return self.method.of(self.owner).graph(self.owner, *args, **keywords)
+
+    def explain(self, *args: Any, **keywords: Any) -> Any:
+        """Return an Explanation of calls with arguments of these types."""
+        return self.method.of(self.owner).explain(self.owner, *args, **keywords)
+
+    def forget(self) -> None:
+        """Drop the graphs and code for objects with the same members, as KernelFunction.forget does."""
+        self.method.of(self.owner).forget()
+
+    @property
+    def grad(self) -> BoundGradient:
+        """The gradient of the kernel, bound to the object."""
+        return BoundGradient(self.method, self.owner)
+
+    @property
+    def grad_stats(self) -> Any:
+        """The GradStats of the gradient for the current members of the object."""
+        return self.method.of(self.owner).grad_stats
+
+    @property
+    def graph_stats(self) -> Any:
+        """The GraphStats of the graph kernel for the current members of the object."""
+        return self.method.of(self.owner).graph_stats
+
+    def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
+        return self.method.of(self.owner).__cuda_graph_emit__(node, (self.owner, *args))
+
+    def __cuda_graph_kernel__(self, config: Any, args: Sequence[Any]) -> Any:
+        return self.method.of(self.owner).__cuda_graph_kernel__(config, (self.owner, *args))
+
+    def __repr__(self) -> str:
+        return f"<{self.method!r} of {self.owner!r}>"
+
+
+class BoundGradient(BoundKernel):
+    """The gradient of a kernel, bound to an object. Calls omit the argument for `self`."""
+
+    def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any:
+        return self.method.of(self.owner).grad(self.owner, *args, stream=stream, **keywords)
+
+    def compile(self, *args: Any, **keywords: Any) -> None:
+        """Compile for the types of these arguments, as a call does, without running the kernel."""
+        self.method.of(self.owner).grad.compile(self.owner, *args, **keywords)
+
+    def inspect(self, *args: Any, **keywords: Any) -> Any:
+        """Return an Inspection of the specialisation for these arguments."""
+        return self.method.of(self.owner).grad.inspect(self.owner, *args, **keywords)
+
+    @property
+    def grad(self) -> BoundGradient:
+        """Raise AttributeError: there are no second derivatives."""
+        raise AttributeError(
+            f"the gradient of {self.__name__} has no gradient: there are no second derivatives"
+        )
+
+    def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
+        return self.method.of(self.owner).grad.__cuda_graph_emit__(node, (self.owner, *args))
+
+    def __cuda_graph_kernel__(self, config: Any, args: Sequence[Any]) -> Any:
+        return self.method.of(self.owner).grad.__cuda_graph_kernel__(config, (self.owner, *args))
+
+
+def has_members(value: Any) -> bool:
+    """Return True for an object of a data_oriented class or of a dataclass, whose members are separate arguments."""
+    cls = type(value)
+    return hasattr(cls, "__cuda_graphs_data_oriented__") or dataclasses.is_dataclass(cls)
+
+
+def is_array(value: Any) -> bool:
+    """Return True for an array whose address comes with each call, which excludes NumPy scalars and fields."""
+    if isinstance(value, (type, np.generic)) or hasattr(value, "__cuda_graphs_field__"):
+        return False
+    return any(hasattr(value, each) for each in ARRAYS)
+
+
+def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
+    """Return the Record of the members with these names, and of the members that their methods use.
+
+    A `func` of the class is inlined, so the record does not contain it.
+    """
+    members, waiting, done = [], list(names), set()
+    while waiting:
+        name = waiting.pop(0)
+        value = getattr(owner, name, MISSING)
+        if name in done or value is MISSING or isinstance(value, BoundKernel) or is_of_class(owner, name):
+            continue
+        done.add(name)
+        value, methods = with_own_methods(value, owner)
+        for each in methods:
+            used = uses_of(each, type(owner)).names
+            waiting += vars(owner) if used is None else used
+        members.append((name, member_of(value, depth)))
+    return Record(type(owner), tuple(members))
+
+
+def is_of_class(owner: Any, name: str) -> bool:
+    """Return True for the name of a `func` in the class of an object."""
+    return name not in getattr(owner, "__dict__", ()) and is_func(getattr(type(owner), name, None))
+
+
+def with_own_methods(value: Any, owner: Any) -> tuple[Any, list[Callable[..., Any]]]:
+    """Replace each `func` that is bound to `owner` by an OwnMethod, also in lists, tuples and dicts.
+
+    Return the new value, and the functions of the replaced methods.
+    """
+    if isinstance(value, types.MethodType) and value.__self__ is owner and is_func(value):
+        function: Any = value.__func__
+        return OwnMethod(function.__cuda_graphs_func__), [function.__cuda_graphs_func__]
+    if type(value) not in (list, tuple, dict):
+        return value, []
+    parts = [with_own_methods(each, owner) for each in (value.values() if type(value) is dict else value)]
+    functions = [function for _, found in parts for function in found]
+    if not functions:
+        return value, []
+    made = [each for each, _ in parts]
+    return dict(zip(value, made, strict=True)) if type(value) is dict else type(value)(made), functions
+
+
+MISSING = object()
+
+
+def member_of(value: Any, depth: int) -> Any:
+    """Return the annotation of a member."""
+    if is_array(value):
+        return NDArray()
+    return record_of(value, vars(value), depth - 1) if has_members(value) and depth else Fixed(value)
+
+
+def is_func(value: Any) -> bool:
+    """Return True for a `func`, or for a method that is a `func`."""
+    return hasattr(value, "__cuda_graphs_func__")
+
+
+def key_of(record: Record) -> Any:
+    """Return a hashable key that is equal for objects with the same kernel."""
+    members = [(name, member_key(member)) for name, member in record.members]
+    return record.cls, tuple(members)
+
+
+def member_key(member: Any) -> Any:
+    if isinstance(member, Record):
+        return key_of(member)
+    return frozen(member.value) if isinstance(member, Fixed) else member
+
+
+@dataclasses.dataclass(frozen=True)
+class Uses:
+    """The members of `self` that a kernel uses, and the functions that were searched for them."""
+
+    names: tuple[str, ...] | None  # None if the kernel passes `self` on, so that it may use all members
+    functions: tuple[Callable[..., Any], ...]
+
+    def hold(self, cls: type) -> bool:
+        """Return True if the class still has these functions."""
+        return all(getattr(cls, each.__name__, None) is each for each in self.functions)
+
+
+def uses_of(function: Callable[..., Any], cls: type) -> Uses:
+    """Return the Uses of a kernel and of the methods that it calls, at any depth."""
+    found: dict[str, None] = {}
+    functions: list[Callable[..., Any]] = []
+    waiting, whole = [function], False
+    while waiting:
+        names = names_of(waiting.pop())
+        whole = whole or names is None
+        for name in dir(cls) if names is None else names:
+            method: Any = getattr(cls, name, None)
+            if is_func(method) and method not in functions:
+                functions.append(method)
+                waiting.append(method.__cuda_graphs_func__)
+            found[name] = None
+    return Uses(None if whole else tuple(sorted(found)), tuple(functions))
+
+
+def names_of(function: Callable[..., Any]) -> set[str] | None:
+    """Return the members that one method uses; None if it passes `self` on."""
+    if function not in known_names:
+        known_names[function] = look_for_names(function)
+    return known_names[function]
+
+
+known_names: weakref.WeakKeyDictionary[Callable[..., Any], set[str] | None] = weakref.WeakKeyDictionary()
+
+
+def look_for_names(function: Callable[..., Any]) -> set[str] | None:
+    code = function.__code__
+    if not code.co_argcount:
+        return set()
+    nodes = list(ast.walk(Source(function).tree))
+    owners = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    uses = [id(node) for node in nodes if isinstance(node, ast.Name) and node.id == code.co_varnames[0]]
+    return {owners[each] for each in uses} if all(each in owners for each in uses) else None

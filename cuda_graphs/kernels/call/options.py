@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The options of the decorator `kernel`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from cuda_graphs.compiler.artifact import Artifact
+from cuda_graphs.compiler.frontend.returns import check_return, final_value, returned_types
+from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering, chains_of, loops_of, why_lowered
+
+__all__ = ["CHAINS", "GRAPHS_ARE_ON", "LOOPS", "Options"]
+
+GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
+
+LOOPS = ("auto", "conditional", "resident", "host")
+CHAINS = ("auto", "nodes", "resident")
+
+
+class Options(NamedTuple):
+    """The keywords of `kernel`; its docstring describes them."""
+
+    debug: bool
+    fast_math: bool
+    graph: bool
+    loop: str
+    chain: str
+    checkpoints: bool = False
+
+    def check(self, function: Callable[..., Any]) -> None:
+        """Raise ValueError, TypeError or CompileError for invalid or contradictory options."""
+        name = function.__name__
+        if self.loop not in LOOPS:
+            raise ValueError(f"{name}: loop must be one of {', '.join(LOOPS)}, got {self.loop!r}")
+        if self.chain not in CHAINS:
+            raise ValueError(f"{name}: chain must be one of {', '.join(CHAINS)}, got {self.chain!r}")
+        if self.chain == "resident" and self.loop == "host":
+            raise ValueError(f'{name}: with loop="host" each task is a launch: leave chain at "auto"')
+        if self.checkpoints and not self.graph:
+            raise ValueError(f"{name}: checkpoints=True is for graph kernels: write graph=True too")
+        if self.graph and (returned_types(function) is not None or final_value(function) is not None):
+            raise TypeError(
+                f"{name}: a graph kernel returns nothing, since its calls do not wait: have it write to an array"
+            )
+        check_return(function)
+
+    def lowering(self, embedded: bool, is_replayed: bool) -> Lowering:
+        """Return the compiler's lowering options for one use of a kernel.
+
+        The tasks become nodes of any graph (`embedded`), a graph that calls launch (`is_replayed`), or single launches.
+        """
+        if not self.graph:
+            return NO_LOWERING
+        if embedded:
+            loops = "resident" if self.loop == "resident" else "embedded"
+        else:
+            loops = loops_of(self.loop) if is_replayed else "host"
+        return Lowering(loops, chains_of(self.chain, loops))
+
+    def why(self, artifact: Artifact, is_refused: bool) -> str:
+        """Return the reason for the lowering, in words. `is_refused` means that the driver cannot build the graph."""
+        if not self.graph:
+            return "the kernel is no graph kernel, so a call launches its tasks one by one"
+        if self.debug:
+            return "debug=True, so a failed assert raises an exception in the call"
+        if not GRAPHS_ARE_ON:
+            return "the environment sets CUDA_GRAPHS_KERNEL_GRAPHS to a value other than 1"
+        if self.loop != "auto":
+            return f'the kernel sets loop="{self.loop}"'
+        return "the driver cannot build the graph" if is_refused else why_lowered(artifact)

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+from libc.stdint cimport int64_t, uint64_t
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUfunction, CUresult, CUstream
+from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.kernels.arrays.reading cimport Leaf
+
+
+# The source of a value of a launch.
+cdef enum Origin:
+    kLeaf      # the number or address of leaf `number`
+    kExtent    # the extent of leaf `number` along `axis`
+    kConstant  # constant `number`
+    kTemp      # the address of temporary array `number`
+    kSeed      # the seed of random numbers
+    kCondition  # a condition of a graph, known when the nodes are made
+    kAdd       # the sum of the two previous values
+    kSubtract
+    kMultiply
+
+cdef struct Source:
+    Origin origin
+    int number
+    int axis
+    int width  # bytes of a number in a count, negative if the number is signed
+
+
+# The iterations of a loop, which determine the number of blocks.
+cdef struct Trips:
+    int64_t share              # iterations for each block
+    int64_t iterations         # number of iterations; -1: computed by `count`; -2: unknown
+    vector[Source] count       # bounds of the loop in postfix order: values, then operations
+
+
+cdef struct Task:
+    CUfunction function
+    unsigned int block         # threads of a block
+    unsigned int most          # largest number of blocks
+    unsigned int shared        # bytes of dynamic shared memory
+    bint cooperative           # True if the blocks wait for each other
+    vector[Trips] loops        # loops of the task: several for resident tasks, else at most one
+    vector[Source] parameters
+
+
+# The memory of an array argument or of a field.
+cdef struct Span:
+    Origin origin  # kLeaf or kConstant
+    int number
+    int axes       # number of axes whose extents come with the call
+    int64_t size   # bytes of the part behind one index in each of these axes
+
+# Two arrays of concurrent sections that must not share memory.
+cdef struct Apart:
+    Span first
+    Span second
+
+
+# A step of a plan that the host executes: a task, a conditional, or a block of the conditional before it.
+cdef enum StepKind:
+    kRunTask
+    kWhile
+    kIf
+    kSwitch
+    kBlock
+
+cdef struct Step:
+    StepKind kind
+    size_t number     # number of the task, or of the temporary array with the condition
+    int64_t initial   # initial state of the condition; -1 without an initial state
+    size_t end        # index of the step after the conditional or block
+
+
+# The data that all tasks of a launch share.
+cdef struct Launching:
+    const Leaf* leaves
+    CUstream stream
+    const uint64_t* temps  # addresses of the temporary arrays, then words of the stacks
+    const uint64_t* seed
+    size_t failed          # last task whose launch was tried
+
+
+# Code for one signature of a kernel, loaded.
+cdef class Specialisation:
+    cdef readonly object artifact    # Artifact of the compiler
+    cdef readonly tuple kernels      # Kernel of each task
+    cdef readonly frozenset writes   # paths of the arrays that the kernel writes
+    cdef readonly object guards      # Guards of the captured values
+    cdef readonly tuple fields       # fields whose addresses are constants
+    cdef vector[Task] tasks
+    cdef vector[Apart] apart         # pairs of arrays that must not share memory
+    cdef vector[Step] steps          # plan for the host; all tasks in order, unless the lowering is "host"
+    cdef vector[uint64_t] constants
+    cdef vector[size_t] temps        # offset of each temporary array in their common memory, in bytes
+    cdef size_t temp_bytes           # bytes of that memory
+    cdef dict leaf_numbers           # indices of the leaves, by path
+    cdef vector[size_t] changes      # leaves of the arrays that the kernel writes
+    cdef list changed_fields         # fields that the kernel writes
+    cdef object report               # Report for stack overflows in a gradient with stacks
+    cdef readonly tuple labels       # labels of the checkpoints
+    cdef readonly int state          # number of the temporary array with the checkpoint state; -1 without checkpoints
+    cdef size_t yielded              # offset of the yielded checkpoint in that array, in bytes
+    cdef bint draws                  # True if the kernel draws random numbers
+    cdef bint leaves_memory          # True if the memory of an array can be released while the kernel runs
+    cdef readonly bint is_replayable  # True if one graph can run all tasks, without decisions by the host
+    cdef Specialisation instead      # replacement without a graph, if the driver cannot build the graph; else None
+    cdef bint is_refused             # True for such a replacement
+    cdef readonly bint is_straight   # True without control flow between tasks
+    cdef readonly bint prints        # True if a call waits for printed output
+    cdef readonly bint answers       # True if a call waits for results or for a report of checks
+    cdef bint has_gradients          # True if an array argument has a gradient
+    cdef readonly str name
+
+    cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
+    cdef int64_t count(self, const Trips& loop, const Leaf* leaves) noexcept nogil
+    # Launches all tasks. `stacks` has three words for each stack of a gradient: its address, its capacity, its workers.
+    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps, const vector[uint64_t]* stacks) except -1
+    cdef CUresult submit(
+        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
+        size_t* failed,
+    ) noexcept nogil
+    cdef CUresult launch_task(self, size_t number, Launching* now) noexcept nogil
+    cdef CUresult follow(self, size_t begin, size_t end, Launching* now) noexcept nogil
+    cdef CUresult follow_conditional(self, size_t at, Launching* now) noexcept nogil
+    cdef const void* place_of(
+        self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
+    ) noexcept nogil
+    # Raises ValueError if arrays of concurrent sections share memory.
+    cdef int check_apart(self, const Leaf* leaves) except -1
+    cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil
+    cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
+
+    # Records that the kernel changes its arrays on a stream. After `in_graph`, the arrays are untracked: launches of
+    # the graph change them without a new version.
+    cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1
+    # Launches the tasks on a stream that is not captured.
+    cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1
+    # Returns (LaunchConfig, Kernel, arguments, reads, writes) of each task, for nodes of graphs. `owners` holds the
+    # owners of leaves, by index; `temps` holds the memory of the temporary arrays.
+    cdef list launches(self, const Leaf* leaves, dict owners, list temps)
+    cdef list new_temps(self)
+    cdef bint waits(self, size_t task, dict owners) except -1
+    cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
+    cdef object launch_for_results(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks)
+
+
+# Returns the value of a leaf or of an extent as a signed number.
+cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil

@@ -1,9 +1,0 @@
-# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
-# SPDX-License-Identifier: Apache-2.0
-from cuda_graphs._handles.handles cimport StreamHandle
-
-# Returns True if a capture of this package turns calls on the stream into nodes.
-cdef bint is_captured(const StreamHandle& h) except -1
-
-# Returns True if any code captures the stream. The host can then neither wait for the stream nor record events on it.
-cdef bint captures_for_others(const StreamHandle& h) except -1

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Explanations of kernels: the constants of the code, the parameters of calls, and the launches of the tasks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from types import ModuleType
+from typing import Any
+
+from cuda_graphs.compiler.artifact import START, Artifact
+from cuda_graphs.compiler.errors import CompileError
+from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.language.annotations import (
+    ArraySpec,
+    FieldSpec,
+    Record,
+    StaticSpec,
+    StructSpec,
+)
+from cuda_graphs.compiler.language.free_names import dotted
+from cuda_graphs.compiler.language.signature import member_type
+
+__all__ = ["Baked", "Explanation", "TaskExplanation", "explain"]
+
+LONGEST = 60  # characters of a displayed value
+
+
+@dataclass(frozen=True)
+class Baked:
+    """A constant of the code: a different value needs different code.
+
+    Attributes:
+        name: The name in the source; for a template, the parameter or member; for an array whose declaration leaves
+            them open, `x.dtype` and `x.ndim`.
+        value: The value of the constant.
+        source: The place of the first use, such as "file.py:12"; for an unused constant, the definition of the kernel.
+    """
+
+    name: str
+    value: Any
+    source: str
+
+    def __str__(self) -> str:
+        text = repr(self.value)
+        return f"{self.name} = {text if len(text) <= LONGEST else text[:LONGEST] + '...'}  ({self.source})"
+
+
+@dataclass(frozen=True)
+class TaskExplanation:
+    """One task.
+
+    Attributes:
+        name: The name of its entry in the code.
+        source: The place of the task, such as "file.py:12".
+        is_parallel: True for a parallel loop, False for statements that one thread runs.
+        parameters: The names of its numbers and arrays, and `x.shape[0]` for an extent.
+        launch: The name of the entry that runs this resident task together with others; None for a task with its own
+            launch.
+    """
+
+    name: str
+    source: str
+    is_parallel: bool
+    parameters: tuple[str, ...]
+    launch: str | None = None
+
+    def __str__(self) -> str:
+        kind = "parallel" if self.is_parallel else "one thread"
+        where = f", in {self.launch}" if self.launch else ""
+        return f"{self.name} ({self.source}), {kind}{where}: {', '.join(self.parameters)}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Describes calls of a kernel with given argument types; `KernelFunction.explain` makes it, and `str()` prints it.
+
+    Attributes:
+        kernel: The name of the kernel.
+        baked: The constants of the code.
+        parameters: The values that calls may change without a new compilation.
+        tasks: The tasks in the order of the source.
+        lowering: The lowering of control flow between tasks; None for a kernel without `graph=True`.
+        why: The reason for the lowering, in words.
+    """
+
+    kernel: str
+    baked: tuple[Baked, ...]
+    parameters: tuple[str, ...]
+    tasks: tuple[TaskExplanation, ...]
+    lowering: str | None
+    why: str
+
+    def __str__(self) -> str:
+        parts = (("baked into the code", self.baked), ("tasks", self.tasks))
+        lines = [self.kernel, f"  runs as {self.lowering or 'launches'}: {self.why}"]
+        lines.append(f"  parameters: {', '.join(self.parameters) or 'none'}")
+        for title, rows in parts:
+            lines += [f"  {title}:", *(f"    {row}" for row in rows or ("nothing",))]
+        return "\n".join(lines)
+
+
+def explain(
+    function: Callable[..., Any],
+    annotations: Mapping[str, Any],
+    signature: Mapping[str, Any],
+    artifact: Artifact,
+    why: str,
+) -> Explanation:
+    """Return the Explanation of a specialisation."""
+    code = function.__code__
+    paths = dict.fromkeys(
+        spelled(slot) for task in artifact.tasks for slot in task.slots if is_argument(slot, artifact)
+    )
+    tasks = tuple(
+        TaskExplanation(
+            task.entry,
+            f"{code.co_filename}:{task.line}",
+            task.parallel,
+            tuple(spelled(s) for s in task.slots),
+            entry.entry if entry.inside else None,
+        )
+        for entry in artifact.tasks
+        for task in entry.inside or (entry,)
+    )
+    baked = (*templates(function, annotations, signature), *captured(artifact))
+    return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why)
+
+
+def spelled(slot: Any) -> str:
+    return f"{slot.path}.shape[{slot.axis}]" if slot.kind == "extent" else str(slot.path)
+
+
+def is_argument(slot: Any, artifact: Artifact) -> bool:
+    """Return True if the slot holds an argument of the call, not a temporary, a seed or a condition."""
+    own = {name for name, _ in artifact.temps} | {"random.seed", START}
+    return slot.kind != "condition" and slot.path not in own
+
+
+def templates(
+    function: Callable[..., Any], annotations: Mapping[str, Any], signature: Mapping[str, Any]
+) -> Iterator[Baked]:
+    """Yield the constants of the code that come from arguments."""
+    code, lines = function.__code__, first_lines(function)
+    for name, spec in signature.items():
+        for path, of, value in fixed(name, annotations[name], spec):
+            yield Baked(path, value, f"{code.co_filename}:{lines.get(of, code.co_firstlineno)}")
+
+
+def fixed(path: str, annotation: Any, spec: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield (name, argument or member, value) of the constants that come from one argument."""
+    if isinstance(spec, StaticSpec):
+        yield path, path, spec.value
+    elif isinstance(spec, FieldSpec):
+        yield path, path, spec
+    elif isinstance(spec, StructSpec):
+        declared = members(annotation)
+        for name, inner in spec.members:
+            yield from fixed(f"{path}.{name}", declared[name], inner)
+    elif isinstance(spec, ArraySpec):
+        for what in ("dtype", "ndim"):
+            if getattr(annotation, what, None) is None:
+                yield f"{path}.{what}", path, getattr(spec, what)
+
+
+def members(annotation: Any) -> dict[str, Any]:
+    """Return the declarations of the members of a dataclass or of `self`, by name."""
+    if isinstance(annotation, Record):
+        return dict(annotation.members)
+    return {each.name: member_type(annotation, each) for each in fields(annotation)}
+
+
+def captured(artifact: Artifact) -> Iterator[Baked]:
+    """Yield the constants that come from globals and closures, without functions and modules."""
+    for function, names in artifact.captured.items():
+        lines = first_lines(function)
+        for path, value in names.items():
+            if not callable(value) and not isinstance(value, ModuleType) and not path.endswith(".__dict__"):
+                line = lines.get(path, function.__code__.co_firstlineno)
+                yield Baked(path, value, f"{function.__code__.co_filename}:{line}")
+
+
+def first_lines(function: Callable[..., Any]) -> dict[str, int]:
+    """Return the line of the first use of each name in a function."""
+    try:
+        tree = Source(function).tree
+    except CompileError:  # a lambda
+        return {}
+    found: dict[str, int] = {}
+    for node in ast.walk(tree):
+        path = dotted(node)
+        if path is not None and isinstance(node, ast.expr):
+            found[path] = min(node.lineno, found.get(path, node.lineno))
+    return found

@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`cg.ad`: derivatives of many calls. A Tape records calls of kernels and runs their gradients in reverse order.
+
+A tape records the calls of the thread that entered it: the kernel, its arguments and its stream. It saves no array
+contents: a gradient reads the contents that the arrays have when the gradient runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals, clear_fields
+from cuda_graphs.objects.device.stream import Stream, default_stream
+
+from .custom_gradients import GradReplaced, grad_for, grad_replaced, no_grad
+from .forward_mode import FwdMode
+from .grad_check import GradCheck, GradientCheckError
+from .losses import Loss, clear_gradient, has_gradient
+from .recorders import Call, watch
+from .validation import Kept, OverwrittenError, check_kept, kept_of
+
+__all__ = [
+    "FwdMode", "GradientCheckError", "OverwrittenError", "Tape", "clear_all_gradients", "grad_for", "grad_replaced",
+    "no_grad",
+]  # fmt: skip
+
+
+class Tape:
+    """Records the calls of kernels in its block, and runs their gradients in reverse order at the end.
+
+        with cg.ad.Tape(loss=loss):
+            simulate(state)
+            measure(state, loss)
+        state.grad.to_numpy()
+
+    The block sets `loss` to 0 when it begins. When the block ends, the tape clears the gradients of all arrays in the
+    arguments of the calls, and of all fields that the calls used. It sets the gradient of `loss` to 1. It then runs the
+    gradients of the calls in reverse order, each on the stream of its call.
+
+    The arrays of kernels that run inside a function with its own gradient are cleared too. The tape skips calls that
+    use no array with a gradient. If the block raises an exception, the tape neither clears nor computes gradients.
+
+    Args:
+        loss: An array, field or PyTorch tensor of one element with a gradient. With None the block only records calls,
+            and `grad` runs the gradients.
+        clear_gradients: Whether the tape sets gradients to 0 first.
+        validation: Whether to check, before each gradient, that the arrays still hold the values that the call read. If
+            the values have changed and the gradient depends on them, an OverwrittenError names the array and the line.
+            This option is for debugging: it copies arrays with each call.
+        grad_check: Arrays of f64 whose gradients are compared, at the end, with central differences of the block along
+            a random direction. A GradientCheckError reports a difference of more than 1 %. This option is for
+            debugging: it repeats the block many times, including the writes of the host to arrays between calls.
+
+    Raises:
+        TypeError: `loss` is not an array, or `grad_check` contains something other than an array of f64.
+        ValueError: `loss` has more than one element or no gradient; or an array of `grad_check` has no gradient.
+    """
+
+    def __init__(
+        self,
+        loss: Any = None,
+        clear_gradients: bool = True,
+        validation: bool = False,
+        grad_check: Sequence[NDArray] | None = None,
+    ) -> None:
+        self.loss = loss
+        self._loss = None if loss is None else Loss(loss)
+        self.clear_gradients, self.validation = clear_gradients, validation
+        self.check: GradCheck | None = None
+        if grad_check is not None:
+            if self._loss is None or not clear_gradients:
+                raise ValueError(
+                    "grad_check needs a Tape with a loss and clear_gradients=True, as it compares the gradients"
+                )
+            self.check = GradCheck(grad_check, self._loss)
+        self.calls: list[Call] = []
+        self._users: list[Call] = []  # `calls`, and the kernels that a GradReplaced called
+        self._kept: dict[int, list[Kept]] = {}  # saved arrays, by the number of the call
+        self._state = "new"
+
+    def __enter__(self) -> Tape:
+        if self._state != "new":
+            raise RuntimeError("a Tape can be entered only once: make a new one")
+        watch.begin(self)
+        try:
+            if self._loss is not None:
+                self._loss.begin()
+        except BaseException:
+            watch.end()
+            raise
+        self._state = "open"
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        watch.end()
+        self._state = "closed" if error is None else "left by an exception"
+        if self.loss is not None and error is None:
+            self._go_back()
+            if self.check is not None:
+                self.check.compare(self.calls)
+
+    def grad(self) -> None:
+        """Run the gradients of the recorded calls in reverse order, without clearing gradients first.
+
+        Only a tape without a loss has this method to call, and only once.
+
+        Raises:
+            RuntimeError: The block has not ended, or ended with an exception; the tape has a loss; or `grad` was called
+                before.
+        """
+        if self._state != "closed" or self.loss is not None:
+            raise RuntimeError(
+                f"grad() needs a Tape without a loss whose block has ended, and runs once; this Tape is {self._state}"
+                + (", and has a loss" if self.loss is not None else "")
+            )
+        self._go_back()
+
+    def _go_back(self) -> None:
+        self._state = "done"
+        calls = [(number, call) for number, call in enumerate(self.calls) if flows_through(call)]
+        if self._loss is not None:
+            if self.clear_gradients:
+                done: dict[int, Any] = {}
+                for function, args, _ in filter(flows_through, self._users):
+                    clear(function, args, done)
+            self._loss.seed()
+        before: Stream | None = None
+        for number, (function, args, stream) in reversed(calls):
+            if number in self._kept:
+                check_kept(function, args, self._kept[number])
+            # A function without a stream calls its kernels on the default stream.
+            where = stream or default_stream()
+            if before is not None and where != before:
+                where.wait(before)
+            if stream is None:
+                function.grad(*args)
+            else:
+                function.grad(*args, stream=stream)
+            before = where
+
+    def before(self, call: Call, inside: tuple[Any, ...]) -> None:
+        """Check a call of a kernel, or of a function with its own gradient, before it runs."""
+        if isinstance(call[0], GradReplaced):
+            call[0].require_gradient()
+        if self.check is not None:
+            self.check.before(len(self.calls), call, inside)
+
+    def after(self, call: Call, inside: tuple[Any, ...]) -> None:
+        """Record a call, so that `_go_back` runs its gradient."""
+        if self.check is not None:
+            self.check.after(call)
+        if not any(each.is_constant for each in inside):
+            self._users.append(call)
+        if inside:
+            return
+        function, args, _ = call
+        if self.validation and not isinstance(function, GradReplaced) and function.has_gradient(*args):
+            self._kept[len(self.calls)] = kept_of(function, args)
+        self.calls.append(call)
+
+    def captured(self, function: Any) -> None:
+        """Reject the capture of a kernel: the tape cannot see when and how often the graph runs."""
+        raise RuntimeError(
+            f"{function.__name__}() is captured in a Tape, which does not see launches of the graph: capture before "
+            "the block, and launch the graph in a function with its own gradient (cg.ad.grad_replaced)"
+        )
+
+
+def flows_through(call: Call) -> bool:
+    """Return True if a gradient flows through the call."""
+    function, args, _ = call
+    return (
+        not function.is_constant if isinstance(function, GradReplaced) else bool(function.has_gradient(*args))
+    )
+
+
+def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any]) -> None:
+    """Fill the gradients of the array arguments and of the fields of a call with zeros.
+
+    `done` holds gradients that are already clear, by identity. The function skips these and adds new ones.
+    """
+    if not isinstance(function, GradReplaced):
+        function.grad.clear(args, function.fields(*args), done)
+        return
+    for each in args:
+        if has_gradient(each):
+            clear_gradient(each)
+
+
+def clear_all_gradients(kind: str = "grad") -> None:
+    """Fill derivatives with zeros.
+
+    Args:
+        kind: "grad" clears the gradients of all fields; call `a.grad.fill(0)` for an array. "dual" clears all duals.
+
+    Raises:
+        ValueError: `kind` is neither "grad" nor "dual".
+    """
+    if kind not in CLEARED:
+        raise ValueError(f"kind must be one of {', '.join(map(repr, CLEARED))}, not {kind!r}")
+    CLEARED[kind]()
+
+
+CLEARED = {"grad": clear_fields, "dual": clear_duals}

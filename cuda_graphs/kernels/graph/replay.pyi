@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.executable.executable import Graph
+from cuda_graphs.kernels.call.specialisation import Specialisation
+
+class Replay:
+    graph: Graph
+    definition: GraphDef
+    code: Specialisation
+    count: int
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def __repr__(self) -> str: ...

@@ -1,0 +1,300 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Converts Python values to the `void**` of a kernel launch or a kernel node.
+
+The parameter sizes that the driver reports determine the conversion. An int fills 1, 2, 4 or 8 bytes and must fit, a
+float fills 4 or 8, a complex 8 or 16. A value with its own width (NumPy and ctypes scalars and structures) must have
+exactly the width of the parameter. An array is passed as its address, of 8 bytes, if the device can access it; the stream
+that its interface names is not waited for. The driver reports sizes only: an int for a float parameter passes its bits.
+"""
+
+import sys
+
+from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.complex cimport PyComplex_Check, PyComplex_ImagAsDouble, PyComplex_RealAsDouble
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_Check
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
+from cython.operator cimport dereference
+from libc.stddef cimport size_t
+from libc.stdint cimport uint64_t
+from libc.string cimport memcmp
+from libcpp.unordered_map cimport unordered_map
+from libcpp.utility cimport move
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.graphs.graph_handles cimport bundle, find_memory_type, kUnknownMemory
+from cuda_graphs.core.resources.handles cimport Opaque, Parameter, address_of, hold_python
+from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
+from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer
+from .kernel cimport Kernel
+from cuda_graphs.objects.numbers cimport is_of_bindings
+from cuda_graphs.errors import ClosedBufferError
+
+cdef extern from "Python.h":
+    PyTypeObject* Py_TYPE(object)
+    long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
+    unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
+
+# Types whose `handle` is passed in 8 bytes. Higher layers register them.
+cdef tuple handle_types = ()
+
+# NumPy's scalar types by address, and their sizes. The value of each is stored directly after the object header.
+cdef unordered_map[void*, size_t] scalar_sizes
+cdef bint numpy_is_known = False
+
+
+cpdef void register_handle_type(type cls):
+    global handle_types
+    handle_types = (*handle_types, cls)
+
+
+cdef class StandIn:
+    """An argument whose value is set later. Not created directly."""
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError(f"{type(self).__name__} objects cannot be instantiated directly")
+
+
+cdef int pack_arguments(
+    ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins=NULL
+) except -1:
+    cdef const vector[Parameter]* parameters = kernel._parameters()
+    cdef size_t count = <size_t>PyTuple_GET_SIZE(args), i
+    if count != parameters.size():
+        raise TypeError(
+            f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
+        )
+    for i in range(count):
+        if append(pack, kernel, i, parameters[0][i].size, <object>PyTuple_GET_ITEM(args, i)) == STANDS_IN:
+            if stand_ins == NULL:
+                raise TypeError(f"{args[i]!r} has no value here: only nodes of its graph definition take it")
+            stand_ins.push_back(i)
+    return 0
+
+
+cdef int own_arguments(tuple args, Opaque& all) except -1:
+    cdef Opaque owner
+    cdef vector[Opaque] owners  # nearly always empty, as for one Buffer and numbers
+    cdef PyTypeObject* kind
+    for arg in args:
+        kind = Py_TYPE(arg)
+        if kind == <PyTypeObject*>int or kind == <PyTypeObject*>float:
+            continue
+        if kind == <PyTypeObject*>Buffer or isinstance(arg, Buffer):
+            if not own_buffer(<Buffer>arg, owner):
+                continue
+        elif isinstance(arg, (int, float, complex)) or scalar_sizes.count(<void*>kind) != 0:
+            continue
+        else:
+            owner = hold_python(<PyObject*>arg)
+        if not all:
+            all.swap(owner)
+        else:
+            owners.push_back(move(owner))
+    if not owners.empty():
+        owners.push_back(all)
+        (&all)[0] = bundle(move(owners))
+    return 0
+
+
+# The result of `append` for a StandIn; otherwise 0.
+cdef enum:
+    STANDS_IN = 1
+
+
+cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    cdef PyTypeObject* kind = Py_TYPE(arg)
+    if kind == <PyTypeObject*>int:
+        return append_int(pack, kernel, index, size, arg)
+    if kind == <PyTypeObject*>float:
+        return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
+    if kind == <PyTypeObject*>Buffer:
+        return append_buffer(pack, kernel, index, size, <Buffer>arg)
+    return append_other(pack, kernel, index, size, arg)
+
+
+cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    """Appends an argument of any type but the three usual ones."""
+    cdef const char* value
+    if not numpy_is_known and "numpy" in sys.modules:
+        learn_numpy()
+    known = scalar_sizes.find(<void*>Py_TYPE(arg))
+    if known != scalar_sizes.end():
+        value = <const char*><PyObject*>arg + sizeof(PyObject)
+        return append_value(pack, kernel, index, size, arg, value, dereference(known).second)
+    if isinstance(arg, StandIn):
+        return append_stand_in(pack, kernel, index, size, <StandIn>arg)
+    if handle_types and isinstance(arg, handle_types):
+        return append_word(pack, kernel, index, size, arg, arg.handle)
+    if isinstance(arg, Buffer):
+        return append_buffer(pack, kernel, index, size, <Buffer>arg)
+    if PyLong_Check(arg):  # also bool and enums
+        return append_int(pack, kernel, index, size, arg)
+    if PyFloat_Check(arg):
+        return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
+    if PyComplex_Check(arg):
+        return append_complex(pack, kernel, index, size, arg)
+    # Arrays of CuPy have the buffer protocol too, but raise an error when it is used.
+    cdef bint of_device = hasattr(arg, "__cuda_array_interface__")
+    if not of_device and PyObject_CheckBuffer(arg) and append_exported(pack, kernel, index, size, arg):
+        return 0
+    if is_of_bindings(arg):
+        return append_word(pack, kernel, index, size, arg, int(arg))
+    cdef ArrayView array = view_array(arg, f"argument {index}")
+    if array is not None:
+        return append_array(pack, kernel, index, size, arg, array)
+    raise TypeError(
+        f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)}. Pass a number, a Buffer, an "
+        "array of the device, a NumPy or ctypes scalar, or an address as an int."
+    )
+
+
+cdef int append_int(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    cdef int overflow = 0
+    cdef long long value = PyLong_AsLongLongAndOverflow(arg, &overflow)
+    cdef unsigned long long large
+    cdef int bits
+    if size == 8:
+        if overflow > 0 and arg < 1 << 64:
+            large = PyLong_AsUnsignedLongLong(arg)
+            pack.append_copy(&large, 8)
+            return 0
+        if overflow == 0:
+            pack.append_copy(&value, 8)
+            return 0
+    elif size == 4 or size == 2 or size == 1:
+        bits = <int>size * 8
+        if overflow == 0 and -(1LL << (bits - 1)) <= value < (1LL << bits):
+            pack.append_copy(&value, size)  # little endian: the low bytes come first
+            return 0
+    else:
+        raise TypeError(f"{describe(kernel, index, size)}; an int fills 1, 2, 4 or 8 bytes")
+    raise OverflowError(f"{describe(kernel, index, size)}; {arg} does not fit")
+
+
+cdef int append_float(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, double value) except -1:
+    cdef float single = <float>value
+    if size == 4:
+        pack.append_copy(&single, 4)
+    elif size == 8:
+        pack.append_copy(&value, 8)
+    else:
+        raise TypeError(f"{describe(kernel, index, size)}; a float fills 4 or 8 bytes (numpy.float16 fills 2)")
+    return 0
+
+
+cdef int append_complex(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    cdef double parts[2]
+    cdef float singles[2]
+    parts[0], parts[1] = PyComplex_RealAsDouble(arg), PyComplex_ImagAsDouble(arg)
+    if size == 16:
+        pack.append_copy(parts, 16)
+    elif size == 8:
+        singles[0], singles[1] = <float>parts[0], <float>parts[1]
+        pack.append_copy(singles, 8)
+    else:
+        raise TypeError(f"{describe(kernel, index, size)}; a complex fills 8 or 16 bytes")
+    return 0
+
+
+cdef int append_buffer(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, Buffer arg) except -1:
+    if not arg._h:
+        raise ClosedBufferError(
+            f"{describe(kernel, index, size)}; the argument is a closed Buffer, which has no active allocation"
+        )
+    if size != 8:
+        raise TypeError(f"{describe(kernel, index, size)}; a Buffer is passed as an address of 8 bytes")
+    cdef CUdeviceptr address = address_of(arg._h)
+    pack.append_copy(&address, 8)
+    return 0
+
+
+cdef int append_stand_in(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, StandIn arg) except -1:
+    if size != arg._width:
+        raise TypeError(f"{describe(kernel, index, size)}; {arg!r} has {arg._width}")
+    pack.append_copy(&arg._bits, size)
+    return STANDS_IN
+
+
+cdef int append_word(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, object word) except -1:
+    """Appends a handle of 8 bytes."""
+    cdef uint64_t value = word
+    return append_value(pack, kernel, index, size, arg, <const char*>&value, 8)
+
+
+cdef bint append_exported(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+    """Appends a scalar or structure of ctypes or NumPy by the buffer protocol; returns False when it has dimensions."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(arg, &view, PyBUF_FULL_RO)
+    try:
+        if view.ndim != 0:
+            return False
+        append_value(pack, kernel, index, size, arg, <const char*>view.buf, <size_t>view.len)
+        return True
+    finally:
+        PyBuffer_Release(&view)
+
+
+cpdef bint is_known_memory(CUdeviceptr address) except -1:
+    """Return True for memory that the driver knows, and for address 0. The memory may be a range that an alloc node
+    of a graph has only reserved."""
+    cdef int memory = kUnknownMemory
+    cdef CUresult status
+    if not address:
+        return True
+    with nogil:
+        status = find_memory_type(address, &memory)
+    check_attempt(status, f"ask what memory {address:#x} is")
+    return memory != kUnknownMemory
+
+
+cdef int append_array(
+    ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, ArrayView array
+) except -1:
+    """Appends the address of an array."""
+    if size != 8:
+        raise TypeError(f"{describe(kernel, index, size)}; an array is passed as an address of 8 bytes")
+    if not is_known_memory(array.address):
+        raise TypeError(
+            f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)} in pageable host memory, "
+            "which the device cannot reach. Use an array in pinned memory (numpy.from_dlpack of a Buffer of a "
+            "PinnedMemoryResource) or on the device."
+        )
+    pack.append_copy(&array.address, 8)
+    return 0
+
+
+cdef int append_value(
+    ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, const char* value, size_t width
+) except -1:
+    """Appends a value that has its own width."""
+    if size != width:
+        raise TypeError(f"{describe(kernel, index, size)}; {type(arg).__module__}.{type(arg).__name__} has {width}")
+    pack.append_copy(value, width)
+    return 0
+
+
+cdef str describe(Kernel kernel, size_t index, size_t size):
+    return f"parameter {index} of kernel {kernel._name()!r} has {size} byte{'s' * (size != 1)}"
+
+
+cdef int learn_numpy() except -1:
+    """Registers those of NumPy's scalar types whose value is stored directly after the object header."""
+    global numpy_is_known
+    numpy = sys.modules["numpy"]
+    cdef bytes expected
+    for name in (
+        "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "longlong", "ulonglong",
+        "float16", "float32", "float64", "complex64", "complex128",
+    ):
+        kind = getattr(numpy, name)
+        sample = kind(1)
+        expected = sample.tobytes()
+        if memcmp(<const char*><PyObject*>sample + sizeof(PyObject), <const char*>expected, len(expected)) == 0:
+            scalar_sizes[<void*>kind] = len(expected)
+    numpy_is_known = True
+    return 0

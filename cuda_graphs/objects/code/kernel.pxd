@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.resources.handles cimport KernelHandle, Parameter
+
+
+cdef class Kernel:
+    cdef KernelHandle _h
+    cdef const vector[Parameter]* _known_parameters  # in the box of _h; NULL before the first query
+    cdef object __weakref__
+
+    # Two wrappers of one kernel are equal, but not identical.
+    @staticmethod
+    cdef Kernel _from_handle(KernelHandle h)
+
+    # Returns offsets and sizes in bytes.
+    cdef const vector[Parameter]* _parameters(self) except NULL
+
+    # Returns the name for messages; "0x..." when the driver does not report it.
+    cdef str _name(self)
+
+
+# Returns (config, Kernel, arguments) of a foreign kernel: an object with `__cuda_graph_kernel__(config, args)`.
+cdef tuple as_launch(object config, object kernel, tuple args)

@@ -1,0 +1,13 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+from cuda_graphs.objects.device.stream import Stream
+from cuda_graphs.objects.protocols import SupportsCudaStream
+
+from .kernel import Kernel
+from .launch_config import LaunchConfig
+
+def launch(
+    stream: Stream | SupportsCudaStream, config: LaunchConfig | dict[str, Any], kernel: Kernel, *args: Any
+) -> None: ...

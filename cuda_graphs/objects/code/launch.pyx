@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Launches a kernel on a stream."""
+
+from libcpp.utility cimport move
+
+from cuda_graphs.core.driver.cuda cimport (
+    CUDA_SUCCESS,
+    CUfunction,
+    CUlaunchAttribute,
+    CUlaunchConfig,
+    CUresult,
+    CUstream,
+    driver,
+)
+from cuda_graphs.core.driver.seam cimport raise_noted
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs.core.graphs.graph_handles cimport NodeKind, as_owner
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, raw_of
+from .arguments cimport own_arguments, pack_arguments
+from cuda_graphs.objects.capture_effects cimport fail, find, keep, settle
+from .kernel cimport Kernel, as_launch
+from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, LaunchConfig_accept
+from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+
+
+def launch(stream, config, kernel, *args):
+    """Launch a kernel on a stream. Returns at once; the kernel runs in the order of the stream.
+
+    Args:
+        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``.
+        config: A LaunchConfig, or a dict of its fields.
+        kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
+            a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
+        args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
+            Condition. An int or float takes the width of the parameter. Buffers must live until the kernel is done. A
+            captured launch becomes a node, and the graph keeps its kernel and arguments alive.
+
+    Raises:
+        TypeError: The number, a type or a width of the arguments does not match the parameters.
+        OverflowError: An int does not fit its parameter.
+        ValueError: A cooperative grid cannot run all at once.
+        CUDAError: The driver refuses the launch, or earlier work of the device failed.
+    """
+    cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else Stream_accept(stream)
+    if not isinstance(kernel, Kernel):
+        config, kernel, args = as_launch(config, kernel, args)
+    cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else LaunchConfig_accept(config)
+    cdef Kernel code = <Kernel>kernel
+    cdef ArgumentPack pack
+    pack_arguments(pack, code, args)
+    if shape._is_cooperative:  # before the graph keeps any owner for the launch
+        check_cooperative(shape, code)
+    on._check_open()  # arguments may run code that closes the stream
+    cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
+    cdef CUstream raw_stream = raw_of(h)
+    cdef CUfunction function = function_on(code._h, h)
+    if function == NULL:
+        raise_noted(f"launch of kernel {code._name()!r}")
+    cdef CUresult status
+    cdef CapturedCall call
+    cdef Opaque owner
+    if may_be_captured(h) and find(call, h):
+        own_arguments(args, owner)
+        keep(call, as_owner(code._h), move(owner))
+    if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
+        status = launch_with_attributes(raw_stream, shape, function, pack, call)
+    else:
+        with nogil:
+            call.start()
+            status = driver().cuLaunchKernel(
+                function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0], shape._block[1],
+                shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), NULL,
+            )
+            call.look(status)
+    if call.is_captured():
+        settle(call, status, NodeKind.kKernel, "launch")
+    if status != CUDA_SUCCESS:
+        fail(call, status, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
+
+
+cdef CUresult launch_with_attributes(
+    CUstream stream, LaunchConfig shape, CUfunction function, ArgumentPack& pack, CapturedCall& call
+) except *:
+    cdef CUlaunchConfig native
+    cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
+    cdef CUresult status
+    shape._fill(&native, attributes)
+    native.hStream = stream
+    with nogil:
+        call.start()
+        status = driver().cuLaunchKernelEx(&native, function, pack.pointers(), NULL)
+        call.look(status)
+    return status
+
+
+cdef int check_cooperative(LaunchConfig shape, Kernel kernel) except -1:
+    """Refuses a cooperative launch whose blocks do not all fit on the device at the same time."""
+    from cuda_graphs.objects.device.device import Device
+
+    x, y, z = shape.block
+    blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(x * y * z, shape.shmem_size)
+    limit = blocks * Device().properties.multiprocessor_count
+    x, y, z = shape.grid
+    if x * y * z > limit:
+        raise ValueError(f"The specified grid size ({x} * {y} * {z}) exceeds the limit ({limit})")
+    return 0

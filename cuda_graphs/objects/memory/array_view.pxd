@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr
+from cuda_graphs.core.resources.handles cimport Opaque
+
+
+cdef class ArrayView:
+    cdef readonly CUdeviceptr address  # address of the element with index 0 in every dimension
+    cdef readonly size_t itemsize
+    cdef readonly str dtype  # typestr of __array_interface__, "<f4"; "" when NumPy has no such type
+    cdef readonly bint is_bfloat16  # bfloat16 has a DLPack code, but no NumPy type
+    cdef readonly tuple shape
+    cdef readonly tuple strides  # bytes
+    cdef readonly bint is_read_only
+    cdef Opaque owner  # keeps the memory alive
+
+
+# Returns the memory of an array, or None when the object is not an array. `name` names the argument in messages.
+cpdef ArrayView view_array(object array, str name)

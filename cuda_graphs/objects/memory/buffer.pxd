@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr
+from cuda_graphs.core.resources.handles cimport Opaque, PointerHandle, WeakOpaque
+from cuda_graphs.objects.device.stream cimport Stream
+
+
+# The kinds of memory. NOT_ASKED: the driver was not queried yet.
+cdef enum MemoryKind:
+    NOT_ASKED = -1
+    PAGEABLE
+    PINNED
+    DEVICE
+    MANAGED
+
+
+cdef class Buffer:
+    cdef PointerHandle _h  # empty once closed
+    cdef CUdeviceptr _address  # the raw value, kept after close() for the hash
+    cdef size_t _size
+    cdef object _memory_resource
+    cdef object _owner
+    cdef int _kind  # a MemoryKind
+    cdef int _device_id
+    cdef WeakOpaque _owned  # weak reference to the owner that nodes share: the Buffer and its memory
+    cdef object __weakref__
+
+    @staticmethod
+    cdef Buffer _from_handle(PointerHandle h, object memory_resource)
+
+    # Returns a Buffer of no bytes at address 0, for which the driver cannot be queried.
+    @staticmethod
+    cdef Buffer _of_nothing(object memory_resource, MemoryKind kind, int device_id)
+
+    # Raises RuntimeError once closed.
+    cdef int _check_open(self) except -1
+
+    cdef int _free_on(self, Stream stream) except -1
+    cdef int _free_captured(self) except -1
+    cdef int _ask(self) except -2
+
+
+# Sets `owner` to the owner that a graph must keep so that its nodes can use the memory: the Buffer and its memory.
+# Returns False, and no owner, when the graph itself owns the memory.
+cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1
+
+# Parses a fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): sets the pattern, returns its width in bytes.
+cdef int parse_fill_value(object value, unsigned int* pattern) except -1

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the source line of the user's program that made a call, fast enough to record it for every added node.
+
+The frame gives the code object and the instruction. Strings and line numbers are created only on request. Frames of the
+package's own Python code are skipped; a cache remembers which of the latest code objects belong to the package.
+"""
+
+import os
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF, Py_XINCREF
+from libc.stddef cimport size_t
+
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, SourcePlace
+from cuda_graphs.core.resources.handles cimport hold_python
+
+cdef extern from "Python.h":
+    ctypedef struct Frame "PyFrameObject":
+        pass
+    ctypedef struct Code "PyCodeObject":
+        pass
+    Frame* PyEval_GetFrame()
+    Code* PyFrame_GetCode(Frame* frame)
+    Frame* PyFrame_GetBack(Frame* frame)
+    int PyFrame_GetLasti(Frame* frame)
+    int PyCode_Addr2Line(Code* code, int instruction)
+
+cdef extern from *:
+    """
+    struct PinnedSource { PyObject* code; int instruction; };
+    static thread_local PinnedSource pinned_source = {nullptr, 0};
+    """
+    cppclass PinnedSource:
+        PyObject* code
+        int instruction
+    PinnedSource pinned_source
+
+# The number of threads with a pinned source: faster to check than the thread's own.
+cdef int pinned_threads = 0
+
+cdef str package = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+# A cache of code objects, and whether they belong to the user. The cache keeps them alive, so that an address is not
+# reused for another code object. A new entry replaces the old one of its slot.
+cdef enum:
+    REMEMBERED = 64
+
+cdef struct Remembered:
+    PyObject* code
+    bint is_users
+
+cdef Remembered[REMEMBERED] remembered
+
+
+cdef Source find_source() noexcept:
+    cdef Source found
+    found.code = NULL
+    found.instruction = 0
+    if pinned_threads and pinned_source.code != NULL:
+        found.code = pinned_source.code
+        found.instruction = pinned_source.instruction
+        return found
+    cdef Frame* frame = PyEval_GetFrame()  # borrowed
+    if frame == NULL:  # no Python function is running on this thread
+        return found
+    found.code = code_of(frame)
+    if is_users(found.code):
+        found.instruction = PyFrame_GetLasti(frame)
+        return found
+    return find_caller(frame)
+
+
+cdef PyObject* code_of(Frame* frame) noexcept:
+    cdef PyObject* code = <PyObject*>PyFrame_GetCode(frame)
+    Py_XDECREF(code)  # the frame holds it
+    return code
+
+
+cdef Source find_caller(Frame* frame) noexcept:
+    """Returns the innermost frame outside the package."""
+    cdef Source found
+    cdef Frame* outer
+    found.code = NULL
+    found.instruction = 0
+    Py_XINCREF(<PyObject*>frame)
+    while frame != NULL:
+        if is_users(code_of(frame)):
+            found.code, found.instruction = code_of(frame), PyFrame_GetLasti(frame)
+            Py_XDECREF(<PyObject*>frame)
+            return found
+        outer = PyFrame_GetBack(frame)
+        Py_XDECREF(<PyObject*>frame)
+        frame = outer
+    return found
+
+
+cdef bint is_users(PyObject* code) noexcept:
+    cdef Remembered* entry = &remembered[(<size_t>code >> 6) % REMEMBERED]
+    cdef PyObject* forgotten
+    cdef bint users
+    if entry.code != code:
+        users = not is_in_package(<object>code)
+        forgotten = entry.code
+        Py_XINCREF(code)
+        entry.code, entry.is_users = code, users
+        Py_XDECREF(forgotten)
+        return users
+    return entry.is_users
+
+
+cdef bint is_in_package(object code) noexcept:
+    return code.co_filename.startswith(package)
+
+
+cdef str source_text(PyObject* code, int instruction):
+    return f"{(<object>code).co_filename}:{PyCode_Addr2Line(<Code*>code, instruction)}"
+
+
+cdef bint pin_source() noexcept:
+    global pinned_threads
+    if pinned_source.code != NULL:
+        return False
+    cdef Source now = find_source()
+    pinned_source.code = now.code
+    pinned_source.instruction = now.instruction
+    pinned_threads += now.code != NULL
+    return now.code != NULL
+
+
+cdef void unpin_source() noexcept:
+    global pinned_threads
+    pinned_source.code = NULL
+    pinned_threads -= 1
+
+
+cdef SourcePlace keep_source(GraphBox* graph, Source source) except *:
+    cdef SourcePlace place
+    if source.code == NULL:
+        return place
+    place.code = graph.sources.find(source.code)
+    if place.code == 0:
+        place.code = graph.sources.add(hold_python(source.code))
+    place.instruction = source.instruction
+    return place
+
+
+cdef object text_of(GraphBox* graph, SourcePlace source):
+    if source.code == 0:
+        return None
+    return source_text(<PyObject*>graph.sources[0][source.code].get(), source.instruction)
