@@ -64,7 +64,7 @@ class SharedLibrary(Extension):
     """A plain shared library in a package folder: no PyInit function, a fixed file name."""
 
 
-# What stands in for libcuda, by name: empty but for the host driver, which it needs
+# Link flags of the libraries that replace NVIDIA's by name. They contain no driver code and load the host driver
 # (hostdriver/standin/libcuda/standin.cpp).
 NEEDS_HOST_DRIVER = [
     "-Wl,--no-as-needed",
@@ -73,11 +73,13 @@ NEEDS_HOST_DRIVER = [
 ]
 
 LIBRARIES = [
-    # name, folders of its sources, compile flags, link flags; its SONAME is its file name if no other is given
+    # name, source folders, compile flags, link flags; the SONAME is the file name unless the link flags give another
     (
         "cuda_graphs.core.libcuda_graphs_core",
         ["cuda_graphs/core"],
-        ["-fno-semantic-interposition"],  # nobody replaces a function of ours: calls in here may be direct
+        [
+            "-fno-semantic-interposition"
+        ],  # the library's functions are never interposed, so internal calls are direct
         ["-ldl", "-Wl,-Bsymbolic-functions"],
     ),
     (
@@ -101,7 +103,7 @@ LIBRARIES = [
     ),
 ]
 
-# One extension a .pyx; the module's name is its path.
+# Each .pyx is one extension, named by its path.
 EXTENSIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "cuda_graphs").rglob("*.pyx"))
 
 

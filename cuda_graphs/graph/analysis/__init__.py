@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Questions about a definition: its order, the lifetimes of its allocations, and `GraphDef.check`."""
+"""Analyses of a definition: its order, the lifetimes of its allocations, and `GraphDef.check`."""
