@@ -67,10 +67,15 @@ class Emission:
     def task(self, node: Any, number: int, before: Any) -> Any:
         """Add the KernelNode of a task after `node`. `before` is the step of the plan that added `node`, if any."""
         config, kernel, values, reads, writes = self.launches[number]
-        values = [self.conditions[v] if isinstance(v, ConditionSlot) else v for v in values]
         edge = self.edge(before, number) if self.early and isinstance(before, int) else {}
-        self.nodes[number] = node.launch(config, kernel, *values, reads=reads, writes=writes, **edge)
+        self.nodes[number] = node.launch(
+            config, kernel, *self.arguments(values), reads=reads, writes=writes, **edge
+        )
         return self.nodes[number]
+
+    def arguments(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the arguments of a task, with its Conditions."""
+        return tuple([self.conditions[v] if isinstance(v, ConditionSlot) else v for v in values])
 
     def edge(self, before: int, number: int) -> dict[str, EdgeData]:
         """Return the keyword `edge` of a launch, which is empty for a full edge.
