@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a call of a graph kernel sets and launches its executable under the executable's own lock, and gets its own
-arguments, whatever other code does with the same executable."""
+"""Law: the first call of a graph kernel reads nothing back that it has just made. Each call sets and launches the
+executable under the executable's own lock, and gets its own arguments, whatever other code does with the executable."""
 
 import gc
 import threading
@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs import testing
 from cuda_graphs.kernels.graph.replay import Replay
 from tests.driver_table import DriverTable
 from tests.graph_rig import ONE
-from tests.kernels.graph_kernels import array, i32_1d
+from tests.kernels.graph_kernels import array, body, i32_1d
 from tests.thread_rig import side_by_side
 
 INVALID_VALUE = 1
@@ -62,6 +63,35 @@ def put(value: cg.i32, x: i32_1d, y: i32_1d):
         x[i] = value
     for i in y:
         y[i] = x[i]
+
+
+count_down = cg.kernel(body, graph=True, loop="conditional")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "graphs", "nodes"),
+    [(put, 1, 2), (count_down, 2, 3)],
+    ids=["tasks in a row", "a loop of two tasks"],
+)
+def test_first_call_reads_nothing_back_that_it_made(kernel, graphs, nodes, driver):
+    if driver.kind != "host":
+        pytest.skip("the host driver counts calls")
+    x, y, counter = array(np.zeros(3), cg.i32), array(np.zeros(3), cg.i32), array(1, cg.i32)
+    args = (1, x, y) if kernel is put else (x, counter)
+    kernel.compile(*args)
+    with testing.calls() as calls:
+        kernel(*args)
+    about_graphs = {name: count for name, count in calls.items() if name.startswith("cuGraph")}
+    about_graphs.pop("cuGraphConditionalHandleCreate", None)
+    # cuGraphGetNodes counts the nodes of each graph, as code outside the package may have added nodes.
+    assert about_graphs == {
+        "cuGraphCreate": 1,
+        "cuGraphAddNode": nodes,
+        "cuGraphGetNodes": graphs,
+        "cuGraphInstantiateWithParams": 1,
+        "cuGraphLaunch": 1,
+    }
+    assert kernel.graph_stats.nodes == nodes
 
 
 def test_calls_and_launches_of_one_executable_do_not_overlap(table):

@@ -41,7 +41,7 @@ cdef class Replay:
     cdef CUresult submit_and_read(
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed, int32_t* yielded
     ) except? CUDA_ERROR_UNKNOWN nogil
-    cdef int add_task(self, size_t number, object launch, object emission) except -1
+    cdef int add_task(self, size_t number, object emission) except -1
 
 
 # Builds the graph with the arguments of the first call.

@@ -58,13 +58,13 @@ cdef class Replay:
     def __repr__(self):
         return f"<Replay of {self.code.name}: {self.count} nodes>"
 
-    cdef int add_task(self, size_t number, object launch, object emission) except -1:
+    cdef int add_task(self, size_t number, object emission) except -1:
         """Let launches set the node of a task."""
         cdef NodeSpec spec
         cdef NodeRecord* record = (<Place>emission.nodes[number])._record()
         cdef CUresult status
-        config, kernel, values, _, _ = launch
-        read_kernel(spec, config, kernel, emission.arguments(values))
+        launch = emission.launches[number]
+        read_kernel(spec, launch.config, launch.kernel, emission.arguments(number))
         with nogil:
             status = add_kernel(self.executable, record[0], spec.params)
         if status:
@@ -134,16 +134,6 @@ cdef class Replay:
             self.mutex.unlock()
 
 
-cdef size_t count_nodes(definition) except? 0:
-    """Return the number of nodes, including nodes in bodies."""
-    cdef size_t count = 0
-    for node in definition.nodes():
-        count += 1
-        for body in getattr(node, "branches", ()):
-            count += count_nodes(body)
-    return count
-
-
 cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context):
     cdef Replay self = Replay.__new__(Replay)
     cdef size_t i
@@ -153,11 +143,11 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context):
         self.temps.push_back(buffer.handle)
     self.definition = GraphDef()
     # The nodes have no access ranges, as each call can pass other arrays.
-    launches = [(*launched[:3], (), ()) for launched in code.launches(leaves, {}, self.memory)]
+    launches = [each._replace(reads=(), writes=()) for each in code.launches(leaves, {}, self.memory)]
     emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early)
     self.graph = self.definition.instantiate()
     self.executable = (<Graph>self.graph)._h
     for i in range(code.tasks.size()):
-        self.add_task(i, launches[i], emission)
-    self.count = count_nodes(self.definition)
+        self.add_task(i, emission)
+    self.count = emission.count
     return self
