@@ -31,7 +31,7 @@ from cuda_graphs.core.capture.capture_handles cimport (
     active_captures,
     list_active_captures,
 )
-from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord, SourcePlace
+from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord, SourceLocation
 from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, raw_of
 from .source cimport find_source, keep_source, text_of
 from cuda_graphs.core.driver import seam
@@ -110,7 +110,7 @@ cdef int note_operation(CaptureBox& capture, const char* what) except -1:
     return 0
 
 
-cdef object entry(CaptureBox& capture, const char* what, SourcePlace source):
+cdef object entry(CaptureBox& capture, const char* what, SourceLocation source):
     return Entry(what.decode(), text_of(&capture.box(), source))
 
 

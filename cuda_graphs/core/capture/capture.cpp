@@ -16,8 +16,6 @@
 
 namespace cg {
 
-std::atomic<int> active_captures{0};
-
 namespace {
 
 struct Active {
@@ -230,7 +228,7 @@ bool CapturedCall::find(const StreamHandle& stream) {
 // The legacy stream beside a capture is in no capture. A host function cannot query captures, and there the driver
 // refuses the call itself.
 CaptureHandle CapturedCall::find_joined() {
-    if (driver_is_lost()) return nullptr;  // a forked child has no captures
+    if (is_forked_child()) return nullptr;  // a forked child has no captures
     const GilRelease released;
     CaptureState state;
     asked_ = ask_capture(stream_, &state);
@@ -266,7 +264,7 @@ NodeRecord* CapturedCall::settle(NodeKind kind) {
     if (has_node) {
         NodeRecord& node = add_node(graph, node_, kind, std::exchange(owners_, {}));
         for (CUgraph raw : inner_) add_inner_graph(node, raw);
-        if (!inner_.empty()) node.make_facts().condition = condition_;
+        if (!inner_.empty()) node.make_metadata().condition = condition_;
         return &node;
     }
     // A node that was made but not found still needs its owners, so they stay with the graph. The page lives as long as
