@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What all C++ handles share. Every CUDA resource has one shared_ptr type. No Python class is defined here.
+"""The shared parts of all C++ handles. Every CUDA resource has one shared_ptr type. No Python class is defined here.
 
 Other rooms may import:
     argument_pack  the argument values of one kernel launch
