@@ -165,14 +165,15 @@ def includes(path, tree):
 
 def used_files(path, tree, modules):
     """(file of ours below the package, or an outside name in angle brackets; line) for all that the file uses."""
-    imports = {".py": python_imports, ".pyx": cython_imports, ".pxd": cython_imports}.get(path.suffix)
+    readers = {".py": python_imports, ".pyi": python_imports, ".pyx": cython_imports, ".pxd": cython_imports}
+    imports = readers.get(path.suffix)
     for module, line in imports(path, tree) if imports else ():
         if module.split(".")[0] == PACKAGE:
             found = target_of(module, modules)
             yield ("__init__.py" if found is None else found), line
         elif module.split(".")[0] == "cuda":
             yield f"<{module}>", line
-    if path.suffix != ".py":
+    if imports is not python_imports:
         yield from includes(path, tree)
 
 
@@ -202,8 +203,9 @@ def breach(name, used):
 
 def violations(tree):
     found, modules = [], modules_of(tree)
-    # Stubs are left out: they name types of the packages above, and no module imports a stub.
-    for path in tree.files(".py", ".pyx", ".pxd", ".hpp", ".cpp", ".h", below=PACKAGE):
+    # Stubs are left out: they name types of the packages above, and no module imports a stub. Only `__init__.py` reads
+    # its stub, and imports what stands there.
+    for path in tree.files(".py", ".pyx", ".pxd", ".hpp", ".cpp", ".h", "__init__.pyi", below=PACKAGE):
         name = below(path, tree)
         package, room = package_of(name), room_of(name)
         if package not in MAY_USE:
@@ -348,6 +350,7 @@ OFFENCES = {
         '#include "cuda_graphs/hostdriver/objects/x.hpp"\n',
         "core may not use hostdriver/objects/x.hpp",
     ),
+    "__init__.pyi": ("from cuda_graphs.testing import x as x\n", "__init__ may not use testing/x"),
     "tools/a.py": ("", "the package 'tools' is not in MAY_USE"),
     "kernels/odd/a.py": ("", "the room 'odd' is not in ORDER['kernels']"),
 }
