@@ -273,7 +273,6 @@ UPWARD = {
     "graph/nodes/embedding.py": "graph/definition",
     "graph/nodes/freed_memory.py": "graph/definition",
     "graph/operands/access_ranges.pyx": "graph/nodes",
-    "hostdriver/loader/image.cpp": "hostdriver/api",
 }
 
 
