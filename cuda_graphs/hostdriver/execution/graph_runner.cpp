@@ -45,12 +45,12 @@ CUresult run_memset(const ExecNode& node, LaunchState&) {
 // the memory may be used.
 CUresult run_allocation(const ExecNode& node, LaunchState&) {
     const GraphAllocation& memory = *params_of<AllocRun>(node).memory;
-    if (settings.any()) watch_graph_memory(memory.address(), memory.bytes());
+    if (settings.any()) track_graph_memory(memory.address(), memory.bytes());
     return CUDA_SUCCESS;
 }
 
 CUresult run_free(const ExecNode& node, LaunchState&) {
-    if (settings.any()) unwatch_memory(params_of<FreeRun>(node).memory->address());
+    if (settings.any()) untrack_memory(params_of<FreeRun>(node).memory->address());
     return CUDA_SUCCESS;
 }
 
@@ -136,7 +136,7 @@ class ParallelRun final : public Job, public SectionInProgress {
     CUresult run(bool nested) {
         Scheduler& scheduler = Scheduler::get();
         SharedJob shared(*this, launch_.stream);
-        if (wanted_count() > 1) scheduler.ensure_watcher();
+        if (wanted_count() > 1) scheduler.ensure_poller();
         for (;;) {
             take_all();
             if (left_.load() == 0) return fault_.load();
@@ -159,7 +159,7 @@ class ParallelRun final : public Job, public SectionInProgress {
     bool may_wait() const override { return structure_.may_wait; }
 
     void help() override {
-        if (wanted_count() > 1) Scheduler::get().ensure_watcher();  // this thread may be busy for a long time
+        if (wanted_count() > 1) Scheduler::get().ensure_poller();  // this thread may be busy for a long time
         take_all();
     }
 
@@ -252,7 +252,7 @@ class ParallelRun final : public Job, public SectionInProgress {
             }
         }
         Scheduler& scheduler = Scheduler::get();
-        if (given_away > 1 || (given_away != 0 && kept)) scheduler.ensure_watcher();
+        if (given_away > 1 || (given_away != 0 && kept)) scheduler.ensure_poller();
         // After the last node sets `left_` to zero, the owner may return, which destroys this object.
         const bool last = left_.fetch_sub(1) == 1;
         if (last || given_away != 0) scheduler.progress.notify();

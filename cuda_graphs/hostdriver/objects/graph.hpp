@@ -113,7 +113,7 @@ class Graph {
 
     CUresult check_dependencies(const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
                                 CUgraphNodeType type);
-    CUresult check_place(const NodeKind& kind) const;
+    CUresult check_allowed_here(const NodeKind& kind) const;
     CUresult check_ends(CUgraphNode from, CUgraphNode to) const;
     template <class Create>
     CUresult add(Node** out, const NodeKind& kind, const CUgraphNode* dependencies, const CUgraphEdgeData* data,

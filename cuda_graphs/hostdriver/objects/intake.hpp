@@ -6,7 +6,7 @@
 //
 //     run_intake      pushes the work to the stream's queue (hostdriver/execution/run_intake.cpp)
 //     record_intake   adds the work to the graph of the stream's capture (hostdriver/objects/record_intake.cpp)
-//     barred_intake   rejects the work: for the legacy default stream while a blocking stream of its context is in a
+//     rejecting_intake   rejects the work: for the legacy default stream while a blocking stream of its context is in a
 //                     capture (hostdriver/objects/record_intake.cpp)
 //
 // Intakes have no state, so a call may run while a capture begins or ends in another thread.
@@ -128,7 +128,7 @@ CUresult refuse_work(CUstream stream, CUresult why);
 
 const Intake& run_intake();
 const Intake& record_intake();
-const Intake& barred_intake();
+const Intake& rejecting_intake();
 
 }  // namespace cgh
 

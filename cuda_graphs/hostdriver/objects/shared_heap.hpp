@@ -15,7 +15,7 @@
 #include <memory>
 #include <mutex>
 
-#include "gaps.hpp"
+#include "free_ranges.hpp"
 #include "memory.hpp"
 #include "shared_file.hpp"
 
@@ -60,7 +60,7 @@ class SharedHeap {
     const bool imported_;
     std::atomic<bool> handed_out_{false};
     std::mutex mutex_;  // guards free_
-    Gaps free_;         // free address ranges
+    FreeRanges free_;   // free address ranges
 };
 
 }  // namespace cgh
