@@ -152,7 +152,7 @@ CGH_API CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Fla
         range.kind = MemoryKind::kRegistered;
         range.context = context;
         range.flags = Flags;
-        return AddressMap::get().add_apart(range) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+        return AddressMap::get().add_disjoint(range) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     });
 }
 

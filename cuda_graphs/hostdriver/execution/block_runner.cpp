@@ -169,7 +169,7 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per
             // Helpers are called once enough work is known to be left: before the first chunk, or after it.
             const double left = known * static_cast<double>(job.left()) / microsecond;
             if (!called && left > kWorthWaking) {
-                scheduler.call_help(std::min(threads - 1, static_cast<unsigned>(left / kChunk)));
+                scheduler.wake_workers(std::min(threads - 1, static_cast<unsigned>(left / kChunk)));
                 called = true;
             }
             if (!job.step(&mine)) break;

@@ -145,7 +145,7 @@ class SectionCompiler {
                 leads_to_next |= target == i + 1;
             }
             // If each node leads to the next, there is only one order.
-            if (i + 1 < order_.size() && !leads_to_next) structure.one_by_one = false;
+            if (i + 1 < order_.size() && !leads_to_next) structure.is_sequential = false;
         }
         structure.first_successor.push_back(static_cast<uint32_t>(structure.successors.size()));
         for (GraphShape& shape : structure.shapes) {
@@ -194,7 +194,7 @@ class SectionCompiler {
                 break;
             case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
                 out->params = BatchRun{{}, nullptr, structure.batches++};
-                structure.comes_again |= std::get<BatchParams>(planned.node->params).batch.waits();
+                structure.may_suspend |= std::get<BatchParams>(planned.node->params).batch.waits();
                 break;
             default:
                 break;
@@ -337,13 +337,13 @@ CUresult Program::compile(const Graph& graph, cuuint64_t flags, std::shared_ptr<
     auto program = std::make_shared<Program>();
     TRY(SectionCompiler().compile(graph, &program->main, why));
     program->graph_uid = graph.uid();
-    program->adopt_possessions(graph);
+    program->adopt_owned(graph);
     program->index_memory();
     *out = std::move(program);
     return CUDA_SUCCESS;
 }
 
-void Program::adopt_possessions(const Graph& graph) {
+void Program::adopt_owned(const Graph& graph) {
     conditions = graph.root().conditions();
     user_objects = UserObjectRefs();
     add_user_objects(graph);

@@ -7,7 +7,7 @@
 // accesses use the single total order of seq_cst:
 //   push:     Stream::pushed_ is stored, then listed_, claimed_, polling_ and sleeping_ are read (notify)
 //   runner:   claimed_ is cleared, then pushed_ is read again (Stream::advance)
-//   poller:   polling_ is cleared, then the streams are looked through again (sleep_deeply)
+//   poller:   polling_ is cleared, then the streams are looked through again (sleep_until_woken)
 #include "scheduler.hpp"
 
 #include <pthread.h>
@@ -102,7 +102,7 @@ void Scheduler::wake_one() {
     woken_.notify_one();
 }
 
-void Scheduler::call_help(unsigned count) {
+void Scheduler::wake_workers(unsigned count) {
     if (workers_ == 0) return;
     if (!started_.load(std::memory_order_acquire)) start_threads();
     const unsigned idle =
@@ -192,9 +192,9 @@ void Scheduler::worker_main() {
     thread_state.is_of_driver = true;
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // makes naps of some microseconds possible
     for (;;) {
-        if (run_something()) continue;
+        if (run_one()) continue;
         if (!polling_.exchange(true, std::memory_order_seq_cst) && poll()) continue;
-        sleep_deeply();
+        sleep_until_woken();
     }
 }
 
@@ -224,7 +224,7 @@ bool Scheduler::nap(std::uint32_t microseconds) {
     return true;
 }
 
-void Scheduler::sleep_deeply() {
+void Scheduler::sleep_until_woken() {
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
     // From here on a push wakes this worker. Work that was pushed before is found by this check.
     if (!anything_runnable() && (polling_.load(std::memory_order_seq_cst) || !anything_pending())) {
@@ -270,7 +270,7 @@ bool Scheduler::anything_pending() {
     return pending;
 }
 
-bool Scheduler::run_something() {
+bool Scheduler::run_one() {
     if (process_exits.load(std::memory_order_relaxed)) return false;
     if (help(nullptr)) return true;
     Ref<Stream> chosen;

@@ -54,7 +54,7 @@ class Scheduler {
     void keep(Stream& stream);
 
     // Wakes up to `count` sleeping workers, with one system call each. Only large work is worth this cost.
-    void call_help(unsigned count);
+    void wake_workers(unsigned count);
     // Ensures that a worker looks for shared work within a nap. Needs a system call only if no worker polls.
     void ensure_poller();
 
@@ -82,8 +82,8 @@ class Scheduler {
     void list(Stream& stream);
     void worker_main();
     bool poll();  // naps and looks; returns false after a long silence
-    void sleep_deeply();
-    bool run_something();  // runs one stream or one job; returns false if there was none
+    void sleep_until_woken();
+    bool run_one();  // runs one stream or one job; returns false if there was none
     bool anything_runnable();
     bool anything_overdue();  // work that has waited since the last look
     bool anything_pending();  // includes work that is blocked or that another thread runs
@@ -95,7 +95,7 @@ class Scheduler {
     std::atomic<bool> started_{false};
     std::atomic<bool> polling_{false};
     std::atomic<bool> active_{false};         // set by notify(), cleared by the poller
-    std::atomic<std::uint32_t> sleeping_{0};  // workers in sleep_deeply()
+    std::atomic<std::uint32_t> sleeping_{0};  // workers in sleep_until_woken()
 
     std::atomic<std::uint64_t> taken_{0};  // bit i is set while slots_[i] is in use
     std::array<Slot, kSlots> slots_;

@@ -48,7 +48,7 @@ CUresult run_recorded(const Section& section, const ExecNode& node, LaunchState&
     if (!timeline_wanted.load(std::memory_order_relaxed)) return node.run(node, launch);
     const std::int64_t start = steady_nanoseconds();
     const CUresult result = node.run(node, launch);
-    if (result == kComesAgain) return result;
+    if (result == kSuspended) return result;
     const std::int64_t end = steady_nanoseconds();
     NodeRecord entry{name_of(node), node.kind->name, this_thread_number(), launch.stream->id(), start, end};
     const std::lock_guard<std::mutex> lock(records_mutex);

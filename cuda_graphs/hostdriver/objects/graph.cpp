@@ -232,7 +232,7 @@ CUresult Graph::check_allowed_here(const NodeKind& kind) const {
         if (graph->owner_ == GraphOwner::kConditional) continue;
         // "Allocation and free nodes cannot be added to the returned graph" (cuGraphChildGraphNodeGetGraph); "The graph
         // cannot be used in a child node" if it has conditional nodes (CU_GRAPH_NODE_TYPE_CONDITIONAL).
-        if (is_memory_kind(kind.type) || kind.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return kPlaceRefused;
+        if (is_memory_kind(kind.type) || kind.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return kKindRefused;
     }
     return CUDA_SUCCESS;
 }

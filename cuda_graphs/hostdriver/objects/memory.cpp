@@ -28,7 +28,7 @@ void AddressMap::add(Allocation allocation) {
     by_base_[allocation.base] = allocation;
 }
 
-bool AddressMap::add_apart(Allocation allocation) {
+bool AddressMap::add_disjoint(Allocation allocation) {
     std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto after = by_base_.lower_bound(allocation.base);
     if (after != by_base_.end() && after->first - allocation.base < allocation.size) return false;

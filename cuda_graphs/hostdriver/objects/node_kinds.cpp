@@ -338,7 +338,7 @@ const NodeKind* find_kind(int type) {
 
 // "All unused bytes - that is, reserved0 and all bytes past the utilized union member - must be set to zero" (cuda.h,
 // cuGraphAddNode).
-bool has_clean_rest(const CUgraphNodeParams& params) {
+bool has_zero_padding(const CUgraphNodeParams& params) {
     const NodeKind* const kind = find_kind(params);
     if (kind == nullptr) return false;
     static const CUgraphNodeParams zero = {};

@@ -146,7 +146,7 @@ CUresult MemoryPool::import(const CUmemPoolPtrExportData& data, CUdeviceptr* out
     if (const CUresult wrong = heap_->locate(data, &found); wrong != CUDA_SUCCESS) return wrong;
     *out = found.base;
     // Importing the same memory again has no effect, and one free is enough, as on an H200.
-    if (AddressMap::get().add_apart(described(found.base, found.size))) retain();
+    if (AddressMap::get().add_disjoint(described(found.base, found.size))) retain();
     return CUDA_SUCCESS;
 }
 

@@ -72,9 +72,9 @@ CUresult SharedHeap::open(int descriptor, std::unique_ptr<SharedHeap>* out) {
     return CUDA_SUCCESS;
 }
 
-CUresult SharedHeap::hand_out(int* out) {
+CUresult SharedHeap::export_descriptor(int* out) {
     TRY(file_.duplicate(out));
-    handed_out_.store(true, std::memory_order_release);
+    exported_.store(true, std::memory_order_release);
     return CUDA_SUCCESS;
 }
 

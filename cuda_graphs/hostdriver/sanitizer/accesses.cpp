@@ -87,7 +87,7 @@ const char* verb_of(const cgh_site& site) {
     return reads && writes ? "reads and writes" : writes ? "writes" : "reads";
 }
 
-constexpr const char* kBy = "CUDA_GRAPHS_HOST_CHECK=";
+constexpr const char* kPrefix = "CUDA_GRAPHS_HOST_CHECK=";
 
 // ---- bad addresses --------------------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ ShadowMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_sit
     *bad = settings.memory;
     if (settings.memory)
         report_illegal_address(*accessor.task->context,
-                               std::string(kBy) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
+                               std::string(kPrefix) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
                                    bytes_text(bytes) + " at " + hex(address) + ", " + where_is(address, bytes, memory) +
                                    (site.instruction != nullptr ? "," : "") + location_text(site));
     return nullptr;
@@ -137,7 +137,7 @@ void check_written(ShadowMemory& memory, std::uintptr_t address, std::size_t byt
         const bool is_copy = site.instruction == nullptr;
         if (i < first + bytes && !(is_copy && memory.any_written(first, bytes)))
             report(*accessor.task->context, "init " + accessor.task->name() + location_text(site),
-                   std::string(kBy) + "init: " + name_of(accessor, site) + " " + verb_of(site) + " " +
+                   std::string(kPrefix) + "init: " + name_of(accessor, site) + " " + verb_of(site) + " " +
                        bytes_text(bytes) + " at " + hex(address) + " before any write to byte " + std::to_string(i) +
                        " of the " + memory_text(memory) + location_text(site));
     }
@@ -169,7 +169,7 @@ void check_race(ShadowMemory& memory, std::uintptr_t address, std::size_t bytes,
     report(
         *accessor.task->context,
         "race " + earlier->task->name() + location_text(*earlier->site) + accessor.task->name() + location_text(site),
-        std::string(kBy) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
+        std::string(kPrefix) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
             memory_text(memory) + " race: " + name_of(accessor, site) + ", " + verb_of(site) + " it" +
             location_text(site) + "; " + earlier_text(*earlier) + ". " + remedy);
 }
@@ -211,7 +211,7 @@ bool shared_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& s
     if (in_range(address, accessor.run->shared_around, accessor.run->shared_around_bytes))
         return true;  // of the cluster
     report_illegal_address(*accessor.task->context,
-                           std::string(kBy) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
+                           std::string(kPrefix) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
                                bytes_text(bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
                                " of shared memory; the block has " + bytes_text(size) + "," + location_text(site));
     return false;
