@@ -12,7 +12,7 @@ from cuda_graphs.compiler.errors import CompileArgumentError, CompileSyntaxError
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Vector
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.printf import format_of
+from cuda_graphs.compiler.ir.formats import format_of
 from cuda_graphs.compiler.ir.types import f64
 
 
