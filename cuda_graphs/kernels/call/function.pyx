@@ -204,7 +204,7 @@ cdef class KernelFunction:
             artifact = self._artifact(signature, target, *lowering)
         except CompileError as error:
             raise self._shown(error)
-        guards = guards_of(artifact.captured)
+        guards = guards_of(artifact.free_values)
         if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed() and not is_refused:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
         found = load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments and results of inlined functions, as their annotations declare them."""
+"""Inlined functions: their bodies, and their arguments and results as the annotations declare them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,44 @@ from typing import Any
 from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileError,
+    CompileRecursionError,
     CompileReturnError,
     CompileTypeError,
     fail,
 )
-from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value, read
-from cuda_graphs.compiler.frontend.expressions.values import Static, Struct, Vector
+from cuda_graphs.compiler.frontend.expressions.assignment import declare
+from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Static, Struct, Vector, describe
+from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import NDArray, Tensor, VectorType
 from cuda_graphs.compiler.language.signature import is_template, resolve
 
-from .functions import Frame, kind_of
-
+MAX_DEPTH = 64  # calls inside calls
 FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
+
+
+def inline(frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]) -> Any:
+    """Translate a call: the body of the function with its parameters bound. Return its result."""
+    names = bind_arguments(frame, function, args, keywords)
+    if frame.depth + 1 >= MAX_DEPTH:
+        raise fail(
+            CompileRecursionError, frame.builder.loc,
+            f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
+            "a recursion must end at compile time: decide with `if cg.static(...)`",
+        )  # fmt: skip
+    root = frame.root
+    source = root.sources.setdefault(function, Source(function))
+    callee = Frame(frame.builder, source, frame.syntax, frame, frame.parallel_level)
+    callee.scope.names.update(names)
+    callee.outer_scope = frame.outer_scope
+    loc = frame.builder.loc
+    callee.run(source.body)
+    frame.builder.loc = loc
+    root.free_values[function] = source.free_values
+    return result_of(frame, function, callee.result)
 
 
 def bind_arguments(
@@ -57,8 +81,6 @@ def bind_arguments(
 
 def copied(frame: Frame, name: str, value: Any) -> Any:
     """Return the meaning of a parameter in an inlined function: numbers and vectors become variables."""
-    from cuda_graphs.compiler.frontend.statements.statements import declare
-
     return declare(frame, name, value) if isinstance(value, (ir.Value, Vector)) else value
 
 
@@ -92,7 +114,7 @@ def refuse(frame: Frame, cause: str) -> CompileError:
 
 def fitted(frame: Frame, kind: Any, value: Any, what: str) -> Any:
     """Return a value as its annotation declares it. Numbers are cast; an unsuitable value raises."""
-    value = read(frame, value)
+    value = frame.read(value)
     if kind in FREE:
         return value
     if isinstance(kind, VectorType):
@@ -100,10 +122,10 @@ def fitted(frame: Frame, kind: Any, value: Any, what: str) -> Any:
     if isinstance(kind, ScalarType):
         return frame.builder.cast(frame.scalar(value, what), kind)
     if not fits(frame, kind, value, what):
-        told = described(value) if isinstance(value, ir.Array) else kind_of(value)
+        passed = array_type(value) if isinstance(value, ir.Array) else describe(value)
         raise fail(
             CompileTypeError, frame.builder.loc,
-            f"{what} is declared as {getattr(kind, '__name__', repr(kind))}, and gets {told}",
+            f"{what} is declared as {getattr(kind, '__name__', repr(kind))}, and gets {passed}",
             "pass a value of the declared type, or remove the annotation",
         )  # fmt: skip
     return value
@@ -132,6 +154,6 @@ def is_array(kind: NDArray, array: ir.Array) -> bool:
     )
 
 
-def described(array: ir.Array) -> str:
+def array_type(array: ir.Array) -> str:
     element = f"{array.element}" if not array.inner else f"{VectorType(array.element, array.inner)}"
-    return f"{kind_of(array)} ({element}, ndim={array.ndim - len(array.inner)})"
+    return f"{describe(array)} ({element}, ndim={array.ndim - len(array.inner)})"

@@ -9,13 +9,11 @@ import re
 from typing import Any, TypeGuard
 
 from cuda_graphs.compiler.errors import CompileArgumentError, CompileSyntaxError, CompileValueError, fail
-from cuda_graphs.compiler.frontend.functions import Frame
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Vector
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.printf import format_of
+from cuda_graphs.compiler.ir.formats import format_of
 from cuda_graphs.compiler.ir.types import f64
-
-from .lvalues import read
-from .values import Vector
 
 
 def print_call(frame: Frame, node: ast.Call) -> None:
@@ -60,7 +58,7 @@ def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
 
 def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
     """Return the parts of a text, a number or a vector."""
-    value = read(frame, found)
+    value = frame.read(found)
     if isinstance(value, str):
         return [value]
     if not isinstance(value, Vector):

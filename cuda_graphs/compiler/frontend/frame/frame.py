@@ -11,52 +11,60 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from cuda_graphs.compiler.errors import (
     CompileError,
-    CompileRecursionError,
+    CompileLoopError,
     CompileTypeError,
     UnsupportedSyntaxError,
     fail,
 )
-from cuda_graphs.compiler.frontend.expressions.values import Computed
+from cuda_graphs.compiler.frontend import free_values
+from cuda_graphs.compiler.frontend.free_values import FreeValues
+from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import FieldSpec
 
-from .captured import Captured, note, note_whole
+from .graph_state import GraphState
+from .parallel_loop import ParallelLoop
 from .scope import Scope
-from .source import Source
+from .values import Computed, Element, Static, Vector, VectorElement, describe
 
-MAX_DEPTH = 64  # calls inside calls
+NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
-@dataclass
-class Conditionals:
-    """The conditionals of a graph kernel: their number, and how many surround the current statement.
+@dataclass(frozen=True)
+class Syntax:
+    """The translations of all constructs. They use the frame, so they stand above this file (syntax.py).
 
-    lowering  the lowering of the kernel, one of lowerings.LOWERINGS
+    statement   translates a statement of a frame; told whether it is the last of its block
+    expression  translates an expression of a frame, and returns its meaning
     """
 
-    lowering: str
-    count: int = 0
-    depth: int = 0
-    region: Any = None  # the directly enclosing cg.graph_parallel (sections.py)
-    in_section: bool = False
-    checkpoints: Any = None  # Checkpoints (checkpoint_flags.py), for kernels with checkpoints
+    statement: Callable[[Frame, ast.stmt, bool], None]
+    expression: Callable[[Frame, ast.expr], Any]
 
 
 class Frame:
-    """The state of the translation of one function. statements.py and expressions.py contain the visitors.
+    """The state of the translation of one function.
 
+    syntax          the translations of statements and expressions
     parallel_level  a loop here is a task of its own: no run-time control flow surrounds it
     parallel        the current statement is in a parallel loop
     """
 
     def __init__(
-        self, builder: Builder, source: Source, caller: Frame | None = None, parallel_level: bool = False
+        self,
+        builder: Builder,
+        source: Source,
+        syntax: Syntax,
+        caller: Frame | None = None,
+        parallel_level: bool = False,
     ) -> None:
-        self.builder, self.source, self.caller = builder, source, caller
+        self.builder, self.source, self.syntax, self.caller = builder, source, syntax, caller
         self.depth: int = 0 if caller is None else caller.depth + 1
         self.call_loc: ir.Loc | None = None if caller is None else builder.loc
         self.parallel_level = parallel_level
@@ -71,61 +79,39 @@ class Frame:
         self.parameters: set[str] = set()
         self.returned: tuple[ScalarType, ...] = ()
         self.result: Any = None
-        self.captured: Captured = {}  # captured names of inlined functions
+        self.free_values: FreeValues = {}  # of the inlined functions
         self.sources: dict[Callable[..., Any], Source] = {}  # of a kernel: those of functions that it calls
         self.next_loop: tuple[ir.LoopSettings, ir.Loc | None] | None = None  # settings of cg.loop_config
         self.root_block = builder.block
-        self.team: Any = None  # of a kernel: the current parallel loop (blocks.py)
+        self.parallel_loop: ParallelLoop | None = None  # of a kernel: the current one
         self.shared_arrays = 0  # of a kernel: their number
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: the annotated types
-        self.conditionals: Conditionals | None = None  # of a graph kernel
+        self.graph_state: GraphState | None = None  # of a graph kernel
 
     def run(self, statements: list[ast.stmt]) -> None:
         """Translate statements of this function, in order."""
-        from cuda_graphs.compiler.frontend.statements.loops import unused_settings
-
         for i, statement in enumerate(statements):
             self.at(statement)
-            last = i == len(statements) - 1
-            self.visit_statement(statement, last)
+            self.syntax.statement(self, statement, i == len(statements) - 1)
             if self.returned_early:
                 break
-        unused_settings(self)
+        self.require_no_settings()
 
     def at(self, node: ast.AST) -> ir.Loc:
         """Make the position of a node the current one, and return it."""
         self.builder.loc = self.source.loc(node, self.call_loc)
         return self.builder.loc
 
-    def visit_statement(self, node: ast.stmt, last: bool) -> None:
-        from cuda_graphs.compiler.frontend.statements.checkpoints import check_bare
-        from cuda_graphs.compiler.frontend.statements.statements import STATEMENTS
-
-        visit = STATEMENTS.get(type(node))
-        if visit is None:
-            raise self.refuse(node)
-        before = len(self.builder.block.body)
-        visit(self, node, last)
-        if len(self.builder.block.body) > before:
-            check_bare(self, node)
-
     def visit(self, node: ast.expr) -> Any:
         """Translate an expression; return its meaning."""
-        from cuda_graphs.compiler.frontend.expressions.lvalues import read
-
         found = self.visit_number(node)
-        return read(self, found) if isinstance(found, Computed) else found
+        return self.read(found) if isinstance(found, Computed) else found
 
     def visit_number(self, node: ast.expr) -> Any:
         """Translate an expression. Arithmetic on numbers of the source is Computed, for callers that need it exact."""
-        from cuda_graphs.compiler.frontend.expressions.expressions import EXPRESSIONS
-
-        visit = EXPRESSIONS.get(type(node))
-        if visit is None:
-            raise self.refuse(node)
         outer = self.builder.loc
         self.at(node)
-        result = visit(self, node)
+        result = self.syntax.expression(self, node)
         self.builder.loc = outer
         return result
 
@@ -148,53 +134,60 @@ class Frame:
             finally:
                 self.scope, self.parallel_level = before
 
+    def read(self, found: Any) -> Any:
+        """Return the current value: numbers become Values, places are loaded, other objects stay."""
+        builder = self.builder
+        match found:
+            case ir.Local():
+                return builder.put(ir.Get(found, builder.loc))
+            case ir.Value():
+                return found
+            case Static():
+                return self.read(found.value)
+            case Computed():
+                return found.constant()
+            case Element():
+                loaded = builder.put(ir.Load(found.array, found.index, builder.loc))
+                stops = loaded.type.kind == "float" and self.stops(found.array)
+                return builder.op("stop_grad", loaded) if stops else loaded
+            case VectorElement():
+                return found.places.map(self.read)
+            case Vector():
+                return found.map(self.read)
+            case tuple():
+                return tuple(self.read(part) for part in found) if has_places(found) else found
+        return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
+
     def value(self, node: ast.expr, what: str = "this expression") -> ir.Value:
         """Translate an expression that must be a scalar."""
-        found = self.visit(node)
-        return self.scalar(found, what)
+        return self.scalar(self.visit(node), what)
 
     def scalar(self, found: Any, what: str = "this expression") -> ir.Value:
         """Return a number or a place as a value."""
-        from cuda_graphs.compiler.frontend.expressions.lvalues import read
-
-        result = read(self, found)
+        result = self.read(found)
         if not isinstance(result, ir.Value):
             raise fail(
-                CompileTypeError,
-                self.builder.loc,
-                f"{what} must be a number, not {kind_of(found)}",
+                CompileTypeError, self.builder.loc, f"{what} must be a number, not {describe(found)}",
                 "take one element of it, or a component: x[i], v.x",
-            )
+            )  # fmt: skip
         return result
 
-    def inline(self, function: Callable[..., Any], names: dict[str, Any]) -> Any:
-        """Translate a call: the body of `function` with its parameters bound. Return its result."""
-        from .arguments import result_of
-        from .translate import body_of
-
-        if self.depth + 1 >= MAX_DEPTH:
+    def require_no_settings(self) -> None:
+        """Raise if no loop has used the settings of the last cg.loop_config."""
+        if self.next_loop is not None:
             raise fail(
-                CompileRecursionError, self.builder.loc,
-                f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
-                "a recursion must end at compile time: decide with `if cg.static(...)`",
+                CompileLoopError, self.next_loop[1], "cg.loop_config is not followed by a loop that it could configure",
+                "put it right before a `for` over range, cg.ndrange, cg.grouped or an array, in the same function",
             )  # fmt: skip
-        source = self.root.sources.setdefault(function, Source(function))
-        frame = Frame(self.builder, source, self, self.parallel_level)
-        frame.scope.names.update(names)
-        frame.outer_scope = self.outer_scope
-        loc = self.builder.loc
-        frame.run(body_of(frame.source.tree))
-        self.builder.loc = loc
-        self.root.captured[function] = source.captured
-        return result_of(self, function, frame.result)
 
-    def capture(self, path: str, found: Any, whole: bool) -> None:
-        """Record the value of a captured name or attribute: `settings.dt`.
+    def record(self, path: str, found: Any, whole: bool) -> None:
+        """Record the value of a free name or of its attribute: `settings.dt`.
 
         With `whole`, the object itself is used, so all of its attributes may matter.
         """
         if self.scope.find(path.partition(".")[0]) is None and not isinstance(found, ModuleType):
-            (note_whole if whole else note)(self.source.captured, path, found)
+            record = free_values.record_object if whole else free_values.record
+            record(self.source.free_values, path, found)
 
     def field(self, spec: FieldSpec) -> ir.Array:
         """Return the array of a field in this kernel."""
@@ -234,27 +227,16 @@ class Frame:
         return self if self.caller is None else self.caller.root
 
 
-def kind_of(found: Any) -> str:
-    """Return the description of a compile-time object for messages."""
-    if isinstance(found, ir.Array):
-        return f"the array {found.path!r}"
-    if isinstance(found, ir.Param):
-        return f"the parameter {found.path!r}"
-    if isinstance(found, (ir.Value, ir.Local)):
-        return f"a number of type {found.type}"
-    if type(found).__name__ in NOUNS:
-        return NOUNS[type(found).__name__].format(found)
-    name = getattr(found, "__name__", None)
-    return f"{type(found).__name__} {name}" if name else f"a {type(found).__name__}"
+def has_places(found: tuple[Any, ...]) -> bool:
+    """Return whether parts of a tuple change at run time."""
+    return any(
+        has_places(part)
+        if isinstance(part, tuple)
+        else isinstance(part, (ir.Value, ir.Local, Vector, Element, VectorElement))
+        for part in found
+    )
 
 
-# Names of the frontend's own classes in messages.
-NOUNS = {
-    "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
-    "Element": "an element of {0.array.path!r}",
-    "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
-    "NoneType": "None", "tuple": "a tuple",
-}  # fmt: skip
 NAMES = {
     "Try": "try", "Raise": "raise", "Lambda": "lambda", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
     "Delete": "del", "Yield": "yield", "YieldFrom": "yield from", "Global": "global", "Nonlocal": "nonlocal",

@@ -19,7 +19,7 @@ import numpy as np
 from . import ir
 from . import scalars as number
 from .collectives import COLLECTIVES, WARP, meet
-from .interpreter import STATEMENTS, BreakLoop, ContinueLoop, Machine, points
+from .thread_interpreter import STATEMENTS, BreakLoop, ContinueLoop, ThreadInterpreter, points
 
 __all__ = ["run_blocks"]
 
@@ -28,13 +28,13 @@ Waiting = tuple[Place, ir.Statement]  # the place where a thread waits, and the 
 PATTERN = 0xA5  # byte that fills uninitialised shared memory
 
 
-def run_blocks(machine: Machine, loop: ir.For) -> None:
+def run_blocks(outer: ThreadInterpreter, loop: ir.For) -> None:
     """Run all blocks of a loop, one after the other."""
-    spans = [range(int(machine.value(a.begin)), int(machine.value(a.end)), a.step) for a in loop.axes]
+    spans = [range(int(outer.value(a.begin)), int(outer.value(a.end)), a.step) for a in loop.axes]
     box = points(spans)
     for block in itertools.count():
         threads = [
-            Thread(machine, loop, block, t, point)
+            BlockThread(outer, loop, block, t, point)
             for t, point in enumerate(itertools.islice(box, loop.blocks))
         ]
         if not threads:
@@ -42,7 +42,7 @@ def run_blocks(machine: Machine, loop: ir.For) -> None:
         for array in {a for s in ir.walk(loop.body) if (a := getattr(s, "array", None)) and is_shared(a)}:
             dtype = number.memory_dtype(array.element)
             bytes_ = np.full(int(np.prod(array.shape)) * dtype.itemsize, PATTERN, np.uint8)
-            machine.temps[array] = bytes_.view(dtype).reshape(array.shape)
+            outer.temps[array] = bytes_.view(dtype).reshape(array.shape)
         run_block(threads)
 
 
@@ -50,7 +50,7 @@ def is_shared(array: object) -> bool:
     return isinstance(array, ir.Array) and array.space is ir.Space.SHARED
 
 
-def run_block(threads: list[Thread]) -> None:
+def run_block(threads: list[BlockThread]) -> None:
     """Run the threads of one block until all have ended."""
     waiting = {thread: where for thread in threads if (where := next(thread.steps, None)) is not None}
     while waiting:
@@ -78,7 +78,7 @@ def is_of_block(statement: ir.Statement) -> bool:
     return COLLECTIVES[statement.name].scope == "block"
 
 
-def exchange(statement: ir.Collective | ir.Meeting, here: list[Thread]) -> None:
+def exchange(statement: ir.Collective | ir.Meeting, here: list[BlockThread]) -> None:
     """Give each thread its result of a collective. Threads whose mask is false take no part."""
     if isinstance(statement, ir.Meeting) and statement.mask is not None:
         here = [thread for thread in here if thread.values[statement.mask]]
@@ -93,10 +93,12 @@ def exchange(statement: ir.Collective | ir.Meeting, here: list[Thread]) -> None:
             each.values[result] = found[each.number % size]
 
 
-class Thread(Machine):
-    """One iteration. It reads and changes the values and variables from before the loop in the outer machine."""
+class BlockThread(ThreadInterpreter):
+    """One iteration. It reads and changes the values and variables from before the loop in the outer outer."""
 
-    def __init__(self, outer: Machine, loop: ir.For, block: int, thread: int, point: tuple[int, ...]):
+    def __init__(
+        self, outer: ThreadInterpreter, loop: ir.For, block: int, thread: int, point: tuple[int, ...]
+    ):
         super().__init__(outer.arrays, outer.scalars, outer.write)
         self.outer, self.number, self.block_number = outer, thread, block
         self.temps, self.rounds = outer.temps, outer.rounds

@@ -1,16 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over blocks of threads, and the operations of cg.block and cg.warp in them.
+"""The operations of cg.block and cg.warp, and the range of cg.blocks.
 
-`Team` collects facts about the enclosing parallel loop. At the end of the loop it decides whether the loop is one of
-blocks. A pass checks that all threads take the same control flow around barriers (passes/split_blocks.py).
+Each makes the loop around it a loop of blocks (ParallelLoop). A pass checks that all threads take the same control flow
+around barriers (passes/split_blocks.py).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from cuda_graphs.compiler.artifact import MOST_SHARED, SHARED_ALIGNMENT
@@ -23,59 +22,41 @@ from cuda_graphs.compiler.errors import (
     CompileValueError,
     fail,
 )
-from cuda_graphs.compiler.frontend.expressions.lvalues import broadcast, integer, python_value, read
-from cuda_graphs.compiler.frontend.expressions.values import IndexRange, TypeOf, Vector
-from cuda_graphs.compiler.frontend.functions import Frame, kind_of
+from cuda_graphs.compiler.frontend.expressions.lvalues import broadcast, integer, python_value
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.parallel_loop import ParallelLoop
+from cuda_graphs.compiler.frontend.frame.values import IndexRange, TypeOf, Vector, describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import COLLECTIVES, EXCHANGE, WARP, result_type
 from cuda_graphs.compiler.ir.types import ScalarType, i32
 from cuda_graphs.compiler.language import block, warp
 from cuda_graphs.compiler.language.annotations import VectorType
 
-__all__ = ["FUNCTIONS", "Team", "blocks_call", "team_of"]
+__all__ = ["BLOCK_OPERATIONS", "blocks_call"]
 
 MOST_THREADS = 1024  # threads of a block, on all GPUs (CUDA C++ Programming Guide, "Compute Capabilities")
 REMEDY = "write `for b, t in cg.blocks(n, 256)`, or cg.loop_config(block_dim=256) before a parallel loop"
 
 
-@dataclass(eq=False)
-class Team:
-    """A parallel loop during the translation of its body. `dim`: threads of a block; None if the source sets none."""
-
-    dim: int | None
-    works_together: bool = False
-    arrays: list[ir.Array] = field(default_factory=list)
-    exchange: int = 0
-
-    def threads(self) -> int:
-        """Return the number of threads of a block, at the end of the loop; 0 if it is not a loop of blocks."""
-        return self.dim or 0 if self.works_together else 0
-
-
-def team_of(settings: ir.LoopSettings, what: IndexRange) -> Team:
-    """Return the Team of a loop that begins."""
-    return Team(what.block_dim or settings.block_dim, what.block_dim is not None)
-
-
-def together(frame: Frame, name: str) -> Team:
-    """Return the Team of the loop around a function of cg.block or cg.warp. Raise if no block size is set."""
-    team: Team | None = frame.root.team
-    if team is None:
+def block_loop(frame: Frame, name: str) -> ParallelLoop:
+    """Return the loop around a function of cg.block or cg.warp, now a loop of blocks. Raise without a block size."""
+    loop = frame.root.parallel_loop
+    if loop is None:
         raise fail(
             CompileBlockError,
             frame.builder.loc,
             f"{name} outside of a parallel loop: there are no blocks",
             REMEDY,
         )
-    if team.dim is None:
+    if loop.block_dim is None:
         raise fail(
             CompileBlockError,
             frame.builder.loc,
             f"{name} in a loop that does not set its block size",
             REMEDY,
         )
-    team.works_together = True
-    return team
+    loop.uses_blocks = True
+    return loop
 
 
 def blocks_call(frame: Frame, grid: Any, block: Any) -> IndexRange:
@@ -110,11 +91,11 @@ def extents(found: Any) -> tuple[Any, ...]:
 
 def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
     """Return the array of cg.block.shared_array(dtype, shape): shared memory of the block."""
-    team = together(frame, "cg.block.shared_array")
+    loop = block_loop(frame, "cg.block.shared_array")
     element = dtype.type if isinstance(dtype, TypeOf) else dtype
     if not isinstance(element, (ScalarType, VectorType)):
         raise fail(
-            CompileTypeError, frame.builder.loc, f"the elements of a shared array have a type, not {kind_of(dtype)}",
+            CompileTypeError, frame.builder.loc, f"the elements of a shared array have a type, not {describe(dtype)}",
             "cg.block.shared_array(cg.f32, 256)",
         )  # fmt: skip
     outer = tuple(python_value(frame, each) for each in extents(shape))
@@ -129,17 +110,17 @@ def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
     whole = (*outer, *inner)
     name = f"shared.{frame.root.shared_arrays}"
     frame.root.shared_arrays += 1
-    team.arrays.append(ir.Array(name, scalar, len(whole), ir.Space.SHARED, whole, inner))
-    check_size(frame, team)
-    return team.arrays[-1]
+    loop.shared_arrays.append(ir.Array(name, scalar, len(whole), ir.Space.SHARED, whole, inner))
+    check_shared_memory(frame, loop)
+    return loop.shared_arrays[-1]
 
 
-def check_size(frame: Frame, team: Team) -> None:
+def check_shared_memory(frame: Frame, loop: ParallelLoop) -> None:
     """Raise if the shared memory of a block exceeds that of every GPU."""
-    sizes = [math.prod(each.shape or ()) * each.element.size for each in team.arrays]
-    total = sum(-(-size // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for size in sizes) + team.exchange
+    sizes = [math.prod(each.shape or ()) * each.element.size for each in loop.shared_arrays]
+    total = sum(-(-size // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for size in sizes) + loop.exchange
     if total > MOST_SHARED:
-        more = f" and {team.exchange} of reductions" if team.exchange else ""
+        more = f" and {loop.exchange} of reductions" if loop.exchange else ""
         raise fail(
             CompileSharedMemoryError, frame.builder.loc, f"the blocks of this loop share {total} bytes: arrays of "
             f"{', '.join(map(str, sizes))}{more}; 227 KiB ({MOST_SHARED}) is the limit",
@@ -149,7 +130,7 @@ def check_size(frame: Frame, team: Team) -> None:
 
 def barrier(scope: str) -> Callable[..., None]:
     def function(frame: Frame) -> None:
-        together(frame, f"cg.{scope}.sync")
+        block_loop(frame, f"cg.{scope}.sync")
         frame.builder.put(ir.Barrier(scope, frame.builder.loc))
 
     return function
@@ -157,7 +138,7 @@ def barrier(scope: str) -> Callable[..., None]:
 
 def position(name: str, make: Callable[[Frame], ir.Value]) -> Callable[..., ir.Value]:
     def function(frame: Frame) -> ir.Value:
-        together(frame, name)
+        block_loop(frame, name)
         return make(frame)
 
     return function
@@ -172,7 +153,7 @@ def in_warp(row: str, operand: int) -> Callable[[Frame], ir.Value]:
 
 
 def dim(frame: Frame) -> int:
-    found = together(frame, "cg.block.dim").dim
+    found = block_loop(frame, "cg.block.dim").block_dim
     assert found is not None
     return found
 
@@ -195,17 +176,17 @@ def collective(name: str) -> Callable[..., Any]:
         return builder.put(ir.Collective(name, args, found, builder.loc))
 
     def function(frame: Frame, *args: Any) -> Any:
-        team = together(frame, f"cg.{name}")
+        loop = block_loop(frame, f"cg.{name}")
         if len(args) != row.arity:
             raise fail(
                 CompileArgumentError, frame.builder.loc, f"{row.spelling} takes {row.arity} values, got {len(args)}",
                 "see its row in the language reference",
             )  # fmt: skip
         if row.scope == "block":
-            team.exchange = EXCHANGE
-            check_size(frame, team)
+            loop.exchange = EXCHANGE
+            check_shared_memory(frame, loop)
         more = [frame.builder.cast(integer(frame, each, "the lane"), i32) for each in args[1:]]
-        value = read(frame, args[0])
+        value = frame.read(args[0])
         if isinstance(value, Vector):
             return broadcast(frame, lambda part: scalar(frame, part, *more), value)
         return scalar(frame, frame.scalar(value), *more)
@@ -213,7 +194,7 @@ def collective(name: str) -> Callable[..., Any]:
     return function
 
 
-FUNCTIONS: dict[Any, Callable[..., Any]] = {
+BLOCK_OPERATIONS: dict[Any, Callable[..., Any]] = {
     block.shared_array: shared_array,
     block.sync: barrier("block"),
     warp.sync: barrier("warp"),

@@ -1,49 +1,26 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Text with values in it, for `print` and the messages of asserts.
+"""Calls of printf, for `print` and the messages of asserts.
 
-A value has a format, which means the same to Python's `format` and to C's printf: a letter of `LETTERS` for the kind of
-its type, with flags, a width and a precision. A device gets printf's format and a buffer of the values, 8 bytes each:
-integers as 64 bits, floats as f64, bools as the address of their name.
+A device gets printf's format and a buffer of the values, 8 bytes each: integers as 64 bits, floats as f64, bools as the
+address of their name. ir/formats.py has the formats of the values.
 """
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cuda_graphs.compiler.codegen.llvm import prelude
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import f64, i64, u64
 
-from . import ir
-from .types import ScalarType, f64, i64, u64
+from . import prelude
 
 if TYPE_CHECKING:
-    from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+    from .emitter import Emitter
 
-__all__ = ["emit", "format_of", "formatted"]
+__all__ = ["emit"]
 
-FORMAT = re.compile(r"([+ 0]*)(\d*)(\.\d+)?([dxfeg]?)")
-LETTERS = {"int": "d", "uint": "dx", "float": "gfe", "bool": ""}
 Parts = tuple["str | tuple[ir.Value, str]", ...]
-
-
-def format_of(type: ScalarType, spec: str) -> str | None:
-    """Return the format for a value of the type from the source's format; None unless Python and C both have it."""
-    found = FORMAT.fullmatch(spec)
-    letters = LETTERS[type.kind]
-    if found is None or (not letters and spec):
-        return None
-    letter = found[4] or letters[:1]
-    if letter not in letters or (found[3] and letter in "dx"):
-        return None
-    return spec[: len(spec) - len(found[4])] + letter
-
-
-def formatted(value: Any, type: ScalarType, form: str) -> str:
-    """Return the text that a device prints for the value."""
-    if type.kind == "bool":
-        return str(bool(value))
-    return format(float(value) if type.kind == "float" else int(value), form)
 
 
 def emit(e: Emitter, parts: Parts) -> tuple[str, str]:

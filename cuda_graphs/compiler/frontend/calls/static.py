@@ -21,14 +21,21 @@ from cuda_graphs.compiler.errors import (
     fail,
     warn,
 )
-from cuda_graphs.compiler.frontend.functions import Frame
+from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import (
+    Bound,
+    Element,
+    IndexRange,
+    KnownArray,
+    Struct,
+    Vector,
+    VectorElement,
+)
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language import intrinsics
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.free_names import dotted
-
-from .lvalues import python_value
-from .values import Bound, Element, IndexRange, KnownArray, Struct, Vector, VectorElement
 
 
 def static_value(frame: Frame, node: ast.Call) -> Any:
@@ -58,18 +65,18 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
             names[each.id] = static_name(frame, each)
     for each in taken_whole(node.args[0]):
         if each.id in names:
-            frame.capture(each.id, names[each.id], whole=True)
+            frame.record(each.id, names[each.id], whole=True)
 
-    def note(path: str, found: Any, whole: bool) -> Any:
+    def record(path: str, found: Any, whole: bool) -> Any:
         if frame.scope.find(path.partition(".")[0]) is None:
             found = frame.source.once(path, found)
-        frame.capture(path, found, whole)
+        frame.record(path, found, whole)
         return found
 
-    told = _Told(names).visit(copy.deepcopy(node.args[0]))
+    recorded = _Recorded(names).visit(copy.deepcopy(node.args[0]))
     try:
-        code = compile(ast.fix_missing_locations(ast.Expression(told)), frame.source.file, "eval")
-        return eval(code, {**vars(builtins), **names, NOTE: note})
+        code = compile(ast.fix_missing_locations(ast.Expression(recorded)), frame.source.file, "eval")
+        return eval(code, {**vars(builtins), **names, RECORD: record})
     except Exception as error:
         raise fail(
             CompileStaticError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
@@ -83,11 +90,11 @@ def taken_whole(expression: ast.expr) -> list[ast.Name]:
     return [each for each in ast.walk(expression) if isinstance(each, ast.Name) and each not in owners]
 
 
-NOTE = "note an attribute"  # cannot be a name in an expression
+RECORD = "record an attribute"  # cannot be a name in an expression
 
 
-class _Told(ast.NodeTransformer):
-    """Rewrites an expression so that it passes each attribute of a known name to NOTE when it reads the attribute.
+class _Recorded(ast.NodeTransformer):
+    """Rewrites an expression so that it passes each attribute of a known name to RECORD when it reads the attribute.
 
     Attributes that the expression does not reach are not read, and no attribute is read twice.
     """
@@ -102,7 +109,7 @@ class _Told(ast.NodeTransformer):
         )
         if path is None or path.partition(".")[0] not in self.names:
             return node
-        return ast.Call(ast.Name(NOTE, ast.Load()), [ast.Constant(path), node, ast.Constant(whole)], [])
+        return ast.Call(ast.Name(RECORD, ast.Load()), [ast.Constant(path), node, ast.Constant(whole)], [])
 
 
 def static_name(frame: Frame, node: ast.Name) -> Any:

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs.compiler.errors import CompileArgumentError, CompileSyntaxError, CompileTypeError, fail
-from cuda_graphs.compiler.frontend.functions import Frame, kind_of
-from cuda_graphs.compiler.frontend.statements.statements import atomic_of, is_shared
+from cuda_graphs.compiler.frontend.expressions.assignment import assign_place
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.scope import Scope
+from cuda_graphs.compiler.frontend.frame.values import Element, Vector, VectorElement, describe
 from cuda_graphs.compiler.ir import ir
-
-from .lvalues import assign_place, read
-from .values import Element, Vector, VectorElement
 
 
 def atomic(kind: str) -> Callable[..., Any]:
@@ -32,7 +31,7 @@ def atomic(kind: str) -> Callable[..., Any]:
             )  # fmt: skip
         if isinstance(target, VectorElement):
             target = target.places
-        given = [read(frame, each) for each in values]
+        given = [frame.read(each) for each in values]
         if isinstance(target, Vector):
             return of_vector(frame, kind, target, given)
         return one(frame, kind, target, *given)
@@ -56,7 +55,7 @@ def one(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
     builder = frame.builder
     if not isinstance(target, (Element, ir.Local)):
         raise fail(
-            CompileSyntaxError, builder.loc, f"cg.atomic_{kind} takes a place in memory, not {kind_of(target)}",
+            CompileSyntaxError, builder.loc, f"cg.atomic_{kind} takes a place in memory, not {describe(target)}",
             "the first argument must be a place that can be assigned to: x[i]",
         )  # fmt: skip
     type = target.array.element if isinstance(target, Element) else target.type
@@ -82,7 +81,7 @@ OPERATORS = {"add": "Add", "sub": "Sub", "mul": "Mult", "and": "BitAnd", "or": "
 def plain(frame: Frame, kind: str, target: ir.Local, values: list[ir.Value]) -> ir.Value:
     """Emit the operation without atomicity, on a variable of this thread; return the previous value."""
     builder = frame.builder
-    old, changed = read(frame, target), values[-1]
+    old, changed = frame.read(target), values[-1]
     if kind in OPERATORS:
         changed = builder.binary(OPERATORS[kind], old, changed)
     elif kind in ("min", "max"):
@@ -91,3 +90,32 @@ def plain(frame: Frame, kind: str, target: ir.Local, values: list[ir.Value]) -> 
         changed = builder.op("select", builder.compare("Eq", old, values[0]), changed, old)
     assign_place(frame, target, changed)
     return old
+
+
+def atomic_of(
+    kind: str, target: Any, value: ir.Value, loc: ir.Loc | None, compare: ir.Value | None = None
+) -> ir.Atomic:
+    if isinstance(target, ir.Local):
+        return ir.Atomic(kind, target, (), value, compare, loc)
+    return ir.Atomic(kind, target.array, target.index, value, compare, loc)
+
+
+def is_shared(frame: Frame, target: Any) -> bool:
+    """Return whether other iterations of a parallel loop may change the same place."""
+    if not frame.parallel:
+        return False
+    if isinstance(target, ir.Local):
+        scope: Scope | None = frame.root.outer_scope or frame.outer_scope
+        while scope is not None:
+            if any(target in leaves(found) for found in scope.names.values()):
+                return True
+            scope = scope.parent
+        return False
+    return target.array.space is not ir.Space.LOCAL
+
+
+def leaves(found: Any) -> list[Any]:
+    """Return the locals that a name stands for."""
+    if isinstance(found, tuple):
+        return [leaf for part in found for leaf in leaves(part)]
+    return found.leaves() if isinstance(found, Vector) else [found] if isinstance(found, ir.Local) else []

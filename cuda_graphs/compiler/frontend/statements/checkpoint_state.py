@@ -11,29 +11,19 @@ before it are skipped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from cuda_graphs.compiler.artifact import START, STATE, YIELDED
-from cuda_graphs.compiler.frontend.functions import Frame
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32
 
-__all__ = ["Checkpoints", "Guard", "begin", "enter", "guard_of", "new_number", "yields"]
+__all__ = ["Guard", "begin_checkpoints", "enter", "guard_of", "new_number", "yields"]
 
 POINT = 0
 NOWHERE = int(i32.maximum)
 
 
-@dataclass
-class Checkpoints:
-    """The checkpoints of a kernel that were translated so far."""
-
-    state: ir.Array
-    found: list[ir.Checkpoint] = field(default_factory=list)
-    inside: ir.Block | None = None  # the block of the current checkpoint with a label
-
-
-def begin(frame: Frame, params: list[ir.Param]) -> Checkpoints:
+def begin_checkpoints(frame: Frame, params: list[ir.Param]) -> Checkpoints:
     """Emit the initial state of a launch; return the Checkpoints."""
     state = ir.Array(STATE, i32, 1, ir.Space.TEMP, (2,))
     frame.arrays.append(state)
@@ -49,9 +39,9 @@ def store(frame: Frame, state: ir.Array, at: int, value: ir.Value) -> None:
 
 def checkpoints_of(frame: Frame) -> Checkpoints | None:
     """Return the kernel's Checkpoints; None without them, or inside a checkpoint."""
-    conditionals = frame.root.conditionals
-    found = None if conditionals is None else conditionals.checkpoints
-    return None if found is None or found.inside is not None else found
+    graph_state = frame.root.graph_state
+    found = None if graph_state is None else graph_state.checkpoints
+    return None if found is None or found.current is not None else found
 
 
 def new_number(checkpoints: Checkpoints, label: int | None, path: str | None) -> int:

@@ -164,3 +164,26 @@ class Extents(tuple[Any, ...]):
 
     def __iter__(self) -> Iterator[Any]:
         return iter([self[i] for i in range(len(self))])
+
+
+def describe(found: Any) -> str:
+    """Return the description of a compile-time object for messages."""
+    if isinstance(found, ir.Array):
+        return f"the array {found.path!r}"
+    if isinstance(found, ir.Param):
+        return f"the parameter {found.path!r}"
+    if isinstance(found, (ir.Value, ir.Local)):
+        return f"a number of type {found.type}"
+    if type(found).__name__ in NOUNS:
+        return NOUNS[type(found).__name__].format(found)
+    name = getattr(found, "__name__", None)
+    return f"{type(found).__name__} {name}" if name else f"a {type(found).__name__}"
+
+
+# Names of the frontend's own classes in messages.
+NOUNS = {
+    "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
+    "Element": "an element of {0.array.path!r}",
+    "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
+    "NoneType": "None", "tuple": "a tuple",
+}  # fmt: skip
