@@ -264,12 +264,6 @@ def files_with_python_h(tree, below_package):
 UPWARD = {
     "compiler/ir/printf.py": "compiler/codegen",
     "compiler/passes/make_resident.py": "compiler/codegen",
-    "graph/analysis/check.py": "graph/definition",
-    "graph/display/dot.py": "graph/definition",
-    "graph/executable/difference.py": "graph/definition",
-    "graph/nodes/embedding.py": "graph/definition",
-    "graph/nodes/freed_memory.py": "graph/definition",
-    "graph/operands/access_ranges.pyx": "graph/nodes",
     "hostdriver/loader/image.cpp": "hostdriver/api",
 }
 
@@ -290,7 +284,6 @@ CIRCLES = {
     "compiler/ir/interpreter": 2,
     "compiler/ir/ir": 2,
     "core/driver/choice": 2,
-    "graph/analysis/check": 15,
     "hostdriver/ptx/lowering/entry": 8,
     "hostdriver/ptx/syntax/body": 2,
     "kernels/arrays/foreign": 3,
