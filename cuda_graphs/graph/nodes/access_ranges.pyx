@@ -15,11 +15,11 @@ from cuda_graphs.core.resources.handles cimport hold_python
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.numbers cimport read_size
-from .condition cimport Condition
-from .operands cimport open_buffer, read_pointer
-from .parameter cimport Parameter
-from cuda_graphs.graph.nodes.insertion_point cimport class_of
-from .spans import Span
+from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.operands.operands cimport open_buffer, read_pointer
+from cuda_graphs.graph.operands.parameter cimport Parameter
+from .node_classes cimport class_of
+from cuda_graphs.graph.operands.spans import Span
 
 cdef tuple NOTHING = ((), (), ())
 
