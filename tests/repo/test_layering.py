@@ -38,7 +38,7 @@ ORDER = {
     "objects": [
         "__init__",
         ("numbers", "options", "protocols", "source", "unraisable", "waiting"),
-        ("capture_effects", "capture_ledger"),
+        ("capture_ledger", "captured_call", "ledger_text"),
         ("device", "memory", "code"),
     ],
     "graph": [

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cuda_graphs.errors import rule_of
 
-__all__ = ["Entry", "describe", "unjoined"]
+__all__ = ["Entry", "describe_spoiler", "describe_unjoined"]
 
 
 class Entry(NamedTuple):
@@ -27,7 +27,9 @@ class Entry(NamedTuple):
         return f" [{text}]" if text else ""
 
 
-def describe(begun: Entry, last: Entry, count: int, spoiler: Entry, status: int, foreign: bool) -> str:
+def describe_spoiler(
+    begun: Entry, last: Entry, count: int, spoiler: Entry, status: int, foreign: bool
+) -> str:
     """Describe how the capture that `begun` began was spoiled, after `count` operations, the last of which is
     `last`."""
     so_far = f"{count} operation{'s' * (count != 1)} of cuda_graphs had been captured since {begun}"
@@ -41,7 +43,7 @@ def describe(begun: Entry, last: Entry, count: int, spoiler: Entry, status: int,
     )
 
 
-def unjoined(forks: list[str | None]) -> str:
+def describe_unjoined(forks: list[str | None]) -> str:
     """Describe the builders that were split off and not joined, by the source lines of their `split`."""
     if not forks:
         return "code outside of cuda_graphs forked the branch: every builder that split() made is joined"
