@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.kernels.gradient_kernels import array
-from tests.kernels.stack_rig import (
+from tests.autodiff.calls.gradient_kernels import array
+from tests.autodiff.calls.stack_rig import (
     A_LAUNCH,
     NOTHING,
     OF_ARRAY,

@@ -7,7 +7,7 @@ import pytest
 
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from tests.compiler.gradient_rig import differences, flat_of, floats, ints, zeros
+from tests.autodiff.compiler.gradient_rig import differences, flat_of, floats, ints, zeros
 from tests.compiler.rig import cg, compare
 
 f64, i32 = cg.f64, cg.i32

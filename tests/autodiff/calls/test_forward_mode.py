@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.kernels.gradient_kernels import START, sines, squares
+from tests.autodiff.calls.gradient_kernels import START, sines, squares
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray

@@ -9,8 +9,8 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.kernels.gradients import stack_sizing
-from tests.kernels.gradient_kernels import array
-from tests.kernels.stack_rig import (
+from tests.autodiff.calls.gradient_kernels import array
+from tests.autodiff.calls.stack_rig import (
     A_LAUNCH,
     BOUNDS,
     NOTHING,

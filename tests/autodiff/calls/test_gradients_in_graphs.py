@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.kernels.gradient_kernels import START, array, read_steps, sine_steps, slopes, squares
+from tests.autodiff.calls.gradient_kernels import START, array, read_steps, sine_steps, slopes, squares
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray

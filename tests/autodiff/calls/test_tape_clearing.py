@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.kernels.gradient_kernels import START
+from tests.autodiff.calls.gradient_kernels import START
 
 f64 = cg.f64
 

@@ -10,7 +10,7 @@ from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import spread_of
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
-from tests.compiler.gradient_rig import gradients
+from tests.autodiff.compiler.gradient_rig import gradients
 from tests.compiler.rig import Grad, cg
 
 f32, f64, i32 = cg.f32, cg.f64, cg.i32

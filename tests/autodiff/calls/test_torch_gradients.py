@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.kernels.gradient_kernels import START, sines, squares
+from tests.autodiff.calls.gradient_kernels import START, sines, squares
 
 torch = pytest.importorskip("torch")
 

@@ -6,7 +6,7 @@ mistake from what is right. Numbers were worked out by hand and agree with centr
 import numpy as np
 import pytest
 
-from tests.compiler.gradient_rig import check, floats, gradients, ints, zeros
+from tests.autodiff.compiler.gradient_rig import check, floats, gradients, ints, zeros
 from tests.compiler.rig import Grad, cg
 
 f64, i32 = cg.f64, cg.i32

@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Categories of reverse mode programs, by number; on PTX through the host driver in `make nightly`, where
-test_gradients.py and test_random_gradients.py always run. Categories that other files test:
+test_reverse_mode.py and test_random_programs.py always run. Categories that other files test:
 
-     1                           test_gradient_operations.py
-     2                           tests/kernels, forward mode
+     1                           test_operations.py
+     2                           test_forward_mode.py, here and in ../calls
      3, 4                        test_derivatives.py
-     6                           test_gradients.py, zero_in_a_branch
-     8, 10                       test_gradient_refusals.py
-    17, 25, 28, 31, 40, 41, 42   tests/kernels: they are about calls
-    32, 44                       tests/kernels/test_known_gradients.py, K18 and K17
+     6                           test_reverse_mode.py, zero_in_a_branch
+     8, 10                       test_refusals.py
+    17, 25, 28, 31, 40, 41, 42   ../calls: they are about calls
+    32, 44                       ../calls/test_known_gradients.py, K18 and K17
 """
 
 import warnings
@@ -21,8 +21,8 @@ from cuda_graphs.compiler.autodiff import gradient
 from cuda_graphs.compiler.frontend import translate
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
-from tests.compiler import gradient_rig
-from tests.compiler.gradient_rig import floats, ints, zeros
+from tests.autodiff.compiler import gradient_rig
+from tests.autodiff.compiler.gradient_rig import floats, ints, zeros
 from tests.compiler.rig import Field, Grad, cg, targets_here
 
 f32, f64, i8, i32, i64 = cg.f32, cg.f64, cg.i8, cg.i32, cg.i64

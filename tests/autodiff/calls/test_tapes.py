@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.kernels.gradient_kernels import START, array, squares
+from tests.autodiff.calls.gradient_kernels import START, array, squares
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray

@@ -4,7 +4,7 @@
 blocks of 1 and 256 threads, once and 100000 times side by side, with debug and without, in f32 and f64. The bound of
 its loop is a number, an argument, or read from a field, an array or a shape. `make nightly` runs all combinations.
 
-tests/compiler/test_gradients.py has the same kernels, K1 to K17, on the interpreter, x86 and PTX.
+compiler/test_reverse_mode.py has the same kernels, K1 to K17, on the interpreter, x86 and PTX.
 """
 
 import itertools
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.kernels.sources import kernel_of
+from tests.autodiff.calls.sources import kernel_of
 
 MANY = 100_000
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.compiler.gradient_rig import differences, gradients, ints, zeros
+from tests.autodiff.compiler.gradient_rig import differences, gradients, ints, zeros
 from tests.compiler.rig import Grad, cg
 
 NAMES = ("a", "b", "c")

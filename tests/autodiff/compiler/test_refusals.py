@@ -10,7 +10,7 @@ import pytest
 from cuda_graphs.compiler.errors import CompileGradientError
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from tests.compiler.gradient_rig import floats, gradients, ints, zeros
+from tests.autodiff.compiler.gradient_rig import floats, gradients, ints, zeros
 from tests.compiler.rig import Grad, cg
 
 f64, i32 = cg.f64, cg.i32

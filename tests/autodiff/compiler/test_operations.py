@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Operations in loops whose trip count is known when the kernel runs. The operand, not a carried variable, changes in
-each iteration. These are category 1 and the groups "basics" and "if" of test_gradient_defects.py. The expected values
+each iteration. These are category 1 and the groups "basics" and "if" of test_defects.py. The expected values
 are formulas in NumPy."""
 
 import numpy as np
 import pytest
 
-from tests.compiler.gradient_rig import check, floats, gradients, zeros
+from tests.autodiff.compiler.gradient_rig import check, floats, gradients, zeros
 from tests.compiler.rig import Grad, cg, function_of
 
 f32, f64, i32 = cg.f32, cg.f64, cg.i32

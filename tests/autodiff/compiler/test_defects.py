@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.compiler.gradient_rig import check, floats, gradients, ints, zeros
+from tests.autodiff.compiler.gradient_rig import check, floats, gradients, ints, zeros
 from tests.compiler.rig import Grad, cg
 
 f32, f64, i32 = cg.f32, cg.f64, cg.i32
 ndarray = cg.types.ndarray
 ONE = {"y": 1.0}
 HERE = Path(__file__)
-KNOWN = "tests/kernels/test_known_gradients.py"  # K1 to K18
-GRADIENTS, CATEGORIES = "test_gradients.py", "test_gradient_categories.py"
-REFUSALS, OPERATIONS = "test_gradient_refusals.py", "test_gradient_operations.py"
-CALLS, ROOMS = "tests/kernels/test_gradients.py", "test_stack_rooms.py"
+KNOWN = "calls/test_known_gradients.py"  # K1 to K18
+GRADIENTS, CATEGORIES = "test_reverse_mode.py", "test_categories.py"
+REFUSALS, OPERATIONS = "test_refusals.py", "test_operations.py"
+CALLS, CAPACITIES = "calls/test_reverse_mode.py", "test_stack_capacities.py"
 
 # Mistake -> the file and a part of the name of a test that tells it from what is right.
 DEFECTS = {
@@ -51,14 +51,14 @@ DEFECTS = {
 # Number of a category -> the same.
 WHERE = {
     1: (OPERATIONS, "test_01"),
-    2: ("tests/kernels/test_forward_mode.py", "test_"),
+    2: ("calls/test_forward_mode.py", "test_"),
     3: ("test_derivatives.py", "test_every_row_says"),
     4: ("test_derivatives.py", "test_edges"),
     6: (GRADIENTS, "a_zero_that_the_user_writes"),
     8: (REFUSALS, "read_then_written_by_the_next_loop"),
     10: (REFUSALS, "PATTERNS"),
     17: (CALLS, "a_stack_without_room_is_an_error"),
-    25: (ROOMS, "loops_in_loops_multiply_and_statements_add"),
+    25: (CAPACITIES, "loops_in_loops_multiply_and_statements_add"),
     28: (CALLS, "validation_names_what_a_later_call_has_overwritten"),
     31: (CALLS, "rooms_of_what_is_in_arrays_are_counted"),
     32: (KNOWN, "K18"),
@@ -69,10 +69,10 @@ WHERE = {
     for number in (5, 7, 9, 11, 12, 13, 14, 15, 16, 19, 20, 21, 22, 23, 24, 26, 27, 30, 34, 35, 36, 37, 38, 39, 43, 45)
 }  # fmt: skip
 WHERE |= {18: (CATEGORIES, "test_13_18"), 29: (CATEGORIES, "_29_"), 33: (CATEGORIES, "_33_")}
-OF_CALLS = {41, 42}  # tests of the sizer: tests/kernels
+OF_CALLS = {41, 42}  # tests of the sizer: ../calls
 
 # Group -> the same.
-TAPES, FORWARD = "tests/kernels/test_tapes.py", "tests/kernels/test_forward_mode.py"
+TAPES, FORWARD = "calls/test_tapes.py", "calls/test_forward_mode.py"
 GROUPS = {
     "basics": (OPERATIONS, "test_basics"),
     "basics, f32 and f64 mixed": (OPERATIONS, "floats_of_two_widths"),
@@ -88,23 +88,23 @@ GROUPS = {
     "arrays": (CALLS, "a_parameter_may_let_no_gradient_through"),
     "arrays, vectors": (CALLS, "f32_and_vectors"),
     "arrays, several tapes": (CALLS, "a_tape_goes_back_through_calls"),
-    "tensors of PyTorch": ("tests/kernels/test_torch_gradients.py", "a_tape_goes_through_tensors"),
+    "tensors of PyTorch": ("calls/test_torch_gradients.py", "a_tape_goes_through_tensors"),
     "dataclasses": (TAPES, "arrays_in_dataclasses"),
     "misc, a polar decomposition": (OPERATIONS, "a_polar_decomposition"),
     "misc, a chain through one array": (GRADIENTS, "the_gradient_of_what_was_stored_is_taken"),
     "misc, gradients of one's own": (CALLS, "functions_with_a_gradient_of_their_own"),
-    "misc, stop_grad": ("tests/kernels/test_stopped_gradients.py", "a_stopped_number_is_a_constant"),
+    "misc, stop_grad": ("calls/test_stopped_gradients.py", "a_stopped_number_is_a_constant"),
     "misc, no_grad": (CALLS, "functions_without_a_gradient"),
     "misc, streams": (CALLS, "streams_have_stacks_of_their_own"),
     "what is overwritten between calls": (CALLS, "validation_names_what_a_later_call"),
-    "grad_check": ("tests/kernels/test_grad_check.py", "right_gradients_pass_the_check"),
+    "grad_check": ("calls/test_grad_check.py", "right_gradients_pass_the_check"),
 }
 
 
 @pytest.mark.parametrize("what", [*DEFECTS, *WHERE, *GROUPS], ids=str)
 def test_the_table_names_a_test(what):
     file, part = (DEFECTS | WHERE | GROUPS)[what]
-    path = HERE.parents[2] / file if "/" in file else HERE.with_name(file)
+    path = HERE.parents[1] / file if "/" in file else HERE.with_name(file)
     assert [name for name in names_of_tests(path) if part in name]
 
 

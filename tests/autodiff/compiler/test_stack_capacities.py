@@ -17,7 +17,7 @@ from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import compile_kernel
-from tests.compiler.gradient_rig import flat_of, floats, gradients, ints, leaf_in, zeros
+from tests.autodiff.compiler.gradient_rig import flat_of, floats, gradients, ints, leaf_in, zeros
 from tests.compiler.rig import cg, function_of
 
 f64, i32 = cg.f64, cg.i32

@@ -28,7 +28,7 @@ from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import PASSES, lower
-from tests.compiler.gradient_rig import flat_of, floats, ints, leaf_in, zeros
+from tests.autodiff.compiler.gradient_rig import flat_of, floats, ints, leaf_in, zeros
 from tests.compiler.rig import Field, cg, compare, function_of
 
 i32, i64 = cg.i32, cg.i64
