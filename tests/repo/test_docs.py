@@ -53,17 +53,12 @@ def test_a_dead_link_is_noticed(empty_tree):
 
 def dead_paths(tree):
     files = [f"/{tree.name(path)}" for path in tree.files()]
+    notes = [path for folder in ("cuda_graphs", "benchmarks") for path in tree.files(".md", below=folder)]
     return [
         f"{tree.name(page)}: {path}"
-        for page in [
-            *pages(tree),
-            *tree.files(".md", below="cuda_graphs"),
-            *tree.files(".md", below="benchmarks"),
-        ]
+        for page in [*pages(tree), *notes]
         for path in PATH.findall(page.read_text())
-        if not any(
-            f"/{path}" in f"{file}/" if path.endswith("/") else file.endswith(f"/{path}") for file in files
-        )
+        if not any(f"/{path}" in file if path[-1] == "/" else file.endswith(f"/{path}") for file in files)
     ]
 
 
