@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 
-from .errors import CompileArgumentError, CompileResidentError, fail
+from .errors import CompileArgumentError, CompileResidentError, compile_error
 
 __all__ = [
     "BARRIER",
@@ -50,7 +50,7 @@ BARRIER = "graph.barrier"  # prefix of the paths of arrays that hold the state o
 MOST_LIGHT = 64  # statements in an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # bytes, of arrays in shared memory, for vector accesses
 USUAL_SHARED = 48 * 1024  # bytes without opt-in (CUDA C++ Programming Guide, "Compute Capabilities")
-MOST_SHARED = (
+MAX_SHARED = (
     227 * 1024
 )  # the same with opt-in, on GPUs with the most (9.0, 10.0); others have 64, 99 or 163 KiB
 EXCHANGED = 1024  # bytes of USUAL_SHARED that reductions use to exchange values
@@ -88,11 +88,13 @@ class TaskInfo:
         None  # (begin, end, step) of each axis of the loop, as `bound_of` writes bounds
     )
     block_dim: int | None = None  # the value from cg.loop_config or cg.blocks
-    blocks: bool = False  # threads of a block cooperate: a launch must have blocks of `block_dim` threads
+    fixed_block_dim: bool = (
+        False  # threads of a block cooperate: a launch must have blocks of `block_dim` threads
+    )
     shared_bytes: int = 0  # of the arrays in shared memory
     prints: bool = False
     threads: int | None = None  # the largest number of CPU threads: cg.loop_config(parallelize=)
-    gathers: bool = False  # each GPU block adds its threads' sum to an element once: large blocks pay
+    has_sums: bool = False  # each GPU block adds its threads' sum to an element once: large blocks pay
     heavy: bool = False  # an iteration has loops or many statements
     inside: tuple[
         TaskInfo, ...
@@ -107,7 +109,7 @@ class TaskInfo:
 # (path, number of dimensions whose extents come with a call, bytes of one index step in each of them) of an array.
 Span = tuple[str, int, int]
 # Two arrays that must not share memory, as one is written while the other is used, and the lines of their sections.
-Apart = tuple[Span, Span, int, int]
+DisjointArrays = tuple[Span, Span, int, int]
 
 What = ir.Array | ir.Param | ir.Condition  # the value that a slot passes
 Layout = tuple[tuple[Slot, What], ...]
@@ -127,30 +129,30 @@ class Result:
 
 @dataclass(frozen=True)
 class StackInfo:
-    """A stack of a gradient: an array [room, workers].
+    """A stack of a gradient: an array [capacity, workers].
 
-    A task has `lanes` workers per thread on a GPU, and per block on a CPU.
+    A task has `workers` workers per thread on a GPU, and per block on a CPU.
 
-    path   the path of the array, in the slots of the tasks that use it
-    size   bytes of an element
-    tasks  the numbers of the tasks that use it
-    lanes  workers of a thread or block
-    room   the most values that a worker pushes (compiler/autodiff/analysis/size_expressions.py); None: the counting
-    kernel returns it
-    place  the source position of the first value: the fields of an ir.Loc without its caller; None: unknown
+    path      the path of the array, in the slots of the tasks that use it
+    size      bytes of an element
+    tasks     the numbers of the tasks that use it
+    workers   workers of a thread or block
+    capacity  the most values that a worker pushes (compiler/autodiff/analysis/size_expressions.py); None: the counting
+              kernel returns it
+    loc       the source position of the first value: the fields of an ir.Loc without its caller; None: unknown
     """
 
     path: str
     size: int
     tasks: tuple[int, ...]
-    lanes: int
-    room: Any
-    place: tuple[Any, ...] | None
+    workers: int
+    capacity: Any
+    loc: tuple[Any, ...] | None
 
 
 @dataclass(frozen=True)
 class GradientInfo:
-    """The facts about a gradient that a caller needs.
+    """The description of a gradient for its caller.
 
     stacks   in the order in which the counting kernel returns their capacities
     arrays   (path, bytes of an element, dimensions) of the arrays that come with a call
@@ -181,7 +183,7 @@ class Artifact:
     checkpoints  (label, its name in the source) of each, in order; a name may be missing (None)
     free_values  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      the LLVM IR before optimisation
-    apart     pairs of arrays that must not share memory in a call, since sections run at the same time
+    disjoint  pairs of arrays that must not share memory in a call, since sections run at the same time
     gradient  the description of a gradient, if this kernel computes one
     early     an entry may begin before the previous entry has ended: it waits for that by itself
     claims    assertions that report failures in the array "debug.report" (passes/report.py), which must be zero first
@@ -196,9 +198,9 @@ class Artifact:
     results: tuple[Result, ...]
     free_values: Mapping[Callable[..., Any], Mapping[str, Any]]
     llvm: str = field(repr=False)
-    claims: tuple[Any, ...] = ()
+    asserts: tuple[Any, ...] = ()
     lowering: str | None = None
-    apart: tuple[Apart, ...] = ()
+    disjoint: tuple[DisjointArrays, ...] = ()
     early: bool = False
     why: str = ""
     gradient: GradientInfo | None = None
@@ -256,7 +258,7 @@ def plan_of(plan: ir.Plan) -> Plan:
 
 
 # The most bytes of the parameters of one kernel: PTX ISA, .param of entries, from 8.1 on for sm_70 and up.
-MOST_PARAMETERS = 32764
+MAX_PARAMETERS = 32764
 
 
 def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
@@ -274,7 +276,7 @@ def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
                     extents[array, axis] = None
         elif isinstance(statement, ir.Extent) and statement.array.shape is None:
             extents[statement.array, statement.axis] = None
-        elif isinstance(statement, ir.Arm):
+        elif isinstance(statement, ir.SetCondition):
             conditions[statement.condition] = None
         for value in ir.operands_of(statement):
             if isinstance(value, ir.Param):
@@ -296,10 +298,10 @@ def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
         add("scalar", param.path, 0, param.type.size, param)
     for condition in conditions:
         add("condition", condition.name, 0, 8, condition)
-    if offset > MOST_PARAMETERS:
+    if offset > MAX_PARAMETERS:
         kind = CompileArgumentError if len(tasks) == 1 else CompileResidentError
-        raise fail(
-            kind, tasks[0].loc, f"it needs {offset} bytes of parameters, and a GPU takes {MOST_PARAMETERS}",
+        raise compile_error(
+            kind, tasks[0].loc, f"it needs {offset} bytes of parameters, and a GPU takes {MAX_PARAMETERS}",
             "pass numbers in an array, not one by one",
         )  # fmt: skip
     return tuple(found)
@@ -316,7 +318,7 @@ def describe(task: ir.Task) -> TaskInfo:
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
         iterations(task), ir.line_of(task.loc), axes_of(task), settings_of(task).block_dim,
-        task.loop is not None and task.loop.blocks > 0, shared_layout(task.body)[1],
+        task.loop is not None and task.loop.block_dim > 0, shared_layout(task.body)[1],
         any(isinstance(each, ir.Print) for each in ir.walk(task.body)), settings_of(task).parallelize,
         bool(task.bins or task.sums), is_heavy(task),
     )  # fmt: skip
@@ -326,7 +328,7 @@ def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> Task
     """Return the description of a resident entry."""
     mine = [tasks[number] for number in ir.tasks_of(resident.plan)]
     inside = tuple(map(describe, mine))
-    blocks = [info.block_dim for info in inside if info.blocks and info.block_dim]
+    blocks = [info.block_dim for info in inside if info.fixed_block_dim and info.block_dim]
     sizes = blocks or [info.block_dim for info in inside if info.block_dim]
     return TaskInfo(
         resident.name, True, tuple(slot for slot, _ in layout(*mine, barrier=resident.barrier)),

@@ -50,7 +50,7 @@ class Shape:
 
     def of(self, info: TaskInfo) -> Shape:
         """Return the Shape of a task."""
-        found = self.gathering if info.gathers else self.uneven if info.heavy else self
+        found = self.gathering if info.has_sums else self.uneven if info.heavy else self
         return self if found is None else found
 
     def resident(self, kernel: Kernel, info: TaskInfo) -> Residents:
@@ -64,7 +64,9 @@ class Shape:
         heavy = any(each.heavy for each in info.inside)
         largest = info.block_dim or (HEAVY if heavy else LARGEST)
         multiprocessors = current_device().properties.multiprocessor_count
-        for block in (largest,) if info.blocks else (largest, *range((largest - 1) // WARP * WARP, 0, -WARP)):
+        for block in (
+            (largest,) if info.fixed_block_dim else (largest, *range((largest - 1) // WARP * WARP, 0, -WARP))
+        ):
             each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
             if each:
                 return Residents(block, each * multiprocessors)

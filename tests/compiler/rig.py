@@ -128,7 +128,7 @@ def run_all(
     }
     flat |= {field.name: field.data for field in fields}
     signature = specialise(function, arguments)
-    program, _ = lower(function, signature, debug=debug, check_ir=True, graph=graph, chain=chain)
+    program, _ = lower(function, signature, debug=debug, verify_ir=True, graph=graph, chain=chain)
     reference, returned = compare(program, flat, exact, targets)
     if returned:
         return returned[0] if len(returned) == 1 else returned
@@ -326,7 +326,11 @@ def on_ptx(program, arrays, flat, shape=(2, 32)):
         grid, block = shape if info.parallel else (1, 1)
         grid = 1 if info.inside else grid  # blocks run one after the other here
         loaded.launch(
-            info.entry, grid, info.block_dim if info.blocks else block, *values, shared=info.dynamic_bytes
+            info.entry,
+            grid,
+            info.block_dim if info.fixed_block_dim else block,
+            *values,
+            shared=info.dynamic_bytes,
         )
 
     run_plan(artifact.plan, run, services.conditions)
@@ -350,7 +354,7 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
     launches = []
     for slots, info in zip(layouts(program), artifact.tasks, strict=True):
         grid, block = shape if info.parallel else (1, 1)
-        block = info.block_dim if info.blocks else block
+        block = info.block_dim if info.fixed_block_dim else block
         config = cuda_graphs.LaunchConfig(
             grid, None, block, shmem_size=info.dynamic_bytes, is_cooperative=bool(info.inside)
         )

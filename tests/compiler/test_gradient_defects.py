@@ -20,7 +20,7 @@ HERE = Path(__file__)
 KNOWN = "tests/kernels/test_known_gradients.py"  # K1 to K18
 GRADIENTS, CATEGORIES = "test_gradients.py", "test_gradient_categories.py"
 REFUSALS, OPERATIONS = "test_gradient_refusals.py", "test_gradient_operations.py"
-CALLS, ROOMS = "tests/kernels/test_gradients.py", "test_stack_rooms.py"
+CALLS, CAPACITIES = "tests/kernels/test_gradients.py", "test_stack_capacities.py"
 
 # Mistake -> the file and a part of the name of a test that tells it from what is right.
 DEFECTS = {
@@ -58,7 +58,7 @@ WHERE = {
     8: (REFUSALS, "read_then_written_by_the_next_loop"),
     10: (REFUSALS, "PATTERNS"),
     17: (CALLS, "a_stack_without_room_is_an_error"),
-    25: (ROOMS, "loops_in_loops_multiply_and_statements_add"),
+    25: (CAPACITIES, "loops_in_loops_multiply_and_statements_add"),
     28: (CALLS, "validation_names_what_a_later_call_has_overwritten"),
     31: (CALLS, "rooms_of_what_is_in_arrays_are_counted"),
     32: (KNOWN, "K18"),

@@ -186,7 +186,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "tasks": [_plain(task) for task in artifact.tasks],
         "plan": artifact.plan,
         "lowering": artifact.lowering,
-        "apart": artifact.apart,
+        "disjoint": artifact.disjoint,
         "early": artifact.early,
         "why": artifact.why,
         "checkpoints": artifact.checkpoints,
@@ -231,7 +231,7 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         recorded,
         data[end:].decode(),
         lowering=head["lowering"],
-        apart=_tuples(head["apart"]),
+        disjoint=_tuples(head["disjoint"]),
         early=head["early"],
         why=head["why"],
         gradient=_gradient(head.get("gradient")),
@@ -244,7 +244,7 @@ def _gradient(found: dict[str, Any] | None) -> GradientInfo | None:
 
     Returns None for an entry without it, or without the capacities of stacks. `cached_compile` checks for None.
     """
-    if found is None or any("room" not in stack for stack in found.get("stacks", ({},))):
+    if found is None or any("capacity" not in stack for stack in found.get("stacks", ({},))):
         return None
     stacks = tuple(
         StackInfo(**{name: _tuples(value) for name, value in each.items()}) for each in found["stacks"]

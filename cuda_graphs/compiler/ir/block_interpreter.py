@@ -18,7 +18,7 @@ import numpy as np
 
 from . import ir
 from . import scalars as number
-from .collectives import COLLECTIVES, WARP, meet
+from .collectives import COLLECTIVES, WARP, evaluate_collective
 from .thread_interpreter import STATEMENTS, BreakLoop, ContinueLoop, ThreadInterpreter, points
 
 __all__ = ["run_blocks"]
@@ -35,7 +35,7 @@ def run_blocks(outer: ThreadInterpreter, loop: ir.For) -> None:
     for block in itertools.count():
         threads = [
             BlockThread(outer, loop, block, t, point)
-            for t, point in enumerate(itertools.islice(box, loop.blocks))
+            for t, point in enumerate(itertools.islice(box, loop.block_dim))
         ]
         if not threads:
             return
@@ -61,7 +61,7 @@ def run_block(threads: list[BlockThread]) -> None:
             raise RuntimeError(
                 f"{len(here)} of {len(threads)} threads come to a barrier or reduction of their block"
             )
-        if isinstance(statement, (ir.Collective, ir.Meeting)):
+        if isinstance(statement, (ir.Collective, ir.RegionCollective)):
             exchange(statement, here)
         for thread in here:
             where = next(thread.steps, None)
@@ -74,21 +74,21 @@ def run_block(threads: list[BlockThread]) -> None:
 def is_of_block(statement: ir.Statement) -> bool:
     if isinstance(statement, ir.Barrier):
         return statement.scope == "block"
-    assert isinstance(statement, (ir.Collective, ir.Meeting))
+    assert isinstance(statement, (ir.Collective, ir.RegionCollective))
     return COLLECTIVES[statement.name].scope == "block"
 
 
-def exchange(statement: ir.Collective | ir.Meeting, here: list[BlockThread]) -> None:
+def exchange(statement: ir.Collective | ir.RegionCollective, here: list[BlockThread]) -> None:
     """Give each thread its result of a collective. Threads whose mask is false take no part."""
-    if isinstance(statement, ir.Meeting) and statement.mask is not None:
+    if isinstance(statement, ir.RegionCollective) and statement.mask is not None:
         here = [thread for thread in here if thread.values[statement.mask]]
     types = tuple(arg.type for arg in statement.args)
-    result = statement.result if isinstance(statement, ir.Meeting) else statement
+    result = statement.result if isinstance(statement, ir.RegionCollective) else statement
     size = WARP if COLLECTIVES[statement.name].scope == "warp" else WARP * WARP
     for group in {thread.number // size for thread in here}:
         members = [thread for thread in here if thread.number // size == group]
         given = {each.number % size: tuple(map(each.given, statement.args)) for each in members}
-        found = meet(statement.name, given, types)
+        found = evaluate_collective(statement.name, given, types)
         for each in members:
             each.values[result] = found[each.number % size]
 
@@ -102,7 +102,7 @@ class BlockThread(ThreadInterpreter):
         super().__init__(outer.arrays, outer.scalars, outer.write)
         self.outer, self.number, self.block_number = outer, thread, block
         self.temps, self.rounds = outer.temps, outer.rounds
-        self.stream = [outer.loop_number(loop), block * loop.blocks + thread, 0]
+        self.stream = [outer.loop_number(loop), block * loop.block_dim + thread, 0]
         self.values = ChainMap({}, outer.values)  # type: ignore[assignment]
         for axis, at in zip(loop.axes, point, strict=True):
             self.values[axis.index] = number.scalar(at, axis.index.type)
@@ -118,7 +118,7 @@ class BlockThread(ThreadInterpreter):
         for at, statement in enumerate(block.body):
             here = (*place, at)
             match statement:
-                case ir.Barrier() | ir.Collective() | ir.Meeting():
+                case ir.Barrier() | ir.Collective() | ir.RegionCollective():
                     yield here, statement
                 case ir.Region():
                     yield from self.run_steps(statement.body, here)

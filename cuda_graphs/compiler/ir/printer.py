@@ -57,7 +57,7 @@ class _Printer:
                 )
             case ir.For():
                 head = "parallel for" if statement.parallel else "for"
-                head += f" in blocks of {statement.blocks}," if statement.blocks else ""
+                head += f" in blocks of {statement.block_dim}," if statement.block_dim else ""
                 axes = ", ".join(self.axis(axis) for axis in statement.axes)
                 return [f"{pad}{head} {axes}", *self.block(statement.body, depth + 1)]
             case ir.Conditional():
@@ -109,7 +109,7 @@ class _Printer:
             return array.name
         return f"{array.path}[{', '.join(map(self.value, index))}]"
 
-    def meeting(self, statement: ir.Meeting) -> str:
+    def region_collective(self, statement: ir.RegionCollective) -> str:
         args = [each.name if isinstance(each, ir.Local) else self.value(each) for each in statement.args]
         mask = "" if statement.mask is None else f" of {statement.mask.name}"
         return f"{statement.result.name} = {statement.name} {', '.join(args)}{mask}"
@@ -148,8 +148,8 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Worker: lambda p, s: "worker",
     ir.Barrier: lambda p, s: f"barrier of the {s.scope}",
     ir.Collective: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
-    ir.Meeting: lambda p, s: p.meeting(s),
-    ir.Arm: lambda p, s: f"arm {s.condition.name} = {p.value(s.value)}",
+    ir.RegionCollective: lambda p, s: p.region_collective(s),
+    ir.SetCondition: lambda p, s: f"set_condition {s.condition.name} = {p.value(s.value)}",
     ir.Break: lambda p, s: "break",
     ir.Exit: lambda p, s: "exit",
     ir.Continue: lambda p, s: "continue",

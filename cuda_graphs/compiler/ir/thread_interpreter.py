@@ -148,7 +148,7 @@ class ThreadInterpreter:
         while self.value(statement.condition) and self.iteration(statement.body):
             self.block(statement.head)
 
-    def arm(self, statement: ir.Arm) -> None:
+    def set_condition(self, statement: ir.SetCondition) -> None:
         self.conditions[statement.condition] = int(self.value(statement.value))
 
     def conditional(self, statement: ir.Conditional) -> None:
@@ -256,7 +256,7 @@ STATEMENTS: dict[type, Any] = {
     ir.If: ThreadInterpreter.branch,
     ir.For: lambda thread, statement: thread.loop(statement),  # KernelInterpreter overrides it
     ir.While: ThreadInterpreter.while_loop,
-    ir.Arm: ThreadInterpreter.arm,
+    ir.SetCondition: ThreadInterpreter.set_condition,
     ir.Conditional: ThreadInterpreter.conditional,
     ir.Sections: ThreadInterpreter.sections,
     ir.Last: lambda thread, statement: thread.block(statement.body),
