@@ -38,7 +38,7 @@ class Shape:
     share      iterations for each block; on the host driver, a block is a part of the loop, regardless of its threads,
                and the driver runs several blocks in one call
     waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
-    gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.gathers); None for this Shape
+    gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.has_sums); None for this Shape
     uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape
     """
 

@@ -72,14 +72,14 @@ def test_random_numbers_are_those_of_philox():
     assert 0.4 < found["out"].mean() < 0.6
 
 
-def asserts(x: cg.ndarray(cg.i32, 1), n: cg.i32):
+def claims(x: cg.ndarray(cg.i32, 1), n: cg.i32):
     for i in range(n):
         assert x[i] < 5, f"x is {x[i]} at {i}"
         x[i] += 1
 
 
 def test_asserts_are_for_debug_only():
-    found = run_all(asserts, x=np.array([1, 9, 3], "i4"), n=3)
+    found = run_all(claims, x=np.array([1, 9, 3], "i4"), n=3)
     assert found["x"].tolist() == [2, 10, 4]
 
 
@@ -92,12 +92,12 @@ def failing(function, target, **arguments):
 
 def test_an_assert_that_fails_says_so_on_the_interpreter():
     with pytest.raises(AssertionFailed, match="x is 9 at 1"):
-        failing(asserts, "interpreter", x=np.array([1, 9, 3], "i4"), n=3)
+        failing(claims, "interpreter", x=np.array([1, 9, 3], "i4"), n=3)
 
 
 def test_an_index_outside_is_named_on_the_interpreter():
     with pytest.raises(AssertionFailed, match="index 3 is outside of axis 0 of 'x', which has 3 elements"):
-        failing(asserts, "interpreter", x=np.zeros(3, "i4"), n=4)
+        failing(claims, "interpreter", x=np.zeros(3, "i4"), n=4)
 
 
 CHILD = """
@@ -119,7 +119,7 @@ def test_an_index_outside_ends_a_kernel_and_is_named_with_its_line():
         target: subprocess.Popen([sys.executable, "-c", CHILD, target], stderr=subprocess.PIPE, text=True)
         for target in TARGETS[1:]
     }
-    line = asserts.__code__.co_firstlineno + 2
+    line = claims.__code__.co_firstlineno + 2
     for target, process in runs.items():
         text = process.communicate(timeout=60)[1]
         assert process.returncode == 43, (target, text)

@@ -5,6 +5,10 @@
 This folder transforms IR to IR. It contains the normal form, activity analysis, the choice of saved values, the bounds
 of their number, the forward and the reverse sweep, and the checks for constructs without a gradient. The folder
 kernels/ contains adjoint arrays, launches and tapes.
+
+Other rooms may import:
+    __init__  the kernels of each mode: gradient, counting, sizing, tangent, constant
+    analysis  size expressions, which callers evaluate
 """
 
 from .gradient import counting, gradient, sizing

@@ -92,7 +92,7 @@ def test_lanes_have_the_gradients_of_the_interpreter(name):
     found = [spread_of(task) for task in program.tasks if task.loop is not None]
     assert [each and each.width for each in found] == [width]
     stacks = compile_kernel(function, signature, X86(), mode="reverse").gradient.stacks
-    assert {stack.lanes for stack in stacks} == {width or 1}
+    assert {stack.workers for stack in stacks} == {width or 1}
     gradients(function, {"y": 1.0}, targets=("interpreter", "x86"), **arguments)
 
 
