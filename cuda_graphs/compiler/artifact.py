@@ -75,30 +75,35 @@ class Slot:
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """One entry. A parallel task executes all its iterations with any grid size."""
+    """One entry. A parallel task executes all its iterations with any grid size.
+
+    iterations       their number, if it is known at compile time
+    axes             (begin, end, step) of each axis of the loop, as `bound_of` writes bounds
+    block_dim        the value from cg.loop_config or cg.blocks
+    fixed_block_dim  threads of a block cooperate: a launch must have blocks of `block_dim` threads
+    shared_bytes     of the arrays in shared memory
+    threads          the largest number of CPU threads: cg.loop_config(parallelize=)
+    has_sums         each GPU block adds its threads' sum to an element once: large blocks pay
+    heavy            an iteration has loops or many statements
+    resident_tasks   of a resident entry. All blocks of such an entry must run at the same time
+    """
 
     entry: str
     parallel: bool
     slots: tuple[Slot, ...]
     reads: frozenset[str]
     writes: frozenset[str]
-    iterations: int | None  # if it is known at compile time
+    iterations: int | None
     line: int
-    axes: tuple[tuple[Any, Any, int], ...] | None = (
-        None  # (begin, end, step) of each axis of the loop, as `bound_of` writes bounds
-    )
-    block_dim: int | None = None  # the value from cg.loop_config or cg.blocks
-    fixed_block_dim: bool = (
-        False  # threads of a block cooperate: a launch must have blocks of `block_dim` threads
-    )
-    shared_bytes: int = 0  # of the arrays in shared memory
+    axes: tuple[tuple[Any, Any, int], ...] | None = None
+    block_dim: int | None = None
+    fixed_block_dim: bool = False
+    shared_bytes: int = 0
     prints: bool = False
-    threads: int | None = None  # the largest number of CPU threads: cg.loop_config(parallelize=)
-    has_sums: bool = False  # each GPU block adds its threads' sum to an element once: large blocks pay
-    heavy: bool = False  # an iteration has loops or many statements
-    inside: tuple[
-        TaskInfo, ...
-    ] = ()  # the tasks of a resident entry. All blocks of such an entry must run at the same time
+    threads: int | None = None
+    has_sums: bool = False
+    heavy: bool = False
+    resident_tasks: tuple[TaskInfo, ...] = ()
 
     @property
     def dynamic_bytes(self) -> int:
@@ -217,7 +222,7 @@ def is_zeroed(name: str) -> bool:
     return name == REPORT or name.startswith(BARRIER)
 
 
-def is_outside(array: object) -> TypeGuard[ir.Array]:
+def is_memory_of_launch(array: object) -> TypeGuard[ir.Array]:
     """Return whether an array is memory that a launch receives."""
     return isinstance(array, ir.Array) and array.space is not ir.Space.SHARED
 
@@ -269,7 +274,7 @@ def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
     conditions: dict[ir.Condition, None] = {}
     for statement in chain.from_iterable(ir.walk(task.body) for task in tasks):
         array = getattr(statement, "array", None)
-        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Last)) and is_outside(array):
+        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Last)) and is_memory_of_launch(array):
             arrays[array] = None
             if array.shape is None:  # row-major: the first extent is not needed for an address
                 for axis in range(1, array.ndim - len(array.inner)):
@@ -311,9 +316,9 @@ def describe(task: ir.Task) -> TaskInfo:
     """Return the description of one task that a caller needs."""
     reads, writes = set(), set()
     for statement in ir.walk(task.body):
-        if isinstance(statement, (ir.Load, ir.Atomic)) and is_outside(statement.array):
+        if isinstance(statement, (ir.Load, ir.Atomic)) and is_memory_of_launch(statement.array):
             reads.add(statement.array.path)
-        if isinstance(statement, (ir.Store, ir.Atomic)) and is_outside(statement.array):
+        if isinstance(statement, (ir.Store, ir.Atomic)) and is_memory_of_launch(statement.array):
             writes.add(statement.array.path)
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
@@ -327,14 +332,14 @@ def describe(task: ir.Task) -> TaskInfo:
 def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> TaskInfo:
     """Return the description of a resident entry."""
     mine = [tasks[number] for number in ir.tasks_of(resident.plan)]
-    inside = tuple(map(describe, mine))
-    blocks = [info.block_dim for info in inside if info.fixed_block_dim and info.block_dim]
-    sizes = blocks or [info.block_dim for info in inside if info.block_dim]
+    infos = tuple(map(describe, mine))
+    blocks = [info.block_dim for info in infos if info.fixed_block_dim and info.block_dim]
+    sizes = blocks or [info.block_dim for info in infos if info.block_dim]
     return TaskInfo(
         resident.name, True, tuple(slot for slot, _ in layout(*mine, barrier=resident.barrier)),
-        frozenset().union(*(info.reads for info in inside)), frozenset().union(*(info.writes for info in inside)),
-        None, min(info.line for info in inside), None, max(sizes, default=None), bool(blocks),
-        max(info.shared_bytes for info in inside), any(info.prints for info in inside), inside=inside,
+        frozenset().union(*(info.reads for info in infos)), frozenset().union(*(info.writes for info in infos)),
+        None, min(info.line for info in infos), None, max(sizes, default=None), bool(blocks),
+        max(info.shared_bytes for info in infos), any(info.prints for info in infos), resident_tasks=infos,
     )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ class Shape:
         """
         if self.block == 1:  # the host driver: one thread runs all iterations
             return Residents(1, 1)
-        heavy = any(each.heavy for each in info.inside)
+        heavy = any(each.heavy for each in info.resident_tasks)
         largest = info.block_dim or (HEAVY if heavy else LARGEST)
         multiprocessors = current_device().properties.multiprocessor_count
         for block in (

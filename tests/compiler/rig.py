@@ -291,7 +291,7 @@ def on_x86(program, arrays, flat, grid=3):
 
     def run(number):
         info = artifact.tasks[number]
-        blocks = grid if info.parallel and not info.inside else 1
+        blocks = grid if info.parallel and not info.resident_tasks else 1
         launch = ptx_rig.Launch((blocks, 1, 1), (1, 1, 1), (1, 1, 1), 0)
         block = np.zeros(4096, np.uint8)
         for slot, what in slots[number]:
@@ -324,7 +324,7 @@ def on_ptx(program, arrays, flat, shape=(2, 32)):
         info = artifact.tasks[number]
         values = [slot_value(slot, what, arrays, temps, flat) for slot, what in slots[number]]
         grid, block = shape if info.parallel else (1, 1)
-        grid = 1 if info.inside else grid  # blocks run one after the other here
+        grid = 1 if info.resident_tasks else grid  # blocks run one after the other here
         loaded.launch(
             info.entry,
             grid,
@@ -356,7 +356,7 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
         grid, block = shape if info.parallel else (1, 1)
         block = info.block_dim if info.fixed_block_dim else block
         config = cuda_graphs.LaunchConfig(
-            grid, None, block, shmem_size=info.dynamic_bytes, is_cooperative=bool(info.inside)
+            grid, None, block, shmem_size=info.dynamic_bytes, is_cooperative=bool(info.resident_tasks)
         )
         values = []
         for slot, what in slots:

@@ -272,14 +272,14 @@ class For(Statement):
 
     def block_axes(self) -> int:
         """Return the number of leading axes that number the blocks, if the others span exactly one block; else 0."""
-        inside = 1
+        size = 1
         for number in range(len(self.axes), 0, -1):
-            if inside == self.block_dim:
+            if size == self.block_dim:
                 return number
             axis = self.axes[number - 1]
             if not (isinstance(axis.begin, Const) and isinstance(axis.end, Const)):
                 return 0
-            inside *= len(range(int(axis.begin.value), int(axis.end.value), axis.step))
+            size *= len(range(int(axis.begin.value), int(axis.end.value), axis.step))
         return 0
 
 

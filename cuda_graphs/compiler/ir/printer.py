@@ -104,7 +104,7 @@ class _Printer:
     def name(self, value: object) -> str:
         return self.names.setdefault(value, f"%{len(self.names)}")
 
-    def place(self, array: ir.Array | ir.Local, index: tuple[ir.Value, ...]) -> str:
+    def element(self, array: ir.Array | ir.Local, index: tuple[ir.Value, ...]) -> str:
         if isinstance(array, ir.Local):
             return array.name
         return f"{array.path}[{', '.join(map(self.value, index))}]"
@@ -132,13 +132,13 @@ def declaration(what: ir.Param | ir.Array) -> str:
 
 def _atomic(p: _Printer, s: ir.Atomic) -> str:
     compare = "" if s.compare is None else f"{p.value(s.compare)} -> "
-    return f"atomic {s.kind} {p.place(s.array, s.index)}, {compare}{p.value(s.value)}"
+    return f"atomic {s.kind} {p.element(s.array, s.index)}, {compare}{p.value(s.value)}"
 
 
 LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Op: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
-    ir.Load: lambda p, s: f"load {p.place(s.array, s.index)}",
-    ir.Store: lambda p, s: f"store {p.place(s.array, s.index)} = {p.value(s.value)}",
+    ir.Load: lambda p, s: f"load {p.element(s.array, s.index)}",
+    ir.Store: lambda p, s: f"store {p.element(s.array, s.index)} = {p.value(s.value)}",
     ir.Atomic: _atomic,
     ir.Random: lambda p, s: "random",
     ir.Extent: lambda p, s: f"extent {s.array.path}, {s.axis}",

@@ -123,9 +123,9 @@ class _Verifier:
     def law(self, number: int, holds: bool, statement: ir.Statement | None, why: str) -> None:
         if not holds:
             loc = getattr(statement, "loc", None)
-            place = f" ({loc.file}:{loc.line})" if loc is not None else ""
+            position = f" ({loc.file}:{loc.line})" if loc is not None else ""
             line = text(ir.Block([statement])) if statement is not None else ""
-            raise IRError(f"law {number}: {why}{place}\n{line}\nin\n{text(self.here)}")
+            raise IRError(f"law {number}: {why}{position}\n{line}\nin\n{text(self.here)}")
 
     def block(self, block: ir.Block) -> None:
         """Check the statements of a block. Their values and locals are undefined after it."""
@@ -176,7 +176,7 @@ class _Verifier:
         self.same(4, statement, statement.value.type, statement.local.type)
         self.defined.add(statement.local)
 
-    def place(self, statement: ir.Load | ir.Store | ir.Atomic) -> None:
+    def element(self, statement: ir.Load | ir.Store | ir.Atomic) -> None:
         array = statement.array
         if isinstance(array, ir.Local):
             self.law(4, array in self.defined, statement, f"{array.name} is changed before it is written")
@@ -190,11 +190,11 @@ class _Verifier:
         self.law(5, whole, statement, "an index is not an integer")
 
     def store(self, store: ir.Store) -> None:
-        self.place(store)
+        self.element(store)
         self.same(5, store, store.value.type, store.array.element)
 
     def atomic(self, atomic: ir.Atomic) -> None:
-        self.place(atomic)
+        self.element(atomic)
         for value in (atomic.value, atomic.compare):
             if value is not None:
                 self.same(5, atomic, value.type, atomic.type)
@@ -316,7 +316,7 @@ RULES: dict[type, Callable[[_Verifier, Any], None]] = {
     ir.Op: _Verifier.op,
     ir.Get: _Verifier.get,
     ir.Set: _Verifier.set,
-    ir.Load: _Verifier.place,
+    ir.Load: _Verifier.element,
     ir.Store: _Verifier.store,
     ir.Atomic: _Verifier.atomic,
     ir.Collective: _Verifier.collective,

@@ -478,7 +478,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
     task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
     cdef bint stacked = any([slot.path in maker.stacks for slot in info.slots])
     task.block, task.most, task.shared, task.cooperative = 1, 1, dynamic_shared(kernel, info), False
-    if info.inside:
+    if info.resident_tasks:
         add_resident(self, task, maker, info, kernel, shape)
     elif info.parallel:
         shape = shape.of(info)
@@ -499,7 +499,7 @@ cdef int add_resident(Specialisation self, Task& task, maker, info, Kernel kerne
     """Set the grid of resident tasks so that all blocks are on the device at the same time."""
     resident = shape.resident(kernel, info)
     task.block, task.most, task.cooperative = resident.block, resident.most, True
-    for each in info.inside:
+    for each in info.resident_tasks:
         if each.parallel:
             add_trips(self, task, maker, each, 1 if each.fixed_block_dim and task.block == 1 else task.block)
     return 0

@@ -126,8 +126,8 @@ def loop_config(
 ) -> None:
     """Set the configuration of the next loop of this function."""
     given = [python_value(frame, each) for each in (block_dim, serialize, parallelize, name)]
-    for (what, matches_declared, remedy), value in zip(SETTINGS, given, strict=True):
-        if not matches_declared(value):
+    for (what, is_valid, remedy), value in zip(SETTINGS, given, strict=True):
+        if not is_valid(value):
             shown = (
                 "known at run time only" if isinstance(value, (ir.Value, ir.Local, Element)) else repr(value)
             )

@@ -12,6 +12,7 @@ from collections.abc import Container
 from types import SimpleNamespace
 from typing import Any
 
+from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileNameError,
@@ -19,7 +20,6 @@ from cuda_graphs.compiler.errors import (
     CompileSyntaxError,
     CompileValueError,
     compile_error,
-    warn,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -158,7 +158,7 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
             CompileStaticError, loc, f"{name}: {type(error).__name__}: {error}",
             "Python runs it when compiling: try it outside of a kernel, or decorate it with @cg.func",
         ) from error  # fmt: skip
-    warn(
+    errors.warn(
         loc, f"{name} is a function of Python: it ran when compiling, and its result is a constant",
         f"If that is meant, write cg.static({name}(...)); else decorate it with @cg.func",
     )  # fmt: skip

@@ -8,12 +8,12 @@ import ast
 import itertools
 from typing import Any
 
+from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import (
     CompileLoopError,
     CompileStaticError,
     CompileTypeError,
     compile_error,
-    warn,
 )
 from cuda_graphs.compiler.frontend.calls.ranges import as_index, index_type
 from cuda_graphs.compiler.frontend.expressions.assignment import bind
@@ -76,7 +76,7 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
     frame.require_no_settings()
     check_count(frame, items)
     if len(items) > WARN_UNROLLED:
-        warn(
+        errors.warn(
             frame.builder.loc, f"a loop over cg.static is unrolled {len(items)} times, which takes long to compile",
             "Loop without cg.static where the loop variable need not be known when compiling",
         )  # fmt: skip
