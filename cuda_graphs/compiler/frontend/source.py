@@ -14,21 +14,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, fail
+from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, compile_error
+from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.ir import ir
-
-from .captured import note
 
 
 @dataclass(eq=False)
 class Source:
-    """One function. `captured` collects the globals and closure variables that were read, with their values.
+    """One function. `free_values` collects the globals and closure variables that were read, with their values.
 
     `values` keeps the first value of each name. Later changes by other threads have no effect on the translation.
     """
 
     function: Callable[..., Any]
-    captured: dict[str, Any] = field(default_factory=dict)
+    free_values: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -41,7 +40,7 @@ class Source:
         try:
             return "".join(inspect.getsourcelines(self.function.__code__)[0])
         except (OSError, TypeError):
-            raise fail(
+            raise compile_error(
                 CompileSyntaxError, None, f"the source of {self.function.__qualname__} cannot be found ({self.file})",
                 "define kernels in a file or a notebook cell; code made by exec needs an entry in linecache",
             ) from None  # fmt: skip
@@ -56,7 +55,7 @@ class Source:
         except SyntaxError:  # the line of a lambda
             found = None
         if not isinstance(found, ast.FunctionDef):
-            raise fail(
+            raise compile_error(
                 CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def"
             )
         ast.increment_lineno(found, self.function.__code__.co_firstlineno - 1)
@@ -66,6 +65,11 @@ class Source:
                 node.end_col_offset += shift  # type: ignore[attr-defined]
         linecache.checkcache(self.file)
         return found
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements without the docstring."""
+        return self.tree.body[1:] if ast.get_docstring(self.tree) is not None else self.tree.body
 
     def loc(self, node: Any, caller: ir.Loc | None) -> ir.Loc:
         """Return the position of a node of the tree."""
@@ -82,18 +86,18 @@ class Source:
         elif hasattr(builtins, name):
             return getattr(builtins, name)
         else:
-            raise fail(
+            raise compile_error(
                 CompileNameError, loc, f"name {name!r} is not defined here",
                 "a variable that is first assigned in an if or a loop exists only there: assign it before",
             )  # fmt: skip
         value = self.once(name, value)
-        self.capture(name, value)
+        self.record(name, value)
         return value
 
     def once(self, path: str, value: Any) -> Any:
         """Return the value of a path at its first read."""
         return self.values.setdefault(path, value)
 
-    def capture(self, path: str, value: Any) -> None:
+    def record(self, path: str, value: Any) -> None:
         """Record the current value of a name, or of an attribute of a named object."""
-        note(self.captured, path, value)
+        free_values.record(self.free_values, path, value)

@@ -204,7 +204,7 @@ cdef class KernelFunction:
             artifact = self._artifact(signature, target, *lowering)
         except CompileError as error:
             raise self._shown(error)
-        guards = guards_of(artifact.captured)
+        guards = guards_of(artifact.free_values)
         if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed() and not is_refused:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
         found = load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
@@ -512,7 +512,7 @@ cdef class KernelFunction:
             builds=self.builds,
             replayed=bool(self.replayed),
             nodes=last.count if last is not None else 0,
-            tasks=sum([max(1, len(task.inside)) for task in code.artifact.tasks]) if code is not None else 0,
+            tasks=sum([max(1, len(task.resident_tasks)) for task in code.artifact.tasks]) if code is not None else 0,
             lowering=code.artifact.lowering if code is not None else None,
         )
 

@@ -120,10 +120,10 @@ def explain(
             f"{code.co_filename}:{task.line}",
             task.parallel,
             tuple(spelled(s) for s in task.slots),
-            entry.entry if entry.inside else None,
+            entry.entry if entry.resident_tasks else None,
         )
         for entry in artifact.tasks
-        for task in entry.inside or (entry,)
+        for task in entry.resident_tasks or (entry,)
     )
     baked = (*templates(function, annotations, signature), *captured(artifact))
     return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why)
@@ -174,7 +174,7 @@ def members(annotation: Any) -> dict[str, Any]:
 
 def captured(artifact: Artifact) -> Iterator[Baked]:
     """Yield the constants that come from globals and closures, without functions and modules."""
-    for function, names in artifact.captured.items():
+    for function, names in artifact.free_values.items():
         lines = first_lines(function)
         for path, value in names.items():
             if not callable(value) and not isinstance(value, ModuleType) and not path.endswith(".__dict__"):

@@ -28,7 +28,7 @@ def new_memory(name, artifact):
 cdef object new_report(name, artifact, size):
     from cuda_graphs.kernels.debug.reports import Report
 
-    return Report(name, artifact.claims, size)
+    return Report(name, artifact.asserts, size)
 
 
 cdef object new_array(resource, path, size_t size):

@@ -127,7 +127,8 @@ void reset() {
     };
     table.cuDevicePrimaryCtxRelease = [](CUdevice) { return note("cuDevicePrimaryCtxRelease"); };
     table.cuThreadExchangeStreamCaptureMode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
-    table.cuStreamGetCaptureInfo = nullptr;  // as in drivers before CUDA 12.3
+    // As in drivers before CUDA 12.3.
+    table.cuStreamGetCaptureInfo = cg::refusal<CUDA_ERROR_NOT_SUPPORTED>(table.cuStreamGetCaptureInfo);
     table.cuStreamIsCapturing = [](CUstream, CUstreamCaptureStatus* status) {
         *status = CU_STREAM_CAPTURE_STATUS_NONE;
         return CUDA_SUCCESS;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`with cg.checkpoint(label, yield_on=flag):`, and loops that are checkpoints without a label.
 
-Each checkpoint becomes a Conditional that runs or is skipped. The code before it decides that (checkpoint_flags.py).
+Each checkpoint becomes a Conditional that runs or is skipped. The code before it decides that (checkpoint_state.py).
 """
 
 from __future__ import annotations
@@ -11,33 +11,36 @@ import ast
 from enum import IntEnum
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileCheckpointError, fail
+from cuda_graphs.compiler.errors import CompileCheckpointError, compile_error
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
-from cuda_graphs.compiler.frontend.functions import Conditionals, Frame, kind_of
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
+from cuda_graphs.compiler.frontend.frame.values import describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.free_names import dotted
 
-from .checkpoint_flags import Checkpoints, checkpoints_of, enter, new_number, yields
-from .graph_flow import arm, flag_of, inside, new_condition
+from .checkpoint_state import begin_checkpoint, checkpoints_of, end_checkpoint, new_number
+from .graph_flow import flag_of, new_condition, set_condition, task_block
 
 __all__ = ["check_bare", "checkpoint", "put_loop"]
 
-SPELLING = "with cg.checkpoint(label, yield_on=flag)"
 BARE = (ir.Store, ir.Set, ir.Atomic, ir.If, ir.While, ir.Print, ir.Assert)
 
 
-def checkpoint(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
+def checkpoint(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     """Translate a checkpoint with a label."""
-    loc, checkpoints = frame.builder.loc, conditionals.checkpoints
+    loc, checkpoints = frame.builder.loc, graph_state.checkpoints
     if checkpoints is None:
-        raise fail(
+        raise compile_error(
             CompileCheckpointError, loc, "cg.checkpoint is for kernels with checkpoints",
             "write @cg.kernel(graph=True, checkpoints=True)",
         )  # fmt: skip
-    if checkpoints.inside is not None:
-        raise fail(CompileCheckpointError, loc, "cg.checkpoint is in another one", "put one after the other")
+    if checkpoints.current is not None:
+        raise compile_error(
+            CompileCheckpointError, loc, "cg.checkpoint is in another one", "put one after the other"
+        )
     if not frame.parallel_level or frame.parallel:
-        raise fail(
+        raise compile_error(
             CompileCheckpointError, loc, "cg.checkpoint is not at the kernel top level",
             "put it there, or directly into cg.graph_do_while and its kin: not into a for, a while or an if",
         )  # fmt: skip
@@ -48,16 +51,16 @@ def checkpoint(frame: Frame, node: ast.With, conditionals: Conditionals) -> None
     found = None if flag is None else flag_of(frame, flag, "yield_on of cg.checkpoint")
     frame.builder.loc = loc
     condition, block = new_condition(frame), ir.Block()
-    arm(frame, condition, enter(frame, checkpoints, number))
-    checkpoints.inside = block
+    set_condition(frame, condition, begin_checkpoint(frame, checkpoints, number))
+    checkpoints.current = block
     try:
-        with inside(frame, block):
+        with task_block(frame, block):
             frame.run(node.body)
             frame.builder.loc = loc
             if found is not None:
-                yields(frame, checkpoints, number, found)
+                end_checkpoint(frame, checkpoints, number, found)
     finally:
-        checkpoints.inside = None
+        checkpoints.current = None
     frame.builder.loc = loc
     frame.builder.put(ir.Conditional("if", condition, (block,), loc))
 
@@ -67,17 +70,21 @@ def arguments(frame: Frame, call: ast.Call) -> tuple[ast.expr, ast.expr | None]:
     given = dict(zip(("label", "yield_on"), call.args))
     named = {each.arg: each.value for each in call.keywords if each.arg is not None}
     all_named = len(named) == len(call.keywords)
-    fits = (
+    matches_declared = (
         all_named
         and len(call.args) <= 2
         and not set(given) & set(named)
         and {*given, *named} <= {"label", "yield_on"}
     )
     values = {**given, **named}
-    if not fits or "label" not in values or any(isinstance(each, ast.Starred) for each in call.args):
-        raise fail(
+    if (
+        not matches_declared
+        or "label" not in values
+        or any(isinstance(each, ast.Starred) for each in call.args)
+    ):
+        raise compile_error(
             CompileCheckpointError, frame.builder.loc, "cg.checkpoint takes a label, and a flag if it may yield",
-            f"{SPELLING}:",
+            "with cg.checkpoint(label, yield_on=flag):",
         )  # fmt: skip
     flag = values.get("yield_on")
     return values["label"], None if isinstance(flag, ast.Constant) and flag.value is None else flag
@@ -88,13 +95,13 @@ def label_of(frame: Frame, node: ast.expr, checkpoints: Checkpoints) -> tuple[in
     found = node.value if isinstance(node, ast.Constant) else python_value(frame, frame.visit(node))
     frame.at(node)
     if type(found) is not int and not isinstance(found, IntEnum):
-        what = repr(found) if isinstance(node, ast.Constant) else kind_of(found)
-        raise fail(
+        what = repr(found) if isinstance(node, ast.Constant) else describe(found)
+        raise compile_error(
             CompileCheckpointError, frame.builder.loc, f"the label of cg.checkpoint is {what}",
             "it must be an integer, or a member of an enum.IntEnum",
         )  # fmt: skip
     if any(label == found for label, _ in checkpoints.found):
-        raise fail(
+        raise compile_error(
             CompileCheckpointError, frame.builder.loc, f"the label {found!r} is used twice",
             "give each checkpoint a label of its own",
         )  # fmt: skip
@@ -103,13 +110,13 @@ def label_of(frame: Frame, node: ast.expr, checkpoints: Checkpoints) -> tuple[in
 
 def check_bare(frame: Frame, node: ast.stmt) -> None:
     """Raise if a statement directly in a checkpoint made neither a loop nor control flow between tasks."""
-    conditionals = frame.root.conditionals
-    checkpoints = None if conditionals is None else conditionals.checkpoints
+    graph_state = frame.root.graph_state
+    checkpoints = None if graph_state is None else graph_state.checkpoints
     block = frame.builder.block
-    if checkpoints is None or checkpoints.inside is not block or not isinstance(block.body[-1], BARE):
+    if checkpoints is None or checkpoints.current is not block or not isinstance(block.body[-1], BARE):
         return
     frame.at(node)
-    raise fail(
+    raise compile_error(
             CompileCheckpointError, frame.builder.loc, "a checkpoint holds only loops and control flow between tasks",
         "put the statement into a loop, `for _ in range(1):`, or before or after cg.checkpoint",
     )  # fmt: skip
@@ -123,6 +130,6 @@ def put_loop(frame: Frame, loop: ir.For) -> None:
         return
     condition = new_condition(frame)
     outer, frame.builder.loc = frame.builder.loc, loop.loc
-    arm(frame, condition, enter(frame, checkpoints, new_number(checkpoints, None, None)))
+    set_condition(frame, condition, begin_checkpoint(frame, checkpoints, new_number(checkpoints, None, None)))
     frame.builder.put(ir.Conditional("if", condition, (ir.Block([loop]),), loop.loc))
     frame.builder.loc = outer

@@ -13,25 +13,26 @@ from contextlib import contextmanager
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
-    CompileError,
     CompileLoopError,
     CompileSectionError,
     CompileSyntaxError,
     CompileTypeError,
     CompileValueError,
-    fail,
+    compile_error,
 )
-from cuda_graphs.compiler.frontend.functions import Conditionals, Frame, kind_of
-from cuda_graphs.compiler.frontend.scope import Scope
+from cuda_graphs.compiler.frontend.calls.statement_words import WORDS, misplaced
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.graph_state import GraphState
+from cuda_graphs.compiler.frontend.frame.scope import Scope
+from cuda_graphs.compiler.frontend.frame.values import describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32, u32, u64
 from cuda_graphs.compiler.language import graph_flow as words
 from cuda_graphs.compiler.language.free_names import dotted
 
-from .checkpoint_flags import Guard, guard_of
-from .loops import unused_settings
+from .checkpoint_state import Guard, guard_of
 
-MOST_CASES = 1024  # cases of a switch
+MAX_CASES = 1024  # cases of a switch
 
 
 def conditional_word(frame: Frame, test: ast.expr) -> Callable[..., Any] | None:
@@ -52,53 +53,42 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
     name = word.__name__
     statement, translate = STATEMENTS[word]
     if not isinstance(node, statement):
-        raise misplaced(frame, name)
-    if frame.root.conditionals is None:
-        raise fail(
+        raise misplaced(frame, word)
+    if frame.root.graph_state is None:
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc, f"cg.{name} is for graph kernels",
             "write @cg.kernel(graph=True)",
         )  # fmt: skip
     if not frame.parallel_level or frame.parallel:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc, f"cg.{name} is not at the kernel top level",
             "put it there, or directly into another one, as into `if cg.graph_if(n > 0):`; not into a plain if or loop",
         )  # fmt: skip
-    if frame.root.conditionals.in_section or frame.root.conditionals.region is not None:
-        place = "a section" if frame.root.conditionals.in_section else "cg.graph_parallel"
-        raise fail(
-            CompileSectionError, frame.builder.loc, f"cg.{name} is in {place}",
+    if frame.root.graph_state.in_section or frame.root.graph_state.region is not None:
+        lvalue = "a section" if frame.root.graph_state.in_section else "cg.graph_parallel"
+        raise compile_error(
+            CompileSectionError, frame.builder.loc, f"cg.{name} is in {lvalue}",
             "a section holds loops and statements: put control flow between tasks around cg.graph_parallel, before or "
             "after it",
         )  # fmt: skip
     if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
-        raise fail(CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", f"{SPELLINGS[name]}")
-    unused_settings(frame)
+        raise compile_error(
+            CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", WORDS[word][1]
+        )
+    frame.require_no_settings()
     translate(frame, node, call.args[0])
-
-
-def misplaced(frame: Frame, name: str) -> CompileError:
-    """Return the error for such a function in an expression or in another kind of statement."""
-    return fail(
-        CompileSyntaxError, frame.builder.loc, f"cg.{name} is a statement of its own",
-        f"write `{SPELLINGS[name]}:`, with nothing else in it",
-    )  # fmt: skip
-
-
-def expression(frame: Frame, node: ast.Call) -> Any:
-    """Raise for such a function in an expression."""
-    raise misplaced(frame, frame.visit(node.func).__name__)
 
 
 def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
     flag = flag_of(frame, argument, "the flag of cg.graph_do_while")
     condition, guard, kind = new_condition(frame), guard_of(frame), "while"
-    conditionals = conditionals_of(frame)
-    if guard is None and conditionals.lowering == "resident":
+    graph_state = graph_state_of(frame)
+    if guard is None and graph_state.lowering == "resident":
         kind = "do"
-    elif guard is None and conditionals.depth == 0 and conditionals.lowering != "embedded":
+    elif guard is None and graph_state.depth == 0 and graph_state.lowering != "embedded":
         condition.initial = 1
     else:  # an enclosing graph may run it again, it is in such a graph, or it may be skipped
-        arm(frame, condition, ir.Const(1, u32), guard)
+        set_condition(frame, condition, ir.Const(1, u32), guard)
 
     def again() -> ir.Value:
         return frame.builder.put(ir.Load(flag, (), frame.builder.loc))
@@ -113,9 +103,9 @@ def flag_of(frame: Frame, argument: ast.expr, what: str) -> ir.Array:
         found = (
             f"the array {flag.path!r} of {flag.ndim} dimensions of {flag.element}"
             if isinstance(flag, ir.Array)
-            else kind_of(flag)
+            else describe(flag)
         )
-        raise fail(
+        raise compile_error(
             CompileTypeError, frame.builder.loc, f"{what} is {found}",
             "it must be an array of i32 without dimensions: a parameter cg.types.ndarray(cg.i32, ndim=0), a member of "
             "a struct, or a field",
@@ -128,7 +118,7 @@ def while_loop(frame: Frame, node: ast.While, argument: ast.expr) -> None:
         return frame.builder.truth(frame.value(argument, "the condition"), "the condition of a while")
 
     condition, guard = new_condition(frame), guard_of(frame)
-    arm(frame, condition, holds(), guard)
+    set_condition(frame, condition, holds(), guard)
     loop(frame, node, condition, holds, guard)
 
 
@@ -141,17 +131,17 @@ def loop(
     kind: str = "while",
 ) -> None:
     if node.orelse:
-        raise fail(
+        raise compile_error(
             CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
         )
     loc, body = frame.builder.loc, ir.Block()
-    with inside(frame, body):
+    with task_block(frame, body):
         outer = frame.scope
         frame.scope = Scope(outer)
         frame.run(node.body)
         frame.scope = outer
         frame.builder.loc = loc
-        arm_again(frame, condition, again(), guard)
+        set_condition_again(frame, condition, again(), guard)
     if guard is not None:
         guard.close()
     frame.builder.put(ir.Conditional(kind, condition, (body,), loc))
@@ -164,7 +154,7 @@ def branch(frame: Frame, node: ast.If, argument: ast.expr) -> None:
     kind = "if"
     if guard is not None and node.orelse:  # a skipped statement runs neither branch
         kind, value = "switch", frame.builder.op("not", value)
-    arm(frame, condition, value, guard, len(bodies) if kind == "switch" else 0)
+    set_condition(frame, condition, value, guard, len(bodies) if kind == "switch" else 0)
     frame.builder.put(ir.Conditional(kind, condition, blocks_of(frame, bodies, guard), loc))
 
 
@@ -172,17 +162,19 @@ def switch(frame: Frame, node: ast.Match, argument: ast.expr) -> None:
     loc, condition, guard = frame.builder.loc, new_condition(frame), guard_of(frame)
     value = frame.value(argument, "the value")
     if value.type.kind not in ("int", "uint"):
-        raise fail(
+        raise compile_error(
             CompileTypeError, loc, f"the value of cg.graph_switch is {value.type}", "it must be an integer: cg.i32(x)"
         )  # fmt: skip
     cases: dict[int, list[ast.stmt]] = {}
     for case in node.cases:
         number = case_number(frame, case)
         if number in cases:
-            raise fail(CompileValueError, frame.builder.loc, f"case {number} is used twice", "remove one")
+            raise compile_error(
+                CompileValueError, frame.builder.loc, f"case {number} is used twice", "remove one"
+            )
         cases[number] = case.body
     bodies = [cases.get(number, []) for number in range(max(cases) + 1)]
-    arm(frame, condition, value, guard, len(bodies))
+    set_condition(frame, condition, value, guard, len(bodies))
     frame.builder.put(ir.Conditional("switch", condition, blocks_of(frame, bodies, guard), loc))
 
 
@@ -196,13 +188,13 @@ def case_number(frame: Frame, case: ast.match_case) -> int:
         else None
     )
     if not isinstance(value, int) or isinstance(value, bool) or case.guard is not None:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc, "a case of cg.graph_switch is a number, and nothing else",
             "write `case 0:`, `case 1:`, ...; a value without a case runs nothing",
         )  # fmt: skip
-    if value >= MOST_CASES:
-        raise fail(
-            CompileValueError, frame.builder.loc, f"case {value}: numbers of cases are below {MOST_CASES}",
+    if value >= MAX_CASES:
+        raise compile_error(
+            CompileValueError, frame.builder.loc, f"case {value}: numbers of cases are below {MAX_CASES}",
             "number the cases from 0 on",
         )  # fmt: skip
     return value
@@ -211,7 +203,7 @@ def case_number(frame: Frame, case: ast.match_case) -> int:
 def blocks_of(frame: Frame, bodies: list[list[ast.stmt]], guard: Guard | None = None) -> tuple[ir.Block, ...]:
     blocks = tuple(ir.Block() for _ in bodies)
     for block, body in zip(blocks, bodies, strict=True):
-        with inside(frame, block):
+        with task_block(frame, block):
             frame.run(body)
     if guard is not None:
         guard.close()
@@ -219,47 +211,47 @@ def blocks_of(frame: Frame, bodies: list[list[ast.stmt]], guard: Guard | None = 
 
 
 @contextmanager
-def inside(frame: Frame, block: ir.Block) -> Iterator[None]:
+def task_block(frame: Frame, block: ir.Block) -> Iterator[None]:
     """Put statements into a block of a conditional, in which loops are tasks."""
-    conditionals, loops = conditionals_of(frame), frame.loops
-    conditionals.depth += 1
+    state, loops = graph_state_of(frame), frame.loops
+    state.depth += 1
     frame.loops = []
     try:
         with frame.block(block, parallel_level=True):
             yield
     finally:
-        conditionals.depth -= 1
+        state.depth -= 1
         frame.loops = loops
 
 
-def conditionals_of(frame: Frame) -> Conditionals:
-    found = frame.root.conditionals
+def graph_state_of(frame: Frame) -> GraphState:
+    found = frame.root.graph_state
     assert found is not None
     return found
 
 
 def new_condition(frame: Frame) -> ir.Condition:
-    conditionals = conditionals_of(frame)
-    conditionals.count += 1
-    return ir.Condition(f"graph.condition.{conditionals.count - 1}")  # no name of a variable
+    graph_state = graph_state_of(frame)
+    graph_state.conditions += 1
+    return ir.Condition(f"graph.condition.{graph_state.conditions - 1}")  # no name of a variable
 
 
-def arm(
+def set_condition(
     frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None = None, skipped: int = 0
 ) -> None:
     """Emit the condition. A guard sets it to `skipped` if the whole statement is skipped."""
     value = as_state(frame, value)
     if guard is not None:
-        value = frame.builder.op("select", guard.opens(), value, ir.Const(skipped, u32))
-    frame.builder.put(ir.Arm(condition, value, frame.builder.loc))
+        value = frame.builder.op("select", guard.is_entered(), value, ir.Const(skipped, u32))
+    frame.builder.put(ir.SetCondition(condition, value, frame.builder.loc))
 
 
-def arm_again(frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None) -> None:
+def set_condition_again(frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None) -> None:
     """Emit the condition of a loop after an iteration."""
     value = as_state(frame, value)
     if guard is not None:
-        value = frame.builder.op("select", guard.goes_on(), value, ir.Const(0, u32))
-    frame.builder.put(ir.Arm(condition, value, frame.builder.loc))
+        value = frame.builder.op("select", guard.continues(), value, ir.Const(0, u32))
+    frame.builder.put(ir.SetCondition(condition, value, frame.builder.loc))
 
 
 def as_state(frame: Frame, value: ir.Value) -> ir.Value:
@@ -274,10 +266,4 @@ STATEMENTS: dict[Callable[..., Any], tuple[type[ast.stmt], Callable[..., None]]]
     words.graph_while: (ast.While, while_loop),
     words.graph_if: (ast.If, branch),
     words.graph_switch: (ast.Match, switch),
-}
-SPELLINGS = {
-    "graph_do_while": "while cg.graph_do_while(flag)",
-    "graph_while": "while cg.graph_while(condition)",
-    "graph_if": "if cg.graph_if(condition)",
-    "graph_switch": "match cg.graph_switch(value)",
 }
