@@ -5,7 +5,7 @@ of the driver.
 
 These functions work on the host driver only, which observes every driver call of the process, from any library::
 
-    from . import testing
+    from cuda_graphs import testing
 
     with testing.fail("cuGraphInstantiateWithParams"), pytest.raises(cg.CUDAOutOfMemoryError):
         definition.instantiate()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the time and the thread of each graph node as a Chrome trace, for chrome://tracing or ui.perfetto.dev ::
 
-    from . import timeline
+    from cuda_graphs import timeline
 
     with timeline.trace("launch.json"):
         graph.launch(stream)

@@ -80,7 +80,7 @@ class CUDAError(Exception):
         """True when the error is sticky: every later CUDA call of the process fails as well."""
         return self.code in STICKY
 
-    def told(self, findings: str) -> None:
+    def add_findings(self, findings: str) -> None:
         """Store the findings of the host driver's checks (CUDA_GRAPHS_HOST_CHECK) as the log."""
         self.log = findings
         self.remedy = "Fix the bugs in the log and run the program again."
@@ -221,7 +221,7 @@ class CUDAWarning(RuntimeWarning):
     """
 
 
-def warn_of_loss(code: int, call: str) -> None:
+def warn_of_leak(code: int, call: str) -> None:
     """Warn of a resource that a destructor of the handle layer could not release.
 
     Does nothing after the loss of the context: every call fails then, and exceptions have reported the loss.

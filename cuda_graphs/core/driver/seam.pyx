@@ -24,7 +24,7 @@ from .cuda cimport (
     driver_symbol,
 )
 from . import choice
-from cuda_graphs.errors import error_from_code, warn_of_loss
+from cuda_graphs.errors import error_from_code, warn_of_leak
 
 
 cdef extern from "table.hpp" namespace "cg":
@@ -144,7 +144,7 @@ cdef extern from "core/handles/leak_report.hpp" namespace "cg":
 cdef void warn_of_leak(CUresult status, const char* call) noexcept:
     """Warn of a lost resource. If a filter turns the warning into an error, Python passes that to
     sys.unraisablehook."""
-    warn_of_loss(<int>status, call.decode())
+    warn_of_leak(<int>status, call.decode())
 
 
 report_leaks_to(warn_of_leak)
@@ -189,7 +189,7 @@ def add_findings(error) -> None:
     if findings != NULL:
         found = findings(<CUresult><int>error.code).decode(errors="replace")
         if found:
-            error.told(found)
+            error.add_findings(found)
 
 
 def is_told_of_accesses() -> bool:
