@@ -14,7 +14,7 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.ir.printer import text
-from cuda_graphs.compiler.ir.verifier import IRError, check
+from cuda_graphs.compiler.ir.verifier import IRError, verify
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import PASSES, lower
 from tests.compiler.rig import cg, run_all
@@ -100,7 +100,7 @@ BROKEN = [
 def test_the_checker_finds_what_breaks_a_law(law, body):
     returns = (t.i32,) if law == 9 else ()
     with pytest.raises(IRError, match=f"^law {law}: "):
-        check(kernel(*body, returns=returns))
+        verify(kernel(*body, returns=returns))
 
 
 def test_laws_of_programs_are_checked():
@@ -113,20 +113,20 @@ def test_laws_of_programs_are_checked():
     }
     for task in tasks.values():
         with pytest.raises(IRError, match="law 11"):
-            check(ir.Program(kernel(), (task,), (0,)))
+            verify(ir.Program(kernel(), (task,), (0,)))
     shared = [ir.Task(name, ir.Block([ir.Set(LOCAL, ONE)]), None) for name in "ab"]
     with pytest.raises(IRError, match="law 11: v is used by a and b"):
-        check(ir.Program(kernel(), tuple(shared), (0, 1)))
+        verify(ir.Program(kernel(), tuple(shared), (0, 1)))
     one = (ir.Task("a", ir.Block(), None),)
     twice = (ir.Branch("while", ir.Condition("c"), ((0,),)), 0)
     namesakes = tuple(ir.Array("t.0", t.i32, 0, ir.Space.TEMP, ()) for _ in range(2))
     with pytest.raises(IRError, match="law 10: two temporaries have one name"):
-        check(ir.Program(kernel(), one, (0,), namesakes))
+        verify(ir.Program(kernel(), one, (0,), namesakes))
     for plan in ((), (0, 0), (1,), twice):
         with pytest.raises(IRError, match="law 11: the plan"):
-            check(ir.Program(kernel(), one, plan))
+            verify(ir.Program(kernel(), one, plan))
     with pytest.raises(IRError, match="law 11"):
-        check(ir.Program(kernel(), (ir.Task("a", ir.Block([region()]), None),), (0,)))
+        verify(ir.Program(kernel(), (ir.Task("a", ir.Block([region()]), None),), (0,)))
 
 
 def test_program_that_obeys_the_laws_passes():
@@ -136,7 +136,7 @@ def test_program_that_obeys_the_laws_passes():
         ir.While(ir.Block([GET]), FLAG, ir.Block([ir.Set(LOCAL, GET), ir.Break()])),
         ir.Return((N,)),
     ]
-    check(kernel(*body, returns=(t.i32,)))
+    verify(kernel(*body, returns=(t.i32,)))
 
 
 def plain(x: cg.ndarray(cg.f32, 1), n: cg.i32) -> cg.i32:

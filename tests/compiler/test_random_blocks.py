@@ -107,7 +107,7 @@ class Writer:
         """A branch that threads take differently."""
 
         def body():
-            inner = [self.alone, self.warp, *([lambda: self.disjoint(0)] if depth else [])]
+            inner = [self.alone, self.warp, *([lambda: self.apart(0)] if depth else [])]
             return [line for _ in range(self.random.randrange(1, 4)) for line in self.one(*inner)()]
 
         return self.branch(self.own_test(), body)
@@ -135,7 +135,7 @@ class Writer:
         )
 
     def statement(self, depth):
-        kinds = [self.alone, self.warp, self.exchange, self.block, self.disjoint]
+        kinds = [self.alone, self.warp, self.exchange, self.block, self.apart]
         if depth:
             kinds += [
                 lambda: self.loop(depth - 1),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cuda_graphs.compiler.frontend import translate
 from cuda_graphs.compiler.ir.interpreter import interpret
-from cuda_graphs.compiler.ir.verifier import check
+from cuda_graphs.compiler.ir.verifier import verify
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import DEBUG, PASSES
 from tests.compiler.programs import ARRAYS, COLUMNS, FIELD, ROWS, SIZE, Inner, Settings, arguments, programs
@@ -56,7 +56,7 @@ def passes_keep_the_meaning(source, scalars, debug):
     wanted = None
     for step, _ in ((lambda kernel: kernel, ""), DEBUG[debug], *PASSES):
         found = step(found)
-        check(found)
+        verify(found)
         arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
         outcome = interpret(found, arrays, flat), arrays
         wanted = wanted or outcome

@@ -19,7 +19,7 @@ from cuda_graphs.compiler.errors import (
     UnsupportedSyntaxError,
 )
 from cuda_graphs.compiler.language.signature import specialise
-from cuda_graphs.compiler.passes.check_sections import arrays_apart
+from cuda_graphs.compiler.passes.check_sections import disjoint_arrays
 from cuda_graphs.compiler.pipeline import LOWERINGS, lower
 from tests.compiler.rig import TARGETS, Field, cg, function_of, run_all
 
@@ -209,7 +209,7 @@ def test_fields_may_be_in_sections():
     found = run(fill, [first, second], x=np.zeros(3, "i4"))
     assert found["x"].tolist() == [3] * 3
     arguments = specialise(fill, {"x": np.zeros(3, "i4")})
-    assert arrays_apart(lower(fill, arguments, graph="conditional")[0].kernel) == ()  # known to be
+    assert disjoint_arrays(lower(fill, arguments, graph="conditional")[0].kernel) == ()  # known to be
 
 
 SECTIONS = """
@@ -338,11 +338,11 @@ def test_the_pairs_of_arrays_that_a_call_must_keep_apart_are_known():
     body = SECTIONS.format("for i in x: x[i] = c[()]", "for i in y: y[i] = c[()] + cg.i32(z[0, 0])")
     k = function_of(written(body))
     program, _ = lower(k, specialise(k, ARGUMENTS), graph="conditional")
-    found = {(one[0], other[0]) for one, other, _, _ in arrays_apart(program.kernel)}
+    found = {(one[0], other[0]) for one, other, _, _ in disjoint_arrays(program.kernel)}
     assert found == {("x", "y"), ("x", "c"), ("x", "z"), ("c", "y")}
-    spans = {span for pair in arrays_apart(program.kernel) for span in pair[:2]}
+    spans = {span for pair in disjoint_arrays(program.kernel) for span in pair[:2]}
     assert spans == {("x", 1, 4), ("y", 1, 4), ("c", 0, 4), ("z", 2, 4)}
-    lines = {pair[2:] for pair in arrays_apart(program.kernel)}
+    lines = {pair[2:] for pair in disjoint_arrays(program.kernel)}
     assert lines == {(4, 6)}
 
 

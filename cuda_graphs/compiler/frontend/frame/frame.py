@@ -40,7 +40,7 @@ NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 class Syntax:
     """The translations of all constructs. They use the frame, so they stand above this file (syntax.py).
 
-    statement   translates a statement of a frame; told whether it is the last of its block
+    statement   translates a statement of a frame; the flag is True for the last statement of a block
     expression  translates an expression of a frame, and returns its meaning
     """
 
