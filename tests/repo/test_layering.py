@@ -294,7 +294,6 @@ CIRCLES = {
     "hostdriver/ptx/lowering/entry": 8,
     "hostdriver/ptx/syntax/body": 2,
     "kernels/arrays/foreign": 3,
-    "kernels/call/function": 4,
     "objects/code/kernel": 2,
     "objects/device/context": 6,
 }

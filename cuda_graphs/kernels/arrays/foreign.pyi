@@ -16,7 +16,7 @@ class ForeignArray:
     shape: tuple[int, ...]
     path: str
 
-class Foreign: ...
+class ForeignArrays: ...
 
 class Memory:
     view: ArrayView

@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
-from cuda_graphs.core.resources.handles cimport raw_of
+from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.memory.dlpack cimport kDLCPU, kDLCUDAHost
@@ -37,7 +37,7 @@ cdef class ForeignArray:
     """One array, and the address that the kernel uses for it."""
 
 
-cdef class Foreign:
+cdef class ForeignArrays:
     """The arrays of other libraries in one call."""
 
     def __cinit__(self):
@@ -49,7 +49,7 @@ cdef class Foreign:
         self.arrays.append(self_)
         return self_
 
-    cdef int bring(self, Stream stream, object writes, Reading* r) except -1:
+    cdef int bring(self, const StreamHandle& stream, object writes, Reading* r) except -1:
         cdef ForeignArray array, other
         for array in self.arrays:
             array.is_written = array.path in writes
@@ -73,7 +73,7 @@ cdef class Foreign:
             r.leaves[array.leaf].bits = array.address
         return 0
 
-    cdef int finish(self, Stream stream) except -1:
+    cdef int finish(self, const StreamHandle& stream) except -1:
         cdef ForeignArray array
         cdef bint waits = False
         for array in self.arrays:
@@ -81,7 +81,7 @@ cdef class Foreign:
             if array.staged is not None and array.is_written:
                 copy(array.packed.ctypes.data, array.staged._address, array.packed.nbytes, stream, array)
         if waits:
-            stream.sync()
+            Stream._from_handle(stream).sync()
         for array in self.arrays:
             if array.packed is not None and array.packed is not array.memory and array.is_written:
                 array.memory[...] = array.packed
@@ -211,17 +211,17 @@ class Memory:
         }
 
 
-cdef object host_values(Foreign staff, Py_ssize_t leaf):
+cdef object host_values(ForeignArrays foreign, Py_ssize_t leaf):
     import numpy as np
 
     cdef ForeignArray array
-    for array in staff.arrays:
+    for array in foreign.arrays:
         if array.leaf == leaf and array.is_of_host:
             return np.asarray(Memory(array.view)).view(array.dtype.dtype)
     return None
 
 
-cdef int stage(ForeignArray array, Stream stream) except -1:
+cdef int stage(ForeignArray array, const StreamHandle& stream) except -1:
     """Make a copy of the array without gaps, in memory that the device can access."""
     import numpy as np
 
@@ -229,16 +229,17 @@ cdef int stage(ForeignArray array, Stream stream) except -1:
     array.packed = array.memory if array.is_packed else np.array(array.memory, order="C")
     cdef CUdeviceptr address = <uintptr_t>array.packed.ctypes.data
     if not is_reached(address):
-        array.staged = current_device().memory_resource.allocate(array.packed.nbytes, stream=stream)
+        resource = current_device().memory_resource
+        array.staged = resource.allocate(array.packed.nbytes, stream=Stream._from_handle(stream))
         copy(array.staged._address, address, array.packed.nbytes, stream, array)
         address = array.staged._address
     array.address = address
     return 0
 
 
-cdef int copy(CUdeviceptr to, CUdeviceptr source, size_t size, Stream stream, ForeignArray array) except -1:
+cdef int copy(CUdeviceptr to, CUdeviceptr source, size_t size, const StreamHandle& stream, ForeignArray array) except -1:
     cdef CUresult status = CUDA_SUCCESS
-    cdef CUstream raw = raw_of(stream._h)
+    cdef CUstream raw = raw_of(stream)
     if size:
         with nogil:
             status = driver().cuMemcpyAsync(to, source, size, raw)

@@ -23,7 +23,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUresult,
     CUstream,
 )
-from cuda_graphs.core.resources.handles cimport StreamBox, ask_end, box_of, raw_of
+from cuda_graphs.core.resources.handles cimport StreamBox, StreamHandle, ask_end, box_of, raw_of
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.device.stream cimport Stream
 
@@ -76,24 +76,24 @@ cdef class Kept:
         return 0
 
 
-cdef Kept kept_of(Stream stream):
-    cdef uintptr_t address = <uintptr_t>raw_of(stream._h)
+cdef Kept kept_of(const StreamHandle& stream):
+    cdef uintptr_t address = <uintptr_t>raw_of(stream)
     cdef Kept kept = waiting.get(address)
     cdef StreamBox* box
     if kept is None:
         kept = Kept.__new__(Kept)
-        box = box_of[StreamBox](stream._h)
+        box = box_of[StreamBox](stream)
         # The handle keeps the stream valid after a later close() by the user.
-        kept.stream = Stream._from_handle(stream._h)
+        kept.stream = Stream._from_handle(stream)
         kept.is_lasting = box.context and (box.owned or box.owner)
         kept.late, kept.marked = [], deque()
         kept = waiting.setdefault(address, kept)
     return kept
 
 
-cdef int keep(Stream stream, tuple arguments) except -1:
+cdef int keep_arguments(const StreamHandle& stream, tuple arguments) except -1:
     cdef Kept kept
-    if <uintptr_t>raw_of(stream._h) not in waiting:
+    if <uintptr_t>raw_of(stream) not in waiting:
         let_go()  # releases other streams in programs that make no more arrays
     done = []  # released after the lock is free, as destructors may run arbitrary code
     with lock:

@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.numbers cimport as_int, is_address
-from cuda_graphs.kernels.arrays.foreign cimport Foreign, ForeignArray
+from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 
@@ -251,19 +251,19 @@ cdef class Array(Reader):
         return 0
 
     cdef ForeignArray _foreign(self, Reading* r, object value, str path, Py_ssize_t leaf):
-        if r.staff == NULL:
-            staff = Foreign.__new__(Foreign)
-            Py_INCREF(staff)
-            r.staff = <PyObject*>staff
-        return (<Foreign>r.staff).add(value, path, leaf, self.annotation.inner)
+        if r.foreign == NULL:
+            foreign = ForeignArrays.__new__(ForeignArrays)
+            Py_INCREF(foreign)
+            r.foreign = <PyObject*>foreign
+        return (<ForeignArrays>r.foreign).add(value, path, leaf, self.annotation.inner)
 
     cdef object spec(self, object value):
-        cdef Foreign staff
+        cdef ForeignArrays foreign
         if value is None:
             return annotations.StaticSpec(None)
         if not isinstance(value, NDArray):
-            staff = Foreign.__new__(Foreign)
-            value = staff.add(value, self.path, self.leaf, self.annotation.inner)
+            foreign = ForeignArrays.__new__(ForeignArrays)
+            value = foreign.add(value, self.path, self.leaf, self.annotation.inner)
         return array_spec(self.annotation, value, f"parameter {self.path!r}")
 
 

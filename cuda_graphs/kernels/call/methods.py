@@ -23,7 +23,8 @@ from cuda_graphs.compiler.language.annotations import Fixed, NDArray, OwnMethod,
 from cuda_graphs.compiler.language.signature import declared
 
 from .constants import frozen
-from .function import KernelFunction, kernel_of
+from .function import KernelFunction
+from .kernel_factory import kernel_of
 from .options import Options
 
 __all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]

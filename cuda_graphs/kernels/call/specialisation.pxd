@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUfunction, CUresult, CUstream
-from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 
 
@@ -116,7 +116,9 @@ cdef class Specialisation:
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
     cdef int64_t count(self, const Trips& loop, const Leaf* leaves) noexcept nogil
     # Launches all tasks. `stacks` has three words for each stack of a gradient: its address, its capacity, its workers.
-    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps, const vector[uint64_t]* stacks) except -1
+    cdef int run(
+        self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks
+    ) except -1
     cdef CUresult submit(
         self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
         size_t* failed,
@@ -136,14 +138,14 @@ cdef class Specialisation:
     # the graph change them without a new version.
     cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1
     # Launches the tasks on a stream that is not captured.
-    cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1
+    cdef int launch(self, const Leaf* leaves, const StreamHandle& stream, const vector[uint64_t]* stacks) except -1
     # Returns (LaunchConfig, Kernel, arguments, reads, writes) of each task, for nodes of graphs. `owners` holds the
     # owners of leaves, by index; `temps` holds the memory of the temporary arrays.
     cdef list launches(self, const Leaf* leaves, dict owners, list temps)
     cdef list new_temps(self)
     cdef bint waits(self, size_t task, dict owners) except -1
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
-    cdef object launch_for_results(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks)
+    cdef object launch_for_results(self, const Leaf* leaves, const StreamHandle& handle, const vector[uint64_t]* stacks)
 
 
 # Returns the value of a leaf or of an extent as a signed number.

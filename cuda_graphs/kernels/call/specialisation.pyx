@@ -120,7 +120,7 @@ cdef class Specialisation:
                 field._changes.version = 0
         return 0
 
-    cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1:
+    cdef int launch(self, const Leaf* leaves, const StreamHandle& stream, const vector[uint64_t]* stacks) except -1:
         cdef Buffer memory = None
         cdef CUdeviceptr temps = 0
         if self.temp_bytes:
@@ -128,9 +128,10 @@ cdef class Specialisation:
             temps = memory._address
         return self.run(leaves, stream, temps, stacks)
 
-    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps, const vector[uint64_t]* stacks) except -1:
-        cdef StreamHandle h = stream._h  # a copy: another thread may close the stream meanwhile
-        cdef CUstream raw = raw_of(h)
+    cdef int run(
+        self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks
+    ) except -1:
+        cdef CUstream raw = raw_of(stream)
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.draws else 0
         cdef CUresult status
         cdef size_t failed = 0
@@ -140,7 +141,9 @@ cdef class Specialisation:
             current_device()  # sets the current context of a new thread
             with nogil:
                 status = self.submit(leaves, raw, temps, stacks, seed, &failed)
-        return check_attempt(status, f"launch of task {failed} of kernel {self.name} on {stream!r}") if status else 0
+        if status:
+            check_attempt(status, f"launch of task {failed} of kernel {self.name} on {Stream._from_handle(stream)!r}")
+        return 0
 
     cdef CUresult submit(
         self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
@@ -303,18 +306,19 @@ cdef class Specialisation:
         bits = leaves[source.number].bits
         return bits & ((<uint64_t>1 << (8 * <int>slot.size)) - 1) if slot.size < 8 else bits
 
-    cdef object launch_for_results(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks):
+    cdef object launch_for_results(self, const Leaf* leaves, const StreamHandle& handle, const vector[uint64_t]* stacks):
         import numpy as np
 
-        cdef Buffer memory = allocate(self.temp_bytes, stream)
+        cdef Stream stream = Stream._from_handle(handle)
+        cdef Buffer memory = allocate(self.temp_bytes, handle)
         if self.artifact.claims:
             memory.fill(0, stream=stream)
-        self.run(leaves, stream, memory._address, stacks)
+        self.run(leaves, handle, memory._address, stacks)
         host = np.empty(self.temp_bytes, np.uint8)
         cdef uintptr_t to = host.ctypes.data
         cdef CUdeviceptr source = memory._address
         cdef size_t size = self.temp_bytes
-        cdef CUstream raw = raw_of(stream._h)
+        cdef CUstream raw = raw_of(handle)
         cdef CUresult status
         with nogil:
             status = driver().cuMemcpyAsync(<CUdeviceptr>to, source, size, raw)
@@ -352,8 +356,8 @@ cdef class Specialisation:
             raise error_of(self.name, *found)
 
 
-cdef Buffer allocate(size_t size, Stream stream):
-    return current_device().memory_resource.allocate(size, stream=stream)
+cdef Buffer allocate(size_t size, const StreamHandle& stream):
+    return current_device().memory_resource.allocate(size, stream=Stream._from_handle(stream))
 
 
 cdef uint64_t size_of(const Span& span, const Leaf* leaves) noexcept nogil:

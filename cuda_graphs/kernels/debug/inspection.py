@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from cuda_graphs.compiler import machine
 from cuda_graphs.compiler.artifact import Artifact
 from cuda_graphs.compiler.ir import printer
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
+from cuda_graphs.kernels.call.specialiser import Specialiser
 from cuda_graphs.kernels.targets import target_named
 
 __all__ = ["Inspection"]
@@ -25,41 +26,29 @@ class Inspection:
         target: "x86" or "ptx".
     """
 
-    def __init__(
-        self, function: Callable[..., Any], signature: Mapping[str, Any], target: str | None, options: Any
-    ) -> None:
-        self._function, self._options = function, options
-        self._graph, self._chain = options._lowering(False)
-        self._target = target_named(target, options.fast_math)
+    def __init__(self, specialiser: Specialiser, signature: Mapping[str, Any], target: str | None) -> None:
+        self._function = specialiser.function
+        self._graph, chain = specialiser.lowering(False)
+        self._options: dict[str, Any] = {
+            "debug": specialiser.options.debug,
+            "chain": chain,
+            "mode": specialiser.mode,
+            "checkpoints": specialiser.options.checkpoints,
+        }
+        self._target = target_named(target, specialiser.options.fast_math)
         self.signature, self.target = dict(signature), self._target.name
 
     @cached_property
     def artifact(self) -> Artifact:
         """The result of the compiler: code, and the parameters, reads and writes of each task."""
         return compile_kernel(
-            self._function,
-            self.signature,
-            self._target,
-            debug=self._options.debug,
-            graph=self._graph,
-            chain=self._chain,
-            mode=self._options.mode,
-            checkpoints=self._options.has_checkpoints,
+            self._function, self.signature, self._target, graph=self._graph, **self._options
         )
 
     @cached_property
     def ir(self) -> str:
         """The tasks in the compiler's IR, as text."""
-        graph = self.artifact.lowering
-        program, _ = lower(
-            self._function,
-            self.signature,
-            debug=self._options.debug,
-            graph=graph,
-            chain=self._chain,
-            mode=self._options.mode,
-            checkpoints=self._options.has_checkpoints,
-        )
+        program, _ = lower(self._function, self.signature, graph=self.artifact.lowering, **self._options)
         return printer.text(program)
 
     @property

@@ -8,7 +8,6 @@ from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUcontext, CUgraph
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphNodeParams
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle
 from cuda_graphs.core.resources.handles cimport StreamHandle
-from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.kernels.call.specialisation cimport Specialisation
 
@@ -44,7 +43,7 @@ cdef class Replay:
     # Sets the changed parameters, and launches. Returns False if the stream is captured: a capture cannot launch an
     # executable graph. A kernel with checkpoints waits for the end; `yielded` becomes the index of the checkpoint that
     # ended the launch, or -1.
-    cdef bint run(self, const Leaf* leaves, Stream stream, int32_t* yielded) except -1
+    cdef bint run(self, const Leaf* leaves, const StreamHandle& stream, int32_t* yielded) except -1
     cdef CUresult look(self, const StreamHandle& stream, int32_t* yielded) noexcept nogil
     cdef CUresult submit(
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed

@@ -85,22 +85,21 @@ cdef class Replay:
             node.params.kernel.kernelParams = node.pointers.data()
         return 0
 
-    cdef bint run(self, const Leaf* leaves, Stream stream, int32_t* yielded) except -1:
-        cdef StreamHandle on = stream._h  # a copy: another thread may close the stream meanwhile
+    cdef bint run(self, const Leaf* leaves, const StreamHandle& stream, int32_t* yielded) except -1:
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.code.draws else 0
         cdef CUresult status
         with nogil:
             self.mutex.lock()
             try:
-                status = self.submit(leaves, on, seed)
+                status = self.submit(leaves, stream, seed)
                 if status == CUDA_SUCCESS and self.code.state >= 0:
-                    status = self.look(on, yielded)
+                    status = self.look(stream, yielded)
             finally:
                 self.mutex.unlock()
         if status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
             return False
         if status:
-            check_attempt(status, f"launch of kernel {self.code.name} on {stream!r}")
+            check_attempt(status, f"launch of kernel {self.code.name} on {Stream._from_handle(stream)!r}")
         return True
 
     cdef CUresult submit(
