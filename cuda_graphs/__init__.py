@@ -234,7 +234,8 @@ if TYPE_CHECKING:
         smoothstep,
         step,
     )
-    from cuda_graphs.kernels.arrays.ndarray import Field, NDArray, field, from_dlpack, ndarray
+    from cuda_graphs.kernels.arrays.foreign import from_dlpack
+    from cuda_graphs.kernels.arrays.ndarray import Field, NDArray, field, ndarray
     from cuda_graphs.kernels.call.compile_all import compile_all
     from cuda_graphs.kernels.call.decorator import kernel
     from cuda_graphs.kernels.call.function import KernelFunction
@@ -518,7 +519,8 @@ _MODULES = {
     "cuda_graphs.kernels.graph.checkpoints": "CheckpointStatus",
     "cuda_graphs.kernels.graph.graph_stats": "GraphStats",
     "cuda_graphs.kernels.call.compile_all": "compile_all",
-    "cuda_graphs.kernels.arrays.ndarray": "Field NDArray field from_dlpack ndarray",
+    "cuda_graphs.kernels.arrays.foreign": "from_dlpack",
+    "cuda_graphs.kernels.arrays.ndarray": "Field NDArray field ndarray",
     "cuda_graphs.kernels.seeds": "random_seed",
 }
 _LATER: dict[str, tuple[str, str | None]] = {

@@ -293,7 +293,6 @@ CIRCLES = {
     "graph/analysis/check": 15,
     "hostdriver/ptx/lowering/entry": 8,
     "hostdriver/ptx/syntax/body": 2,
-    "kernels/arrays/foreign": 3,
     "objects/code/kernel": 2,
     "objects/device/context": 6,
 }

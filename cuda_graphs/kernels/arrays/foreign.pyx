@@ -135,8 +135,18 @@ cdef ForeignArray describe(object array, str path, tuple inner):
     return self
 
 
-def view_memory(array, dtype):
-    """Return the NDArray that `from_dlpack` makes of an array. `dtype` may be a vector type, or None."""
+def from_dlpack(array, dtype=None):
+    """Make an NDArray that shares the memory of another library's array, without a copy, and keeps that array alive.
+
+    Args:
+        array: An object with DLPack, ``__cuda_array_interface__`` or ``__array_interface__``, in device, managed or
+            pinned memory, in C order without gaps. The function does not wait for pending work of the other library.
+        dtype: A vector or matrix type, whose components are the last dimensions; None for elements that are numbers.
+
+    Raises:
+        TypeError: `array` is not an array, or its element type is unknown to kernels or differs from `dtype`.
+        ValueError: `array` has gaps, is read-only, is in other memory, or its last dimensions do not fit `dtype`.
+    """
     from .dtypes import accept_element
 
     if getattr(array, "needs_grad", False):
