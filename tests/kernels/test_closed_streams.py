@@ -11,7 +11,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
 from cuda_graphs.kernels.arrays import keep_alive
-from cuda_graphs.kernels.call import specialisation
+from cuda_graphs.kernels.call import loader
 from tests.kernels.graph_kernels import array, i32_1d
 from tests.thread_rig import side_by_side
 
@@ -40,10 +40,10 @@ def powers(
 
 
 @pytest.fixture(params=[False, True], ids=["host", "like-a-gpu"])
-def memory_may_go(request, monkeypatch):
+def may_release_during_work(request, monkeypatch):
     """Keeps the arguments of calls alive as on a GPU, or as on the driver of the test."""
     if request.param:
-        monkeypatch.setattr(specialisation, "memory_may_go", lambda: True)
+        monkeypatch.setattr(loader, "may_release_during_work", lambda: True)
 
 
 @pytest.fixture(params=["plain", "graph", "debug", "result", "numpy"])
@@ -79,16 +79,18 @@ def call_while_streams_are_closed(device, call):
     return len(ran)
 
 
-def test_call_on_stream_that_is_closed_meanwhile_runs_or_is_refused(counting, memory_may_go, device):
+def test_call_on_stream_that_is_closed_meanwhile_runs_or_is_refused(
+    counting, may_release_during_work, device
+):
     kernel, x = counting
     kernel(x)
     gc.collect()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     before = boxes.live()
     ran = call_while_streams_are_closed(device, lambda stream: kernel(x, stream=stream))
     kernel(x)  # an executable keeps the stream of its last launch
     device.sync()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     gc.collect()
     assert boxes.live() == before
     assert (x if isinstance(x, np.ndarray) else x.to_numpy()).tolist() == [ran + 2] * 3

@@ -37,13 +37,13 @@ cdef class ForeignArrays:
     cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner)
 
     # Copies the arrays that the device cannot access to the device. `writes` holds the paths that the kernel writes.
-    cdef int bring(self, const StreamHandle& stream, object writes, Reading* r) except -1
+    cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1
 
     # Copies the arrays that the kernel wrote back to the host, and waits for the stream if an array is on the host.
-    cdef int finish(self, const StreamHandle& stream) except -1
+    cdef int copy_back(self, const StreamHandle& stream) except -1
 
     # Raises ValueError if an array needs a copy: a graph cannot copy arguments in each launch.
-    cdef int check_stays(self, object writes) except -1
+    cdef int check_in_place(self, object writes) except -1
 
 
 # Returns the elements of the host array at a leaf as a NumPy array; None if the leaf has no host array.

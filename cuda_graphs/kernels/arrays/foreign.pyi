@@ -8,7 +8,7 @@ from cuda_graphs.objects.memory.array_view import ArrayView
 
 from .ndarray import NDArray
 
-all_is_reached: bool | None
+all_is_accessible: bool | None
 
 class ForeignArray:
     array: Any

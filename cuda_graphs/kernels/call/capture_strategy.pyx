@@ -5,7 +5,7 @@
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.kernels.gradients.recording cimport note_capture
+from cuda_graphs.kernels.gradients.call_hooks cimport before_capture
 from cuda_graphs.objects.device.stream cimport Stream
 from .arguments cimport Reader
 from .captures cimport is_captured
@@ -38,7 +38,7 @@ cdef class CaptureStrategy(Strategy):
         return None
 
     cdef int add_captured(self, Stream captured, tuple args) except -1:
-        note_capture(self.specialiser.function)
+        before_capture(self.specialiser.function)
         Emission(CapturedPlace(captured), *self.launches(args))
         return 0
 
@@ -47,11 +47,11 @@ cdef class CaptureStrategy(Strategy):
         cdef Specialisation code = self.specialiser.find(&reading.r)
         cdef const Leaf* leaves = reading.r.leaves
         cdef dict owners = {}
-        code.check_apart(leaves)
+        code.check_disjoint(leaves)
         if reading.r.foreign != NULL:
-            (<ForeignArrays>reading.r.foreign).check_stays(code.writes)
+            (<ForeignArrays>reading.r.foreign).check_in_place(code.writes)
         for reader, value in zip(self.specialiser.readers, args):
-            (<Reader>reader).own(owners, value)
+            (<Reader>reader).add_owners(owners, value)
         code.note_changes(leaves, NULL, True)
         return code.launches(leaves, owners, self.temporaries(code, leaves, owners)), code.artifact.plan
 
@@ -76,7 +76,7 @@ cdef class CaptureStrategy(Strategy):
         if own.is_cooperative and config is not None:
             raise ValueError(f"{name}() is one cooperative launch, which sets its own grid: add the kernel with call()")
         if self.specialiser.options.debug:  # a launch outside a graph does not keep the memory that asserts write to
-            from cuda_graphs.kernels.debug.reports import keep
+            from cuda_graphs.kernels.debug.reports import keep_reports
 
-            keep(values)
+            keep_reports(values)
         return own if config is None else config, code, values

@@ -26,6 +26,6 @@ cdef class KernelFunction:
     cdef Strategy _strategy(self, Specialisation code, Reading* r, const StreamHandle& handle)
 
 
-# Returns the kernel of the class `cls` that computes a derivative of `primal`: one of the compiler's MODES. `beside`, a
-# Beside, is the extra leaf of each array argument.
-cdef KernelFunction derived_from(object cls, KernelFunction primal, int beside, object mode)
+# Returns the kernel of the class `cls` that computes a derivative of `primal`. `mode` is one of the compiler's MODES;
+# `extra_leaf`, an ExtraLeaf, is the extra leaf of each array argument.
+cdef KernelFunction derived_from(object cls, KernelFunction primal, int extra_leaf, object mode)

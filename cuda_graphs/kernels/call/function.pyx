@@ -16,9 +16,9 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.kernels.gradients.recording cimport instead_of, is_watched, note_call
+from cuda_graphs.kernels.gradients.call_hooks cimport replacement_of, has_hook, after_call
 from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
-from .arguments cimport Reader, kAlone, kWithDual, kWithGrad
+from .arguments cimport Reader, kDual, kGradient, kNoExtra
 from .capture_strategy cimport CaptureStrategy
 from .captures cimport captures_for_others, is_captured
 from .launch_strategy cimport LaunchStrategy
@@ -69,8 +69,8 @@ cdef class KernelFunction:
                 stream = Stream_accept(given)
             if keywords:
                 args = self.specialiser.order(args, keywords)
-        if is_watched():
-            other = instead_of(self, args, stream)
+        if has_hook():
+            other = replacement_of(self, args, stream)
             if other is not None:
                 return other(*args, stream=stream)
         r.leaves, r.keys = few_leaves, few_keys
@@ -89,7 +89,7 @@ cdef class KernelFunction:
             Py_XDECREF(r.foreign)
             Py_XDECREF(r.members)
         if self.specialiser.mode is None:
-            note_call(self, args, stream)
+            after_call(self, args, stream)
         return result
 
     cdef object _run(self, Reading* r, Stream stream):
@@ -97,8 +97,8 @@ cdef class KernelFunction:
         cdef StreamHandle handle = stream._h  # read once: another thread may close the stream meanwhile
         if not handle:
             stream._check_open()
-        if code.apart.size():
-            code.check_apart(r.leaves)
+        if code.disjoint.size():
+            code.check_disjoint(r.leaves)
         self.called = code
         if self.replay is not None:
             self.replay.replayed = False
@@ -157,7 +157,7 @@ cdef class KernelFunction:
         with self.specialiser.lock:
             found = self.forwards.get(mode)
             if found is None:
-                found = self.forwards[mode] = derived_from(KernelFunction, self, kWithDual, mode)
+                found = self.forwards[mode] = derived_from(KernelFunction, self, kDual, mode)
             return found
 
     @property
@@ -291,21 +291,21 @@ cdef class KernelFunction:
 
 def make_kernel(function, options, annotations, make_gradient):
     """Return the kernel of a function, as `kernel_factory.kernel_of` does. `make_gradient` makes its GradientFunction."""
-    cdef int beside = kWithGrad if names_gradients(function) else kAlone
-    cdef KernelFunction self = make(KernelFunction, function, options, annotations, beside, None)
+    cdef int extra_leaf = kGradient if names_gradients(function) else kNoExtra
+    cdef KernelFunction self = make(KernelFunction, function, options, annotations, extra_leaf, None)
     self.make_gradient = make_gradient
     return self
 
 
-cdef KernelFunction derived_from(object cls, KernelFunction primal, int beside, object mode):
+cdef KernelFunction derived_from(object cls, KernelFunction primal, int extra_leaf, object mode):
     cdef Specialiser of = primal.specialiser
-    return make(cls, of.function, of.options, of.annotations, beside, mode)
+    return make(cls, of.function, of.options, of.annotations, extra_leaf, mode)
 
 
-cdef KernelFunction make(object cls, object function, object options, object annotations, int beside, object mode):
+cdef KernelFunction make(object cls, object function, object options, object annotations, int extra_leaf, object mode):
     cdef KernelFunction self = cls.__new__(cls)
     functools.update_wrapper(self, function)
-    self.specialiser = specialiser_of(function, options, annotations, beside, mode)
+    self.specialiser = specialiser_of(function, options, annotations, extra_leaf, mode)
     self.forwards = {}
     self.capture = CaptureStrategy.__new__(CaptureStrategy)
     self.capture.specialiser = self.specialiser

@@ -13,7 +13,7 @@ cdef class LaunchStrategy(Strategy):
     """Launches the tasks of a call one by one."""
 
     cdef object run(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
-        if code.answers:
+        if code.waits_for_results:
             return code.launch_for_results(r.leaves, handle, NULL)
         code.launch(r.leaves, handle, NULL)
         return None

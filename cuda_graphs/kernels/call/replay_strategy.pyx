@@ -92,8 +92,8 @@ cdef class ReplayStrategy(Strategy):
 
     def stats(self, Specialisation called):
         """Return the GraphStats. `called` is the specialisation of the last call, or None."""
-        if called is not None and called.instead is not None:
-            called = called.instead
+        if called is not None and called.replacement is not None:
+            called = called.replacement
         return GraphStats(
             graphs=len(self.replays),
             builds=self.builds,

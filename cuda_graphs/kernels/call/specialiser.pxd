@@ -28,7 +28,7 @@ cdef class Specialiser:
     cdef object index_of       # position of each parameter, by name
     cdef Py_ssize_t leaves, keys
     cdef Py_ssize_t start      # index of the leaf that holds the start checkpoint, after the leaves of the arguments
-    cdef dict known            # lists of specialisations, by key
+    cdef dict specialisations  # lists of specialisations, by key
     cdef Specialisation last   # specialisation of the last call
     cdef bytes last_key
     cdef object lock
@@ -45,5 +45,5 @@ cdef class Specialiser:
     cdef int forget(self) except -1
 
 
-# Returns the Specialiser of a function. `beside`, a Beside, is the extra leaf of each array argument.
-cdef Specialiser specialiser_of(object function, object options, object annotations, int beside, object mode)
+# Returns the Specialiser of a function. `extra_leaf`, an ExtraLeaf, is the extra leaf of each array argument.
+cdef Specialiser specialiser_of(object function, object options, object annotations, int extra_leaf, object mode)

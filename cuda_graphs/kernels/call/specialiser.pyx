@@ -31,9 +31,9 @@ from cuda_graphs.kernels.targets import current_device, target_of
 from .arguments import leaf_paths
 from .field_names import with_field_names
 from .guards import guards_of
-from .keywords import ordered
+from .keywords import positional_arguments
 from .options import GRAPHS_ARE_ON
-from .specialisation import load
+from .loader import load_artifact
 
 cdef bint graphs_are_on = GRAPHS_ARE_ON
 
@@ -55,7 +55,7 @@ cdef class Specialiser:
     """Finds the Specialisation for the arguments of each call of one function."""
 
     cdef tuple order(self, tuple args, dict keywords):
-        return ordered(self.name, self.names, self.index_of, args, keywords)
+        return positional_arguments(self.name, self.names, self.index_of, args, keywords)
 
     cdef int read(self, Reading* r, tuple args) except -1:
         cdef Py_ssize_t i
@@ -94,12 +94,12 @@ cdef class Specialiser:
         key = (embedded, PyBytes_FromStringAndSize(<char*>r.keys, size))
         current_device()  # raises in a forked child, where the lock may stay locked forever
         with self.lock:
-            for found in self.known.get(key, ()):
+            for found in self.specialisations.get(key, ()):
                 if (<Guards>found.guards).hold():
                     break
             else:
                 found = self._compile(<tuple>r.args, embedded)
-                self.known.setdefault(key, []).append(found)
+                self.specialisations.setdefault(key, []).append(found)
             if embedded:
                 return found
             self.last = None  # other threads never see a key together with the code of another key
@@ -114,14 +114,14 @@ cdef class Specialiser:
     cdef Specialisation without_graph(self, Specialisation code, tuple args):
         cdef Specialisation other
         with self.lock:
-            if code.instead is None:
+            if code.replacement is None:
                 other = self._compile(args, False, is_refused=True)
                 other.is_refused, other.is_replayable = True, False
-                code.instead = other
-                for found in self.known.values():
+                code.replacement = other
+                for found in self.specialisations.values():
                     found[:] = [other if each is code else each for each in found]
                 self.last = None
-            return code.instead
+            return code.replacement
 
     def signature(self, args):
         """Return the compiler's description of each argument, by parameter name."""
@@ -147,7 +147,7 @@ cdef class Specialiser:
         guards = guards_of(artifact.captured)
         if artifact.lowering == "host" and self.options.loop == "auto" and self.is_replayed and not is_refused:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
-        found = load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
+        found = load_artifact(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
         (<Specialisation>found).has_gradients = any(map(has_gradient, signature.values()))
         return found
 
@@ -169,7 +169,7 @@ cdef class Specialiser:
         """Drop the compiled code and the template values. The caller holds the lock."""
         cdef Reader reader
         self.last = None
-        self.known.clear()
+        self.specialisations.clear()
         for each in self.readers:
             reader = each
             reader.forget()
@@ -177,22 +177,22 @@ cdef class Specialiser:
 
     def count(self):
         """Return the number of specialisations."""
-        return sum(len(found) for found in self.known.values())
+        return sum(len(found) for found in self.specialisations.values())
 
 
-cdef Specialiser specialiser_of(object function, object options, object annotations, int beside, object mode):
+cdef Specialiser specialiser_of(object function, object options, object annotations, int extra_leaf, object mode):
     cdef Specialiser self = Specialiser.__new__(Specialiser)
     cdef Reader reader
     self.function, self.options, self.annotations, self.mode = function, options, annotations, mode
     self.name = function.__name__
     self.is_graph, self.has_checkpoints = options.graph and mode is None, options.checkpoints
     self.is_replayed = self.is_graph and graphs_are_on and not options.debug
-    self.readers, self.known, self.lock = [], {}, threading.RLock()
+    self.readers, self.specialisations, self.lock = [], {}, threading.RLock()
     parameters = declared(function, annotations)
     for name, annotation in parameters.items():
         if name in RESERVED:
             raise TypeError(f"{self.name}: a parameter of a kernel cannot be called {name!r}, a keyword of every call")
-        reader = reader_of(annotation, name, self.leaves, self.keys, beside)
+        reader = reader_of(annotation, name, self.leaves, self.keys, extra_leaf)
         self.leaves += reader.leaves
         self.keys += reader.keys
         self.readers.append(reader)

@@ -23,14 +23,14 @@ cdef class Strategy:
     cdef object call(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
         cdef ForeignArrays foreign = <ForeignArrays>r.foreign if r.foreign != NULL else None
         if foreign is not None:
-            foreign.bring(handle, code.writes, r)
+            foreign.stage(handle, code.writes, r)
         try:
             result = self.run(code, r, stream, handle)
         finally:  # after the launch: a reader before it must see the old version
             code.note_changes(r.leaves, raw_of(handle), False)
         if foreign is not None:
-            foreign.finish(handle)
-        cdef bint keeps = (raw_of(handle) != usual_stream or usual_is_of_thread) and code.leaves_memory
+            foreign.copy_back(handle)
+        cdef bint keeps = (raw_of(handle) != usual_stream or usual_is_of_thread) and code.needs_keep_alive
         if (keeps or code.prints) and captures_for_others(handle):
             return result
         if code.prints:

@@ -4,7 +4,7 @@
 
 import weakref
 
-from cuda_graphs.kernels.call.arguments cimport Reader, kAlone, kWithGrad
+from cuda_graphs.kernels.call.arguments cimport Reader, kGradient, kNoExtra
 from cuda_graphs.kernels.call.function cimport KernelFunction, derived_from
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.numbers cimport as_int
@@ -64,7 +64,7 @@ cdef class GradientFunction(KernelFunction):
         cdef dict leaves = {}
         for each, value in zip(self.specialiser.readers, args):
             reader = each
-            reader.own(owners, value)
+            reader.add_owners(owners, value)
             leaves.update(leaf_paths(reader))
         stream = current_device().default_stream
         before = len(done)
@@ -93,13 +93,13 @@ cdef class GradientFunction(KernelFunction):
 
 def gradient_of(KernelFunction primal):
     """Return a new GradientFunction for a kernel."""
-    cdef GradientFunction self = derived_from(GradientFunction, primal, kWithGrad, "reverse")
+    cdef GradientFunction self = derived_from(GradientFunction, primal, kGradient, "reverse")
     cdef GradientLaunch launch = GradientLaunch.__new__(GradientLaunch)
     cdef GradientCapture capture = GradientCapture.__new__(GradientCapture)
     self.stacks = StackMemory.__new__(StackMemory)
     self.stacks.name, self.stacks.lock = self.specialiser.name, self.specialiser.lock
-    self.stacks.sizing_kernel = derived_from(KernelFunction, primal, kAlone, "size")
-    self.stacks.counting_kernel = derived_from(KernelFunction, primal, kAlone, "count")
+    self.stacks.sizing_kernel = derived_from(KernelFunction, primal, kNoExtra, "size")
+    self.stacks.counting_kernel = derived_from(KernelFunction, primal, kNoExtra, "count")
     self.stacks.operands, self.stacks.heaps, self.stacks.stats = {}, weakref.WeakKeyDictionary(), GradStats()
     launch.stacks = capture.stacks = self.stacks
     capture.specialiser = self.specialiser

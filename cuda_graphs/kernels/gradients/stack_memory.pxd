@@ -49,7 +49,7 @@ cdef class StackMemory:
     cdef list of_graph(self, Specialisation code, const Leaf* leaves, dict owners)
     cdef list fixed_capacities(self, Specialisation code, StackSizer sizer, const Leaf* leaves, dict owners)
     cdef object heap(self, uint64_t size, Stream stream, const StreamHandle& handle)
-    cdef object grown(self, object device, uint64_t size, uint64_t most, const StreamHandle& handle)
+    cdef object allocate(self, object device, uint64_t size, uint64_t most, const StreamHandle& handle)
     cdef int forget(self) except -1
 
 

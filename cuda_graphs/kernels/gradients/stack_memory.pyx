@@ -121,16 +121,16 @@ cdef class StackMemory:
         cdef Buffer found
         device = current_device()
         if raw_of(handle) == CU_STREAM_PER_THREAD:  # a separate stream in each thread: no shared memory
-            return self.grown(device, size, size, handle)
+            return self.allocate(device, size, size, handle)
         of_devices = self.heaps.setdefault(stream, {})  # the default stream exists on each device
         found = of_devices.get(device.device_id)
         if found is None or found._size < size:
             most = size if found is None else max(size, 2 * <uint64_t>found._size)
-            found = of_devices[device.device_id] = self.grown(device, size, most, handle)
+            found = of_devices[device.device_id] = self.allocate(device, size, most, handle)
         self.stats.heap_bytes = size
         return found
 
-    cdef object grown(self, object device, uint64_t size, uint64_t most, const StreamHandle& handle):
+    cdef object allocate(self, object device, uint64_t size, uint64_t most, const StreamHandle& handle):
         """Allocate `most` bytes, of which the call needs `size`."""
         try:
             made = device.memory_resource.allocate(most, stream=Stream._from_handle(handle))
@@ -158,7 +158,7 @@ cdef class GradientLaunch(LaunchStrategy):
     cdef object run(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
         cdef vector[uint64_t] words
         self.stacks.prepare(code, r, stream, handle, words)
-        if code.answers:
+        if code.waits_for_results:
             return code.launch_for_results(r.leaves, handle, &words)
         code.launch(r.leaves, handle, &words)
         return None
@@ -180,7 +180,7 @@ cdef list workers_of(Specialisation code, const Leaf* leaves, dict owners):
         most = 1
         for task in stack.tasks:
             number = task
-            blocks = code.tasks[number].most if code.waits(number, owners) else code.grid_of(code.tasks[number], leaves)
+            blocks = code.tasks[number].max_blocks if code.is_sized_at_launch(number, owners) else code.grid_of(code.tasks[number], leaves)
             most = max(most, blocks if code.artifact.target == "x86" else blocks * code.tasks[number].block)
         found.append(most * stack.lanes)
     return found
@@ -201,44 +201,44 @@ cdef GradientOperands operands_of(Specialisation code):
     return self
 
 
-cdef int check_operands(str name, GradientOperands all_, const Leaf* leaves) except -1:
+cdef int check_operands(str name, GradientOperands arrays, const Leaf* leaves) except -1:
     """Raise ValueError if arrays or gradients share memory in a way that makes the gradient wrong."""
     cdef Operand* a
     cdef Operand* b
     cdef uint64_t bytes_
     cdef size_t i, j
     cdef int axis
-    for i in range(all_.operands.size()):
-        a = &all_.operands[i]
+    for i in range(arrays.operands.size()):
+        a = &arrays.operands[i]
         bytes_ = a.size
         for axis in range(a.ndim):
             bytes_ *= <uint64_t>leaves[a.leaf].extents[axis]
         a.begin, a.end = leaves[a.leaf].bits, leaves[a.leaf].bits + bytes_
         a.grad = leaves[a.leaf + 1].bits
         a.grad_end = a.grad + bytes_ if a.grad else 0
-    for i in range(all_.operands.size()):
-        a = &all_.operands[i]
-        for j in range(all_.operands.size()):
-            b = &all_.operands[j]
+    for i in range(arrays.operands.size()):
+        a = &arrays.operands[i]
+        for j in range(arrays.operands.size()):
+            b = &arrays.operands[j]
             if a.grad < b.end and b.begin < a.grad_end:
                 raise ValueError(
-                    f"gradient of {name}(): the gradient of {all_.paths[i]!r} shares memory with {all_.paths[j]!r}, which "
+                    f"gradient of {name}(): the gradient of {arrays.paths[i]!r} shares memory with {arrays.paths[j]!r}, which "
                     "the gradient reads while it runs: pass a copy"
                 )
-            if i < j and a.grad < b.grad_end and b.grad < a.grad_end and not are_one(a, b, leaves):
+            if i < j and a.grad < b.grad_end and b.grad < a.grad_end and not is_same_array(a, b, leaves):
                 raise ValueError(
-                    f"gradient of {name}(): the gradients of {all_.paths[i]!r} and {all_.paths[j]!r} overlap but are not "
+                    f"gradient of {name}(): the gradients of {arrays.paths[i]!r} and {arrays.paths[j]!r} overlap but are not "
                     "the same array: pass a copy of one array"
                 )
             if i != j and a.is_written and a.begin < b.end and b.begin < a.end:
                 raise ValueError(
-                    f"gradient of {name}(): {all_.paths[i]!r}, which the kernel writes, and {all_.paths[j]!r} share "
+                    f"gradient of {name}(): {arrays.paths[i]!r}, which the kernel writes, and {arrays.paths[j]!r} share "
                     "memory, so the kernel may have overwritten values that the gradient needs: pass different arrays"
                 )
     return 0
 
 
-cdef bint are_one(Operand* a, Operand* b, const Leaf* leaves):
+cdef bint is_same_array(Operand* a, Operand* b, const Leaf* leaves):
     """Return True if overlapping gradients are safe: the same array, or arrays with different numbers of dimensions.
 
     The compiler makes no assumptions about gradients with different numbers of dimensions.
