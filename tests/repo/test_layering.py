@@ -60,7 +60,7 @@ ORDER = {
         "cache",
         "__init__",
     ],
-    "kernels": ["__init__", ("seeds", "targets"), "arrays", ("debug", "graph", "gradients", "call")],
+    "kernels": ["__init__", ("seeds", "targets"), "arrays", "debug", ("graph", "gradients", "call")],
     "interop": ["adapted", ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"), "__init__"],
     "hostdriver": [
         ("image_loader", "call_watch", "more", "refused"),

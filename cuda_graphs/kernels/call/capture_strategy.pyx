@@ -5,9 +5,9 @@
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.kernels.gradients.call_hooks cimport before_capture
 from cuda_graphs.objects.device.stream cimport Stream
 from .arguments cimport Reader
+from .call_hooks cimport before_capture
 from .captures cimport is_captured
 from .specialisation cimport Specialisation
 from .specialiser cimport HeapReading

@@ -16,9 +16,9 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.kernels.gradients.call_hooks cimport replacement_of, has_hook, after_call
 from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
 from .arguments cimport Reader, kDual, kGradient, kNoExtra
+from .call_hooks cimport replacement_of, has_hook, after_call
 from .capture_strategy cimport CaptureStrategy
 from .captures cimport captures_for_others, is_captured
 from .launch_strategy cimport LaunchStrategy
@@ -269,7 +269,8 @@ cdef class KernelFunction:
         from cuda_graphs.kernels.debug.inspection import Inspection
 
         signature = self.specialiser.signature(self.specialiser.order(args, keywords))
-        return Inspection(self.specialiser, signature, target)
+        lowering, options = self.specialiser.lowering(False), self.specialiser.options
+        return Inspection(self.specialiser.function, signature, target, lowering, options, self.specialiser.mode)
 
     def forget(self):
         """Drop the compiled code and the template values: the next call compiles again. Running work continues."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,6 @@ from cuda_graphs.compiler import machine
 from cuda_graphs.compiler.artifact import Artifact
 from cuda_graphs.compiler.ir import printer
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
-from cuda_graphs.kernels.call.specialiser import Specialiser
 from cuda_graphs.kernels.targets import target_named
 
 __all__ = ["Inspection"]
@@ -26,16 +25,24 @@ class Inspection:
         target: "x86" or "ptx".
     """
 
-    def __init__(self, specialiser: Specialiser, signature: Mapping[str, Any], target: str | None) -> None:
-        self._function = specialiser.function
-        self._graph, chain = specialiser.lowering(False)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        signature: Mapping[str, Any],
+        target: str | None,
+        lowering: tuple[Any, Any],
+        options: Any,
+        mode: str | None,
+    ) -> None:
+        self._function = function
+        self._graph, chain = lowering
         self._options: dict[str, Any] = {
-            "debug": specialiser.options.debug,
+            "debug": options.debug,
             "chain": chain,
-            "mode": specialiser.mode,
-            "checkpoints": specialiser.options.checkpoints,
+            "mode": mode,
+            "checkpoints": options.checkpoints,
         }
-        self._target = target_named(target, specialiser.options.fast_math)
+        self._target = target_named(target, options.fast_math)
         self.signature, self.target = dict(signature), self._target.name
 
     @cached_property

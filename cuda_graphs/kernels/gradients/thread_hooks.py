@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from cuda_graphs.kernels.call.call_hooks import set_hook
 from cuda_graphs.objects.device.stream import Stream
-
-from .call_hooks import set_hook
 
 __all__ = ["Call", "CallHook", "hooks"]
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The hook of kernel calls, which passes them to the open Tape or FwdMode (thread_hooks.py)."""
+"""The hook of kernel calls, which passes them to the open Tape or FwdMode (gradients/thread_hooks.py)."""
 
 cdef object hook = None
 
