@@ -9,7 +9,6 @@ such a function.
 Arrays and streams of other libraries are accepted everywhere by their protocols, without an adapter.
 
 Other rooms may import:
-
     __init__  the functions `cg.interop.X`
 """
 

@@ -3,7 +3,6 @@
 """A call of a kernel: arguments, the specialisation that fits, and its launch.
 
 Other rooms may import:
-
     arguments         from Python arguments to leaves and keys
     call_hooks        the hook that tapes set
     capture_strategy  calls as nodes of a graph; gradients derive from it

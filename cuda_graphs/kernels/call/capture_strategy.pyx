@@ -72,11 +72,11 @@ cdef class CaptureStrategy(Strategy):
                 f"{name}() has {len(found)} tasks, one for each loop at the top level and one for the statements between "
                 "two loops: add the kernel with call(), which makes a node for each task"
             )
-        own, code, values, _, _ = found[0]
-        if own.is_cooperative and config is not None:
+        (task,) = found
+        if task.config.is_cooperative and config is not None:
             raise ValueError(f"{name}() is one cooperative launch, which sets its own grid: add the kernel with call()")
         if self.specialiser.options.debug:  # a launch outside a graph does not keep the memory that asserts write to
             from cuda_graphs.kernels.debug.reports import keep_reports
 
-            keep_reports(values)
-        return own if config is None else config, code, values
+            keep_reports(task.arguments)
+        return task.config if config is None else config, task.kernel, task.arguments

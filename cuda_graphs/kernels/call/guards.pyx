@@ -12,7 +12,7 @@ import types
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
-from cuda_graphs.compiler.frontend.captured import CONTAINERS
+from cuda_graphs.compiler.frontend.free_values import CONTAINERS
 from cuda_graphs.compiler.language.free_names import is_ours
 from .constants import freeze, is_method_of_value, is_of_numpy
 
@@ -67,11 +67,11 @@ cdef class Guards:
         return True
 
 
-def guards_of(captured) -> Guards:
+def guards_of(free_values) -> Guards:
     """Return the Guards for {function: {path: value}} of a kernel and of the functions that it inlines."""
     cdef Guards self = Guards.__new__(Guards)
     self.guards = []
-    for function, paths in captured.items():
+    for function, paths in free_values.items():
         if not is_ours(function):  # functions of this package capture only constants
             guards = [guard_of(function, path, value) for path, value in paths.items()]
             self.guards += [guard for guard in guards if guard is not None]

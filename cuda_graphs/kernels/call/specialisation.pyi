@@ -3,6 +3,7 @@
 from typing import Any
 
 from cuda_graphs.compiler.artifact import Artifact
+from cuda_graphs.kernels.arrays.ndarray import Field
 from cuda_graphs.objects.code.kernel import Kernel
 
 class Specialisation:
@@ -10,5 +11,13 @@ class Specialisation:
     kernels: tuple[Kernel, ...]
     writes: frozenset[str]
     name: str
+    guards: Any
+    fields: tuple[Field, ...]
+    labels: tuple[Any, ...]
+    state: int
+    is_replayable: bool
+    is_straight: bool
+    prints: bool
+    waits_for_results: bool
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __repr__(self) -> str: ...

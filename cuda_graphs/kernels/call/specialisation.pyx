@@ -30,7 +30,7 @@ from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, YIELDED
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.graph.checkpoints import status_of
-from cuda_graphs.kernels.graph.emission import ConditionSlot
+from cuda_graphs.kernels.graph.emission import ConditionSlot, TaskLaunch
 from cuda_graphs.kernels.arrays.ndarray import find_field
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.graph.temporaries import new_memory
@@ -258,7 +258,7 @@ cdef class Specialisation:
             arrays.pop(REPORT, None)  # no other node accesses it
             arrays.pop(OVERFLOW_PATH, None)
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
-            found.append((config, self.kernels[i], values, reads, writes))
+            found.append(TaskLaunch(config, self.kernels[i], values, reads, writes))
         return found
 
     cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1:

@@ -144,7 +144,7 @@ cdef class Specialiser:
             artifact = self._artifact(signature, target, *lowering)
         except CompileError as error:  # CUDA_GRAPHS_DEBUG keeps the frames of the compiler
             raise error if trace.level() else with_field_names(error, self.function).with_traceback(None)
-        guards = guards_of(artifact.captured)
+        guards = guards_of(artifact.free_values)
         if artifact.lowering == "host" and self.options.loop == "auto" and self.is_replayed and not is_refused:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
         found = load_artifact(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))

@@ -3,7 +3,6 @@
 """Explanations and listings of a kernel, and the errors that kernels with `debug=True` report.
 
 Other rooms may import:
-
     explanation  KernelFunction.explain
     faults       the exceptions of kernels with debug=True
     inspection   KernelFunction.inspect

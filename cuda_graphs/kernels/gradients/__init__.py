@@ -3,7 +3,6 @@
 """Tapes, forward mode, calls of gradient kernels and their memory.
 
 Other rooms may import:
-
     ad        cg.ad: tapes and forward mode
     gradient  GradientFunction, the gradient of one kernel
 """
