@@ -43,7 +43,7 @@ class KernelMethod:
         functools.update_wrapper(self, function)
         declared(function, {"self": None})  # reports wrong declarations at once
         self.function, self.options = function, options
-        self.known: dict[Any, KernelFunction] = {}
+        self.kernels: dict[Any, KernelFunction] = {}
         self.lock = threading.Lock()
         self.uses: dict[type, MemberUses] = {}
 
@@ -64,9 +64,9 @@ class KernelMethod:
         record = record_of(owner, vars(owner) if uses.names is None else uses.names)
         key = key_of(record), uses.functions
         with self.lock:
-            found = self.known.get(key)
+            found = self.kernels.get(key)
             if found is None:
-                found = self.known[key] = kernel_of(self.function, self.options, {"self": record})
+                found = self.kernels[key] = kernel_of(self.function, self.options, {"self": record})
         return found
 
     def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
@@ -75,10 +75,10 @@ class KernelMethod:
     def forget(self) -> None:
         """Drop the compiled code for all objects."""
         with self.lock:
-            self.known.clear()
+            self.kernels.clear()
 
     def __repr__(self) -> str:
-        return f"<kernel {self.__qualname__}, made for {len(self.known)} kinds of objects>"
+        return f"<kernel {self.__qualname__}, made for {len(self.kernels)} kinds of objects>"
 
 
 class BoundKernel:
