@@ -223,11 +223,11 @@ from cuda_graphs.graph.operands.condition import Condition as Condition
 from cuda_graphs.graph.operands.edge_data import EdgeData as EdgeData
 from cuda_graphs.graph.operands.parameter import Parameter as Parameter
 from cuda_graphs.graph.operands.spans import Span as Span
+from cuda_graphs.kernels.arrays.foreign import from_dlpack as from_dlpack
 from cuda_graphs.kernels.arrays.ndarray import (
     Field as Field,
     NDArray as NDArray,
     field as field,
-    from_dlpack as from_dlpack,
     ndarray as ndarray,
 )
 from cuda_graphs.kernels.call.compile_all import compile_all as compile_all

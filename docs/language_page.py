@@ -243,8 +243,8 @@ def values() -> Iterator[str]:
 
 
 BF16 = (
-    "none: arrays of other libraries need a `dtype` that is a `bfloat16`, not `uint16`; `to_numpy` gives "
-    "`float32`, and `from_numpy` rounds numbers of any type"
+    "none: arrays of other libraries need a `dtype` that is a `bfloat16` (`ml_dtypes` has one for NumPy), not `uint16`"
+    "; `to_numpy` gives `float32`, and `from_numpy` rounds numbers of any type"
 )
 
 

@@ -7,6 +7,9 @@ imports these libraries: a caller with a kernel has imported its library. PyTorc
 such a function.
 
 Arrays and streams of other libraries are accepted everywhere by their protocols, without an adapter.
+
+Other rooms may import:
+    __init__  the functions `cg.interop.X`
 """
 
 from .adapted import Adapted

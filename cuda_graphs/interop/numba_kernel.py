@@ -69,7 +69,7 @@ class NumbaKernel(Adapted):
         given = tuple(self._type(name, value) for name, value in zip(names, args))
         types, compiled = self._compiled(given)
         kernel = Kernel.from_handle(int(compiled.library.get_cufunc().kernel.handle), owner=compiled)
-        parts = [part for n, t, v in zip(names, types, args) for part in spread(t, v, f"argument {n!r}")]
+        parts = [part for n, t, v in zip(names, types, args) for part in flatten(t, v, f"argument {n!r}")]
         self._check(kernel, parts)
         if getattr(compiled, "cooperative", False):
             config = cooperative(config)
@@ -94,7 +94,9 @@ class NumbaKernel(Adapted):
         else:  # some versions return the declared overload
             known = [(tuple(compiled.signature.args), compiled)]
         for declared, compiled in known:
-            if len(declared) == len(types) and all(fits(have, want) for have, want in zip(types, declared)):
+            if len(declared) == len(types) and all(
+                accepts(have, want) for have, want in zip(types, declared)
+            ):
                 return declared, compiled
         given = ", ".join(map(str, types))
         listed = "; ".join(", ".join(map(str, declared)) for declared, _ in known)
@@ -129,7 +131,7 @@ def sample(value: Any, what: str) -> Any:
     return SAMPLES[value.type](0)
 
 
-def spread(type_: Any, value: Any, what: str) -> Iterator[Part]:
+def flatten(type_: Any, value: Any, what: str) -> Iterator[Part]:
     """Yield the parameters that one argument becomes."""
     for cls in type(type_).__mro__:
         if cls.__name__ in RULES:
@@ -175,7 +177,7 @@ def complex_number(type_: Any, value: Any, what: str) -> Iterator[Part]:
 
 def elements(type_: Any, value: Any, what: str) -> Iterator[Part]:
     for i, (each, part) in enumerate(zip(type_.types, value, strict=True)):
-        yield from spread(each, part, f"{what}[{i}]")
+        yield from flatten(each, part, f"{what}[{i}]")
 
 
 # Converters by the class name of a Numba type.
@@ -193,7 +195,7 @@ WIDER = {
 }
 
 
-def fits(have: Any, want: Any) -> bool:
+def accepts(have: Any, want: Any) -> bool:
     """Return True when a parameter of type `want` accepts an argument of type `have`."""
     if have == want:
         return True
@@ -202,5 +204,5 @@ def fits(have: Any, want: Any) -> bool:
         same = (have.dtype, have.ndim) == (want.dtype, want.ndim)
         return same and want.layout in ("A", have.layout) and (have.mutable or not want.mutable)
     if hasattr(have, "types") and hasattr(want, "types"):  # tuples
-        return len(have.types) == len(want.types) and all(map(fits, have.types, want.types))
+        return len(have.types) == len(want.types) and all(map(accepts, have.types, want.types))
     return wanted in WIDER.get(kind, ())

@@ -88,14 +88,14 @@ class TorchFunction:
 
     def forward(self, context: Any, given: Sequence[Any]) -> Any:
         """Return the outputs for these inputs."""
-        values = {name: plain(value) for name, value in zip(self.inputs, given, strict=True)}
-        outputs = {name: self.made(name, values) for name in self.out}
+        values = {name: detached(value) for name, value in zip(self.inputs, given, strict=True)}
+        outputs = {name: self.make_output(name, values) for name in self.out}
         wants = context.needs_input_grad[1:]
         tensors = {name: value for name, value in (values | outputs).items() if is_tensor(value)}
         context.names, context.owner, context.wants = list(tensors), self, dict(zip(self.inputs, wants))
         context.others = {name: value for name, value in values.items() if name not in tensors}
         if any(wants):
-            self.check_writes(self.shadows(context, tensors))
+            self.check_writes(self.detached_arguments(context, tensors))
         hidden = {name: each.detach() for name, each in outputs.items()}  # constants to a tape
         self.kernel(*self.ordered(values | hidden), **stream_of(tensors))
         context.save_for_backward(*tensors.values())
@@ -106,14 +106,16 @@ class TorchFunction:
     def backward(self, context: Any, adjoints: Sequence[Any]) -> list[Any]:
         """Return the gradient of each input, or None for an input without one."""
         tensors = dict(zip(context.names, context.saved_tensors, strict=True))
-        shadows = self.shadows(context, tensors)
+        detached_arguments = self.detached_arguments(context, tensors)
         for name, adjoint in zip(self.out, adjoints, strict=True):
-            if shadows[name].requires_grad:
-                shadows[name].grad = adjoint.clone(memory_format=import_module("torch").contiguous_format)
-        self.kernel.grad(*self.ordered(shadows), **stream_of(tensors))
-        return [shadows[name].grad if context.wants[name] else None for name in self.inputs]
+            if detached_arguments[name].requires_grad:
+                detached_arguments[name].grad = adjoint.clone(
+                    memory_format=import_module("torch").contiguous_format
+                )
+        self.kernel.grad(*self.ordered(detached_arguments), **stream_of(tensors))
+        return [detached_arguments[name].grad if context.wants[name] else None for name in self.inputs]
 
-    def shadows(self, context: Any, tensors: Mapping[str, Any]) -> dict[str, Any]:
+    def detached_arguments(self, context: Any, tensors: Mapping[str, Any]) -> dict[str, Any]:
         """Return all arguments, with tensors of the same memory that have gradients of their own."""
         made: dict[str, Any] = {name: value.detach() for name, value in tensors.items()}
         for name, value in made.items():
@@ -123,9 +125,9 @@ class TorchFunction:
         made.update(context.others)
         return made
 
-    def check_writes(self, shadows: Mapping[str, Any]) -> None:
+    def check_writes(self, detached_arguments: Mapping[str, Any]) -> None:
         """Refuse a kernel that changes its inputs, since PyTorch would not know of the change."""
-        info = self.kernel.grad.info(*self.ordered(shadows))
+        info = self.kernel.grad.info(*self.ordered(detached_arguments))
         changed = [path for path in info.written if path in self.inputs]
         if changed:
             raise ValueError(
@@ -133,7 +135,7 @@ class TorchFunction:
                 "write to an output"
             )
 
-    def made(self, name: str, values: Mapping[str, Any]) -> Any:
+    def make_output(self, name: str, values: Mapping[str, Any]) -> Any:
         """Return a tensor for an output."""
         like = self.out[name]
         if isinstance(like, str):
@@ -180,7 +182,7 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, import_module("torch").Tensor)
 
 
-def plain(value: Any) -> Any:
+def detached(value: Any) -> Any:
     """Return a tensor without history and gaps, as kernels require."""
     return value.detach().contiguous() if is_tensor(value) else value
 

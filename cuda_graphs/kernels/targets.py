@@ -20,8 +20,8 @@ __all__ = [
     "Shape",
     "current_device",
     "dynamic_shared",
-    "memory_may_go",
-    "most_blocks",
+    "max_blocks",
+    "may_release_during_work",
     "target_named",
     "target_of",
 ]
@@ -53,14 +53,14 @@ class Shape:
         found = self.gathering if info.has_sums else self.uneven if info.heavy else self
         return self if found is None else found
 
-    def resident(self, kernel: Kernel, info: TaskInfo) -> Residents:
+    def resident(self, kernel: Kernel, info: TaskInfo) -> ResidentShape:
         """Return the launch parameters of resident tasks.
 
         Large blocks are the default: a single block needs no barrier between blocks, and the barrier of a grid with few
         blocks is fast. Heavy iterations use small blocks, which occupy more of the device.
         """
         if self.block == 1:  # the host driver: one thread runs all iterations
-            return Residents(1, 1)
+            return ResidentShape(1, 1)
         heavy = any(each.heavy for each in info.resident_tasks)
         largest = info.block_dim or (HEAVY if heavy else LARGEST)
         multiprocessors = current_device().properties.multiprocessor_count
@@ -69,20 +69,20 @@ class Shape:
         ):
             each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
             if each:
-                return Residents(block, each * multiprocessors)
+                return ResidentShape(block, each * multiprocessors)
         raise AssertionError(f"{kernel.name} fits no block")
 
 
-class Residents(NamedTuple):
+class ResidentShape(NamedTuple):
     """The launch parameters of resident tasks.
 
     Attributes:
         block: Threads of a block.
-        most: Largest number of blocks that are on the device at the same time.
+        max_blocks: Largest number of blocks that are on the device at the same time.
     """
 
     block: int
-    most: int
+    max_blocks: int
 
 
 WARP = 32
@@ -107,23 +107,23 @@ def dynamic_shared(kernel: Kernel, info: TaskInfo) -> int:
     if info.dynamic_bytes == 0:
         return 0
     device = current_device()
-    most = device.properties.max_shared_memory_per_block_optin - kernel.attributes.shared_size_bytes
-    if info.dynamic_bytes > most:
+    available = device.properties.max_shared_memory_per_block_optin - kernel.attributes.shared_size_bytes
+    if info.dynamic_bytes > available:
         raise ValueError(
             f"line {info.line}: each block of this loop needs {info.dynamic_bytes} bytes of shared memory, but device "
-            f"{device.device_id} has {most}: use smaller tiles or a smaller type"
+            f"{device.device_id} has {available}: use smaller tiles or a smaller type"
         )
     kernel.attributes.max_dynamic_shared_size_bytes = info.dynamic_bytes
     return info.dynamic_bytes
 
 
-def most_blocks(kernel: Kernel, block: int, shared: int, waves: int) -> int:
+def max_blocks(kernel: Kernel, block: int, shared: int, waves: int) -> int:
     """Return the largest number of blocks of a grid: `waves` times the resident blocks of the device."""
     resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, shared)
     return max(1, waves * resident * current_device().properties.multiprocessor_count)
 
 
-def memory_may_go() -> bool:
+def may_release_during_work() -> bool:
     """Return True if the memory of an array can be released while work on other streams uses it.
 
     Managed memory is released only after all work of the device. The host driver has only managed memory.

@@ -155,10 +155,10 @@ def test_numba_takes_named_parameters_that_are_numbers_only(device):
     ids=str,
 )
 def test_numbers_have_the_width_of_their_type(type_, value):
-    from cuda_graphs.interop.numba_kernel import spread
+    from cuda_graphs.interop.numba_kernel import flatten
 
     sizes = {Float(32): 4, Integer(8, False): 1, Boolean(): 1}
-    assert list(spread(type_, value, "x")) == [(value, sizes[type_])]
+    assert list(flatten(type_, value, "x")) == [(value, sizes[type_])]
 
 
 def test_blocks_that_wait_for_each_other_are_launched_together(device, code):

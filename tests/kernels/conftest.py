@@ -23,7 +23,7 @@ def kernels_forget(request, device):
     """Kernels of the module keep no code after a test: what is counted then is what the test has left behind."""
     yield
     device.sync()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     for value in vars(request.module).values():
         if isinstance(value, cg.KernelFunction):
             value.forget()

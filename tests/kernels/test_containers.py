@@ -92,7 +92,7 @@ field, held, gate = cg.field(cg.i32, 3), threading.Event(), threading.Event()
 def hold(*args):  # of the thread that makes the memory of another field
     held.set()
     gate.wait()
-ndarray.keep_alive.let_go = hold
+ndarray.keep_alive.release_finished = hold
 thread = threading.Thread(target=lambda: cg.field(cg.i32, 4).handle)
 thread.start()
 held.wait()

@@ -21,7 +21,7 @@ f32_1d = cg.types.ndarray(cg.f32, ndim=1)
 @pytest.fixture(autouse=True, params=["as the device is", "the device reaches no memory of the host"])
 def reach(request, monkeypatch):
     if request.param != "as the device is":
-        monkeypatch.setattr(foreign, "all_is_reached", False)
+        monkeypatch.setattr(foreign, "all_is_accessible", False)
 
 
 class Tensor:
@@ -171,7 +171,7 @@ def test_memory_of_the_host_is_written_when_the_call_returns(device, pinned):
 
 
 def test_a_copy_that_fails_changes_nothing(driver_table, monkeypatch):
-    monkeypatch.setattr(foreign, "all_is_reached", False)
+    monkeypatch.setattr(foreign, "all_is_accessible", False)
     x, y = packed(5), np.ones(5, "f")
     advance(x, y)
     driver_table.refuse("cuMemcpyAsync", 46)

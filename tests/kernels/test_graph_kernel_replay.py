@@ -11,6 +11,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs import testing
+from cuda_graphs.kernels.call.replay_strategy import ReplayStrategy
 from cuda_graphs.kernels.graph.replay import Replay
 from tests.driver_table import DriverTable
 from tests.graph_rig import ONE
@@ -31,7 +32,8 @@ def table(driver):
 
 def replay_of(kernel):
     """Return the Replay of the last call. Kernels do not expose it, so the garbage collector finds it."""
-    (found,) = (each for each in gc.get_referents(kernel) if isinstance(each, Replay))
+    (strategy,) = (each for each in gc.get_referents(kernel) if isinstance(each, ReplayStrategy))
+    (found,) = (each for each in gc.get_referents(strategy) if isinstance(each, Replay))
     return found
 
 

@@ -56,7 +56,7 @@ def test_calls_may_wait_behind_a_producer_and_keep_what_they_were_given(stream):
     wanted = np.concatenate([np.arange(n, n + 3) * (n + 100) for n in range(10)])
     wanted[::3] += 1
     np.testing.assert_array_equal(out.to_numpy(), wanted)
-    keep_alive.let_go()
+    keep_alive.release_finished()
 
 
 def test_loops_may_wait_behind_a_producer_of_their_flags(stream):
@@ -73,7 +73,7 @@ def test_loops_may_wait_behind_a_producer_of_their_flags(stream):
             kernel(x, flag, stream=stream)
         assert counters(kernel) == (1, 1, True)
     assert [x.to_numpy().tolist() for x in xs] == [[3 * n + 1] * 5 for n in range(6)]
-    keep_alive.let_go()
+    keep_alive.release_finished()
 
 
 def test_streams_share_a_graph_while_one_of_them_waits(device):
@@ -93,7 +93,7 @@ def test_streams_share_a_graph_while_one_of_them_waits(device):
     for x in xs:
         assert x.to_numpy().tolist() == [15] * 50
     assert counters(kernel) == (1, 1, True)
-    keep_alive.let_go()
+    keep_alive.release_finished()
 
 
 def test_a_call_is_ordered_with_what_its_stream_does_before_and_after(device, lowering):
@@ -118,7 +118,7 @@ def test_a_call_is_ordered_with_what_its_stream_does_before_and_after(device, lo
         total += rounds
         np.testing.assert_array_equal(copy.to_numpy(), np.full(2000, 2 * total))
     second.sync()
-    keep_alive.let_go()
+    keep_alive.release_finished()
 
 
 def test_streams_of_others_are_streams(device):
@@ -138,7 +138,7 @@ def test_streams_of_others_are_streams(device):
     closed.close()
     with pytest.raises(RuntimeError, match="closed"):
         kernel(x, flag, stream=closed)
-    keep_alive.let_go()
+    keep_alive.release_finished()
 
 
 # 10,000 calls.
@@ -179,7 +179,7 @@ def test_ten_thousand_calls_from_two_threads_are_right_and_leave_nothing(device)
                 levels.append(boxes.live())
                 blocks.append(sys.getallocatedblocks())
         own.sync()
-        keep_alive.let_go()
+        keep_alive.release_finished()
 
     levels: list[dict[str, int]] = []
     blocks: list[int] = []  # of memory that Python has given out

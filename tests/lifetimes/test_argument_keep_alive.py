@@ -14,16 +14,16 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs import testing
 from cuda_graphs.kernels.arrays import keep_alive
-from cuda_graphs.kernels.call import specialisation
+from cuda_graphs.kernels.call import loader
 from tests.kernels.graph_kernels import array, i32_1d
 
 PATIENCE_S = 60
 
 
 @pytest.fixture(autouse=True)
-def memory_may_go(monkeypatch):
+def may_release_during_work(monkeypatch):
     """Releases memory as on a GPU; the host driver itself keeps memory that work uses."""
-    monkeypatch.setattr(specialisation, "memory_may_go", lambda: True)
+    monkeypatch.setattr(loader, "may_release_during_work", lambda: True)
 
 
 def add_one(x: i32_1d):
@@ -59,13 +59,13 @@ def test_arguments_stay_until_the_work_is_done(kernel, stream):
     open_it = closed_gate(stream)
     for _ in range(3):
         kernel(x, stream=stream)
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert sys.getrefcount(x) == before + 3
     kernel(x, stream=stream)
-    keep_alive.let_go()  # which has marked those of before, and marks this one too
+    keep_alive.release_finished()  # which has marked those of before, and marks this one too
     assert sys.getrefcount(x) == before + 4
     open_it()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert sys.getrefcount(x) == before
     assert x.to_numpy().tolist() == [5, 5]
 
@@ -86,7 +86,7 @@ def test_arguments_of_finished_work_are_released_while_the_stream_works_on(kerne
     before = sys.getrefcount(first)
     open_one = closed_gate(stream)
     kernel(first, stream=stream)
-    keep_alive.let_go()  # an event behind it
+    keep_alive.release_finished()  # an event behind it
     marked, definition = threading.Event(), cg.GraphDef()
     definition.callback(partial(marked.wait, PATIENCE_S))
     graph = definition.instantiate()
@@ -94,10 +94,10 @@ def test_arguments_of_finished_work_are_released_while_the_stream_works_on(kerne
     kernel(second, stream=stream)
     threading.Thread(target=open_one).start()
     while sys.getrefcount(first) > before:  # until the event is over; the second gate is closed still
-        keep_alive.let_go()
+        keep_alive.release_finished()
     marked.set()
     stream.sync()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert (first[0], second[0]) == (2, 1)
 
 
@@ -108,14 +108,14 @@ def test_calls_make_no_event_each(kernel, stream, driver):
     x = array(np.zeros(3), cg.i32)
     kernel(x, stream=stream)
     stream.sync()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     open_it = closed_gate(stream)
     with testing.calls() as made:
         for _ in range(70):
             kernel(x, stream=stream)
     assert made["cuEventCreate"] == 1
     open_it()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert x.to_numpy().tolist() == [71] * 3
 
 
@@ -130,7 +130,7 @@ def test_streams_that_cannot_be_asked_later_are_marked_at_once(kernel, device, w
     assert sys.getrefcount(x) >= before
     stream.sync()
     device.sync()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert sys.getrefcount(x) == before
     assert x[0] == 3
 
@@ -143,12 +143,12 @@ def test_a_stream_may_be_closed_while_it_works(kernel, device):
     open_it = closed_gate(stream)
     kernel(x, stream=stream)
     stream.close()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert sys.getrefcount(x) == before + 1
     with pytest.raises(RuntimeError, match="closed"):
         open_it()
     device.sync()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert (sys.getrefcount(x), x[0]) == (before, 2)
 
 
@@ -173,10 +173,10 @@ def test_member_of_an_argument_is_kept_until_the_work_is_done(graph, stream):
     open_it = closed_gate(stream)
     kernel(pair, stream=stream)
     pair.x = other
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert sys.getrefcount(x) > before - 1
     open_it()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert (sys.getrefcount(x), x[0]) == (before - 1, 4)
 
 
@@ -188,10 +188,10 @@ def test_a_stream_that_is_being_captured_is_left_alone(kernel, stream):
     builder = stream.create_graph_builder()
     builder.begin_building()
     kernel(y, stream=builder)
-    keep_alive.let_go()
+    keep_alive.release_finished()
     builder.end_building()
     graph = builder.complete()
     assert len(graph.definition.nodes() if hasattr(graph, "definition") else [1]) == 1
     stream.sync()
-    keep_alive.let_go()
+    keep_alive.release_finished()
     assert (sys.getrefcount(x), x[0], y[0]) == (before, 1, 0)

@@ -50,7 +50,7 @@ def test_nothing_is_left_when_a_kernel_goes():
 
 
 def test_graphs_that_were_not_used_for_the_longest_time_go():
-    from cuda_graphs.kernels.call.function import MOST_GRAPHS
+    from cuda_graphs.kernels.call.replay_strategy import MOST_GRAPHS
 
     @cg.kernel(graph=True)
     def fill(x: i32_1d, value: cg.template):

@@ -81,7 +81,7 @@ class Array:
 
     Reverse derivatives flow through arrays that need a gradient, forward derivatives through those that need a dual.
     Two arrays that are gradients themselves are the same memory with the same extents, or do not overlap.
-    kernels/gradients/gradient.pyx checks that.
+    kernels/gradients/stack_memory.pyx checks that.
     """
 
     path: str

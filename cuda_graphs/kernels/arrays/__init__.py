@@ -1,3 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays and fields: memory of the device with a shape and an element type."""
+"""Arrays and fields: memory of the device with a shape and an element type.
+
+Other rooms may import:
+    dtypes      element types, and elements on the host
+    foreign     arrays of other libraries as arguments, and from_dlpack
+    keep_alive  references to arguments until the work is done
+    ndarray     NDArray and Field
+    reading     the arguments of one call, as C structs
+    tensors     PyTorch tensors that have gradients
+"""

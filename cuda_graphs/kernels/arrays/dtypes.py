@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types: conversion from NumPy's types, and the representation of elements on the host.
 
-NumPy has no bfloat16. Its elements are float32 on the host. Copies to the device round them to nearest, ties to even.
+NumPy has no bfloat16. Its elements are float32 on the host, so that all of NumPy works with them. Copies to the device
+round them to nearest, ties to even. `ml_dtypes` is the type that JAX and TensorFlow use too: arrays of it are accepted,
+and its casts convert. It is a required package, as it needs NumPy alone and a second implementation of its casts would
+have to be tested. This module is imported at the first conversion, so `import cuda_graphs` imports neither package.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, bf16, bool_, f32, i32
@@ -20,7 +24,8 @@ __all__ = ["accept_dtype", "accept_element", "from_device", "host_dtype", "to_de
 
 # Element types of Python's built-in types, as in annotations of kernels.
 PYTHON = {int: i32, float: f32, bool: bool_}
-BY_NUMPY = {np.dtype(t.dtype): t for t in SCALARS.values() if t.dtype is not None}
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+BY_NUMPY = {BFLOAT16: bf16, **{np.dtype(t.dtype): t for t in SCALARS.values() if t.dtype is not None}}
 
 
 def accept_dtype(given: Any) -> ScalarType:
@@ -35,8 +40,7 @@ def accept_dtype(given: Any) -> ScalarType:
     if found is None and (
         isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic))
     ):
-        wanted = np.dtype(given)
-        found = bf16 if wanted.name == "bfloat16" else BY_NUMPY.get(wanted)
+        found = BY_NUMPY.get(np.dtype(given))
     if found is None:
         raise TypeError(
             "dtype must be an element type (cg.i8 to cg.u64, cg.f16, cg.bf16, cg.f32, cg.f64, cg.bool_, one of NumPy, "
@@ -58,28 +62,24 @@ def accept_element(given: Any) -> tuple[ScalarType, tuple[int, ...]]:
 
 def host_dtype(dtype: ScalarType) -> np.dtype[Any]:
     """Return the NumPy type of elements on the host."""
-    return np.dtype(np.float32 if dtype.dtype is None else dtype.dtype)
+    return np.dtype(np.float32 if dtype is bf16 else dtype.dtype)
+
+
+def device_dtype(dtype: ScalarType) -> np.dtype[Any]:
+    """Return the NumPy type with the layout of elements on the device."""
+    return BFLOAT16 if dtype is bf16 else np.dtype(dtype.dtype)
 
 
 def to_device(values: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
     """Convert `values` of type `host_dtype(dtype)` to elements of the device, of type `device_dtype(dtype)`."""
-    if dtype is not bf16:
-        return values
-    bits = values.view(np.uint32)
-    rounded = (bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)
-    return np.where(np.isnan(values), np.uint32(0x7FC0), rounded).astype(np.uint16)
+    with np.errstate(invalid="ignore"):  # a signalling NaN stays a NaN
+        return values.astype(device_dtype(dtype), copy=False)
 
 
 def from_device(elements: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:
     """Convert elements of the device to values of type `host_dtype(dtype)`."""
-    if dtype is not bf16:
-        return elements
-    return (elements.astype(np.uint32) << np.uint32(16)).view(np.float32)
-
-
-def device_dtype(dtype: ScalarType) -> np.dtype[Any]:
-    """Return a NumPy type with the layout of elements on the device."""
-    return np.dtype(np.uint16 if dtype.dtype is None else dtype.dtype)
+    with np.errstate(invalid="ignore"):
+        return elements.astype(host_dtype(dtype), copy=False)
 
 
 def to_element(value: Any, dtype: ScalarType, what: str, inner: tuple[int, ...] = ()) -> bytes:

@@ -4,9 +4,9 @@ from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
+from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.objects.memory.array_view cimport ArrayView
 from cuda_graphs.objects.memory.buffer cimport Buffer
-from cuda_graphs.objects.device.stream cimport Stream
 from .reading cimport Reading
 
 
@@ -31,20 +31,20 @@ cdef class ForeignArray:
 
 
 # The arrays of other libraries in one call.
-cdef class Foreign:
+cdef class ForeignArrays:
     cdef list arrays
 
     cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner)
 
     # Copies the arrays that the device cannot access to the device. `writes` holds the paths that the kernel writes.
-    cdef int bring(self, Stream stream, object writes, Reading* r) except -1
+    cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1
 
     # Copies the arrays that the kernel wrote back to the host, and waits for the stream if an array is on the host.
-    cdef int finish(self, Stream stream) except -1
+    cdef int copy_back(self, const StreamHandle& stream) except -1
 
     # Raises ValueError if an array needs a copy: a graph cannot copy arguments in each launch.
-    cdef int check_stays(self, object writes) except -1
+    cdef int check_in_place(self, object writes) except -1
 
 
 # Returns the elements of the host array at a leaf as a NumPy array; None if the leaf has no host array.
-cdef object host_values(Foreign staff, Py_ssize_t leaf)
+cdef object host_values(ForeignArrays foreign, Py_ssize_t leaf)

@@ -8,7 +8,7 @@ from cuda_graphs.objects.memory.array_view import ArrayView
 
 from .ndarray import NDArray
 
-all_is_reached: bool | None
+all_is_accessible: bool | None
 
 class ForeignArray:
     array: Any
@@ -17,11 +17,11 @@ class ForeignArray:
     path: str
     needs_grad: bool
 
-class Foreign: ...
+class ForeignArrays: ...
 
 class Memory:
     view: ArrayView
     __array_interface__: dict[str, Any]
     def __init__(self, view: ArrayView) -> None: ...
 
-def view_memory(array: Any, dtype: ScalarType | VectorType | None) -> NDArray: ...
+def from_dlpack(array: Any, dtype: ScalarType | VectorType | None = None) -> NDArray: ...

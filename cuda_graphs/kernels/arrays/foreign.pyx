@@ -16,12 +16,12 @@ from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
-from cuda_graphs.core.resources.handles cimport raw_of
+from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.memory.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs.objects.device.stream cimport Stream
-from .ndarray cimport key_of, of_buffer
+from .ndarray cimport key_of, array_of_buffer
 from .reading cimport Reading
 
 from cuda_graphs.core.driver.choice import is_told_of_accesses
@@ -30,26 +30,26 @@ from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.signature import BY_DTYPE, array_spec
 from cuda_graphs.compiler.ir.types import SCALARS, bf16
 from cuda_graphs.kernels.targets import current_device
-from .tensors import shown
+from .tensors import detached
 
 
 cdef class ForeignArray:
     """One array, and the address that the kernel uses for it."""
 
 
-cdef class Foreign:
+cdef class ForeignArrays:
     """The arrays of other libraries in one call."""
 
     def __cinit__(self):
         self.arrays = []
 
     cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner):
-        cdef ForeignArray self_ = describe(array, path, inner)
-        self_.leaf = leaf
-        self.arrays.append(self_)
-        return self_
+        cdef ForeignArray made = foreign_array(array, path, inner)
+        made.leaf = leaf
+        self.arrays.append(made)
+        return made
 
-    cdef int bring(self, Stream stream, object writes, Reading* r) except -1:
+    cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1:
         cdef ForeignArray array, other
         for array in self.arrays:
             array.is_written = array.path in writes
@@ -68,12 +68,12 @@ cdef class Foreign:
             if other is not array:
                 array.address = other.address
                 other.is_written |= array.is_written
-            elif not array.is_packed or not is_reached(array.address):
-                stage(array, stream)
+            elif not array.is_packed or not is_accessible(array.address):
+                copy_to_device(array, stream)
             r.leaves[array.leaf].bits = array.address
         return 0
 
-    cdef int finish(self, Stream stream) except -1:
+    cdef int copy_back(self, const StreamHandle& stream) except -1:
         cdef ForeignArray array
         cdef bint waits = False
         for array in self.arrays:
@@ -81,13 +81,13 @@ cdef class Foreign:
             if array.staged is not None and array.is_written:
                 copy(array.packed.ctypes.data, array.staged._address, array.packed.nbytes, stream, array)
         if waits:
-            stream.sync()
+            Stream._from_handle(stream).sync()
         for array in self.arrays:
             if array.packed is not None and array.packed is not array.memory and array.is_written:
                 array.memory[...] = array.packed
         return 0
 
-    cdef int check_stays(self, object writes) except -1:
+    cdef int check_in_place(self, object writes) except -1:
         cdef ForeignArray array
         for array in self.arrays:
             if not array.is_packed or not is_known_memory(array.address):
@@ -100,22 +100,22 @@ cdef class Foreign:
         return 0
 
 
-cdef ForeignArray describe(object array, str path, tuple inner):
+cdef ForeignArray foreign_array(object array, str path, tuple inner):
     if type(array).__name__ == "MaskedArray":  # its interface omits the mask
         raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
     cdef ArrayView view = None
-    cdef bint wants = getattr(array, "requires_grad", False) is True
+    cdef bint needs_grad = getattr(array, "requires_grad", False) is True
     if not isinstance(array, (int, float, complex, str, bytes, list, tuple)):
-        view = view_array(shown(array) if wants else array, f"parameter {path!r}")
+        view = view_array(detached(array) if needs_grad else array, f"parameter {path!r}")
     if view is None:
         raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
     cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
     self.array, self.path, self.view = array, path, view
     self.dtype, self.key = element_of(array, view, path)
-    self.needs_grad = wants
+    self.needs_grad = needs_grad
     self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
     # PyTorch refuses to expose the interface of a tensor with requires_grad.
-    self.is_of_host = is_host(array) if wants else not hasattr(array, "__cuda_array_interface__") and is_host(array)
+    self.is_of_host = is_host(array) if needs_grad else not hasattr(array, "__cuda_array_interface__") and is_host(array)
     self.is_packed = True
     cdef Py_ssize_t step = view.itemsize
     for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
@@ -131,18 +131,28 @@ cdef ForeignArray describe(object array, str path, tuple inner):
         self.key = key_of(self.dtype, max(outer, 0), False, tuple(view.shape[outer:]) if outer >= 0 else ())
     else:
         self.key |= <uint64_t>outer << 8
-    self.key |= <uint64_t>wants << 16
+    self.key |= <uint64_t>needs_grad << 16
     return self
 
 
-def view_memory(array, dtype):
-    """Return the NDArray that `from_dlpack` makes of an array. `dtype` may be a vector type, or None."""
+def from_dlpack(array, dtype=None):
+    """Make an NDArray that shares the memory of another library's array, without a copy, and keeps that array alive.
+
+    Args:
+        array: An object with DLPack, ``__cuda_array_interface__`` or ``__array_interface__``, in device, managed or
+            pinned memory, in C order without gaps. The function does not wait for pending work of the other library.
+        dtype: A vector or matrix type, whose components are the last dimensions; None for elements that are numbers.
+
+    Raises:
+        TypeError: `array` is not an array, or its element type is unknown to kernels or differs from `dtype`.
+        ValueError: `array` has gaps, is read-only, is in other memory, or its last dimensions do not fit `dtype`.
+    """
     from .dtypes import accept_element
 
     if getattr(array, "needs_grad", False):
         raise TypeError(f"{array!r} has a gradient, and a view of its memory would lose it: use the array itself")
     inner = () if dtype is None else accept_element(dtype)[1]
-    cdef ForeignArray found = describe(array, "array", inner)
+    cdef ForeignArray found = foreign_array(array, "array", inner)
     scalar = found.dtype if dtype is None else accept_element(dtype)[0]
     spec = array_spec(annotations.NDArray(scalar, None, inner), found, "array")
     size = found.view.itemsize * math.prod(found.shape)
@@ -153,7 +163,7 @@ def view_memory(array, dtype):
             "or pinned memory): copy it with from_numpy of a cuda_graphs.ndarray"
         )
     buffer = BufferType.from_handle(found.address, size, owner=found.view)
-    return of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], current_device())
+    return array_of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], current_device())
 
 
 cdef dict elements = {}  # (element type, its key) by the typestr of the array interface
@@ -184,17 +194,17 @@ cdef bint is_host(object array) except -1:
 
 # True if the device can access all memory of the process; None before the first query. The host driver can, unless it
 # checks memory accesses. Tests set it to False.
-all_is_reached = None
+all_is_accessible = None
 
 
-cdef bint is_reached(CUdeviceptr address) except -1:
+cdef bint is_accessible(CUdeviceptr address) except -1:
     """Return True if kernels can use the memory at the address."""
-    global all_is_reached
-    if all_is_reached is None:
+    global all_is_accessible
+    if all_is_accessible is None:
         ensure_driver()
         reaches_all = bool(current_device().properties.direct_managed_mem_access_from_host)
-        all_is_reached = reaches_all and not is_told_of_accesses()
-    return all_is_reached or is_known_memory(address)
+        all_is_accessible = reaches_all and not is_told_of_accesses()
+    return all_is_accessible or is_known_memory(address)
 
 
 class Memory:
@@ -211,34 +221,35 @@ class Memory:
         }
 
 
-cdef object host_values(Foreign staff, Py_ssize_t leaf):
+cdef object host_values(ForeignArrays foreign, Py_ssize_t leaf):
     import numpy as np
 
     cdef ForeignArray array
-    for array in staff.arrays:
+    for array in foreign.arrays:
         if array.leaf == leaf and array.is_of_host:
             return np.asarray(Memory(array.view)).view(array.dtype.dtype)
     return None
 
 
-cdef int stage(ForeignArray array, Stream stream) except -1:
+cdef int copy_to_device(ForeignArray array, const StreamHandle& stream) except -1:
     """Make a copy of the array without gaps, in memory that the device can access."""
     import numpy as np
 
     array.memory = np.asarray(Memory(array.view))
     array.packed = array.memory if array.is_packed else np.array(array.memory, order="C")
     cdef CUdeviceptr address = <uintptr_t>array.packed.ctypes.data
-    if not is_reached(address):
-        array.staged = current_device().memory_resource.allocate(array.packed.nbytes, stream=stream)
+    if not is_accessible(address):
+        resource = current_device().memory_resource
+        array.staged = resource.allocate(array.packed.nbytes, stream=Stream._from_handle(stream))
         copy(array.staged._address, address, array.packed.nbytes, stream, array)
         address = array.staged._address
     array.address = address
     return 0
 
 
-cdef int copy(CUdeviceptr to, CUdeviceptr source, size_t size, Stream stream, ForeignArray array) except -1:
+cdef int copy(CUdeviceptr to, CUdeviceptr source, size_t size, const StreamHandle& stream, ForeignArray array) except -1:
     cdef CUresult status = CUDA_SUCCESS
-    cdef CUstream raw = raw_of(stream._h)
+    cdef CUstream raw = raw_of(stream)
     if size:
         with nogil:
             status = driver().cuMemcpyAsync(to, source, size, raw)

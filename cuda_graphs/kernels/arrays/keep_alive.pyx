@@ -23,90 +23,90 @@ from cuda_graphs.core.driver.cuda cimport (
     CUresult,
     CUstream,
 )
-from cuda_graphs.core.resources.handles cimport StreamBox, query_stream, box_of, raw_of
+from cuda_graphs.core.resources.handles cimport StreamBox, StreamHandle, query_stream, box_of, raw_of
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.device.stream cimport Stream
 
 cdef enum:
-    MANY = 64  # calls on a stream between two checks
+    CALLS_BETWEEN_CHECKS = 64  # calls on a stream between two checks
 
-cdef dict waiting = {}  # Kept, by the address of the stream
+cdef dict waiting = {}  # StreamArguments, by the address of the stream
 cdef object lock = threading.RLock()  # recursive: the garbage collector may run code that makes arrays
 
 
-cdef class Kept:
+cdef class StreamArguments:
     """The arguments of calls on one stream, in its order."""
 
     cdef Stream stream
-    cdef list late       # arguments of calls after the last event
+    cdef list unmarked       # arguments of calls after the last event
     cdef object marked   # (Event, list of arguments), in the order of the stream
-    cdef bint is_lasting  # True if the Kept keeps the stream valid, so that it can query the stream
-    cdef bint is_looked_at  # True while `look` runs: the garbage collector may call it again
+    cdef bint keeps_stream  # True if the StreamArguments keeps the stream valid, so that it can query the stream
+    cdef bint is_releasing  # True while `release` runs: the garbage collector may call it again
 
-    cdef int look(self, list done) except -1:
+    cdef int release(self, list done) except -1:
         """Move the arguments of finished work to `done`, and record an event for the remaining work."""
-        if self.is_looked_at:
+        if self.is_releasing:
             return 0
-        self.is_looked_at = True
+        self.is_releasing = True
         try:
-            self._look(done)
+            self._release(done)
         finally:
-            self.is_looked_at = False
+            self.is_releasing = False
         return 0
 
-    cdef int _look(self, list done) except -1:
+    cdef int _release(self, list done) except -1:
         cdef Py_ssize_t count
         cdef CUstream raw = raw_of(self.stream._h)
         cdef CUresult status = CUDA_ERROR_NOT_READY
         while self.marked and (<Event>self.marked[0][0])._is_over():
             done.append(self.marked.popleft())
-        if not self.late:
+        if not self.unmarked:
             return 0
-        if self.is_lasting:
+        if self.keeps_stream:
             with nogil:
                 status = query_stream(raw)
         if status == CUDA_ERROR_NOT_READY:
-            count = len(self.late)  # calls of other threads during `record` may come after the event
-            self.marked.append((self.stream.record(), self.late[:count]))
-            del self.late[:count]
+            count = len(self.unmarked)  # calls of other threads during `record` may come after the event
+            self.marked.append((self.stream.record(), self.unmarked[:count]))
+            del self.unmarked[:count]
         elif status != CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:  # the work is done, or its context was lost
-            done.append((list(self.marked), self.late))
-            self.late = []
+            done.append((list(self.marked), self.unmarked))
+            self.unmarked = []
             self.marked.clear()
         return 0
 
 
-cdef Kept kept_of(Stream stream):
-    cdef uintptr_t address = <uintptr_t>raw_of(stream._h)
-    cdef Kept kept = waiting.get(address)
+cdef StreamArguments arguments_of(const StreamHandle& stream):
+    cdef uintptr_t address = <uintptr_t>raw_of(stream)
+    cdef StreamArguments kept = waiting.get(address)
     cdef StreamBox* box
     if kept is None:
-        kept = Kept.__new__(Kept)
-        box = box_of[StreamBox](stream._h)
+        kept = StreamArguments.__new__(StreamArguments)
+        box = box_of[StreamBox](stream)
         # The handle keeps the stream valid after a later close() by the user.
-        kept.stream = Stream._from_handle(stream._h)
-        kept.is_lasting = box.context and (box.owned or box.owner)
-        kept.late, kept.marked = [], deque()
+        kept.stream = Stream._from_handle(stream)
+        kept.keeps_stream = box.context and (box.owned or box.owner)
+        kept.unmarked, kept.marked = [], deque()
         kept = waiting.setdefault(address, kept)
     return kept
 
 
-cdef int keep(Stream stream, tuple arguments) except -1:
-    cdef Kept kept
-    if <uintptr_t>raw_of(stream._h) not in waiting:
-        let_go()  # releases other streams in programs that make no more arrays
+cdef int keep_arguments(const StreamHandle& stream, tuple arguments) except -1:
+    cdef StreamArguments kept
+    if <uintptr_t>raw_of(stream) not in waiting:
+        release_finished()  # releases other streams in programs that make no more arrays
     done = []  # released after the lock is free, as destructors may run arbitrary code
     with lock:
-        kept = kept_of(stream)
-        kept.late.append(arguments)
-        if len(kept.late) >= MANY or not kept.is_lasting:
-            kept.look(done)
+        kept = arguments_of(stream)
+        kept.unmarked.append(arguments)
+        if len(kept.unmarked) >= CALLS_BETWEEN_CHECKS or not kept.keeps_stream:
+            kept.release(done)
     return 0
 
 
-def let_go():
+def release_finished():
     """Release the arguments of finished work."""
-    cdef Kept kept
+    cdef StreamArguments kept
     if not waiting:
         return
     done = []
@@ -114,6 +114,6 @@ def let_go():
         for address in list(waiting):
             kept = waiting.get(address)
             if kept is not None:
-                kept.look(done)
-                if not kept.late and not kept.marked:
+                kept.release(done)
+                if not kept.unmarked and not kept.marked:
                     done.append(waiting.pop(address, None))

@@ -59,4 +59,4 @@ cdef uintptr_t writer_of(CUstream stream) noexcept
 cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner=*, bint needs_dual=*) except? 0
 
 # Returns an array that uses the memory of `buffer`.
-cdef NDArray of_buffer(Buffer buffer, object dtype, tuple inner, tuple shape, object device)
+cdef NDArray array_of_buffer(Buffer buffer, object dtype, tuple inner, tuple shape, object device)

@@ -54,7 +54,7 @@ cdef object with_gradients = weakref.WeakSet()
 cdef object with_duals = weakref.WeakSet()
 
 # Lock for the allocation of fields and duals.
-cdef object making = threading.RLock()
+cdef object allocation_lock = threading.RLock()
 
 # Largest extent: extents are i32 in kernels.
 LARGEST_EXTENT = 2**31 - 1
@@ -169,8 +169,8 @@ cdef class NDArray:
         cdef NDArray made
         if self._dual is None and (self._needs_grad or self._needs_dual):
             self._ready()
-            made = describe(NDArray, self.dtype, self.element_shape, self.shape, False, False, self._device)
-            with making:
+            made = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, self._device)
+            with allocation_lock:
                 if self._dual is None:
                     made._allocate()
                     self._dual = made
@@ -187,7 +187,7 @@ cdef class NDArray:
         """Ensure that the array has memory: a Field gets its memory at its first use."""
         if self._buffer is None:
             ensure_driver()  # raises in a forked child, where the lock may stay locked forever
-            with making:
+            with allocation_lock:
                 if self._buffer is None:
                     self._allocate()
         return 0
@@ -197,14 +197,14 @@ cdef class NDArray:
         device = Device(self._device)
         if device._context is None:
             device.set_current()
-        keep_alive.let_go()
+        keep_alive.release_finished()
         stream = device.default_stream
         cdef NDArray grad = None
         cdef Buffer buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
         buffer.fill(0, stream=stream)
         stream.sync()  # kernels may use it on any stream
         if self._needs_grad:
-            grad = describe(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
+            grad = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
             grad._allocate()
         self._grad, self._device, self._address = grad, device, buffer._address
         self._buffer = buffer
@@ -414,7 +414,7 @@ cdef class NDArray:
         return export_capsule(self._buffer._h, form, device, max_version, dl_device, copy)
 
     def __copy__(self):
-        cdef NDArray copy = describe(
+        cdef NDArray copy = make_unallocated(
             type(self), self.dtype, self.element_shape, self.shape, self._needs_grad, self._needs_dual, self.device
         )
         copy.copy_from(self)
@@ -519,7 +519,7 @@ def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
         ValueError: An extent is out of range.
         CUDAError: The device has not enough memory.
     """
-    cdef NDArray made = new(NDArray, dtype, shape, needs_grad, needs_dual, device)
+    cdef NDArray made = make_array(NDArray, dtype, shape, needs_grad, needs_dual, device)
     made._ready()
     return made
 
@@ -530,27 +530,10 @@ def field(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     The first use, by a kernel or by the host, allocates the memory and fills it with zeros. Without a
     `device`, the field is on the device that is current at the first use.
     """
-    return new(Field, dtype, shape, needs_grad, needs_dual, device)
+    return make_array(Field, dtype, shape, needs_grad, needs_dual, device)
 
 
-def from_dlpack(array, dtype=None):
-    """Make an NDArray that shares the memory of another library's array, without a copy, and keeps that array alive.
-
-    Args:
-        array: An object with DLPack, ``__cuda_array_interface__`` or ``__array_interface__``, in device, managed or
-            pinned memory, in C order without gaps. The function does not wait for pending work of the other library.
-        dtype: A vector or matrix type, whose components are the last dimensions; None for elements that are numbers.
-
-    Raises:
-        TypeError: `array` is not an array, or its element type is unknown to kernels or differs from `dtype`.
-        ValueError: `array` has gaps, is read-only, is in other memory, or its last dimensions do not fit `dtype`.
-    """
-    from .foreign import view_memory
-
-    return view_memory(array, dtype)
-
-
-cdef NDArray new(cls, dtype, shape, needs_grad, needs_dual, device):
+cdef NDArray make_array(cls, dtype, shape, needs_grad, needs_dual, device):
     from .dtypes import accept_element
 
     element, inner = accept_element(dtype)
@@ -558,10 +541,10 @@ cdef NDArray new(cls, dtype, shape, needs_grad, needs_dual, device):
     if (needs_grad or needs_dual) and element.kind != "float":
         raise TypeError(f"an array of {element} has no gradient: needs_grad and needs_dual are for floats")
     where = None if device is None else Device(device)
-    return describe(cls, element, inner, extents, bool(needs_grad), bool(needs_dual), where)
+    return make_unallocated(cls, element, inner, extents, bool(needs_grad), bool(needs_dual), where)
 
 
-cdef NDArray describe(cls, dtype, tuple inner, tuple shape, bint needs_grad, bint needs_dual, device):
+cdef NDArray make_unallocated(cls, dtype, tuple inner, tuple shape, bint needs_grad, bint needs_dual, device):
     cdef NDArray self = cls.__new__(cls)
     self.dtype, self.element_shape, self.shape, self.size = dtype, inner, shape, 1
     self._device, self._needs_grad, self._needs_dual, self._itemsize = device, needs_grad, needs_dual, dtype.size
@@ -578,8 +561,8 @@ cdef NDArray describe(cls, dtype, tuple inner, tuple shape, bint needs_grad, bin
     return self
 
 
-cdef NDArray of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, device):
-    cdef NDArray self = describe(NDArray, dtype, inner, shape, False, False, device)
+cdef NDArray array_of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, device):
+    cdef NDArray self = make_unallocated(NDArray, dtype, inner, shape, False, False, device)
     self._address = buffer._address
     self._buffer = buffer
     self._changes.version = 0
@@ -610,7 +593,7 @@ def _rebuild(cls, name, inner, needs_grad, needs_dual, values, grad, dual):
     from cuda_graphs.compiler.ir.types import SCALARS
 
     shape = values.shape[: values.ndim - len(inner)]
-    cdef NDArray self = describe(cls, SCALARS[name], inner, shape, needs_grad, needs_dual, None)
+    cdef NDArray self = make_unallocated(cls, SCALARS[name], inner, shape, needs_grad, needs_dual, None)
     self.from_numpy(values)
     if grad is not None:
         self.grad.from_numpy(grad)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["fill", "gradient_of", "is_tensor", "set_values", "shown", "values_of"]
+__all__ = ["detached", "fill", "gradient_of", "is_tensor", "set_values", "values_of"]
 
 
 def is_tensor(value: Any) -> bool:
@@ -17,7 +17,7 @@ def is_tensor(value: Any) -> bool:
     return hasattr(value, "requires_grad") and hasattr(value, "detach") and hasattr(value, "is_leaf")
 
 
-def shown(tensor: Any) -> Any:
+def detached(tensor: Any) -> Any:
     """Return a tensor with the same memory that exposes its memory; a tensor with `requires_grad` refuses this."""
     return tensor.detach()
 
@@ -35,7 +35,7 @@ def gradient_of(tensor: Any, path: str) -> Any:
         )
     if tensor.grad is None:
         tensor.grad = tensor.detach().new_zeros(tensor.shape)
-        settle(tensor)
+        wait_for_stream(tensor)
     return tensor.grad
 
 
@@ -49,16 +49,16 @@ def values_of(tensor: Any) -> np.ndarray:
 def set_values(tensor: Any, values: np.ndarray) -> None:
     """Set the values, before all later launches on any stream."""
     tensor.detach().copy_(tensor.detach().new_tensor(values))
-    settle(tensor)
+    wait_for_stream(tensor)
 
 
 def fill(tensor: Any, value: float) -> None:
     """Set all elements to a value, before all later launches on any stream."""
     tensor.detach().fill_(value)
-    settle(tensor)
+    wait_for_stream(tensor)
 
 
-def settle(tensor: Any) -> None:
+def wait_for_stream(tensor: Any) -> None:
     """Wait for PyTorch's current stream on the device of the tensor."""
     if getattr(tensor, "is_cuda", False):
         sys.modules["torch"].cuda.current_stream(tensor.device).synchronize()

@@ -4,10 +4,10 @@ from cuda_graphs.kernels.arrays.reading cimport Reading
 
 
 # The extra leaf that follows the leaf of each array argument: none, the gradient, or the dual.
-cdef enum Beside:
-    kAlone
-    kWithGrad
-    kWithDual
+cdef enum ExtraLeaf:
+    kNoExtra
+    kGradient
+    kDual
 
 
 # Converts the argument of one parameter, or of one member of a parameter, into leaves and keys.
@@ -20,8 +20,11 @@ cdef class Reader:
     # Writes the leaves and keys of `value` to `r`.
     cdef int read(self, Reading* r, object value) except -1
 
+    # Returns True if `value` is a parameter of a graph, whose number comes with each launch.
+    cdef bint is_graph_parameter(self, Reading* r, object value) except -1
+
     # Adds the owners of the leaves of a graph node to `owners`: {index of a leaf: Buffer, array or Parameter}.
-    cdef int own(self, dict owners, object value) except -1
+    cdef int add_owners(self, dict owners, object value) except -1
 
     # Releases the template values of compiled code.
     cdef int forget(self) except -1
@@ -30,5 +33,5 @@ cdef class Reader:
     cdef object spec(self, object value)
 
 
-# Returns the Reader of a parameter. `leaf` and `key` are the next free indices; `beside` is a Beside.
-cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside=*)
+# Returns the Reader of a parameter. `leaf` and `key` are the next free indices; `extra_leaf` is an ExtraLeaf.
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf=*)

@@ -17,7 +17,7 @@ from libc.string cimport memcpy
 
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.numbers cimport as_int, is_address
-from cuda_graphs.kernels.arrays.foreign cimport Foreign, ForeignArray
+from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 
@@ -26,7 +26,7 @@ from cuda_graphs.compiler.language.signature import array_spec, is_template, mem
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.errors import ClosedBufferError
 from .constants import Interned
-from cuda_graphs.kernels.arrays.tensors import gradient_of, shown
+from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
 
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
@@ -42,7 +42,7 @@ cdef class Reader:
     cdef int read(self, Reading* r, object value) except -1:
         raise NotImplementedError
 
-    cdef int own(self, dict owners, object value) except -1:
+    cdef int add_owners(self, dict owners, object value) except -1:
         if isinstance(value, StandIn):
             owners[self.leaf] = value
         return 0
@@ -50,25 +50,24 @@ cdef class Reader:
     cdef int forget(self) except -1:
         return 0
 
+    cdef bint is_graph_parameter(self, Reading* r, object value) except -1:
+        """Return True if `value` is a parameter of a graph, whose number comes with each launch."""
+        if not isinstance(value, StandIn):
+            return False
+        if not r.in_graph:
+            raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value only in launches of its graph")
+        if value.type != self.annotation.name:
+            raise TypeError(f"parameter {self.path!r} takes {self.annotation}, but {value!r} has another type")
+        r.leaves[self.leaf].bits = 0
+        return True
+
     cdef object spec(self, object value):
         raise NotImplementedError
 
     def partner(self):
         """Return the kind of the extra leaf of an array: "grad" or "dual"."""
         cdef Array array = (<Tensor>self).array if isinstance(self, Tensor) else <Array>self
-        return "grad" if array.beside == kWithGrad else "dual"
-
-
-cdef bint stands_in(Reader self, Reading* r, object value) except -1:
-    """Return True if `value` is a parameter of a graph, whose number comes with each launch."""
-    if not isinstance(value, StandIn):
-        return False
-    if not r.in_graph:
-        raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value only in launches of its graph")
-    if value.type != self.annotation.name:
-        raise TypeError(f"parameter {self.path!r} takes {self.annotation}, but {value!r} has another type")
-    r.leaves[self.leaf].bits = 0
-    return True
+        return "grad" if array.extra_leaf == kGradient else "dual"
 
 
 cdef class Integer(Reader):
@@ -84,7 +83,7 @@ cdef class Integer(Reader):
         cdef int overflow = 0
         cdef long long number
         if not PyLong_Check(value):
-            if stands_in(self, r, value):
+            if self.is_graph_parameter(r, value):
                 return 0
             value = self._index(value)
         number = PyLong_AsLongLongAndOverflow(value, &overflow)
@@ -120,7 +119,7 @@ cdef class Bool(Reader):
 
     cdef int read(self, Reading* r, object value) except -1:
         if value is not True and value is not False:
-            if stands_in(self, r, value):
+            if self.is_graph_parameter(r, value):
                 return 0
             if is_address(value) or (
                 not hasattr(value, "__index__") and type(value).__name__ not in ("bool", "bool_")
@@ -150,7 +149,7 @@ cdef class Float(Reader):
         cdef float single
         if PyFloat_Check(value):
             number = PyFloat_AS_DOUBLE(value)
-        elif stands_in(self, r, value):
+        elif self.is_graph_parameter(r, value):
             return 0
         else:
             number = self._number(value)
@@ -188,7 +187,7 @@ cdef class Array(Reader):
     """Reads an NDArray, or an array of another library."""
 
     cdef uint64_t mask, wanted  # bits of the key that the declaration fixes, and their values
-    cdef int beside  # kind of the extra leaf, a Beside
+    cdef int extra_leaf  # kind of the extra leaf, an ExtraLeaf
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
@@ -213,8 +212,8 @@ cdef class Array(Reader):
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()
             r.leaves[self.leaf].changes = &own._changes
-            if self.beside != kAlone:
-                partner = own._grad if self.beside == kWithGrad else own._dual_or_none()
+            if self.extra_leaf != kNoExtra:
+                partner = own._grad if self.extra_leaf == kGradient else own._dual_or_none()
                 r.leaves[self.leaf + 1].extents = own._extents.data()
                 r.leaves[self.leaf + 1].bits = partner._address if partner is not None else 0
                 r.leaves[self.leaf + 1].changes = &partner._changes if partner is not None else NULL
@@ -224,10 +223,10 @@ cdef class Array(Reader):
             found = other.key
             r.leaves[self.leaf].bits = other.address
             r.leaves[self.leaf].extents = other.extents.data()
-            if self.beside != kAlone:
+            if self.extra_leaf != kNoExtra:
                 r.leaves[self.leaf + 1].bits = 0
                 r.leaves[self.leaf + 1].changes = NULL
-                if self.beside == kWithGrad and other.needs_grad and self.annotation.needs_grad is not False:
+                if self.extra_leaf == kGradient and other.needs_grad and self.annotation.needs_grad is not False:
                     grad = self._foreign(r, gradient_of(value, self.path), f"{self.path}.grad", self.leaf + 1)
                     r.leaves[self.leaf + 1].bits = grad.address
                     r.leaves[self.leaf + 1].extents = other.extents.data()
@@ -237,33 +236,33 @@ cdef class Array(Reader):
         r.keys[self.key] = found
         return 0
 
-    cdef int own(self, dict owners, object value) except -1:
+    cdef int add_owners(self, dict owners, object value) except -1:
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
         if value is not None:
-            owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else shown(value) if wants else value
+            owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else detached(value) if wants else value
         cdef NDArray partner = None
-        if isinstance(value, NDArray) and self.beside != kAlone:
-            partner = value.grad if self.beside == kWithGrad else value.dual
+        if isinstance(value, NDArray) and self.extra_leaf != kNoExtra:
+            partner = value.grad if self.extra_leaf == kGradient else value.dual
         if partner is not None:
             owners[self.leaf + 1] = partner._buffer
-        elif wants and self.beside == kWithGrad and self.annotation.needs_grad is not False:
+        elif wants and self.extra_leaf == kGradient and self.annotation.needs_grad is not False:
             owners[self.leaf + 1] = gradient_of(value, self.path)
         return 0
 
     cdef ForeignArray _foreign(self, Reading* r, object value, str path, Py_ssize_t leaf):
-        if r.staff == NULL:
-            staff = Foreign.__new__(Foreign)
-            Py_INCREF(staff)
-            r.staff = <PyObject*>staff
-        return (<Foreign>r.staff).add(value, path, leaf, self.annotation.inner)
+        if r.foreign == NULL:
+            foreign = ForeignArrays.__new__(ForeignArrays)
+            Py_INCREF(foreign)
+            r.foreign = <PyObject*>foreign
+        return (<ForeignArrays>r.foreign).add(value, path, leaf, self.annotation.inner)
 
     cdef object spec(self, object value):
-        cdef Foreign staff
+        cdef ForeignArrays foreign
         if value is None:
             return annotations.StaticSpec(None)
         if not isinstance(value, NDArray):
-            staff = Foreign.__new__(Foreign)
-            value = staff.add(value, self.path, self.leaf, self.annotation.inner)
+            foreign = ForeignArrays.__new__(ForeignArrays)
+            value = foreign.add(value, self.path, self.leaf, self.annotation.inner)
         return array_spec(self.annotation, value, f"parameter {self.path!r}")
 
 
@@ -286,11 +285,11 @@ cdef class Vector(Reader):
             part.read(r, found[i])
         return 0
 
-    cdef int own(self, dict owners, object value) except -1:
+    cdef int add_owners(self, dict owners, object value) except -1:
         cdef Reader part
         for reader, component in zip(self.parts, value):
             part = reader
-            part.own(owners, component)
+            part.add_owners(owners, component)
         return 0
 
     cdef object spec(self, object value):
@@ -319,11 +318,11 @@ cdef class Struct(Reader):
             member.read(r, found)
         return 0
 
-    cdef int own(self, dict owners, object value) except -1:
+    cdef int add_owners(self, dict owners, object value) except -1:
         cdef Reader member
         for name, reader in zip(self.names, self.members):
             member = reader
-            member.own(owners, getattr(value, name))
+            member.add_owners(owners, getattr(value, name))
         return 0
 
     cdef int forget(self) except -1:
@@ -346,8 +345,8 @@ cdef class Struct(Reader):
 cdef frozenset UNCHANGING = frozenset((bool, int, float, str, bytes, type(None), Field))
 
 
-cdef class Numbers:
-    """Numbers of the values of one template parameter, with a cache of the value of the last call."""
+cdef class ValueNumbers:
+    """ValueNumbers of the values of one template parameter, with a cache of the value of the last call."""
 
     cdef object interned, last
     cdef int64_t number
@@ -376,7 +375,7 @@ cdef class Numbers:
 cdef class Template(Reader):
     """Reads a template value; each value has its own number and its own code."""
 
-    cdef Numbers known
+    cdef ValueNumbers numbers
 
     def __cinit__(self):
         self.keys = 1
@@ -387,11 +386,11 @@ cdef class Template(Reader):
                 f"parameter {self.path!r} is a template and takes no NDArray, whose address is known only in a call: make "
                 "it a cg.field, or declare the parameter as cg.types.ndarray()"
             )
-        r.keys[self.key] = <uint64_t>self.known.number_of(value)
+        r.keys[self.key] = <uint64_t>self.numbers.number_of(value)
         return 0
 
     cdef int forget(self) except -1:
-        self.known.forget()
+        self.numbers.forget()
         return 0
 
     cdef object spec(self, object value):
@@ -403,7 +402,7 @@ cdef class Tensor(Reader):
     """Reads a field, which is a constant of the code, or an array."""
 
     cdef Array array
-    cdef Numbers known
+    cdef ValueNumbers numbers
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
@@ -411,14 +410,14 @@ cdef class Tensor(Reader):
     cdef int read(self, Reading* r, object value) except -1:
         if not isinstance(value, Field):
             return self.array.read(r, value)
-        r.keys[self.key] = OF_FIELD | <uint64_t>self.known.number_of(value)
+        r.keys[self.key] = OF_FIELD | <uint64_t>self.numbers.number_of(value)
         return 0
 
-    cdef int own(self, dict owners, object value) except -1:
-        return 0 if isinstance(value, Field) else self.array.own(owners, value)
+    cdef int add_owners(self, dict owners, object value) except -1:
+        return 0 if isinstance(value, Field) else self.array.add_owners(owners, value)
 
     cdef int forget(self) except -1:
-        self.known.forget()
+        self.numbers.forget()
         return 0
 
     cdef object spec(self, object value):
@@ -431,7 +430,7 @@ cdef class Fixed(Reader):
     cdef int read(self, Reading* r, object value) except -1:
         return 0
 
-    cdef int own(self, dict owners, object value) except -1:
+    cdef int add_owners(self, dict owners, object value) except -1:
         return 0
 
     cdef object spec(self, object value):
@@ -439,7 +438,7 @@ cdef class Fixed(Reader):
         return annotations.StaticSpec(self.annotation.value) if found is None else found
 
 
-cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside=kAlone):
+cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf=kNoExtra):
     cdef Reader self
     if isinstance(annotation, ScalarType):
         self = scalar_reader(annotation)
@@ -447,20 +446,20 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = vector_reader(annotation, path, leaf, key)
     elif isinstance(annotation, annotations.NDArray):
         self = array_reader(annotation)
-        if beside != kAlone:
-            (<Array>self).beside, self.leaves = beside, 2
+        if extra_leaf != kNoExtra:
+            (<Array>self).extra_leaf, self.leaves = extra_leaf, 2
     elif annotation is annotations.Tensor:
         self = Tensor.__new__(Tensor)
-        (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key, beside)
+        (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key, extra_leaf)
         self.leaves = (<Tensor>self).array.leaves
-        (<Tensor>self).known = Numbers()
+        (<Tensor>self).numbers = ValueNumbers()
     elif isinstance(annotation, annotations.Fixed):
         self = Fixed.__new__(Fixed)
     elif is_template(annotation):
         self = Template.__new__(Template)
-        (<Template>self).known = Numbers()
+        (<Template>self).numbers = ValueNumbers()
     else:
-        self = struct_reader(annotation, path, leaf, key, beside)
+        self = struct_reader(annotation, path, leaf, key, extra_leaf)
     self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key
     return self
 
@@ -502,7 +501,7 @@ cdef Reader vector_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
     return vector
 
 
-cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int beside):
+cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf):
     cdef Struct struct = Struct.__new__(Struct)
     cdef Reader part
     struct.names, struct.members = [], []
@@ -512,7 +511,7 @@ cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
         struct.cls = annotation
         declared = [(member.name, member_type(annotation, member)) for member in dataclasses.fields(annotation)]
     for name, kind in declared:
-        part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, beside)
+        part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, extra_leaf)
         struct.leaves += part.leaves
         struct.keys += part.keys
         struct.names.append(name)

@@ -13,11 +13,11 @@ import types
 from enum import Enum
 from typing import Any
 
-__all__ = ["Interned", "frozen"]
+__all__ = ["Interned", "freeze"]
 
 PLAIN = (bool, int, str, bytes, type(None))
 # Types whose objects compare by identity alone: their attributes are ignored.
-THEMSELVES = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Enum)
+BY_IDENTITY = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Enum)
 # Types whose methods return results that depend on the value alone.
 VALUES = (bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
@@ -34,7 +34,7 @@ def is_method_of_value(value: Any) -> bool:
     return type(value.__self__) in VALUES or is_of_numpy(value.__self__)
 
 
-def frozen(value: Any, depth: int = 8) -> Any:
+def freeze(value: Any, depth: int = 8) -> Any:
     """Return a hashable key that is equal for two values exactly if they make the same code."""
     kind = type(value)
     if kind in PLAIN:
@@ -42,20 +42,20 @@ def frozen(value: Any, depth: int = 8) -> Any:
     if kind is float:
         return kind, value.hex()  # distinguishes 0.0 from -0.0, and NaN equals NaN
     if isinstance(value, (tuple, list)):
-        return kind, tuple([frozen(each, depth) for each in value])
+        return kind, tuple([freeze(each, depth) for each in value])
     if isinstance(value, dict):
-        return kind, tuple([(frozen(k, depth), frozen(v, depth)) for k, v in value.items()])
+        return kind, tuple([(freeze(k, depth), freeze(v, depth)) for k, v in value.items()])
     if isinstance(value, (set, frozenset)):
-        return kind, frozenset([frozen(each, depth) for each in value])
+        return kind, frozenset([freeze(each, depth) for each in value])
     if is_of_numpy(value):
         return kind, str(value.dtype), getattr(value, "shape", ()), value.tobytes()
     if is_method_of_value(value):
-        return kind, value.__name__, frozen(value.__self__, depth)
+        return kind, value.__name__, freeze(value.__self__, depth)
     if kind is types.MethodType:
-        return kind, id(value.__func__), frozen(value.__self__, depth)
-    if isinstance(value, THEMSELVES) or depth == 0:
+        return kind, id(value.__func__), freeze(value.__self__, depth)
+    if isinstance(value, BY_IDENTITY) or depth == 0:
         return kind, id(value)
-    return kind, id(value), tuple([(name, frozen(each, depth - 1)) for name, each in members(value)])
+    return kind, id(value), tuple([(name, freeze(each, depth - 1)) for name, each in members(value)])
 
 
 def members(value: Any) -> list[tuple[str, Any]]:
@@ -88,7 +88,7 @@ class Interned:
 
     def number(self, value: Any) -> int:
         """Return the number of a value; values that make the same code have the same number."""
-        key = frozen(value)
+        key = freeze(value)
         found = self.numbers.get(key)
         if found is None:
             found = self.numbers.setdefault(key, (next(self.next), value))

@@ -10,7 +10,8 @@ from typing import Any, overload
 
 from cuda_graphs.compiler.language.signature import is_method
 
-from .function import KernelFunction, kernel_of
+from .function import KernelFunction
+from .kernel_factory import kernel_of
 from .options import Options
 
 __all__ = ["kernel"]

@@ -2,80 +2,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """`@kernel`: a Python function that runs on the device.
 
-A call converts its arguments to leaves and a key (arguments.pyx), finds the specialisation for the key, and launches
-it. Only the compilation of a specialisation reads the source of the function.
+A call finds the specialisation of its arguments (specialiser.pyx) and selects a strategy by the state of its stream: it
+adds nodes to a capture (capture_strategy.pyx), launches a graph (replay_strategy.pyx), or launches the tasks one by one
+(launch_strategy.pyx).
 """
 
 import functools
-import logging
-import threading
-from collections import OrderedDict
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.ref cimport Py_XDECREF
-from libc.stdint cimport int32_t, uint64_t, uintptr_t
-from libc.string cimport memcmp
+from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUcontext, CUresult
-from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
-from cuda_graphs.core.graphs.graph_handles cimport current_context
-from cuda_graphs.core.resources.handles cimport raw_of
-from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
-from .arguments cimport Reader, kAlone, kWithDual, kWithGrad, reader_of
-from .captures cimport captures_for_others, is_captured
-from cuda_graphs.kernels.arrays.foreign cimport Foreign
-from .guards cimport Guards
+from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.kernels.gradients.recording cimport instead_of, is_watched, note_call, note_capture
-from cuda_graphs.kernels.graph.replay cimport Replay, build
-from cuda_graphs.kernels.arrays.keep_alive cimport keep as keep_until_done
+from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+from .arguments cimport Reader, kDual, kGradient, kNoExtra
+from .call_hooks cimport replacement_of, has_hook, after_call
+from .capture_strategy cimport CaptureStrategy
+from .captures cimport captures_for_others, is_captured
+from .launch_strategy cimport LaunchStrategy
+from .replay_strategy cimport replay_strategy
 from .specialisation cimport Specialisation
+from .specialiser cimport HeapReading, Specialiser, specialiser_of
+from .strategy cimport Strategy
 
-from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM, default_stream
-from cuda_graphs.compiler import trace
-from cuda_graphs.compiler.artifact import START
-from cuda_graphs.compiler.cache.artifact_cache import cached_compile
-from cuda_graphs.compiler.errors import CompileError
-from cuda_graphs.compiler.language.signature import declared, has_gradient, names_gradients
-from cuda_graphs.errors import CUDANotSupportedError
-from cuda_graphs.graph.capture.capture_end import BorrowedCapture, CapturedPlace
-from .kernel_registry import know
+from cuda_graphs.compiler.language.signature import names_gradients
 from cuda_graphs.graph.definition import GraphDef
-from cuda_graphs.kernels.graph.checkpoints import labels_of, number_of, status_of
-from cuda_graphs.kernels.graph.emission import Emission
-from cuda_graphs.kernels.graph.graph_stats import GraphStats
-from .field_names import with_field_names
-from .keywords import ordered
-from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering
-from .options import GRAPHS_ARE_ON
-from .arguments import leaf_paths
-from .guards import guards_of
-from .specialisation import load
-from cuda_graphs.kernels.targets import current_device, target_of
+from cuda_graphs.kernels.graph.checkpoints import number_of
+from cuda_graphs.objects.device.stream import default_stream
+from .kernel_registry import register_kernel
 
 cdef enum:
     FEW = 32  # leaves and keys that fit on the C stack
 
-MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
-cdef bint graphs_are_on = GRAPHS_ARE_ON
-
-# Keywords of a call that a kernel cannot use as names of parameters.
-RESERVED = ("stream",)
-
-log = logging.getLogger("cuda_graphs")
-
 cdef Stream usual_stream = default_stream()
-cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # a separate stream in each thread
-
-
-cdef class _Taken:
-    """The leaves and keys of one call on the heap, for calls that need not be fast."""
-
-    def __dealloc__(self):
-        Py_XDECREF(self.r.staff)
-        Py_XDECREF(self.r.members)
 
 
 cdef class KernelFunction:
@@ -107,138 +68,84 @@ cdef class KernelFunction:
             if given is not None:
                 stream = Stream_accept(given)
             if keywords:
-                args = self._order(args, keywords)
-        if is_watched():
-            other = instead_of(self, args, stream)
+                args = self.specialiser.order(args, keywords)
+        if has_hook():
+            other = replacement_of(self, args, stream)
             if other is not None:
                 return other(*args, stream=stream)
         r.leaves, r.keys = few_leaves, few_keys
-        r.staff = r.members = NULL
+        r.foreign = r.members = NULL
         r.in_graph = False
-        if self.leaves > FEW:
-            leaves.resize(self.leaves)
+        if self.specialiser.leaves > FEW:
+            leaves.resize(self.specialiser.leaves)
             r.leaves = leaves.data()
-        if self.keys > FEW:
-            keys.resize(self.keys)
+        if self.specialiser.keys > FEW:
+            keys.resize(self.specialiser.keys)
             r.keys = keys.data()
         try:
-            self._read(&r, args)
-            result = self._run(&r, args, stream)
+            self.specialiser.read(&r, args)
+            result = self._run(&r, stream)
         finally:
-            Py_XDECREF(r.staff)
+            Py_XDECREF(r.foreign)
             Py_XDECREF(r.members)
-        if self.mode is None:
-            note_call(self, args, stream)
+        if self.specialiser.mode is None:
+            after_call(self, args, stream)
         return result
 
-    cdef _Taken _taken(self, tuple args, bint in_graph):
-        cdef _Taken taken = _Taken.__new__(_Taken)
-        taken.leaves.resize(self.leaves)
-        taken.keys.resize(self.keys)
-        taken.r.leaves, taken.r.keys, taken.r.in_graph = taken.leaves.data(), taken.keys.data(), in_graph
-        self._read(&taken.r, args)
-        return taken
+    cdef object _run(self, Reading* r, Stream stream):
+        cdef Specialisation code = self.specialiser.find(r)
+        cdef StreamHandle handle = stream._h  # read once: another thread may close the stream meanwhile
+        if not handle:
+            stream._check_open()
+        if code.disjoint.size():
+            code.check_disjoint(r.leaves)
+        self.called = code
+        if self.replay is not None:
+            self.replay.replayed = False
+        return self._strategy(code, r, handle).call(code, r, stream, handle)
 
-    cdef tuple _order(self, tuple args, dict keywords):
-        """Return the arguments in the order of the parameters."""
-        return ordered(self.name, self.names, self.index_of, args, keywords)
+    cdef Strategy _strategy(self, Specialisation code, Reading* r, const StreamHandle& handle):
+        """Return the strategy of a call on a stream."""
+        cdef bint replays
+        if may_be_captured(handle) and is_captured(handle):
+            return self.capture
+        if self.replay is None:  # the driver adds launches to the captures of other code
+            return self.launch
+        replays = self.specialiser.is_replayed and code.is_replayable
+        # A replay detects a capture itself.
+        if (r.foreign != NULL or not replays) and captures_for_others(handle):
+            return self.capture
+        return self.replay if replays else self.launch
 
-    cdef int _read(self, Reading* r, tuple args) except -1:
-        cdef Py_ssize_t i
-        if len(args) != len(self.readers):
-            lacking = ", ".join(self.names[len(args) :])
-            raise TypeError(
-                f"{self.name}() takes {len(self.readers)} arguments ({', '.join(self.names)}), got {len(args)}"
-                + (f": {lacking} missing" if lacking else "")
-            )
-        for i in range(len(self.readers)):
-            (<Reader>self.readers[i]).read(r, args[i])
-        if self.has_checkpoints:
-            r.leaves[self.start].bits = 0
-        return 0
+    @property
+    def mode(self):
+        """The derivative that the code computes, one of the compiler's MODES; None for the kernel itself."""
+        return self.specialiser.mode
 
-    cdef Specialisation _find(self, Reading* r, tuple args):
-        # The nodes may become part of any graph, so embedded code does not rely on initial values of its conditions.
-        cdef bint embedded = self.is_graph and r.in_graph
-        cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
-        cdef Specialisation found = self.last
-        cdef bytes last_key = self.last_key
-        if found is not None and not embedded:
-            if size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0:
-                if (<Guards>found.guards).hold():
-                    return found
-        key = (embedded, PyBytes_FromStringAndSize(<char*>r.keys, size))
-        current_device()  # raises in a forked child, where the lock may stay locked forever
-        with self.lock:
-            for found in self.known.get(key, ()):
-                if (<Guards>found.guards).hold():
-                    break
-            else:
-                found = self._compile(args, embedded)
-                self.known.setdefault(key, []).append(found)
-            if embedded:
-                return found
-            self.last = None  # other threads never see a key together with the code of another key
-            self.last_key = key[1]
-            self.last = found
-        return found
+    @property
+    def debug(self):
+        return bool(self.specialiser.options.debug)
 
-    def _signature(self, args):
-        """Return the compiler's description of each argument, by parameter name."""
-        cdef Reader reader
-        specs = {}
-        for name, value, each in zip(self.names, args, self.readers):
-            reader = each
-            specs[name] = reader.spec(value)
-        return specs
+    @property
+    def fast_math(self):
+        return bool(self.specialiser.options.fast_math)
 
-    def _compile(self, args, embedded, is_refused=False):
-        signature = self._signature(args)
-        leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
-        if self.has_checkpoints:
-            leaves[START] = self.start
-        current_device()
-        target, shape = target_of(self.fast_math)
-        try:
-            lowering = self.options.lowering(False, False) if is_refused else self._lowering(embedded)
-            artifact = self._artifact(signature, target, *lowering)
-        except CompileError as error:
-            raise self._shown(error)
-        guards = guards_of(artifact.free_values)
-        if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed() and not is_refused:
-            log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
-        found = load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
-        (<Specialisation>found).has_gradients = any(map(has_gradient, signature.values()))
-        return found
+    @property
+    def is_graph(self):
+        return bool(self.specialiser.is_graph)
 
-    def _lowering(self, embedded):
-        """Return the Lowering. The host runs the control flow between the tasks of gradients and of forward mode."""
-        if self.mode is not None:
-            return Lowering("host", None) if self.options.graph else NO_LOWERING
-        return self.options.lowering(embedded, self._is_replayed())
-
-    cdef bint _is_replayed(self) noexcept:
-        """Return True if calls launch one graph."""
-        return self.is_graph and graphs_are_on and not self.debug
-
-    def _artifact(self, signature, target, graph, chain):
-        options = {"graph": graph, "chain": chain, "mode": self.mode, "checkpoints": bool(self.has_checkpoints)}
-        if self.debug:  # the cache on disk does not keep the checks of debug code
-            from cuda_graphs.compiler.pipeline import compile_kernel
-
-            return compile_kernel(self.function, signature, target, debug=True, reports=True, **options)
-        return cached_compile(self.function, signature, target, **options)
+    @property
+    def has_checkpoints(self):
+        return bool(self.specialiser.options.checkpoints)
 
     @property
     def grad(self):
         """The GradientFunction, which takes the arguments of the kernel. A gradient raises AttributeError."""
         if self.mode is not None:
-            raise AttributeError(f"{self.name} is a gradient and has no gradient: there are no second derivatives")
-        with self.lock:
+            raise AttributeError(f"{self.__name__} is a gradient and has no gradient: there are no second derivatives")
+        with self.specialiser.lock:
             if self.gradient is None:
-                from cuda_graphs.kernels.gradients.gradient import gradient_of
-
-                self.gradient = gradient_of(self)
+                self.gradient = self.make_gradient(self)
             return self.gradient
 
     def forward(self, mode="forward"):
@@ -247,22 +154,16 @@ cdef class KernelFunction:
         The mode "constant" treats the duals of the arrays that the kernel reads as 0.
         """
         cdef KernelFunction found
-        with self.lock:
+        with self.specialiser.lock:
             found = self.forwards.get(mode)
             if found is None:
-                found = begin(KernelFunction, self.function, self.options, self.annotations, kWithDual)
-                found.mode, found.is_graph = mode, False
-                self.forwards[mode] = found
+                found = self.forwards[mode] = derived_from(KernelFunction, self, kDual, mode)
             return found
 
     @property
     def grad_stats(self):
         """The GradStats, which count the work of all calls of `grad`."""
         return self.grad.stats
-
-    def _shown(self, error):
-        """Return a CompileError without the frames of the compiler. CUDA_GRAPHS_DEBUG keeps the frames."""
-        return error if trace.level() else with_field_names(error, self.function).with_traceback(None)
 
     def compile(self, *args, **keywords):
         """Compile for the types of these arguments, as a call does, without running the kernel.
@@ -271,186 +172,27 @@ cdef class KernelFunction:
             TypeError: The arguments do not fit the parameters.
             CompileError: The function cannot be compiled for the arguments.
         """
-        self._specialisation(self._order(args, keywords))
+        self.specialiser.find_for(self.specialiser.order(args, keywords))
 
     def fields(self, *args):
         """Return the fields that the kernel uses in calls with arguments of these types."""
-        return self._specialisation(args).fields
+        return self.specialiser.find_for(args).fields
 
     def has_gradient(self, *args):
         """Return True if an array among the arguments, or a field that the kernel uses, has a gradient."""
-        cdef Specialisation code = self._specialisation(args)
+        cdef Specialisation code = self.specialiser.find_for(args)
         return code.has_gradients or any([field.needs_grad for field in code.fields])
-
-    cdef Specialisation _specialisation(self, tuple args):
-        cdef _Taken taken = self._taken(args, False)
-        return self._find(&taken.r, args)
-
-    cdef tuple _launches(self, tuple args):
-        """Return the list of Specialisation.launches, and the plan."""
-        cdef _Taken taken = self._taken(args, True)
-        cdef Specialisation code = self._find(&taken.r, args)
-        cdef dict owners = {}
-        code.check_apart(taken.r.leaves)
-        if taken.r.staff != NULL:
-            (<Foreign>taken.r.staff).check_stays(code.writes)
-        for reader, value in zip(self.readers, args):
-            (<Reader>reader).own(owners, value)
-        code.note_changes(taken.r.leaves, NULL, True)
-        return code.launches(taken.r.leaves, owners, self._temps(code, taken.r.leaves, owners)), code.artifact.plan
-
-    cdef list _temps(self, Specialisation code, const Leaf* leaves, dict owners):
-        """Return new memory for the temporary arrays of a graph."""
-        return code.new_temps()
 
     def __cuda_graph_emit__(self, node, args):
         """Add a KernelNode for each task after `node`, for `node.call(kernel, *args)`, and return the last node."""
-        emission = Emission(node, *self._launches(tuple(args)))
-        return node.join() if emission.last is node else emission.last
+        return self.capture.add_nodes(node, args)
 
     def __cuda_graph_kernel__(self, config, args):
         """Return (config, Kernel, arguments) of a kernel with one task.
 
         Any grid of one dimension runs all iterations.
         """
-        found, plan = self._launches(tuple(args))
-        if len(found) != 1 or plan != (0,):
-            raise ValueError(
-                f"{self.name}() has {len(found)} tasks, one for each loop at the top level and one for the statements between "
-                "two loops: add the kernel with call(), which makes a node for each task"
-            )
-        (task,) = found
-        if task.config.is_cooperative and config is not None:
-            raise ValueError(
-                f"{self.name}() is one cooperative launch, which sets its own grid: add the kernel with call()"
-            )
-        if self.debug:  # a launch outside a graph does not keep the memory that asserts write to
-            from cuda_graphs.kernels.debug.reports import keep
-
-            keep(task.arguments)
-        return task.config if config is None else config, task.kernel, task.arguments
-
-    cdef object _run(self, Reading* r, tuple args, Stream stream, object label=None):
-        cdef Specialisation code = self._find(r, args)
-        stream._check_open()  # reading an argument may have closed it
-        if code.apart.size():
-            code.check_apart(r.leaves)
-        cdef Foreign staff = <Foreign>r.staff if r.staff != NULL else None
-        cdef int32_t yielded = -1
-        result = None
-        self.called, self.replayed = code, False
-        if may_be_captured(stream._h) and is_captured(stream._h):
-            self._capture(args, stream, label)
-            return None
-        cdef bint replays = self._is_replayed() and code.is_replayable
-        cdef Replay replay = None
-        # A replay detects a capture itself.
-        if self.is_graph and (staff is not None or not replays) and self._capture_for_others(args, stream, label):
-            return None
-        if replays:
-            replay = self._replay_or_none(code, r)
-            if replay is None:
-                self.called = code = self._instead_of(code, args)
-        if label is not None:
-            r.leaves[self.start].bits = <uint64_t>number_of(self.name, code.labels, label)
-        if staff is not None:
-            staff.bring(stream, code.writes, r)
-        try:
-            if replay is not None:
-                if not replay.run(r.leaves, stream, &yielded):
-                    if self._capture_for_others(args, stream, label):
-                        return None
-                    check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {self.name} on {stream!r}")
-                elif code.state >= 0:
-                    result = status_of(code.labels, yielded)
-            else:
-                result = self._launch(code, r, args, stream)
-        finally:  # after the launch: a reader before it must see the old version
-            code.note_changes(r.leaves, raw_of(stream._h), False)
-        if staff is not None:
-            staff.finish(stream)
-        cdef bint keeps = (stream is not usual_stream or usual_is_of_thread) and code.leaves_memory
-        if (keeps or code.prints) and captures_for_others(stream._h):
-            return result
-        if code.prints:
-            stream.sync()
-        if keeps:
-            keep_until_done(stream, args if r.members == NULL else (args, <list>r.members))
-        return result
-
-    cdef object _launch(self, Specialisation code, Reading* r, tuple args, Stream stream):
-        """Launch the tasks, and return the results of the kernel."""
-        if code.answers:
-            return code.launch_for_results(r.leaves, stream, NULL)
-        code.launch(r.leaves, stream, NULL)
-        return None
-
-    cdef int _capture(self, tuple args, Stream stream, object label) except -1:
-        """Add the nodes of a call to the graph that the stream captures."""
-        if label is not None:
-            raise RuntimeError(f"{self.name}.resume() on {stream!r}, which is being captured: a capture has no CheckpointStatus")
-        note_capture(self)
-        Emission(CapturedPlace(stream), *self._launches(args))
-        return 0
-
-    cdef bint _capture_for_others(self, tuple args, Stream stream, object label) except -1:
-        """Add the nodes if code outside this package captures the stream; return True if it does."""
-        with BorrowedCapture(stream) as capture:
-            if capture.is_there:
-                self._capture(args, stream, label)
-                self.replayed = False
-            return capture.is_there
-
-    cdef Replay _replay_or_none(self, Specialisation code, Reading* r):
-        """Return the Replay, or None if the driver cannot build the graph."""
-        try:
-            return self._replay(code, r)
-        except CUDANotSupportedError as error:
-            if self.loop != "auto":
-                raise
-            log.info("%s() launches its tasks one by one: the driver builds no graph of them (%s)", self.name, error)
-            return None
-
-    cdef Specialisation _instead_of(self, Specialisation code, tuple args):
-        """Replace `code`, whose graph the driver cannot build, by code that needs no graph, and return the new code."""
-        cdef Specialisation other
-        with self.lock:
-            if code.instead is None:
-                other = self._compile(args, False, is_refused=True)
-                other.is_refused, other.is_replayable = True, False
-                code.instead = other
-                for found in self.known.values():
-                    found[:] = [other if each is code else each for each in found]
-                self.last = None
-            return code.instead
-
-    cdef Replay _replay(self, Specialisation code, Reading* r):
-        """Return the Replay of the specialisation in the current context, and build it if necessary."""
-        cdef CUcontext context = NULL
-        cdef Replay found = self.replay
-        cdef CUresult status
-        with nogil:
-            current_context(&context)
-        if found is not None and found.code is code and found.context == context and context != NULL:
-            self.replayed = True
-            return found
-        current_device()  # sets the current context of a new thread
-        with nogil:
-            status = current_context(&context)
-        check_attempt(status, f"ask for the context of {self.name}()")
-        key = code, <uintptr_t>context
-        with self.lock:
-            found = self.replays.get(key)
-            self.replayed = found is not None
-            if found is None:
-                found = build(code, r.leaves, context)
-                self.builds += 1
-                self.replays[key] = found
-                while len(self.replays) > MOST_GRAPHS:
-                    self.replays.popitem(last=False)
-            self.replays.move_to_end(key)
-            self.replay = found
-        return found
+        return self.capture.single_node(config, args)
 
     def resume(self, *args, from_checkpoint, stream=None, **keywords):
         """Call a kernel with checkpoints, and skip the work before a checkpoint.
@@ -469,19 +211,21 @@ cdef class KernelFunction:
             ValueError: The kernel has no checkpoint with this label.
             RuntimeError: The stream is being captured.
         """
-        cdef _Taken taken
-        if not self.has_checkpoints:
-            raise AttributeError(f"{self.name} has no checkpoints: write @cg.kernel(graph=True, checkpoints=True)")
+        cdef HeapReading reading
+        cdef str name = self.__name__
+        if not self.specialiser.has_checkpoints:
+            raise AttributeError(f"{name} has no checkpoints: write @cg.kernel(graph=True, checkpoints=True)")
         if from_checkpoint is None:
-            raise TypeError(f"{self.name}.resume(): from_checkpoint must be a label, not None")
-        args = self._order(args, keywords)
-        taken = self._taken(args, False)
-        return self._run(&taken.r, args, usual_stream if stream is None else Stream_accept(stream), from_checkpoint)
+            raise TypeError(f"{name}.resume(): from_checkpoint must be a label, not None")
+        reading = self.specialiser.read_to_heap(self.specialiser.order(args, keywords), False)
+        labels = self.specialiser.find(&reading.r).labels
+        reading.r.leaves[self.specialiser.start].bits = <uint64_t>number_of(name, labels, from_checkpoint)
+        return self._run(&reading.r, usual_stream if stream is None else Stream_accept(stream))
 
     def graph(self, *args, **keywords):
         """Return a GraphDef with the nodes of a call with these arguments, to inspect, to draw, or to extend."""
         definition = GraphDef()
-        definition.call(self, *self._order(args, keywords))
+        definition.call(self, *self.specialiser.order(args, keywords))
         return definition
 
     def explain(self, *args, **keywords):
@@ -495,26 +239,21 @@ cdef class KernelFunction:
         """
         from cuda_graphs.kernels.debug.explanation import explain
 
-        args = self._order(args, keywords)
-        code = self._specialisation(args)
-        annotations = {name: (<Reader>reader).annotation for name, reader in zip(self.names, self.readers)}
-        why = self.options.why(code.artifact, code.is_refused)
-        return explain(self.function, annotations, self._signature(args), code.artifact, why)
+        cdef Specialisation code
+        cdef dict annotations = {}
+        args = self.specialiser.order(args, keywords)
+        code = self.specialiser.find_for(args)
+        for name, reader in zip(self.specialiser.names, self.specialiser.readers):
+            annotations[name] = (<Reader>reader).annotation
+        why = self.specialiser.options.why(code.artifact, code.is_refused)
+        return explain(self.specialiser.function, annotations, self.specialiser.signature(args), code.artifact, why)
 
     @property
     def graph_stats(self):
         """The GraphStats of a graph kernel. Other kernels raise AttributeError."""
-        if not self.is_graph:
-            raise AttributeError(f"{self.name} is not a graph kernel: write @cg.kernel(graph=True)")
-        last, code = self.replay, self.called
-        return GraphStats(
-            graphs=len(self.replays),
-            builds=self.builds,
-            replayed=bool(self.replayed),
-            nodes=last.count if last is not None else 0,
-            tasks=sum([max(1, len(task.resident_tasks)) for task in code.artifact.tasks]) if code is not None else 0,
-            lowering=code.artifact.lowering if code is not None else None,
-        )
+        if self.replay is None:
+            raise AttributeError(f"{self.__name__} is not a graph kernel: write @cg.kernel(graph=True)")
+        return self.replay.stats(self.called)
 
     def inspect(self, *args, target=None, **keywords):
         """Return an Inspection of the specialisation for these arguments: IR, LLVM IR, and assembly or PTX, as text.
@@ -529,56 +268,50 @@ cdef class KernelFunction:
         """
         from cuda_graphs.kernels.debug.inspection import Inspection
 
-        return Inspection(self.function, self._signature(self._order(args, keywords)), target, self)
+        signature = self.specialiser.signature(self.specialiser.order(args, keywords))
+        lowering, options = self.specialiser.lowering(False), self.specialiser.options
+        return Inspection(self.specialiser.function, signature, target, lowering, options, self.specialiser.mode)
 
     def forget(self):
         """Drop the compiled code and the template values: the next call compiles again. Running work continues."""
-        cdef Reader reader
-        with self.lock:
-            self.last = self.called = self.replay = None
-            self.replayed = False
+        with self.specialiser.lock:
+            self.called = None
             if self.gradient is not None:
                 self.gradient.forget()
             self.forwards.clear()
-            self.known.clear()
-            for each in self.readers:
-                reader = each
-                reader.forget()
-            self.replays.clear()
+            self.specialiser.forget()
+            if self.replay is not None:
+                self.replay.forget()
 
     def __repr__(self):
         given = {"debug": self.debug, "fast_math": self.fast_math, "graph": self.is_graph, "checkpoints": self.has_checkpoints}
         options = "".join(f" {name}=True" for name, is_on in given.items() if is_on)
-        made = sum(len(found) for found in self.known.values())
-        return f"<kernel {self.__qualname__}({', '.join(self.names)}){options}, {made} specialisations>"
+        names = ", ".join(self.specialiser.names)
+        return f"<kernel {self.__qualname__}({names}){options}, {self.specialiser.count()} specialisations>"
 
 
-def kernel_of(function, options, known=None):
-    """Return the kernel of a function. `known` holds annotations that are missing in its source, by parameter."""
-    return begin(KernelFunction, function, options, known, kWithGrad if names_gradients(function) else kAlone)
+def make_kernel(function, options, annotations, make_gradient):
+    """Return the kernel of a function, as `kernel_factory.kernel_of` does. `make_gradient` makes its GradientFunction."""
+    cdef int extra_leaf = kGradient if names_gradients(function) else kNoExtra
+    cdef KernelFunction self = make(KernelFunction, function, options, annotations, extra_leaf, None)
+    self.make_gradient = make_gradient
+    return self
 
 
-cdef KernelFunction begin(cls, function, options, known, int beside):
+cdef KernelFunction derived_from(object cls, KernelFunction primal, int extra_leaf, object mode):
+    cdef Specialiser of = primal.specialiser
+    return make(cls, of.function, of.options, of.annotations, extra_leaf, mode)
+
+
+cdef KernelFunction make(object cls, object function, object options, object annotations, int extra_leaf, object mode):
     cdef KernelFunction self = cls.__new__(cls)
-    cdef Reader reader
     functools.update_wrapper(self, function)
-    self.options, self.annotations = options, known
-    self.function, self.name = function, function.__name__
-    self.debug, self.fast_math, self.is_graph, self.loop, _, self.has_checkpoints = options
-    self.replays, self.forwards = OrderedDict(), {}
-    self.readers, self.known, self.lock = [], {}, threading.RLock()
-    parameters = declared(function, known)
-    for name, annotation in parameters.items():
-        if name in RESERVED:
-            raise TypeError(f"{function.__name__}: a parameter of a kernel cannot be called {name!r}, a keyword of every call")
-        reader = reader_of(annotation, name, self.leaves, self.keys, beside)
-        self.leaves += reader.leaves
-        self.keys += reader.keys
-        self.readers.append(reader)
-    if self.has_checkpoints:
-        self.start = self.leaves
-        self.leaves += 1
-    self.names = tuple(parameters)
-    self.index_of = {name: i for i, name in enumerate(self.names)}
-    know(self)
+    self.specialiser = specialiser_of(function, options, annotations, extra_leaf, mode)
+    self.forwards = {}
+    self.capture = CaptureStrategy.__new__(CaptureStrategy)
+    self.capture.specialiser = self.specialiser
+    self.launch = LaunchStrategy.__new__(LaunchStrategy)
+    if self.specialiser.is_graph:
+        self.replay = replay_strategy(self.specialiser, self.capture, self.launch)
+    register_kernel(self)
     return self

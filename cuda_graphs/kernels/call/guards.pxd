@@ -4,7 +4,7 @@
 
 # The globals and closure variables that one specialisation captured.
 cdef class Guards:
-    cdef list checks
+    cdef list guards
 
     # Returns True if all captured values are unchanged.
     cdef bint hold(self) except -1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guards: checks that globals and closure variables, which are constants of code, have not changed.
 
-Each call runs the checks. A check looks up the name and compares identities. It compares values only if it finds
+Each call runs the guards. A guard looks up the name and compares identities. It compares values only if it finds
 another object. Containers and objects of NumPy change in place, so their values are compared in each call.
 """
 
@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 
 from cuda_graphs.compiler.frontend.free_values import CONTAINERS
 from cuda_graphs.compiler.language.free_names import is_ours
-from .constants import frozen, is_method_of_value, is_of_numpy
+from .constants import freeze, is_method_of_value, is_of_numpy
 
 # Immutable numbers and strings: two objects with the same value make the same code.
 PLAIN = (bool, int, float, str, bytes, type(None))
@@ -23,20 +23,20 @@ PLAIN = (bool, int, float, str, bytes, type(None))
 CHANGING = (*CONTAINERS, types.MethodType)
 
 
-cdef class Check:
+cdef class Guard:
     """The check of one name, or of an attribute behind a name."""
 
-    cdef dict space        # globals with the name; None if it is in `cell`
+    cdef dict namespace        # globals with the name; None if it is in `cell`
     cdef object cell
     cdef str name
     cdef tuple attributes
-    cdef object wanted     # captured value; its frozen form if `changing`
+    cdef object expected     # value that the code was compiled for; its frozen form if `changing`
     cdef bint changing
 
     cdef object _now(self):
         cdef PyObject* found
-        if self.space is not None:
-            found = PyDict_GetItem(self.space, self.name)
+        if self.namespace is not None:
+            found = PyDict_GetItem(self.namespace, self.name)
             if found == NULL:
                 raise LookupError(self.name)
             value = <object>found
@@ -52,17 +52,17 @@ cdef class Check:
         except (LookupError, AttributeError, ValueError):  # the name is gone; an empty cell raises ValueError
             return False
         if self.changing:
-            return frozen(now) == self.wanted
-        return now is self.wanted or (type(now) in PLAIN and frozen(now) == frozen(self.wanted))
+            return freeze(now) == self.expected
+        return now is self.expected or (type(now) in PLAIN and freeze(now) == freeze(self.expected))
 
 
 cdef class Guards:
     """The globals and closure variables that one specialisation captured."""
 
     cdef bint hold(self) except -1:
-        cdef Check check
-        for check in self.checks:
-            if not check._holds():
+        cdef Guard guard
+        for guard in self.guards:
+            if not guard._holds():
                 return False
         return True
 
@@ -70,30 +70,30 @@ cdef class Guards:
 def guards_of(free_values) -> Guards:
     """Return the Guards for {function: {path: value}} of a kernel and of the functions that it inlines."""
     cdef Guards self = Guards.__new__(Guards)
-    self.checks = []
+    self.guards = []
     for function, paths in free_values.items():
         if not is_ours(function):  # functions of this package capture only constants
-            checks = [check_of(function, path, value) for path, value in paths.items()]
-            self.checks += [check for check in checks if check is not None]
+            guards = [guard_of(function, path, value) for path, value in paths.items()]
+            self.guards += [guard for guard in guards if guard is not None]
     return self
 
 
-cdef Check check_of(function, str path, value):
-    """Return the check of a path; None for a constant of Python or of this package."""
+cdef Guard guard_of(function, str path, value):
+    """Return the guard of a path; None for a constant of Python or of this package."""
     root, *attributes = path.split(".")
-    cdef Check self = Check.__new__(Check)
+    cdef Guard self = Guard.__new__(Guard)
     self.name, self.attributes = sys.intern(root), tuple(attributes)
     cells = function.__code__.co_freevars
     if root in cells:
         self.cell = function.__closure__[cells.index(root)]
         start = self.cell.cell_contents
     elif root in function.__globals__:
-        self.space = function.__globals__
-        start = self.space[root]
+        self.namespace = function.__globals__
+        start = self.namespace[root]
     else:
         return None
     if attributes and isinstance(start, types.ModuleType) and start.__name__.partition(".")[0] in ("cuda_graphs", "math", "numpy"):
         return None
     self.changing = isinstance(value, CHANGING) or is_of_numpy(value) or is_method_of_value(value)
-    self.wanted = frozen(value) if self.changing else value
+    self.expected = freeze(value) if self.changing else value
     return self

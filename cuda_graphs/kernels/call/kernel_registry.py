@@ -8,17 +8,22 @@ The registry takes no lock. If a thread held a lock during a fork, the child wou
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from .function import KernelFunction
-
-__all__ = ["know", "reset"]
-
-_kernels: weakref.WeakValueDictionary[int, KernelFunction] = weakref.WeakValueDictionary()
+__all__ = ["register_kernel", "reset"]
 
 
-def know(kernel: KernelFunction) -> None:
+class Kernel(Protocol):
+    """A KernelFunction."""
+
+    def forget(self) -> None:
+        """Drop the compiled code."""
+
+
+_kernels: weakref.WeakValueDictionary[int, Kernel] = weakref.WeakValueDictionary()
+
+
+def register_kernel(kernel: Kernel) -> None:
     """Register a kernel for `reset`, as long as the kernel is alive."""
     _kernels[id(kernel)] = kernel
 

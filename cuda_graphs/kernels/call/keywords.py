@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["ordered"]
+__all__ = ["positional_arguments"]
 
 
-def ordered(
+def positional_arguments(
     function: str,
     names: Sequence[str],
     index_of: Mapping[str, int],

@@ -22,8 +22,9 @@ from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import Fixed, NDArray, OwnMethod, Record
 from cuda_graphs.compiler.language.signature import declared
 
-from .constants import frozen
-from .function import KernelFunction, kernel_of
+from .constants import freeze
+from .function import KernelFunction
+from .kernel_factory import kernel_of
 from .options import Options
 
 __all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]
@@ -42,9 +43,9 @@ class KernelMethod:
         functools.update_wrapper(self, function)
         declared(function, {"self": None})  # reports wrong declarations at once
         self.function, self.options = function, options
-        self.known: dict[Any, KernelFunction] = {}
+        self.kernels: dict[Any, KernelFunction] = {}
         self.lock = threading.Lock()
-        self.uses: dict[type, Uses] = {}
+        self.uses: dict[type, MemberUses] = {}
 
     def __get__(self, owner: Any, cls: type) -> Any:
         return self if owner is None else BoundKernel(self, owner)
@@ -63,9 +64,9 @@ class KernelMethod:
         record = record_of(owner, vars(owner) if uses.names is None else uses.names)
         key = key_of(record), uses.functions
         with self.lock:
-            found = self.known.get(key)
+            found = self.kernels.get(key)
             if found is None:
-                found = self.known[key] = kernel_of(self.function, self.options, {"self": record})
+                found = self.kernels[key] = kernel_of(self.function, self.options, {"self": record})
         return found
 
     def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
@@ -74,10 +75,10 @@ class KernelMethod:
     def forget(self) -> None:
         """Drop the compiled code for all objects."""
         with self.lock:
-            self.known.clear()
+            self.kernels.clear()
 
     def __repr__(self) -> str:
-        return f"<kernel {self.__qualname__}, made for {len(self.known)} kinds of objects>"
+        return f"<kernel {self.__qualname__}, made for {len(self.kernels)} kinds of objects>"
 
 
 class BoundKernel:
@@ -251,11 +252,11 @@ def key_of(record: Record) -> Any:
 def member_key(member: Any) -> Any:
     if isinstance(member, Record):
         return key_of(member)
-    return frozen(member.value) if isinstance(member, Fixed) else member
+    return freeze(member.value) if isinstance(member, Fixed) else member
 
 
 @dataclasses.dataclass(frozen=True)
-class Uses:
+class MemberUses:
     """The members of `self` that a kernel uses, and the functions that were searched for them."""
 
     names: tuple[str, ...] | None  # None if the kernel passes `self` on, so that it may use all members
@@ -266,8 +267,8 @@ class Uses:
         return all(getattr(cls, each.__name__, None) is each for each in self.functions)
 
 
-def uses_of(function: Callable[..., Any], cls: type) -> Uses:
-    """Return the Uses of a kernel and of the methods that it calls, at any depth."""
+def uses_of(function: Callable[..., Any], cls: type) -> MemberUses:
+    """Return the MemberUses of a kernel and of the methods that it calls, at any depth."""
     found: dict[str, None] = {}
     functions: list[Callable[..., Any]] = []
     waiting, whole = [function], False
@@ -280,20 +281,20 @@ def uses_of(function: Callable[..., Any], cls: type) -> Uses:
                 functions.append(method)
                 waiting.append(method.__cuda_graphs_func__)
             found[name] = None
-    return Uses(None if whole else tuple(sorted(found)), tuple(functions))
+    return MemberUses(None if whole else tuple(sorted(found)), tuple(functions))
 
 
 def names_of(function: Callable[..., Any]) -> set[str] | None:
     """Return the members that one method uses; None if it passes `self` on."""
     if function not in known_names:
-        known_names[function] = look_for_names(function)
+        known_names[function] = find_names(function)
     return known_names[function]
 
 
 known_names: weakref.WeakKeyDictionary[Callable[..., Any], set[str] | None] = weakref.WeakKeyDictionary()
 
 
-def look_for_names(function: Callable[..., Any]) -> set[str] | None:
+def find_names(function: Callable[..., Any]) -> set[str] | None:
     code = function.__code__
     if not code.co_argcount:
         return set()

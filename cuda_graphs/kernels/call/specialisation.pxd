@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUfunction, CUresult, CUstream
-from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 
 
@@ -28,20 +28,26 @@ cdef struct Source:
     int width  # bytes of a number in a count, negative if the number is signed
 
 
+cdef enum:
+    UNKNOWN = -2     # values of TripCount.iterations
+    COUNTED = -1
+    MOST_STEPS = 32  # values and operations of a count
+
+
 # The iterations of a loop, which determine the number of blocks.
-cdef struct Trips:
+cdef struct TripCount:
     int64_t share              # iterations for each block
-    int64_t iterations         # number of iterations; -1: computed by `count`; -2: unknown
+    int64_t iterations         # number of iterations, COUNTED if `count` computes it, or UNKNOWN
     vector[Source] count       # bounds of the loop in postfix order: values, then operations
 
 
 cdef struct Task:
     CUfunction function
     unsigned int block         # threads of a block
-    unsigned int most          # largest number of blocks
+    unsigned int max_blocks        # largest number of blocks
     unsigned int shared        # bytes of dynamic shared memory
     bint cooperative           # True if the blocks wait for each other
-    vector[Trips] loops        # loops of the task: several for resident tasks, else at most one
+    vector[TripCount] loops        # loops of the task: several for resident tasks, else at most one
     vector[Source] parameters
 
 
@@ -53,7 +59,7 @@ cdef struct Span:
     int64_t size   # bytes of the part behind one index in each of these axes
 
 # Two arrays of concurrent sections that must not share memory.
-cdef struct Apart:
+cdef struct DisjointPair:
     Span first
     Span second
 
@@ -74,7 +80,7 @@ cdef struct Step:
 
 
 # The data that all tasks of a launch share.
-cdef struct Launching:
+cdef struct LaunchData:
     const Leaf* leaves
     CUstream stream
     const uint64_t* temps  # addresses of the temporary arrays, then words of the stacks
@@ -90,7 +96,7 @@ cdef class Specialisation:
     cdef readonly object guards      # Guards of the captured values
     cdef readonly tuple fields       # fields whose addresses are constants
     cdef vector[Task] tasks
-    cdef vector[Apart] apart         # pairs of arrays that must not share memory
+    cdef vector[DisjointPair] disjoint         # pairs of arrays that must not share memory
     cdef vector[Step] steps          # plan for the host; all tasks in order, unless the lowering is "host"
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # offset of each temporary array in their common memory, in bytes
@@ -103,32 +109,34 @@ cdef class Specialisation:
     cdef readonly int state          # number of the temporary array with the checkpoint state; -1 without checkpoints
     cdef size_t yielded              # offset of the yielded checkpoint in that array, in bytes
     cdef bint draws                  # True if the kernel draws random numbers
-    cdef bint leaves_memory          # True if the memory of an array can be released while the kernel runs
+    cdef bint needs_keep_alive          # True if the memory of an array can be released while the kernel runs
     cdef readonly bint is_replayable  # True if one graph can run all tasks, without decisions by the host
-    cdef Specialisation instead      # replacement without a graph, if the driver cannot build the graph; else None
+    cdef Specialisation replacement      # replacement without a graph, if the driver cannot build the graph; else None
     cdef bint is_refused             # True for such a replacement
     cdef readonly bint is_straight   # True without control flow between tasks
     cdef readonly bint prints        # True if a call waits for printed output
-    cdef readonly bint answers       # True if a call waits for results or for a report of checks
+    cdef readonly bint waits_for_results       # True if a call waits for results or for a report of checks
     cdef bint has_gradients          # True if an array argument has a gradient
     cdef readonly str name
 
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
-    cdef int64_t count(self, const Trips& loop, const Leaf* leaves) noexcept nogil
+    cdef int64_t count(self, const TripCount& loop, const Leaf* leaves) noexcept nogil
     # Launches all tasks. `stacks` has three words for each stack of a gradient: its address, its capacity, its workers.
-    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps, const vector[uint64_t]* stacks) except -1
+    cdef int run(
+        self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks
+    ) except -1
     cdef CUresult submit(
         self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
         size_t* failed,
     ) noexcept nogil
-    cdef CUresult launch_task(self, size_t number, Launching* now) noexcept nogil
-    cdef CUresult follow(self, size_t begin, size_t end, Launching* now) noexcept nogil
-    cdef CUresult follow_conditional(self, size_t at, Launching* now) noexcept nogil
+    cdef CUresult launch_task(self, size_t number, LaunchData* now) noexcept nogil
+    cdef CUresult follow(self, size_t begin, size_t end, LaunchData* now) noexcept nogil
+    cdef CUresult follow_conditional(self, size_t at, LaunchData* now) noexcept nogil
     cdef const void* place_of(
         self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
     ) noexcept nogil
     # Raises ValueError if arrays of concurrent sections share memory.
-    cdef int check_apart(self, const Leaf* leaves) except -1
+    cdef int check_disjoint(self, const Leaf* leaves) except -1
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
 
@@ -136,14 +144,14 @@ cdef class Specialisation:
     # the graph change them without a new version.
     cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1
     # Launches the tasks on a stream that is not captured.
-    cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1
+    cdef int launch(self, const Leaf* leaves, const StreamHandle& stream, const vector[uint64_t]* stacks) except -1
     # Returns the TaskLaunch of each task, for nodes of graphs. `owners` holds the owners of leaves, by index; `temps`
     # holds the memory of the temporary arrays.
     cdef list launches(self, const Leaf* leaves, dict owners, list temps)
     cdef list new_temps(self)
-    cdef bint waits(self, size_t task, dict owners) except -1
+    cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
-    cdef object launch_for_results(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks)
+    cdef object launch_for_results(self, const Leaf* leaves, const StreamHandle& handle, const vector[uint64_t]* stacks)
 
 
 # Returns the value of a leaf or of an extent as a signed number.

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 # cython: cdivision=True
-"""Code for one signature of a kernel, loaded into the driver, and its launch.
+"""Code for one signature of a kernel, and its launch. loader.pyx makes it.
 
 Each task is one launch, in stream order. A launch passes the driver pointers to the values in place: the leaves of the
 arguments, the constants, and the addresses of temporary memory. It copies no values and builds no objects.
@@ -15,7 +15,6 @@ from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_INVALID_CONTEXT,
     CUDA_SUCCESS,
     CUdeviceptr,
-    CUfunction,
     CUresult,
     CUstream,
     driver,
@@ -23,38 +22,23 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.memory.buffer cimport Buffer
-from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.arrays.ndarray cimport Changes, NDArray, note_change, writer_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 
 from cuda_graphs.objects.code.launch_config import LaunchConfig
-from cuda_graphs.objects.code.object_code import make_object_code
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, YIELDED
-from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.kernels.graph.emission import ConditionSlot, TaskLaunch
-from cuda_graphs.kernels.arrays.ndarray import FIELD, address_of, find_field
-from cuda_graphs.kernels.debug.reports import overflow_report
-from cuda_graphs.kernels.targets import (
-    CODE_TYPES,
-    current_device,
-    dynamic_shared,
-    memory_may_go,
-    most_blocks,
-)
+from cuda_graphs.kernels.arrays.ndarray import find_field
+from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.graph.temporaries import new_memory
 
 ctypedef const void* Pointer
 
 cdef enum:
-    UNKNOWN = -2
-    COUNTED = -1
-    MOST_STEPS = 32  # values and operations of a count
     MOST_PARAMETERS = 64  # parameters of an entry that fit on the C stack
-    MOST_WORKERS = 65536  # threads of a task with stacks
-    TEMP_ALIGNMENT = 256  # bytes, of temporary arrays: the alignment of cuMemAlloc
 
 
 cdef class Specialisation:
@@ -69,17 +53,17 @@ cdef class Specialisation:
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil:
         cdef int64_t blocks = 1
         cdef int64_t iterations
-        cdef const Trips* loop
+        cdef const TripCount* loop
         cdef size_t i
         for i in range(task.loops.size()):
             loop = &task.loops[i]
             iterations = self.count(loop[0], leaves) if loop.iterations == COUNTED else loop.iterations
             if iterations == UNKNOWN:
-                return task.most
+                return task.max_blocks
             blocks = max(blocks, iterations // loop.share + (iterations % loop.share != 0))
-        return <unsigned int>min(blocks, <int64_t>task.most)
+        return <unsigned int>min(blocks, <int64_t>task.max_blocks)
 
-    cdef int64_t count(self, const Trips& loop, const Leaf* leaves) noexcept nogil:
+    cdef int64_t count(self, const TripCount& loop, const Leaf* leaves) noexcept nogil:
         """Return the number of iterations. Overflow is harmless, as the number only sizes the grid."""
         cdef int64_t stack[MOST_STEPS]
         cdef int at = 0
@@ -89,7 +73,7 @@ cdef class Specialisation:
             step = &loop.count[i]
             if step.origin >= kAdd:
                 at -= 1
-                stack[at - 1] = combined(step.origin, stack[at - 1], stack[at])
+                stack[at - 1] = apply(step.origin, stack[at - 1], stack[at])
             else:
                 stack[at] = <int64_t>self.constants[step.number] if step.origin == kConstant else number_of(step[0], leaves)
                 at += 1
@@ -120,7 +104,7 @@ cdef class Specialisation:
                 field._changes.version = 0
         return 0
 
-    cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1:
+    cdef int launch(self, const Leaf* leaves, const StreamHandle& stream, const vector[uint64_t]* stacks) except -1:
         cdef Buffer memory = None
         cdef CUdeviceptr temps = 0
         if self.temp_bytes:
@@ -128,9 +112,10 @@ cdef class Specialisation:
             temps = memory._address
         return self.run(leaves, stream, temps, stacks)
 
-    cdef int run(self, const Leaf* leaves, Stream stream, CUdeviceptr temps, const vector[uint64_t]* stacks) except -1:
-        cdef StreamHandle h = stream._h  # a copy: another thread may close the stream meanwhile
-        cdef CUstream raw = raw_of(h)
+    cdef int run(
+        self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks
+    ) except -1:
+        cdef CUstream raw = raw_of(stream)
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.draws else 0
         cdef CUresult status
         cdef size_t failed = 0
@@ -140,7 +125,9 @@ cdef class Specialisation:
             current_device()  # sets the current context of a new thread
             with nogil:
                 status = self.submit(leaves, raw, temps, stacks, seed, &failed)
-        return check_attempt(status, f"launch of task {failed} of kernel {self.name} on {stream!r}") if status else 0
+        if status:
+            check_attempt(status, f"launch of task {failed} of kernel {self.name} on {Stream._from_handle(stream)!r}")
+        return 0
 
     cdef CUresult submit(
         self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
@@ -148,7 +135,7 @@ cdef class Specialisation:
     ) noexcept nogil:
         cdef vector[uint64_t] addresses
         cdef CUresult status = CUDA_SUCCESS
-        cdef Launching now
+        cdef LaunchData now
         cdef size_t i
         for i in range(self.temps.size()):
             addresses.push_back(temps + self.temps[i])
@@ -166,7 +153,7 @@ cdef class Specialisation:
         failed[0] = now.failed
         return status
 
-    cdef CUresult launch_task(self, size_t number, Launching* now) noexcept nogil:
+    cdef CUresult launch_task(self, size_t number, LaunchData* now) noexcept nogil:
         cdef Pointer pointers[MOST_PARAMETERS]
         cdef vector[Pointer] more
         cdef const Pointer* given = pointers
@@ -183,7 +170,7 @@ cdef class Specialisation:
             NULL,
         )
 
-    cdef CUresult follow(self, size_t begin, size_t end, Launching* now) noexcept nogil:
+    cdef CUresult follow(self, size_t begin, size_t end, LaunchData* now) noexcept nogil:
         """Execute the steps from `begin` to `end`."""
         cdef CUresult status = CUDA_SUCCESS
         cdef size_t at = begin
@@ -196,7 +183,7 @@ cdef class Specialisation:
                 at = self.steps[at].end
         return status
 
-    cdef CUresult follow_conditional(self, size_t at, Launching* now) noexcept nogil:
+    cdef CUresult follow_conditional(self, size_t at, LaunchData* now) noexcept nogil:
         """Execute the blocks that the condition of a conditional selects; the host reads each condition back."""
         cdef const Step* of = &self.steps[at]
         cdef CUresult status
@@ -227,10 +214,10 @@ cdef class Specialisation:
             return &self.constants[source.number]
         return &temps[source.number] if source.origin == kTemp else seed
 
-    cdef int check_apart(self, const Leaf* leaves) except -1:
+    cdef int check_disjoint(self, const Leaf* leaves) except -1:
         cdef size_t i
-        for i in range(self.apart.size()):
-            if self.overlap(self.apart[i].first, self.apart[i].second, leaves):
+        for i in range(self.disjoint.size()):
+            if self.overlap(self.disjoint[i].first, self.disjoint[i].second, leaves):
                 (first, _, _), (second, _, _), one, other = self.artifact.disjoint[i]
                 raise ValueError(
                     f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one "
@@ -262,7 +249,7 @@ cdef class Specialisation:
             info = self.artifact.tasks[i]
             slots = enumerate(info.slots)
             values = tuple([self._value(slot, i, k, leaves, owners, temps, seed) for k, slot in slots])
-            blocks = self.tasks[i].most if self.waits(i, owners) else self.grid_of(self.tasks[i], leaves)
+            blocks = self.tasks[i].max_blocks if self.is_sized_at_launch(i, owners) else self.grid_of(self.tasks[i], leaves)
             cooperative = bool(self.tasks[i].cooperative)
             config = LaunchConfig(
                 grid=blocks, block=self.tasks[i].block, shmem_size=self.tasks[i].shared, is_cooperative=cooperative
@@ -274,9 +261,9 @@ cdef class Specialisation:
             found.append(TaskLaunch(config, self.kernels[i], values, reads, writes))
         return found
 
-    cdef bint waits(self, size_t task, dict owners) except -1:
+    cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1:
         """Return True if the number of iterations comes with a launch of the graph."""
-        cdef Trips loop
+        cdef TripCount loop
         cdef Source step
         for loop in self.tasks[task].loops:
             for step in loop.count:
@@ -303,18 +290,19 @@ cdef class Specialisation:
         bits = leaves[source.number].bits
         return bits & ((<uint64_t>1 << (8 * <int>slot.size)) - 1) if slot.size < 8 else bits
 
-    cdef object launch_for_results(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks):
+    cdef object launch_for_results(self, const Leaf* leaves, const StreamHandle& handle, const vector[uint64_t]* stacks):
         import numpy as np
 
-        cdef Buffer memory = allocate(self.temp_bytes, stream)
+        cdef Stream stream = Stream._from_handle(handle)
+        cdef Buffer memory = allocate(self.temp_bytes, handle)
         if self.artifact.asserts:
             memory.fill(0, stream=stream)
-        self.run(leaves, stream, memory._address, stacks)
+        self.run(leaves, handle, memory._address, stacks)
         host = np.empty(self.temp_bytes, np.uint8)
         cdef uintptr_t to = host.ctypes.data
         cdef CUdeviceptr source = memory._address
         cdef size_t size = self.temp_bytes
-        cdef CUstream raw = raw_of(stream._h)
+        cdef CUstream raw = raw_of(handle)
         cdef CUresult status
         with nogil:
             status = driver().cuMemcpyAsync(<CUdeviceptr>to, source, size, raw)
@@ -352,8 +340,8 @@ cdef class Specialisation:
             raise error_of(self.name, *found)
 
 
-cdef Buffer allocate(size_t size, Stream stream):
-    return current_device().memory_resource.allocate(size, stream=stream)
+cdef Buffer allocate(size_t size, const StreamHandle& stream):
+    return current_device().memory_resource.allocate(size, stream=Stream._from_handle(stream))
 
 
 cdef uint64_t size_of(const Span& span, const Leaf* leaves) noexcept nogil:
@@ -364,7 +352,7 @@ cdef uint64_t size_of(const Span& span, const Leaf* leaves) noexcept nogil:
     return size
 
 
-cdef int64_t combined(Origin how, int64_t a, int64_t b) noexcept nogil:
+cdef int64_t apply(Origin how, int64_t a, int64_t b) noexcept nogil:
     if how == kMultiply:
         return <int64_t>(<uint64_t>a * <uint64_t>b)
     return <int64_t>(<uint64_t>a + <uint64_t>b) if how == kAdd else <int64_t>(<uint64_t>a - <uint64_t>b)
@@ -385,224 +373,3 @@ cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil:
     if source.width == 2:
         return <uint16_t>bits
     return <uint8_t>bits if source.width == 1 else <int64_t>bits
-
-
-def load(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialisation:
-    """Load an Artifact of the compiler into the driver, and return its Specialisation.
-
-    Args:
-        shape: The Shape of parallel tasks.
-        leaves: The indices of the leaves of the arguments, by path.
-        guards: The Guards of the captured values.
-        labels: The labels of the checkpoints.
-    """
-    cdef Specialisation self = Specialisation.__new__(Specialisation)
-    self.name, self.artifact, self.guards, self.leaf_numbers = name, artifact, guards, leaves
-    code = make_object_code(artifact.image, CODE_TYPES[artifact.target], name)
-    self.kernels = tuple([code.get_kernel(task.entry) for task in artifact.tasks])
-    self.writes = frozenset().union(*[task.writes for task in artifact.tasks])
-    self.changed_fields = [find_field(path) for path in self.writes if path.startswith(FIELD)]
-    for path in self.writes & leaves.keys():
-        self.changes.push_back(<size_t>leaves[path])
-    cdef size_t size
-    for _, size in artifact.temps:
-        self.temps.push_back(self.temp_bytes)
-        self.temp_bytes += (size + TEMP_ALIGNMENT - 1) // TEMP_ALIGNMENT * TEMP_ALIGNMENT
-    maker = SourceMaker(self, leaves)
-    for info, kernel in zip(artifact.tasks, self.kernels):
-        add_task(self, maker, info, kernel, shape)
-    for first, second, *_ in artifact.disjoint:
-        add_apart(self, maker, first, second)
-    add_steps(self, maker, artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
-    self.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
-    self.is_replayable = self.is_straight or artifact.lowering != "host"
-    self.fields = tuple(maker.fields)
-    self.leaves_memory = memory_may_go()
-    names = [temp for temp, _ in artifact.temps]
-    self.labels, self.state = labels, names.index(STATE) if STATE in names else -1
-    self.yielded = YIELDED * sizeof(int32_t)
-    self.answers = bool(artifact.results or artifact.asserts or self.state >= 0)
-    self.prints = any([task.prints for task in artifact.tasks])
-    return self
-
-
-STEPS = {"while": <int>kWhile, "if": <int>kIf, "switch": <int>kSwitch}
-
-
-cdef int add_steps(Specialisation self, maker, plan) except -1:
-    cdef size_t at, block
-    for step in plan:
-        at = self.steps.size()
-        if isinstance(step, int):
-            add_step(self, kRunTask, step, None)
-            continue
-        kind, name, initial, plans = step
-        if kind == "parallel":  # the host runs sections one by one
-            for inner in plans:
-                add_steps(self, maker, inner)
-            continue
-        add_step(self, <StepKind><int>STEPS[kind], maker.temps[name], initial)
-        for inner in plans:
-            block = self.steps.size()
-            add_step(self, kBlock, 0, None)
-            add_steps(self, maker, inner)
-            self.steps[block].end = self.steps.size()
-        self.steps[at].end = self.steps.size()
-    return 0
-
-
-cdef int add_step(Specialisation self, StepKind kind, size_t number, initial) except -1:
-    cdef Step step
-    step.kind, step.number, step.initial, step.end = kind, number, -1 if initial is None else initial, 0
-    self.steps.push_back(step)
-    return 0
-
-
-cdef int add_apart(Specialisation self, maker, tuple first, tuple second) except -1:
-    cdef Apart pair
-    pair.first, pair.second = span_of(maker, first), span_of(maker, second)
-    self.apart.push_back(pair)
-    return 0
-
-
-cdef Span span_of(maker, tuple array) except *:
-    cdef Span span
-    path, span.axes, span.size = array
-    origin, span.number = maker.array(path)
-    span.origin = <Origin><int>origin
-    return span
-
-
-cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except -1:
-    cdef Task task
-    task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
-    cdef bint stacked = any([slot.path in maker.stacks for slot in info.slots])
-    task.block, task.most, task.shared, task.cooperative = 1, 1, dynamic_shared(kernel, info), False
-    if info.resident_tasks:
-        add_resident(self, task, maker, info, kernel, shape)
-    elif info.parallel:
-        shape = shape.of(info)
-        task.block = info.block_dim or shape.block
-        task.most = most_blocks(kernel, task.block, task.shared, shape.waves)
-        if info.threads is not None and self.artifact.target == "x86":  # one thread runs a block on the CPU
-            task.most = min(task.most, <unsigned int>info.threads)
-        if stacked:
-            task.most = max(<unsigned int>1, min(task.most, <unsigned int>(MOST_WORKERS // task.block)))
-        add_trips(self, task, maker, info, info.block_dim if info.fixed_block_dim else worth_a_block(shape, info.block_dim))
-    for slot in info.slots:
-        add_source(task.parameters, maker.slot(slot))
-    self.tasks.push_back(task)
-    return 0
-
-
-cdef int add_resident(Specialisation self, Task& task, maker, info, Kernel kernel, shape) except -1:
-    """Set the grid of resident tasks so that all blocks are on the device at the same time."""
-    resident = shape.resident(kernel, info)
-    task.block, task.most, task.cooperative = resident.block, resident.most, True
-    for each in info.resident_tasks:
-        if each.parallel:
-            add_trips(self, task, maker, each, 1 if each.fixed_block_dim and task.block == 1 else task.block)
-    return 0
-
-
-cdef int add_trips(Specialisation self, Task& task, maker, info, int64_t share) except -1:
-    cdef Trips loop
-    loop.share = share
-    loop.iterations = UNKNOWN if info.iterations is None else info.iterations
-    if info.iterations is None and info.axes is not None:
-        steps = maker.count(info.axes)
-        if steps is not None:
-            loop.iterations = COUNTED
-            for step in steps:
-                add_source(loop.count, step)
-    task.loops.push_back(loop)
-    return 0
-
-
-cdef int worth_a_block(shape, block_dim) except -1:
-    """Return the iterations for each block, for loops whose blocks only divide the iterations."""
-    return shape.share if block_dim is None else max(1, shape.share * block_dim // shape.block)
-
-
-cdef int add_source(vector[Source]& sources, tuple parts) except -1:
-    cdef Source source
-    source.origin, source.number, source.axis, source.width = <Origin><int>parts[0], parts[1], parts[2], parts[3]
-    sources.push_back(source)
-    return 0
-
-
-class SourceMaker:
-    """Determines the sources of the values of slots."""
-
-    OPERATIONS = {"add": <int>kAdd, "sub": <int>kSubtract, "mul": <int>kMultiply}
-
-    def __init__(self, owner, leaves):
-        self.owner, self.leaves, self.fields = owner, leaves, {}
-        self.temps = {name: number for number, (name, _) in enumerate(owner.artifact.temps)}
-        back = owner.artifact.gradient
-        self.stacks = {} if back is None else {stack.path: number for number, stack in enumerate(back.stacks)}
-
-    def slot(self, slot):
-        """Return (origin, number, axis, width) of the value of a Slot."""
-        if slot.path == "random.seed":
-            mark_random(self.owner)
-            return (<int>kSeed, 0, 0, 0)
-        if slot.kind == "condition":
-            return (<int>kCondition, 0, 0, 0)
-        if slot.path in self.stacks:  # three words after the temporary arrays: address, capacity, workers
-            word = 0 if slot.kind == "pointer" else 1 + slot.axis
-            return (<int>kTemp, len(self.temps) + 3 * self.stacks[slot.path] + word, 0, 0)
-        if slot.path == OVERFLOW_PATH:
-            return (<int>kConstant, add_report(self.owner), 0, 0)
-        if slot.path in self.temps:
-            return (<int>kTemp, self.temps[slot.path], 0, 0)
-        if slot.kind == "extent":
-            return (<int>kExtent, self.leaves[slot.path], slot.axis, 0)
-        return (*self.array(slot.path), slot.axis, 0)
-
-    def array(self, path):
-        """Return (origin, number) of a leaf or of a field."""
-        if path in self.leaves:
-            return <int>kLeaf, self.leaves[path]
-        field = find_field(path)
-        self.fields[field] = None
-        return <int>kConstant, add_constant(self.owner, address_of(field))
-
-    def count(self, axes):
-        """Return postfix steps that compute begin, end and step of each axis; None if there are too many steps."""
-        steps = []
-        for begin, end, step in axes:
-            for bound in (begin, end, step):
-                self._value(bound, steps)
-        return steps if len(steps) <= MOST_STEPS else None
-
-    def _value(self, bound, steps):
-        if isinstance(bound, int):
-            steps.append((<int>kConstant, add_constant(self.owner, bound), 0, 0))
-        elif bound[0] == "extent":
-            steps.append((<int>kExtent, self.leaves[bound[1]], bound[2], 4))
-        elif bound[0] == "scalar":
-            type = SCALARS[bound[2]]
-            steps.append((<int>kLeaf, self.leaves[bound[1]], 0, -type.size if type.kind == "int" else type.size))
-        else:
-            self._value(bound[1], steps)
-            self._value(bound[2], steps)
-            steps.append((self.OPERATIONS[bound[0]], 0, 0, 0))
-
-
-def add_constant(Specialisation self, value):
-    """Add a constant, an int of up to 64 bits, and return its number."""
-    self.constants.push_back(<uint64_t>(value & 0xFFFFFFFFFFFFFFFF))
-    return self.constants.size() - 1
-
-
-def add_report(Specialisation self):
-    """Add the address of the overflow report as a constant, and return its number."""
-    if self.report is None:
-        self.report = overflow_report(self.name, self.artifact.gradient)
-    return add_constant(self, self.report.handle)
-
-
-def mark_random(Specialisation self):
-    """Mark a Specialisation that draws random numbers."""
-    self.draws = True

@@ -26,10 +26,22 @@ class Inspection:
     """
 
     def __init__(
-        self, function: Callable[..., Any], signature: Mapping[str, Any], target: str | None, options: Any
+        self,
+        function: Callable[..., Any],
+        signature: Mapping[str, Any],
+        target: str | None,
+        lowering: tuple[Any, Any],
+        options: Any,
+        mode: str | None,
     ) -> None:
-        self._function, self._options = function, options
-        self._graph, self._chain = options._lowering(False)
+        self._function = function
+        self._graph, chain = lowering
+        self._options: dict[str, Any] = {
+            "debug": options.debug,
+            "chain": chain,
+            "mode": mode,
+            "checkpoints": options.checkpoints,
+        }
         self._target = target_named(target, options.fast_math)
         self.signature, self.target = dict(signature), self._target.name
 
@@ -37,29 +49,13 @@ class Inspection:
     def artifact(self) -> Artifact:
         """The result of the compiler: code, and the parameters, reads and writes of each task."""
         return compile_kernel(
-            self._function,
-            self.signature,
-            self._target,
-            debug=self._options.debug,
-            graph=self._graph,
-            chain=self._chain,
-            mode=self._options.mode,
-            checkpoints=self._options.has_checkpoints,
+            self._function, self.signature, self._target, graph=self._graph, **self._options
         )
 
     @cached_property
     def ir(self) -> str:
         """The tasks in the compiler's IR, as text."""
-        graph = self.artifact.lowering
-        program, _ = lower(
-            self._function,
-            self.signature,
-            debug=self._options.debug,
-            graph=graph,
-            chain=self._chain,
-            mode=self._options.mode,
-            checkpoints=self._options.has_checkpoints,
-        )
+        program, _ = lower(self._function, self.signature, graph=self.artifact.lowering, **self._options)
         return printer.text(program)
 
     @property

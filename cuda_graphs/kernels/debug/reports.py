@@ -25,7 +25,7 @@ from cuda_graphs.objects.waiting import tell_by
 
 from .faults import KernelError, error_of
 
-__all__ = ["Report", "keep", "overflow_report", "tell"]
+__all__ = ["Report", "keep_reports", "overflow_report", "raise_error"]
 
 
 class Report:
@@ -43,7 +43,7 @@ class Report:
         ctypes.memset(self.handle, 0, size)
         with _lock:
             _reports.add(self)
-        tell_by(tell)  # only from the first report on, so that programs without reports pay nothing
+        tell_by(raise_error)  # only from the first report on, so that programs without reports pay nothing
 
     def take(self) -> KernelError | None:
         """Return the first error since the last call of `take`, and clear the report; None without an error."""
@@ -79,19 +79,19 @@ FULL = (
     "both; if stack_room is set, increase it"
 )
 
-# The lock is recursive: the destructor of a collected object may synchronise and call `tell` again.
+# The lock is recursive: the destructor of a collected object may synchronise and call `raise_error` again.
 _lock = threading.RLock()
 _reports: weakref.WeakSet[Report] = weakref.WeakSet()
 _kept: deque[Report] = deque()
 _left: deque[KernelError | None] = deque()  # errors of reports that have ended
 
 
-def keep(arguments: tuple[Any, ...]) -> None:
+def keep_reports(arguments: tuple[Any, ...]) -> None:
     """Keep the Reports in `arguments` alive until the next synchronisation, as a launch does not keep them."""
     _kept.extend(each for each in arguments if isinstance(each, Report))
 
 
-def tell() -> None:
+def raise_error() -> None:
     """Raise the error of a report, if there is an error. Later calls raise further errors."""
     with _lock:
         known = list(_reports)

@@ -18,8 +18,8 @@ from .custom_gradients import GradReplaced, grad_for, grad_replaced, no_grad
 from .forward_mode import FwdMode
 from .grad_check import GradCheck, GradientCheckError
 from .losses import Loss, clear_gradient, has_gradient
-from .recorders import Call, watch
-from .validation import Kept, OverwrittenError, check_kept, kept_of
+from .thread_hooks import Call, hooks
+from .validation import OverwrittenError, SavedArray, check_saved, save_arrays
 
 __all__ = [
     "FwdMode", "GradientCheckError", "OverwrittenError", "Tape", "clear_all_gradients", "grad_for", "grad_replaced",
@@ -77,27 +77,27 @@ class Tape:
             self.check = GradCheck(grad_check, self._loss)
         self.calls: list[Call] = []
         self._users: list[Call] = []  # `calls`, and the kernels that a GradReplaced called
-        self._kept: dict[int, list[Kept]] = {}  # saved arrays, by the number of the call
+        self._saved: dict[int, list[SavedArray]] = {}  # saved arrays, by the number of the call
         self._state = "new"
 
     def __enter__(self) -> Tape:
         if self._state != "new":
             raise RuntimeError("a Tape can be entered only once: make a new one")
-        watch.begin(self)
+        hooks.install(self)
         try:
             if self._loss is not None:
                 self._loss.begin()
         except BaseException:
-            watch.end()
+            hooks.remove()
             raise
         self._state = "open"
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        watch.end()
+        hooks.remove()
         self._state = "closed" if error is None else "left by an exception"
         if self.loss is not None and error is None:
-            self._go_back()
+            self._run_gradients()
             if self.check is not None:
                 self.check.compare(self.calls)
 
@@ -115,9 +115,9 @@ class Tape:
                 f"grad() needs a Tape without a loss whose block has ended, and runs once; this Tape is {self._state}"
                 + (", and has a loss" if self.loss is not None else "")
             )
-        self._go_back()
+        self._run_gradients()
 
-    def _go_back(self) -> None:
+    def _run_gradients(self) -> None:
         self._state = "done"
         calls = [(number, call) for number, call in enumerate(self.calls) if flows_through(call)]
         if self._loss is not None:
@@ -128,8 +128,8 @@ class Tape:
             self._loss.seed()
         before: Stream | None = None
         for number, (function, args, stream) in reversed(calls):
-            if number in self._kept:
-                check_kept(function, args, self._kept[number])
+            if number in self._saved:
+                check_saved(function, args, self._saved[number])
             # A function without a stream calls its kernels on the default stream.
             where = stream or default_stream()
             if before is not None and where != before:
@@ -148,7 +148,7 @@ class Tape:
             self.check.before(len(self.calls), call, inside)
 
     def after(self, call: Call, inside: tuple[Any, ...]) -> None:
-        """Record a call, so that `_go_back` runs its gradient."""
+        """Record a call, so that `_run_gradients` runs its gradient."""
         if self.check is not None:
             self.check.after(call)
         if not any(each.is_constant for each in inside):
@@ -157,7 +157,7 @@ class Tape:
             return
         function, args, _ = call
         if self.validation and not isinstance(function, GradReplaced) and function.has_gradient(*args):
-            self._kept[len(self.calls)] = kept_of(function, args)
+            self._saved[len(self.calls)] = save_arrays(function, args)
         self.calls.append(call)
 
     def captured(self, function: Any) -> None:

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .recorders import watch
+from .thread_hooks import hooks
 
 __all__ = ["GradReplaced", "grad_for", "grad_replaced", "no_grad"]
 
@@ -36,11 +36,11 @@ class GradReplaced:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call the function; the open tape records this call, but not the kernels inside it."""
         args = self.in_order(args, keywords)
-        if not watch.place():
-            watch.before(self, args, None)
-        with watch.apart(self):
+        if not hooks.enclosing():
+            hooks.before(self, args, None)
+        with hooks.enclosed_by(self):
             found = self.function(*args)
-        watch.after(self, args, None)
+        hooks.after(self, args, None)
         return found
 
     def grad(self, *args: Any, **keywords: Any) -> Any:
@@ -49,7 +49,7 @@ class GradReplaced:
         Raises:
             TypeError: The function has no gradient.
         """
-        with watch.apart(self):
+        with hooks.enclosed_by(self):
             return self.require_gradient()(*self.in_order(args, keywords))
 
     def in_order(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:

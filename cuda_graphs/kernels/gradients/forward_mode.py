@@ -12,7 +12,7 @@ import numpy as np
 from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals
 
 from .custom_gradients import GradReplaced
-from .recorders import Call, watch
+from .thread_hooks import Call, hooks
 
 __all__ = ["FwdMode"]
 
@@ -64,7 +64,7 @@ class FwdMode:
     def __enter__(self) -> FwdMode:
         if self._state != "new":
             raise RuntimeError("a FwdMode can be entered only once: make a new one")
-        watch.begin(self)
+        hooks.install(self)
         try:
             if self.clear_gradients:
                 clear_duals()
@@ -72,13 +72,13 @@ class FwdMode:
                 assert each.dual is not None
                 each.dual.from_numpy(seed)
         except BaseException:
-            watch.end()
+            hooks.remove()
             raise
         self._state = "open"
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        watch.end()
+        hooks.remove()
         self._state = "done"
         for each in self.params:
             assert each.dual is not None

@@ -20,7 +20,7 @@ from cuda_graphs.kernels.arrays.ndarray import NDArray
 
 from .custom_gradients import GradReplaced
 from .losses import Loss
-from .recorders import Call
+from .thread_hooks import Call
 
 __all__ = ["GradCheck", "GradientCheckError"]
 
@@ -90,14 +90,14 @@ class GradCheck:
             for number, array in enumerate(self.arrays):
                 assert array.grad is not None
                 direction = np.asarray(random.standard_normal(array.shape + array.element_shape))
-                told = float(np.sum(array.grad.to_numpy() * direction))
+                predicted = float(np.sum(array.grad.to_numpy() * direction))
                 found = [self.difference(calls, array, direction * step) / step for step in STEPS]
-                allowed = ALLOWED * abs(told) + ROUNDING * abs(float(self.last[self.loss]))
-                if not any(abs(each - told) <= allowed for each in found):
-                    best = min(found, key=lambda each: abs(each - told))
+                allowed = ALLOWED * abs(predicted) + ROUNDING * abs(float(self.last[self.loss]))
+                if not any(abs(each - predicted) <= allowed for each in found):
+                    best = min(found, key=lambda each: abs(each - predicted))
                     raise GradientCheckError(
                         f"gradient of {array!r}, number {number} of grad_check: along a random direction the loss "
-                        f"changes by {best:g} (central differences), but the gradient predicts {told:g}"
+                        f"changes by {best:g} (central differences), but the gradient predicts {predicted:g}"
                     )
         finally:
             for each, values in self.last.items():
@@ -123,13 +123,13 @@ def arrays_of(call: Call) -> list[NDArray]:
     """Return the NDArrays that a call uses, each once."""
     function, args, _ = call
     fields: Iterable[Any] = () if isinstance(function, GradReplaced) else function.fields(*args)
-    return list(dict.fromkeys([each for value in (*args, *fields) for each in inside(value, DEPTH)]))
+    return list(dict.fromkeys([each for value in (*args, *fields) for each in arrays_in(value, DEPTH)]))
 
 
-def inside(value: Any, depth: int) -> Iterator[NDArray]:
+def arrays_in(value: Any, depth: int) -> Iterator[NDArray]:
     """Yield the NDArrays in an argument and in its members."""
     if isinstance(value, NDArray):
         yield value
     elif depth and (dataclasses.is_dataclass(value) or hasattr(type(value), "__cuda_graphs_data_oriented__")):
         for member in vars(value).values():
-            yield from inside(member, depth - 1)
+            yield from arrays_in(member, depth - 1)

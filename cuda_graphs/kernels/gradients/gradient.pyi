@@ -8,10 +8,9 @@ from cuda_graphs.kernels.call.function import KernelFunction
 
 from .grad_stats import GradStats
 
-class Sizes: ...
-
 class GradientFunction(KernelFunction):
-    stats: GradStats
+    @property
+    def stats(self) -> GradStats: ...
     @property
     def stack_room(self) -> int | None: ...
     @stack_room.setter

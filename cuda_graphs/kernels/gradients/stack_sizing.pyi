@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 from typing import Any
 
-MOST_ROOM: int
+MAX_CAPACITY: int
 
-class Known:
+class SizeInputs:
     def __call__(self, kind: str, path: str, what: Any) -> int: ...
 
-class Rooms: ...
+class StackSizer: ...

@@ -5,7 +5,7 @@
 1. If no input has changed since the last call, the call reuses the capacities. Versions of NDArrays show changes.
 2. The host evaluates size expressions of extents, numbers, host arrays and fields. It reads fields back in stream
    order.
-3. The sizer, a kernel, evaluates expressions that read arrays of the device (compiler/autodiff/sizing.py).
+3. The sizing kernel evaluates expressions that read arrays of the device (compiler/autodiff/sizing.py).
 4. The counting kernel counts the values of stacks without an expression, and of expressions with an integer overflow
    (compiler/autodiff/counting.py).
 
@@ -15,28 +15,27 @@ Both kernels run on the stream of the call, and the host waits for them.
 from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t, uintptr_t
 
-from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
+from cuda_graphs.core.driver.cuda cimport CU_STREAM_PER_THREAD, CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs.core.driver.seam cimport check_attempt
-from cuda_graphs.core.resources.handles cimport raw_of
+from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.device.stream cimport Stream
-from cuda_graphs.kernels.arrays.foreign cimport Foreign, host_values
+from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, host_values
 from cuda_graphs.kernels.call.function cimport KernelFunction
 from cuda_graphs.kernels.arrays.ndarray cimport Changes, NDArray, writer_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.kernels.call.specialisation cimport Source, Specialisation, kLeaf, number_of
 
-from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM
-from cuda_graphs.compiler.autodiff.analysis.size_expressions import SizeOverflow, TooManySteps, evaluate, leaves_of
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import TooManySteps, SizeOverflow, evaluate, leaves_of
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field
 
 cdef enum:
-    MOST_FIELD = 65536  # bytes of the largest field that the host reads back; the sizer reads larger fields
+    MOST_FIELD = 65536  # bytes of the largest field that the host reads back; the sizing kernel reads larger fields
 
-MOST_ROOM = 2**31 - 1  # the index of a stack is an i32
+MAX_CAPACITY = 2**31 - 1  # the index of a stack is an i32
 
 
-cdef class Known:
+cdef class SizeInputs:
     """The values for the size expressions of one call, valid only during the call."""
 
     def __call__(self, kind, path, what):
@@ -62,101 +61,103 @@ cdef class Known:
         if path not in self.values:
             leaf = self.code.leaf_numbers.get(path)
             if leaf is None:
-                self.values[path] = self.rooms.field_values(path, self)
+                self.values[path] = self.sizer.field_values(path, self)
             else:
-                self.values[path] = None if self.staff is None else host_values(self.staff, leaf)
+                self.values[path] = None if self.foreign is None else host_values(self.foreign, leaf)
         return self.values[path]
 
 
-cdef Known known_of(Rooms rooms, Specialisation code, const Leaf* leaves, Foreign staff, Stream stream):
-    cdef Known self = Known.__new__(Known)
-    self.rooms, self.code, self.leaves, self.staff, self.stream = rooms, code, leaves, staff, stream
+cdef SizeInputs size_inputs(
+    StackSizer sizer, Specialisation code, const Leaf* leaves, ForeignArrays foreign, const StreamHandle& stream
+):
+    cdef SizeInputs self = SizeInputs.__new__(SizeInputs)
+    self.sizer, self.code, self.leaves, self.foreign, self.stream = sizer, code, leaves, foreign, stream
     self.values, self.fresh = {}, {}
     return self
 
 
-cdef class Rooms:
+cdef class StackSizer:
     """Computes the capacities in each call of a gradient with stacks."""
 
-    cdef list of_call(self, Known known, tuple args):
+    cdef list of_call(self, SizeInputs inputs, tuple args):
         cdef tuple last = self.last  # one read, as other threads may replace the tuple
-        cdef tuple state = self.state(known)
+        cdef tuple state = self.state(inputs)
         cdef tuple counting = None
-        cdef list rooms
+        cdef list capacities
         if last is not None and last[0] == state and None not in state[1]:
-            counting = None if last[1] is None else self.state_of_counting(known)
+            counting = None if last[1] is None else self.state_of_counting(inputs)
             if counting == last[1] and (counting is None or None not in counting[0]):
                 return last[2]
-        rooms = self.found(known, args)
-        if None in rooms:
-            counts = self.on_device(self.counter, known, args)
-            self.stats.device_evals += rooms.count(None)
-            rooms = [count if room is None else room for room, count in zip(rooms, counts)]
+        capacities = self.from_expressions(inputs, args)
+        if None in capacities:
+            counts = self.on_device(self.counting_kernel, inputs, args)
+            self.stats.device_evals += capacities.count(None)
+            capacities = [count if capacity is None else capacity for capacity, count in zip(capacities, counts)]
             if self.counted is None:
-                self.counted = slots_of(self.counter._specialisation(args))
-            counting = self.state_of_counting(known)
+                self.counted = slots_of(self.counting_kernel.specialiser.find_for(args))
+            counting = self.state_of_counting(inputs)
         else:
             counting = None
-        rooms = [room_of(self.counter.name, room) for room in rooms]
-        self.last = state, counting, rooms
-        return rooms
+        capacities = [capacity_of(inputs.code.name, capacity) for capacity in capacities]
+        self.last = state, counting, capacities
+        return capacities
 
-    cdef list found(self, Known known, tuple args):
+    cdef list from_expressions(self, SizeInputs inputs, tuple args):
         """Return the capacities from expressions, with None for stacks that must be counted."""
-        cdef list rooms = [None] * len(self.expressions)
+        cdef list capacities = [None] * len(self.expressions)
         cdef list left = []
         cdef bint is_evaluated = False
         for number, expression in enumerate(self.expressions):
             if expression is None:
                 continue
-            if any([leaf[0] == "read" and known.array_of(leaf[1]) is None for leaf in leaves_of(expression)]):
+            if any([leaf[0] == "read" and inputs.array_of(leaf[1]) is None for leaf in leaves_of(expression)]):
                 left.append(number)
                 continue
             is_evaluated = True
             try:
-                rooms[number] = evaluate(expression, known)
+                capacities[number] = evaluate(expression, inputs)
             except SizeOverflow:
                 pass
             except TooManySteps:
                 left.append(number)
         self.stats.host_evals += is_evaluated
-        self.stats.d2h_reads += sum([len(indices) for indices in known.fresh.values()])
+        self.stats.d2h_reads += sum([len(indices) for indices in inputs.fresh.values()])
         if left:
-            sizes = dict(zip(self.sized, self.on_device(self.sizer, known, args)))
+            sizes = dict(zip(self.sized, self.on_device(self.sizing_kernel, inputs, args)))
             self.stats.device_evals += len(left)
             for number in left:
-                rooms[number] = None if sizes[number] < 0 else sizes[number]
-        return rooms
+                capacities[number] = None if sizes[number] < 0 else sizes[number]
+        return capacities
 
-    cdef list on_device(self, KernelFunction kernel, Known known, tuple args):
+    cdef list on_device(self, KernelFunction kernel, SizeInputs inputs, tuple args):
         """Return the results of a kernel that runs on the stream of the call."""
-        found = kernel(*args, stream=known.stream)
+        found = kernel(*args, stream=Stream._from_handle(inputs.stream))
         self.stats.sizer_launches += 1
         self.stats.d2h_reads += 1
         return list(found) if isinstance(found, tuple) else [found]
 
-    cdef tuple state(self, Known known):
+    cdef tuple state(self, SizeInputs inputs):
         """Return (numbers, versions) of the inputs of the expressions, with the version None for an untracked array."""
         return (
-            tuple([known(*leaf) for leaf in self.numbers]),
-            tuple([version_of(known, path) for path in self.arrays]),
+            tuple([inputs(*leaf) for leaf in self.numbers]),
+            tuple([version_of(inputs, path) for path in self.arrays]),
         )
 
-    cdef tuple state_of_counting(self, Known known):
+    cdef tuple state_of_counting(self, SizeInputs inputs):
         """Return (versions, numbers) of all inputs of the counting kernel."""
         cdef uint64_t bits
         versions, numbers = [], []
         for kind, path, axis, size in self.counted:
             if kind == "pointer":
-                versions.append(version_of(known, path))
+                versions.append(version_of(inputs, path))
             elif kind == "extent":
-                numbers.append(known("extent", path, axis))
+                numbers.append(inputs("extent", path, axis))
             else:
-                bits = known.leaves[<size_t>known.code.leaf_numbers[path]].bits
+                bits = inputs.leaves[<size_t>inputs.code.leaf_numbers[path]].bits
                 numbers.append(bits & ((<uint64_t>1 << (8 * <int>size)) - 1) if size < 8 else bits)
         return tuple(versions), tuple(numbers)
 
-    cdef object field_values(self, str path, Known known):
+    cdef object field_values(self, str path, SizeInputs inputs):
         """Return the contents of a field in stream order; None for a large field, or for a released field."""
         import numpy as np
 
@@ -166,27 +167,27 @@ cdef class Rooms:
         if field is None or field.nbytes > MOST_FIELD:
             return None
         cdef tuple kept = self.fields.get(path)
-        version = version_of(known, path)
+        version = version_of(inputs, path)
         if kept is not None and version is not None and kept[0] == version:
             return kept[1]
         values = np.empty(field.shape + field.element_shape, device_dtype(field.dtype))
         cdef uintptr_t to = values.ctypes.data
         cdef CUdeviceptr source = field._address
         cdef size_t size = values.nbytes
-        cdef CUstream raw = raw_of(known.stream._h)
+        cdef CUstream raw = raw_of(inputs.stream)
         cdef CUresult status
         with nogil:
             status = driver().cuMemcpyDtoHAsync(<void*>to, source, size, raw)
             if status == CUDA_SUCCESS:
                 status = driver().cuStreamSynchronize(raw)
         check_attempt(status, f"read {field!r} for the capacity of stacks")
-        known.fresh[path] = set()
+        inputs.fresh[path] = set()
         self.fields[path] = version, values
         return values
 
 
-cdef object room_of(str name, values):
-    if values > MOST_ROOM:
+cdef object capacity_of(str name, values):
+    if values > MAX_CAPACITY:
         raise MemoryError(f"a stack of the gradient of {name}() would hold {values} values: split the loop")
     return max(1, values)
 
@@ -205,31 +206,31 @@ cdef NDArray field_or_none(str path):
         return None
 
 
-cdef object version_of(Known known, str path):
+cdef object version_of(SizeInputs inputs, str path):
     """Return the version of an array; None if the array can change without a new version."""
     cdef NDArray field
     cdef const Changes* changes
-    number = known.code.leaf_numbers.get(path)
+    number = inputs.code.leaf_numbers.get(path)
     if number is None:
         field = field_or_none(path)
         if field is None:
             return None
         changes = &field._changes
     else:
-        changes = known.leaves[<size_t>number].changes
+        changes = inputs.leaves[<size_t>number].changes
     if changes == NULL or changes.version == 0:
         return None
     # Work on another stream may still be pending; a per-thread default stream is a different stream in each thread.
     if changes.writer and (
-        known.stream is PER_THREAD_DEFAULT_STREAM or changes.writer != writer_of(raw_of(known.stream._h))
+        raw_of(inputs.stream) == CU_STREAM_PER_THREAD or changes.writer != writer_of(raw_of(inputs.stream))
     ):
         return None
     return changes.version
 
 
-cdef Rooms rooms_of(Specialisation code, KernelFunction sizer, KernelFunction counter, object stats):
-    cdef Rooms self = Rooms.__new__(Rooms)
-    self.sizer, self.counter, self.stats, self.fields = sizer, counter, stats, {}
+cdef StackSizer stack_sizer(Specialisation code, KernelFunction sizing_kernel, KernelFunction counting_kernel, object stats):
+    cdef StackSizer self = StackSizer.__new__(StackSizer)
+    self.sizing_kernel, self.counting_kernel, self.stats, self.fields = sizing_kernel, counting_kernel, stats, {}
     self.expressions = [stack.capacity for stack in code.artifact.gradient.stacks]
     leaves = set().union(*[leaves_of(each) for each in self.expressions if each is not None])
     self.numbers = sorted([leaf for leaf in leaves if leaf[0] != "read"])

@@ -22,14 +22,14 @@ from cuda_graphs.kernels.arrays.tensors import gradient_of, is_tensor, set_value
 from cuda_graphs.kernels.call.field_names import name_fields
 from cuda_graphs.kernels.targets import current_device
 
-__all__ = ["Kept", "OverwrittenError", "check_kept", "kept_of"]
+__all__ = ["OverwrittenError", "SavedArray", "check_saved", "save_arrays"]
 
 
 class OverwrittenError(RuntimeError):
     """A gradient needs the values that an array had in the call of its kernel, but a later call overwrote them."""
 
 
-class Kept(NamedTuple):
+class SavedArray(NamedTuple):
     """An array of a call, and its values after the call."""
 
     path: str
@@ -38,7 +38,7 @@ class Kept(NamedTuple):
     values: np.ndarray
 
 
-def kept_of(function: Any, args: tuple[Any, ...]) -> list[Kept]:
+def save_arrays(function: Any, args: tuple[Any, ...]) -> list[SavedArray]:
     """Return copies of the arrays that the gradient of a call reads.
 
     Raises:
@@ -46,7 +46,9 @@ def kept_of(function: Any, args: tuple[Any, ...]) -> list[Kept]:
     """
     info = function.grad.info(*args)
     known = arrays_of(function, args)
-    return [Kept(path, line, known[path], read(known[path])) for path, line in info.repeats if path in known]
+    return [
+        SavedArray(path, line, known[path], read(known[path])) for path, line in info.repeats if path in known
+    ]
 
 
 def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, Any]:
@@ -97,9 +99,9 @@ def grads_of(arrays: Iterable[Any]) -> list[Any]:
     ]
 
 
-def check_kept(function: Any, args: tuple[Any, ...], kept: list[Kept]) -> None:
+def check_saved(function: Any, args: tuple[Any, ...], saved: list[SavedArray]) -> None:
     """Raise OverwrittenError if the gradient of a call differs between saved and current values of its arrays."""
-    changed = [each for each in kept if not np.array_equal(read(each.array), each.values, equal_nan=True)]
+    changed = [each for each in saved if not np.array_equal(read(each.array), each.values, equal_nan=True)]
     if not changed:
         return
     grads = grads_of(arrays_of(function, args).values())

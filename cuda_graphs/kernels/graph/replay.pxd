@@ -7,7 +7,6 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUcontext, CUresult
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle
 from cuda_graphs.core.resources.handles cimport StreamHandle
-from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.kernels.call.specialisation cimport Specialisation
 
@@ -34,7 +33,7 @@ cdef class Replay:
     # Sets the changed parameters, and launches. Returns False if the stream is captured: a capture cannot launch an
     # executable graph. A kernel with checkpoints waits for the end; `yielded` becomes the index of the checkpoint that
     # ended the launch, or -1.
-    cdef bint run(self, const Leaf* leaves, Stream stream, int32_t* yielded) except -1
+    cdef bint run(self, const Leaf* leaves, const StreamHandle& stream, int32_t* yielded) except -1
     cdef CUresult submit(
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed
     ) except? CUDA_ERROR_UNKNOWN nogil

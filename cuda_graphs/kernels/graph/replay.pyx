@@ -72,19 +72,18 @@ cdef class Replay:
         self.values += self.code.tasks[number].parameters.size()
         return 0
 
-    cdef bint run(self, const Leaf* leaves, Stream stream, int32_t* yielded) except -1:
-        cdef StreamHandle on = stream._h  # a copy: another thread may close the stream meanwhile
+    cdef bint run(self, const Leaf* leaves, const StreamHandle& stream, int32_t* yielded) except -1:
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.code.draws else 0
         cdef CUresult status
         with nogil:
             if self.code.state < 0:
-                status = self.submit(leaves, on, seed)
+                status = self.submit(leaves, stream, seed)
             else:
-                status = self.submit_and_read(leaves, on, seed, yielded)
+                status = self.submit_and_read(leaves, stream, seed, yielded)
         if status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
             return False
         if status:
-            check_attempt(status, f"launch of kernel {self.code.name} on {stream!r}")
+            check_attempt(status, f"launch of kernel {self.code.name} on {Stream._from_handle(stream)!r}")
         return True
 
     cdef CUresult submit(

@@ -7,7 +7,7 @@ read, if the gradient needs the value that was read. In a parallel loop, no iter
 another iteration writes, since the gradient runs each iteration forward and back separately.
 
 An access is safe if its indices prove it. Accesses without a proof are rejected. Each call checks whether two
-parameters are the same array (kernels/gradients/gradient.pyx).
+parameters are the same array (kernels/gradients/stack_memory.pyx).
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from typing import Any
+from .strategy cimport Strategy
 
-def watch_by(found: Any) -> None: ...
+
+cdef class LaunchStrategy(Strategy):
+    pass

@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Sequence
+from typing import Any
+
+from cuda_graphs.objects.code.kernel import Kernel
+from cuda_graphs.objects.code.launch_config import LaunchConfig
+
+from .strategy import Strategy
+
+class CaptureStrategy(Strategy):
+    def add_nodes(self, node: Any, args: Sequence[Any]) -> Any: ...
+    def single_node(
+        self, config: LaunchConfig | None, args: Sequence[Any]
+    ) -> tuple[LaunchConfig, Kernel, Sequence[Any]]: ...

@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Loads the result of the compiler into the driver: from an Artifact to a Specialisation."""
+
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUfunction
+from cuda_graphs.core.resources.handles cimport raw_of
+from cuda_graphs.objects.code.kernel cimport Kernel
+from .specialisation cimport (
+    COUNTED,
+    MOST_STEPS,
+    UNKNOWN,
+    DisjointPair,
+    Origin,
+    Source,
+    Span,
+    Specialisation,
+    Step,
+    StepKind,
+    Task,
+    TripCount,
+    kAdd,
+    kBlock,
+    kCondition,
+    kConstant,
+    kExtent,
+    kIf,
+    kLeaf,
+    kMultiply,
+    kRunTask,
+    kSeed,
+    kSubtract,
+    kSwitch,
+    kTemp,
+    kWhile,
+)
+
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STATE, YIELDED
+from cuda_graphs.compiler.ir.types import SCALARS
+from cuda_graphs.kernels.arrays.ndarray import FIELD, address_of, find_field
+from cuda_graphs.kernels.debug.reports import overflow_report
+from cuda_graphs.kernels.targets import CODE_TYPES, dynamic_shared, max_blocks, may_release_during_work
+from cuda_graphs.objects.code.object_code import make_object_code
+
+cdef enum:
+    MOST_WORKERS = 65536  # threads of a task with stacks
+    TEMP_ALIGNMENT = 256  # bytes, of temporary arrays: the alignment of cuMemAlloc
+
+cdef dict STEPS = {"while": <int>kWhile, "if": <int>kIf, "switch": <int>kSwitch}
+cdef dict OPERATIONS = {"add": <int>kAdd, "sub": <int>kSubtract, "mul": <int>kMultiply}
+
+
+cdef class Loader:
+    """The state of loading one Artifact."""
+
+    cdef Specialisation code
+    cdef dict leaves   # indices of the leaves of the arguments, by path
+    cdef dict fields   # the fields whose addresses are constants, as keys
+    cdef dict temps    # numbers of the temporary arrays, by name
+    cdef dict stacks   # numbers of the stacks of a gradient, by path
+
+    cdef int add_temps(self) except -1:
+        cdef size_t size
+        for _, size in self.code.artifact.temps:
+            self.code.temps.push_back(self.code.temp_bytes)
+            self.code.temp_bytes += (size + TEMP_ALIGNMENT - 1) // TEMP_ALIGNMENT * TEMP_ALIGNMENT
+        return 0
+
+    cdef int add_task(self, info, Kernel kernel, shape) except -1:
+        cdef Task task
+        task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
+        cdef bint stacked = any([slot.path in self.stacks for slot in info.slots])
+        task.block, task.max_blocks, task.shared, task.cooperative = 1, 1, dynamic_shared(kernel, info), False
+        if info.resident_tasks:
+            self.add_resident(task, info, kernel, shape)
+        elif info.parallel:
+            shape = shape.of(info)
+            task.block = info.block_dim or shape.block
+            task.max_blocks = max_blocks(kernel, task.block, task.shared, shape.waves)
+            if info.threads is not None and self.code.artifact.target == "x86":  # one thread runs a block on the CPU
+                task.max_blocks = min(task.max_blocks, <unsigned int>info.threads)
+            if stacked:
+                task.max_blocks = max(<unsigned int>1, min(task.max_blocks, <unsigned int>(MOST_WORKERS // task.block)))
+            self.add_trip_count(
+                task, info, info.block_dim if info.fixed_block_dim else iterations_per_block(shape, info.block_dim)
+            )
+        for slot in info.slots:
+            add_source(task.parameters, self.source_of_slot(slot))
+        self.code.tasks.push_back(task)
+        return 0
+
+    cdef int add_resident(self, Task& task, info, Kernel kernel, shape) except -1:
+        """Set the grid of resident tasks so that all blocks are on the device at the same time."""
+        resident = shape.resident(kernel, info)
+        task.block, task.max_blocks, task.cooperative = resident.block, resident.max_blocks, True
+        for each in info.resident_tasks:
+            if each.parallel:
+                self.add_trip_count(task, each, 1 if each.fixed_block_dim and task.block == 1 else task.block)
+        return 0
+
+    cdef int add_trip_count(self, Task& task, info, int64_t share) except -1:
+        cdef TripCount loop
+        loop.share = share
+        loop.iterations = UNKNOWN if info.iterations is None else info.iterations
+        if info.iterations is None and info.axes is not None:
+            steps = self.bounds(info.axes)
+            if steps is not None:
+                loop.iterations = COUNTED
+                for step in steps:
+                    add_source(loop.count, step)
+        task.loops.push_back(loop)
+        return 0
+
+    cdef int add_steps(self, plan) except -1:
+        cdef size_t at, block
+        for step in plan:
+            at = self.code.steps.size()
+            if isinstance(step, int):
+                self.add_step(kRunTask, step, None)
+                continue
+            kind, name, initial, plans = step
+            if kind == "parallel":  # the host runs sections one by one
+                for inner in plans:
+                    self.add_steps(inner)
+                continue
+            self.add_step(<StepKind><int>STEPS[kind], self.temps[name], initial)
+            for inner in plans:
+                block = self.code.steps.size()
+                self.add_step(kBlock, 0, None)
+                self.add_steps(inner)
+                self.code.steps[block].end = self.code.steps.size()
+            self.code.steps[at].end = self.code.steps.size()
+        return 0
+
+    cdef int add_step(self, StepKind kind, size_t number, initial) except -1:
+        cdef Step step
+        step.kind, step.number, step.initial, step.end = kind, number, -1 if initial is None else initial, 0
+        self.code.steps.push_back(step)
+        return 0
+
+    cdef int add_disjoint(self, tuple first, tuple second) except -1:
+        cdef DisjointPair pair
+        pair.first, pair.second = self.span_of(first), self.span_of(second)
+        self.code.disjoint.push_back(pair)
+        return 0
+
+    cdef Span span_of(self, tuple array) except *:
+        cdef Span span
+        path, span.axes, span.size = array
+        origin, span.number = self.source_of_array(path)
+        span.origin = <Origin><int>origin
+        return span
+
+    cdef tuple source_of_slot(self, slot):
+        """Return (origin, number, axis, width) of the value of a Slot."""
+        if slot.path == "random.seed":
+            self.code.draws = True
+            return (<int>kSeed, 0, 0, 0)
+        if slot.kind == "condition":
+            return (<int>kCondition, 0, 0, 0)
+        if slot.path in self.stacks:  # three words after the temporary arrays: address, capacity, workers
+            word = 0 if slot.kind == "pointer" else 1 + slot.axis
+            return (<int>kTemp, len(self.temps) + 3 * self.stacks[slot.path] + word, 0, 0)
+        if slot.path == OVERFLOW_PATH:
+            return (<int>kConstant, self.report_constant(), 0, 0)
+        if slot.path in self.temps:
+            return (<int>kTemp, self.temps[slot.path], 0, 0)
+        if slot.kind == "extent":
+            return (<int>kExtent, self.leaves[slot.path], slot.axis, 0)
+        return (*self.source_of_array(slot.path), slot.axis, 0)
+
+    cdef tuple source_of_array(self, path):
+        """Return (origin, number) of a leaf or of a field."""
+        if path in self.leaves:
+            return <int>kLeaf, self.leaves[path]
+        field = find_field(path)
+        self.fields[field] = None
+        return <int>kConstant, self.constant(address_of(field))
+
+    cdef list bounds(self, axes):
+        """Return postfix steps that compute begin, end and step of each axis; None if there are too many steps."""
+        cdef list steps = []
+        for axis in axes:
+            for bound in axis:
+                self.add_bound(bound, steps)
+        return steps if len(steps) <= MOST_STEPS else None
+
+    cdef int add_bound(self, bound, list steps) except -1:
+        if isinstance(bound, int):
+            steps.append((<int>kConstant, self.constant(bound), 0, 0))
+        elif bound[0] == "extent":
+            steps.append((<int>kExtent, self.leaves[bound[1]], bound[2], 4))
+        elif bound[0] == "scalar":
+            type = SCALARS[bound[2]]
+            steps.append((<int>kLeaf, self.leaves[bound[1]], 0, -type.size if type.kind == "int" else type.size))
+        else:
+            self.add_bound(bound[1], steps)
+            self.add_bound(bound[2], steps)
+            steps.append((OPERATIONS[bound[0]], 0, 0, 0))
+        return 0
+
+    cdef int constant(self, value) except -1:
+        """Add a constant, an int of up to 64 bits, and return its number."""
+        self.code.constants.push_back(<uint64_t>(value & 0xFFFFFFFFFFFFFFFF))
+        return <int>self.code.constants.size() - 1
+
+    cdef int report_constant(self) except -1:
+        """Add the address of the overflow report as a constant, and return its number."""
+        if self.code.report is None:
+            self.code.report = overflow_report(self.code.name, self.code.artifact.gradient)
+        return self.constant(self.code.report.handle)
+
+
+cdef int iterations_per_block(shape, block_dim) except -1:
+    """Return the iterations for each block, for loops whose blocks only divide the iterations."""
+    return shape.share if block_dim is None else max(1, shape.share * block_dim // shape.block)
+
+
+cdef int add_source(vector[Source]& sources, tuple parts) except -1:
+    cdef Source source
+    source.origin, source.number, source.axis, source.width = <Origin><int>parts[0], parts[1], parts[2], parts[3]
+    sources.push_back(source)
+    return 0
+
+
+def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialisation:
+    """Load an Artifact of the compiler into the driver, and return its Specialisation.
+
+    Args:
+        shape: The Shape of parallel tasks.
+        leaves: The indices of the leaves of the arguments, by path.
+        guards: The Guards of the globals and closure variables that the code was compiled for.
+        labels: The labels of the checkpoints.
+    """
+    cdef Specialisation code = Specialisation.__new__(Specialisation)
+    cdef Loader loader = Loader.__new__(Loader)
+    code.name, code.artifact, code.guards, code.leaf_numbers = name, artifact, guards, leaves
+    image = make_object_code(artifact.image, CODE_TYPES[artifact.target], name)
+    code.kernels = tuple([image.get_kernel(task.entry) for task in artifact.tasks])
+    code.writes = frozenset().union(*[task.writes for task in artifact.tasks])
+    code.changed_fields = [find_field(path) for path in code.writes if path.startswith(FIELD)]
+    for path in code.writes & leaves.keys():
+        code.changes.push_back(<size_t>leaves[path])
+    stacks = () if artifact.gradient is None else artifact.gradient.stacks
+    loader.code, loader.leaves, loader.fields = code, leaves, {}
+    loader.temps = {temp: number for number, (temp, _) in enumerate(artifact.temps)}
+    loader.stacks = {stack.path: number for number, stack in enumerate(stacks)}
+    loader.add_temps()
+    for info, kernel in zip(artifact.tasks, code.kernels):
+        loader.add_task(info, kernel, shape)
+    for first, second, *_ in artifact.disjoint:
+        loader.add_disjoint(first, second)
+    loader.add_steps(artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
+    code.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
+    code.is_replayable = code.is_straight or artifact.lowering != "host"
+    code.fields = tuple(loader.fields)
+    code.needs_keep_alive = may_release_during_work()
+    code.labels, code.state = labels, loader.temps.get(STATE, -1)
+    code.yielded = YIELDED * sizeof(int32_t)
+    code.waits_for_results = bool(artifact.results or artifact.asserts or code.state >= 0)
+    code.prints = any([task.prints for task in artifact.tasks])
+    return code

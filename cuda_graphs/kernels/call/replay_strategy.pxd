@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.kernels.arrays.reading cimport Leaf
+from cuda_graphs.kernels.graph.replay cimport Replay
+from .specialisation cimport Specialisation
+from .specialiser cimport Specialiser
+from .strategy cimport Strategy
+
+
+cdef class ReplayStrategy(Strategy):
+    cdef Specialiser specialiser
+    cdef Strategy capture, launch   # for a stream that other code captures; for a graph that the driver cannot build
+    cdef object replays             # Replay by (specialisation, context), the most recently used at the end
+    cdef Replay last                # Replay of the last call
+    cdef size_t builds              # graphs built in total
+    cdef bint replayed              # True if the last call launched the graph of an earlier call
+
+    # Returns the Replay, or None if the driver cannot build the graph.
+    cdef Replay replay_or_none(self, Specialisation code, const Leaf* leaves)
+    cdef Replay replay_of(self, Specialisation code, const Leaf* leaves)
+    cdef int forget(self) except -1
+
+
+cdef ReplayStrategy replay_strategy(Specialiser specialiser, Strategy capture, Strategy launch)

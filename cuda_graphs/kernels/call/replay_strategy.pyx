@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls that launch one graph, which the first call builds. A kernel keeps its most recently used graphs."""
+
+import logging
+from collections import OrderedDict
+
+from libc.stdint cimport int32_t, uintptr_t
+
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, CUcontext, CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.graphs.graph_handles cimport current_context
+from cuda_graphs.core.resources.handles cimport StreamHandle
+from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from cuda_graphs.kernels.graph.replay cimport Replay, build
+from cuda_graphs.objects.device.stream cimport Stream
+from .captures cimport captures_for_others
+from .specialisation cimport Specialisation
+from .specialiser cimport Specialiser
+from .strategy cimport Strategy
+
+from cuda_graphs.errors import CUDANotSupportedError
+from cuda_graphs.kernels.graph.checkpoints import status_of
+from cuda_graphs.kernels.graph.graph_stats import GraphStats
+from cuda_graphs.kernels.targets import current_device
+
+MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
+
+log = logging.getLogger("cuda_graphs")
+
+
+cdef class ReplayStrategy(Strategy):
+    """Launches the graph of a specialisation with the arguments of the call."""
+
+    cdef object run(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
+        cdef Replay replay = self.replay_or_none(code, r.leaves)
+        cdef int32_t yielded = -1
+        if replay is None:
+            return self.launch.run(self.specialiser.without_graph(code, <tuple>r.args), r, stream, handle)
+        if replay.run(r.leaves, handle, &yielded):
+            return status_of(code.labels, yielded) if code.state >= 0 else None
+        # The launch itself detects that other code captures the stream: a query in each call would cost more.
+        self.replayed = False
+        if not captures_for_others(handle):
+            check_attempt(
+                CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {code.name} on {Stream._from_handle(handle)!r}"
+            )
+        return self.capture.run(code, r, stream, handle)
+
+    cdef Replay replay_or_none(self, Specialisation code, const Leaf* leaves):
+        try:
+            return self.replay_of(code, leaves)
+        except CUDANotSupportedError as error:
+            if self.specialiser.options.loop != "auto":
+                raise
+            log.info("%s() launches its tasks one by one: the driver builds no graph of them (%s)", code.name, error)
+            return None
+
+    cdef Replay replay_of(self, Specialisation code, const Leaf* leaves):
+        """Return the Replay of the specialisation in the current context, and build it if necessary."""
+        cdef CUcontext context = NULL
+        cdef Replay found = self.last
+        cdef CUresult status
+        with nogil:
+            current_context(&context)
+        if found is not None and found.code is code and found.context == context and context != NULL:
+            self.replayed = True
+            return found
+        current_device()  # sets the current context of a new thread
+        with nogil:
+            status = current_context(&context)
+        check_attempt(status, f"ask for the context of {code.name}()")
+        key = code, <uintptr_t>context
+        with self.specialiser.lock:
+            found = self.replays.get(key)
+            self.replayed = found is not None
+            if found is None:
+                found = build(code, leaves, context)
+                self.builds += 1
+                self.replays[key] = found
+                while len(self.replays) > MOST_GRAPHS:
+                    self.replays.popitem(last=False)
+            self.replays.move_to_end(key)
+            self.last = found
+        return found
+
+    cdef int forget(self) except -1:
+        """Drop all graphs. The caller holds the lock of the specialiser."""
+        self.last, self.replayed = None, False
+        self.replays.clear()
+        return 0
+
+    def stats(self, Specialisation called):
+        """Return the GraphStats. `called` is the specialisation of the last call, or None."""
+        if called is not None and called.replacement is not None:
+            called = called.replacement
+        return GraphStats(
+            graphs=len(self.replays),
+            builds=self.builds,
+            replayed=bool(self.replayed),
+            nodes=self.last.count if self.last is not None else 0,
+            tasks=sum([max(1, len(task.resident_tasks)) for task in called.artifact.tasks]) if called is not None else 0,
+            lowering=called.artifact.lowering if called is not None else None,
+        )
+
+
+cdef ReplayStrategy replay_strategy(Specialiser specialiser, Strategy capture, Strategy launch):
+    cdef ReplayStrategy self = ReplayStrategy.__new__(ReplayStrategy)
+    self.specialiser, self.capture, self.launch, self.replays = specialiser, capture, launch, OrderedDict()
+    return self

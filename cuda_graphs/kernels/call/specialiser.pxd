@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
+
+from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from .specialisation cimport Specialisation
+
+
+# The arguments of one call on the heap, for calls that need not be fast.
+cdef class HeapReading:
+    cdef vector[Leaf] leaves
+    cdef vector[uint64_t] keys
+    cdef tuple args
+    cdef Reading r
+
+
+# The specialisations of one function.
+cdef class Specialiser:
+    cdef readonly object function, options
+    cdef object annotations    # annotations that are missing in the source, by parameter; or None
+    cdef readonly object mode  # one of the compiler's MODES; None: the kernel itself
+    cdef str name
+    cdef bint is_graph, is_replayed  # True if a call launches one graph; True if that graph is kept for later calls
+    cdef bint has_checkpoints
+    cdef list readers          # Reader of each parameter
+    cdef tuple names           # parameters
+    cdef object index_of       # position of each parameter, by name
+    cdef Py_ssize_t leaves, keys
+    cdef Py_ssize_t start      # index of the leaf that holds the start checkpoint, after the leaves of the arguments
+    cdef dict specialisations  # lists of specialisations, by key
+    cdef Specialisation last   # specialisation of the last call
+    cdef bytes last_key
+    cdef object lock
+
+    # Returns the arguments in the order of the parameters.
+    cdef tuple order(self, tuple args, dict keywords)
+    # Reads the arguments into the leaves and keys of `r`, which have space for them.
+    cdef int read(self, Reading* r, tuple args) except -1
+    cdef HeapReading read_to_heap(self, tuple args, bint in_graph)
+    cdef Specialisation find(self, Reading* r)
+    cdef Specialisation find_for(self, tuple args)
+    # Returns the code that replaces `code`, whose graph the driver cannot build.
+    cdef Specialisation without_graph(self, Specialisation code, tuple args)
+    cdef int forget(self) except -1
+
+
+# Returns the Specialiser of a function. `extra_leaf`, an ExtraLeaf, is the extra leaf of each array argument.
+cdef Specialiser specialiser_of(object function, object options, object annotations, int extra_leaf, object mode)

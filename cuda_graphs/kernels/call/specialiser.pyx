@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The specialisations of a function: the arguments of a call select one, or compile a new one.
+
+A call converts its arguments to leaves and a key (arguments.pyx). The code of the last call is compared first. Only
+the compilation reads the source of the function.
+"""
+
+import logging
+import threading
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF
+from libc.stdint cimport uint64_t
+from libc.string cimport memcmp
+
+from cuda_graphs.kernels.arrays.reading cimport Reading
+from .arguments cimport Reader, reader_of
+from .guards cimport Guards
+from .specialisation cimport Specialisation
+
+from cuda_graphs.compiler import trace
+from cuda_graphs.compiler.artifact import START
+from cuda_graphs.compiler.cache.artifact_cache import cached_compile
+from cuda_graphs.compiler.errors import CompileError
+from cuda_graphs.compiler.language.signature import declared, has_gradient
+from cuda_graphs.kernels.graph.checkpoints import labels_of
+from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering
+from cuda_graphs.kernels.targets import current_device, target_of
+from .arguments import leaf_paths
+from .field_names import with_field_names
+from .guards import guards_of
+from .keywords import positional_arguments
+from .options import GRAPHS_ARE_ON
+from .loader import load_artifact
+
+cdef bint graphs_are_on = GRAPHS_ARE_ON
+
+# Keywords of a call that a kernel cannot use as names of parameters.
+RESERVED = ("stream",)
+
+log = logging.getLogger("cuda_graphs")
+
+
+cdef class HeapReading:
+    """The arguments of one call on the heap."""
+
+    def __dealloc__(self):
+        Py_XDECREF(self.r.foreign)
+        Py_XDECREF(self.r.members)
+
+
+cdef class Specialiser:
+    """Finds the Specialisation for the arguments of each call of one function."""
+
+    cdef tuple order(self, tuple args, dict keywords):
+        return positional_arguments(self.name, self.names, self.index_of, args, keywords)
+
+    cdef int read(self, Reading* r, tuple args) except -1:
+        cdef Py_ssize_t i
+        if len(args) != len(self.readers):
+            lacking = ", ".join(self.names[len(args) :])
+            raise TypeError(
+                f"{self.name}() takes {len(self.readers)} arguments ({', '.join(self.names)}), got {len(args)}"
+                + (f": {lacking} missing" if lacking else "")
+            )
+        r.args = <PyObject*>args
+        for i in range(len(self.readers)):
+            (<Reader>self.readers[i]).read(r, args[i])
+        if self.has_checkpoints:
+            r.leaves[self.start].bits = 0
+        return 0
+
+    cdef HeapReading read_to_heap(self, tuple args, bint in_graph):
+        cdef HeapReading reading = HeapReading.__new__(HeapReading)
+        reading.args = args
+        reading.leaves.resize(self.leaves)
+        reading.keys.resize(self.keys)
+        reading.r.leaves, reading.r.keys, reading.r.in_graph = reading.leaves.data(), reading.keys.data(), in_graph
+        self.read(&reading.r, args)
+        return reading
+
+    cdef Specialisation find(self, Reading* r):
+        # The nodes may become part of any graph, so embedded code does not rely on initial values of its conditions.
+        cdef bint embedded = self.is_graph and r.in_graph
+        cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
+        cdef Specialisation found = self.last
+        cdef bytes last_key = self.last_key
+        if found is not None and not embedded:
+            if size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0:
+                if (<Guards>found.guards).hold():
+                    return found
+        key = (embedded, PyBytes_FromStringAndSize(<char*>r.keys, size))
+        current_device()  # raises in a forked child, where the lock may stay locked forever
+        with self.lock:
+            for found in self.specialisations.get(key, ()):
+                if (<Guards>found.guards).hold():
+                    break
+            else:
+                found = self._compile(<tuple>r.args, embedded)
+                self.specialisations.setdefault(key, []).append(found)
+            if embedded:
+                return found
+            self.last = None  # other threads never see a key together with the code of another key
+            self.last_key = key[1]
+            self.last = found
+        return found
+
+    cdef Specialisation find_for(self, tuple args):
+        cdef HeapReading reading = self.read_to_heap(args, False)
+        return self.find(&reading.r)
+
+    cdef Specialisation without_graph(self, Specialisation code, tuple args):
+        cdef Specialisation other
+        with self.lock:
+            if code.replacement is None:
+                other = self._compile(args, False, is_refused=True)
+                other.is_refused, other.is_replayable = True, False
+                code.replacement = other
+                for found in self.specialisations.values():
+                    found[:] = [other if each is code else each for each in found]
+                self.last = None
+            return code.replacement
+
+    def signature(self, args):
+        """Return the compiler's description of each argument, by parameter name."""
+        cdef Reader reader
+        specs = {}
+        for name, value, each in zip(self.names, args, self.readers):
+            reader = each
+            specs[name] = reader.spec(value)
+        return specs
+
+    def _compile(self, args, embedded, is_refused=False):
+        signature = self.signature(args)
+        leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
+        if self.has_checkpoints:
+            leaves[START] = self.start
+        current_device()
+        target, shape = target_of(self.options.fast_math)
+        try:
+            lowering = self.options.lowering(False, False) if is_refused else self.lowering(embedded)
+            artifact = self._artifact(signature, target, *lowering)
+        except CompileError as error:  # CUDA_GRAPHS_DEBUG keeps the frames of the compiler
+            raise error if trace.level() else with_field_names(error, self.function).with_traceback(None)
+        guards = guards_of(artifact.free_values)
+        if artifact.lowering == "host" and self.options.loop == "auto" and self.is_replayed and not is_refused:
+            log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
+        found = load_artifact(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
+        (<Specialisation>found).has_gradients = any(map(has_gradient, signature.values()))
+        return found
+
+    def lowering(self, embedded):
+        """Return the Lowering. The host runs the control flow between the tasks of gradients and of forward mode."""
+        if self.mode is not None:
+            return Lowering("host", None) if self.options.graph else NO_LOWERING
+        return self.options.lowering(embedded, self.is_replayed)
+
+    def _artifact(self, signature, target, graph, chain):
+        options = {"graph": graph, "chain": chain, "mode": self.mode, "checkpoints": bool(self.has_checkpoints)}
+        if self.options.debug:  # the cache on disk does not keep the checks of debug code
+            from cuda_graphs.compiler.pipeline import compile_kernel
+
+            return compile_kernel(self.function, signature, target, debug=True, reports=True, **options)
+        return cached_compile(self.function, signature, target, **options)
+
+    cdef int forget(self) except -1:
+        """Drop the compiled code and the template values. The caller holds the lock."""
+        cdef Reader reader
+        self.last = None
+        self.specialisations.clear()
+        for each in self.readers:
+            reader = each
+            reader.forget()
+        return 0
+
+    def count(self):
+        """Return the number of specialisations."""
+        return sum(len(found) for found in self.specialisations.values())
+
+
+cdef Specialiser specialiser_of(object function, object options, object annotations, int extra_leaf, object mode):
+    cdef Specialiser self = Specialiser.__new__(Specialiser)
+    cdef Reader reader
+    self.function, self.options, self.annotations, self.mode = function, options, annotations, mode
+    self.name = function.__name__
+    self.is_graph, self.has_checkpoints = options.graph and mode is None, options.checkpoints
+    self.is_replayed = self.is_graph and graphs_are_on and not options.debug
+    self.readers, self.specialisations, self.lock = [], {}, threading.RLock()
+    parameters = declared(function, annotations)
+    for name, annotation in parameters.items():
+        if name in RESERVED:
+            raise TypeError(f"{self.name}: a parameter of a kernel cannot be called {name!r}, a keyword of every call")
+        reader = reader_of(annotation, name, self.leaves, self.keys, extra_leaf)
+        self.leaves += reader.leaves
+        self.keys += reader.keys
+        self.readers.append(reader)
+    if self.has_checkpoints:
+        self.start = self.leaves
+        self.leaves += 1
+    self.names = tuple(parameters)
+    self.index_of = {name: i for i, name in enumerate(self.names)}
+    return self
