@@ -52,7 +52,7 @@ def leaf_in(memory):
     return leaf
 
 
-def rooms_of(function, arguments, memory, targets):
+def capacities_of(function, arguments, memory, targets):
     """{stack: room}, as the counting kernel says it, which every expression covers."""
     signature = specialise(function, arguments)
     kernel, _ = translate(function, dict(signature))
@@ -76,20 +76,20 @@ def forward(function, arguments):
     return compare(program, {"random.seed": 0} | flat_of(arguments), exact=False, targets=("interpreter",))[0]
 
 
-def gradients(function, seeds, *, targets=None, rooms=None, debug=False, is_race=False, **arguments):
+def gradients(function, seeds, *, targets=None, capacities=None, debug=False, is_race=False, **arguments):
     """{path: gradient} after the function and its gradient ran, with the adjoints of its results as `seeds` says.
 
     All targets must agree, and nothing but gradients changes. `is_race`: which iteration writes last is open, so
     forward mode, where another one may, is not asked.
     """
     memory = {"random.seed": 0} | flat_of(arguments) | forward(function, arguments)
-    is_counted = rooms is None
-    rooms = rooms_of(function, arguments, memory, targets) if is_counted else rooms
+    is_counted = capacities is None
+    capacities = capacities_of(function, arguments, memory, targets) if is_counted else capacities
     adjoints = {f"{path}.grad": np.zeros_like(memory[path]) for path in grads_of(arguments)}
     for path, seed in seeds.items():
         adjoints[f"{path}.grad"][...] = seed
     program, _ = lower(function, specialise(function, arguments), check_ir=True, mode="reverse", debug=debug)
-    flat = memory | adjoints | rooms | {OVERFLOW: np.zeros(1, np.int64)}
+    flat = memory | adjoints | capacities | {OVERFLOW: np.zeros(1, np.int64)}
     found, _ = compare(program, flat, exact=False, targets=targets)
     for path, value in memory.items():
         np.testing.assert_array_equal(found.get(path, value), value, err_msg=f"{path} changed")

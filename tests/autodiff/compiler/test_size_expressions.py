@@ -51,9 +51,9 @@ def sizes(function, fields=(), targets=None, **arguments):
     """[(value of the expression, count)] of the stacks of a gradient; None where there is no expression."""
     memory = {"random.seed": 0} | flat_of(arguments) | {each.name: each.data for each in fields}
     signature, leaf = specialise(function, arguments), leaf_in(memory)
-    rooms = [stack.room for stack in stacks_of(function, arguments)]
-    found = [None if room is None else value_of(room, leaf) for room in rooms]
-    read = [value for room, value in zip(rooms, found, strict=True) if reads(room)]
+    capacities = [stack.room for stack in stacks_of(function, arguments)]
+    found = [None if capacity is None else value_of(capacity, leaf) for capacity in capacities]
+    read = [value for capacity, value in zip(capacities, found, strict=True) if reads(capacity)]
     if read:
         sizer, _ = lower(function, signature, check_ir=True, mode="size")
         assert list(compare(sizer, memory, targets=targets)[1]) == read

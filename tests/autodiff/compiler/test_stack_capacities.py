@@ -29,7 +29,7 @@ def stacks_of(function, **arguments):
     return gradient(propagate(kernel)).stacks
 
 
-def rooms(function, **arguments):
+def capacities(function, **arguments):
     """[(expression, count)] of the stacks of a gradient; Wrapped in place of the first where it says nothing."""
     kernel, _ = translate(function, dict(specialise(function, arguments)))
     kernel = propagate(kernel)
@@ -73,7 +73,7 @@ def product_of_numbers(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
     "function", [from_below_zero, from_what_is_subtracted, product_of_numbers], ids=lambda each: each.__name__
 )
 def test_a_single_loop_has_exactly_its_trips(function, n):
-    ((expression, count),) = rooms(function, x=floats(0.3, 0.7), n=n, y=zeros())
+    ((expression, count),) = capacities(function, x=floats(0.3, 0.7), n=n, y=zeros())
     assert expression == count
 
 
@@ -85,7 +85,7 @@ def test_a_number_that_wraps_around_is_no_bound():
                 v = cg.sin(v) + j
             y[()] += v
 
-    ((expression, count),) = rooms(wraps, x=floats(0.3), n=65536, y=zeros())
+    ((expression, count),) = capacities(wraps, x=floats(0.3), n=65536, y=zeros())
     assert expression is Wrapped
     assert count == 3
 
@@ -100,7 +100,7 @@ def test_values_that_are_used_twice_again_and_again_are_looked_at_once(monkeypat
     )
     calls, real = [], plan.gather
     monkeypatch.setattr(plan, "gather", lambda *args: calls.append(args) or real(*args))
-    rooms(k, x=floats(0.3), n=2, y=zeros())
+    capacities(k, x=floats(0.3), n=2, y=zeros())
     assert 12 < len(calls) < 2000
 
 
@@ -116,7 +116,7 @@ def test_loops_in_loops_multiply_and_statements_add():
 
     x = floats(*np.linspace(0.1, 1, 12))
     x.data = x.data.reshape(3, 4)
-    assert rooms(nested, x=x, n=5, y=zeros()) == [(4 * 5 + 4, 4 * 5 + 4)]
+    assert capacities(nested, x=x, n=5, y=zeros()) == [(4 * 5 + 4, 4 * 5 + 4)]
 
 
 def test_bound_in_an_array_is_read():
@@ -127,7 +127,7 @@ def test_bound_in_an_array_is_read():
                 v = cg.sin(v)
             y[()] += v
 
-    assert rooms(read, x=floats(0.3, 0.7, 1.1), b=ints(4, 0, 9), y=zeros()) == [(9, 9)]
+    assert capacities(read, x=floats(0.3, 0.7, 1.1), b=ints(4, 0, 9), y=zeros()) == [(9, 9)]
 
 
 def test_a_while_is_counted():
@@ -138,7 +138,7 @@ def test_a_while_is_counted():
                 v = cg.sin(v) * 0.5
             y[()] += v
 
-    found = rooms(halves, x=floats(0.05, 0.3, 4.0), y=zeros())
+    found = capacities(halves, x=floats(0.05, 0.3, 4.0), y=zeros())
     assert {expression for expression, _ in found} == {None}
 
 
@@ -152,7 +152,7 @@ def test_a_break_leaves_the_room_of_its_range():
                 v = cg.sin(v)
             y[()] += v
 
-    found = rooms(leaves, x=floats(0.1, 0.9), n=6, y=zeros())
+    found = capacities(leaves, x=floats(0.1, 0.9), n=6, y=zeros())
     assert found
     for expression, count in found:
         assert count <= expression
@@ -178,7 +178,7 @@ def test_a_kernel_whose_own_stack_is_too_small_says_so_and_writes_nothing():
     right = gradients(serial_and_parallel, seeds, **given)
     assert np.all(right["x"] != 0) and np.all(right["y"] == 0) and np.all(right["z"] == 0)
     stacks = [stack.array.path for stack in stacks_of(serial_and_parallel, **given)]
-    found = gradients(serial_and_parallel, seeds, rooms=dict.fromkeys(stacks, 5), **given)
+    found = gradients(serial_and_parallel, seeds, capacities=dict.fromkeys(stacks, 5), **given)
     assert found["adstack.overflow"] > 0
     np.testing.assert_array_equal(found["x"], 0)
     for path, seed in seeds.items():

@@ -99,7 +99,7 @@ def test_lanes_have_the_gradients_of_the_interpreter(name):
 def test_lanes_without_room_say_so_and_add_nothing():
     function, arguments, _ = CASES["sines"]
     found = gradients(
-        function, {"y": 1.0}, rooms={"adstack.0": 5}, targets=("interpreter", "x86"), **arguments
+        function, {"y": 1.0}, capacities={"adstack.0": 5}, targets=("interpreter", "x86"), **arguments
     )
     assert found["adstack.overflow"] == 1
     np.testing.assert_array_equal(found["x"], 0)
