@@ -8,8 +8,8 @@ import pytest
 from cuda_graphs.compiler.autodiff.derivatives import contribution
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
-from cuda_graphs.compiler.ir.interpreter import Machine
 from cuda_graphs.compiler.ir.ops import OPS, evaluate, result_type
+from cuda_graphs.compiler.ir.thread_interpreter import ThreadInterpreter
 from cuda_graphs.compiler.ir.types import bool_, f32, f64, i64
 
 FLOATS = [row for row in OPS.values() if "float" in row.kinds and row.rule != "bits"]
@@ -45,7 +45,7 @@ def partial(name, values, number, types=None):
     found = contribution(builder, op, number, adjoint, lambda i: params[i])
     if found is None:
         return None
-    machine = Machine({}, {}, None)
+    machine = ThreadInterpreter({}, {}, None)
     for param, value in zip((*params, adjoint), (*values, 1.0), strict=True):
         machine.values[param] = np.dtype(param.type.dtype).type(value)
     with np.errstate(all="ignore"):

@@ -196,7 +196,7 @@ def artifact():
 def test_entries_on_disk_carry_what_is_known_of_a_gradient():
     made = artifact()
     assert made.gradient.stacks
-    functions = {each.__qualname__: [each] for each in made.captured}
+    functions = {each.__qualname__: [each] for each in made.free_values}
     found = artifact_cache.decoded(artifact_cache.encoded(made, functions), functions)
     assert found.gradient == made.gradient
     assert evaluate(found.gradient.stacks[0].room, lambda *leaf: 3) == 5
