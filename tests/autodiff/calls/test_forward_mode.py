@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.ad.FwdMode`: products of Jacobian matrices and directions."""
+"""Law: `cg.ad.FwdMode` gives the product of the Jacobian matrix with a direction."""
 
 import copy
 import dataclasses

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`Tape(grad_check=[...])`: gradients compared with differences."""
+"""Law: `Tape(grad_check=[...])` accepts gradients that agree with differences and refuses others."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients as nodes of graphs, and in captures: with memory of their own for the stacks, which are as large as is
-known when the graph is built."""
+"""Law: gradients work as nodes of graphs and in captures. Their stacks are as large as is known when the
+graph is built."""
 
 import gc
 

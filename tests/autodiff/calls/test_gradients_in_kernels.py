@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`x.grad` in a kernel: the gradient comes with its array."""
+"""Law: `x.grad` in a kernel is the gradient of the array that the call was given."""
 
 import dataclasses
 

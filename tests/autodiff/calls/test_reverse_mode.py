@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`kernel.grad` and `cg.ad` as a user calls them."""
+"""Law: `kernel.grad` and `cg.ad` add the right gradients to arrays, keep all other arrays, and count what they did."""
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.ad.Tape`: which calls it goes back through, what it checks, and what it refuses."""
+"""Law: a `cg.ad.Tape` goes back through the calls made in it, checks their arguments, and refuses other calls."""
 
 import copy
 import dataclasses

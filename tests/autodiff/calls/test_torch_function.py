@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.interop.torch`: kernels that `torch.autograd` differentiates."""
+"""Law: `torch.autograd` differentiates kernels wrapped by `cg.interop.torch`."""
 
 import pytest
 
