@@ -16,11 +16,6 @@ ndarray = cg.types.ndarray
 
 
 @pytest.fixture
-def x():
-    return array(START)
-
-
-@pytest.fixture
 def y():
     made = cg.ndarray(f64, (), needs_grad=True)
     made.grad.fill(1)

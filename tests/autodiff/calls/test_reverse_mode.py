@@ -15,16 +15,6 @@ f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
 
 
-@pytest.fixture
-def x():
-    return array(START)
-
-
-@pytest.fixture
-def y():
-    return cg.ndarray(f64, (), needs_grad=True)
-
-
 @cg.kernel
 def stores(x: ndarray(f64, 1), y: ndarray(f64, 1)):
     for i in x:
