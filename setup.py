@@ -168,7 +168,7 @@ class BuildExt(build_ext):
         super().finalize_options()
         self.parallel = self.parallel or JOBS
         if self.editable_mode:
-            # The folders of `make`, which then has nothing left to do. Those that pip gives are temporary.
+            # The folders of `make`, which then has nothing left to do. The folders that pip gives are temporary.
             platform = f"{self.plat_name}-{sys.implementation.cache_tag}"
             self.build_lib, self.build_temp = f"build/lib.{platform}", f"build/temp.{platform}"
 

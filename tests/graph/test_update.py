@@ -110,7 +110,7 @@ def test_arguments_of_the_wrong_type_are_refused_and_change_nothing(arguments, e
     assert node.config == ONE
 
 
-def test_there_are_keywords_only(adding):
+def test_update_takes_keywords_only(adding):
     with pytest.raises(TypeError, match="positional"):
         adding[0].update(ONE)
 
