@@ -147,9 +147,13 @@ def test_bodies_begin_and_end_in_any_order(capturing, kernels, pinned, add, stre
     assert list(x) == [0, 0, 1]
 
 
-def test_an_empty_body_does_nothing(capturing, stream):
+def test_an_empty_body_does_nothing(capturing, kernels, pinned, stream):
+    x = pinned([1], "u4")
+    cg.launch(capturing, ONE, kernels.affine, x.ctypes.data, 3, 1)
     capturing.if_then(capturing.create_condition(1))
+    cg.launch(capturing, ONE, kernels.affine, x.ctypes.data, 5, 2)
     finish(capturing, stream)
+    assert x[0] == (1 * 3 + 1) * 5 + 2
 
 
 def test_a_definition_of_a_builder_is_no_copy_and_outlives_it(capturing, kernels, stream):

@@ -212,7 +212,7 @@ def test_trimming_gives_back_what_is_not_in_use(mode, builder, memory, stream):
     assert memory.attributes.reserved_mem_high > 0
 
 
-def test_there_is_one_resource_for_each_device(device):
+def test_each_device_has_one_resource(device):
     resource = cg.GraphMemoryResource(device)
     assert cg.GraphMemoryResource(device.device_id) is resource
     assert (resource.device_id, resource.is_device_accessible, resource.is_host_accessible) == (

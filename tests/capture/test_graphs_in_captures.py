@@ -65,6 +65,7 @@ def test_graphs_are_launched_elsewhere_meanwhile(any_graph, capturing, stream):
     any_graph.launch(stream)
     capturing.end_building()
     stream.sync()
+    assert capturing.graph_definition.nodes() == set()
 
 
 def test_an_executable_outlives_its_builder(adding, stream):

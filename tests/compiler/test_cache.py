@@ -347,7 +347,7 @@ def test_many_processes_that_write_at_once_leave_whole_entries(folder, counts):
     assert counts() == (3, 0, 0)
 
 
-def test_there_is_never_more_than_fits_and_the_least_used_goes(folder, counts, monkeypatch):
+def test_cache_never_exceeds_its_size_and_drops_the_least_used(folder, counts, monkeypatch):
     compiled(1)
     compiled(2)
     old, new = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)

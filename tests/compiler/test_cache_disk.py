@@ -37,10 +37,10 @@ HOMELESS = """
 
 
 def test_a_user_without_a_home_compiles_with_one_warning():
-    told = test_cache.python(HOMELESS).stdout.splitlines()
-    assert len(told) == 1
-    assert told[0].startswith("RuntimeWarning cuda_graphs cache: this user has no home")
-    assert "CUDA_GRAPHS_CACHE_DIR" in told[0]
+    printed = test_cache.python(HOMELESS).stdout.splitlines()
+    assert len(printed) == 1
+    assert printed[0].startswith("RuntimeWarning cuda_graphs cache: this user has no home")
+    assert "CUDA_GRAPHS_CACHE_DIR" in printed[0]
 
 
 def test_a_folder_that_cannot_be_used_is_reported_once(folder):
@@ -142,9 +142,9 @@ def own_disk(folder):
 
 
 def test_a_small_disk_that_is_full_is_no_trouble(own_disk):
-    told = test_cache.python(SMALL_DISK, before=own_disk).stdout.splitlines()
-    assert "No space left on device" in told[0]
-    assert told[1:] == ["['filler']", "[] [] 1"]
+    printed = test_cache.python(SMALL_DISK, before=own_disk).stdout.splitlines()
+    assert "No space left on device" in printed[0]
+    assert printed[1:] == ["['filler']", "[] [] 1"]
 
 
 READ_ONLY_DISK = """
@@ -162,9 +162,9 @@ READ_ONLY_DISK = """
 
 
 def test_a_disk_that_is_read_only_is_read(own_disk):
-    told = test_cache.python(READ_ONLY_DISK, before=own_disk).stdout
-    assert told.startswith("1 ")
-    assert told.count("cannot write to") == told.count("Read-only file system") == 1
+    printed = test_cache.python(READ_ONLY_DISK, before=own_disk).stdout
+    assert printed.startswith("1 ")
+    assert printed.count("cannot write to") == printed.count("Read-only file system") == 1
 
 
 def test_two_versions_of_the_library_share_a_folder(folder, tmp_path):
@@ -190,9 +190,9 @@ def test_two_versions_of_the_library_share_a_folder(folder, tmp_path):
     wanted = [["0", "2"], ["2", "0"]]
     for counted in wanted:
         running = [start(script, root) for root in (test_cache.ROOT, tmp_path / "other")]
-        told = [process.communicate(timeout=120)[0].split() for process in running]
-        assert [each[1:] for each in told] == [counted, counted]
-        assert told[0][0] != told[1][0]
+        printed = [process.communicate(timeout=120)[0].split() for process in running]
+        assert [each[1:] for each in printed] == [counted, counted]
+        assert printed[0][0] != printed[1][0]
     assert len(list(folder.iterdir())) == 4
 
 

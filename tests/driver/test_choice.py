@@ -34,6 +34,7 @@ def test_changing_the_driver_after_the_first_device_call_is_refused(driver):
 def test_choosing_the_driver_that_runs_already_is_allowed(driver):
     cg.use_driver(driver.kind)
     cg.use_driver("auto")
+    assert cg.driver_info() == driver
 
 
 def test_use_driver_wins_over_the_variable(run_child):

@@ -47,9 +47,9 @@ def refused(run_child, before, after, module):
     done = run_child(CODE.format(before=before, after=after, module=module))
     assert done.stderr == ""
     assert done.returncode == 0
-    told = done.stdout.splitlines()
-    assert len(told) == 2
-    for line in told:
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    for line in lines:
         assert line.startswith("cuda_graphs cannot be imported in a subinterpreter")
         assert "main interpreter" in line
 

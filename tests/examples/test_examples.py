@@ -49,31 +49,33 @@ def test_every_example_is_tested_and_listed():
 
 
 def test_the_hillslope_of_the_real_map_agrees_with_numpy(tmp_path):
-    told = run("hillslope.py", "--tolerance", 0.5, cwd=tmp_path)
-    assert "map: 344 x 403 cells" in told
-    assert "largest difference: 0 m" in told
+    output = run("hillslope.py", "--tolerance", 0.5, cwd=tmp_path)
+    assert "map: 344 x 403 cells" in output
+    assert "largest difference: 0 m" in output
     assert (tmp_path / "hillslope.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("driver", ["host", "auto"])
 def test_the_hillslope_of_a_map_of_ones_own_agrees_with_numpy(driver, small_map, tmp_path):
-    told = run("hillslope.py", "--input", small_map, "--driver", driver, "--output", "own.png", cwd=tmp_path)
-    assert "map: 37 x 53 cells" in told
-    assert "largest difference: 0 m" in told
+    output = run(
+        "hillslope.py", "--input", small_map, "--driver", driver, "--output", "own.png", cwd=tmp_path
+    )
+    assert "map: 37 x 53 cells" in output
+    assert "largest difference: 0 m" in output
     assert (tmp_path / "own.png").exists()
 
 
 def test_the_hillslope_takes_more_steps_for_a_smaller_tolerance(small_map, tmp_path):
     def steps(tolerance):
-        told = run("hillslope.py", "--input", small_map, "--tolerance", tolerance, cwd=tmp_path)
-        return int(told.partition("graph: ")[2].split()[0])
+        output = run("hillslope.py", "--input", small_map, "--tolerance", tolerance, cwd=tmp_path)
+        return int(output.partition("graph: ")[2].split()[0])
 
     assert 1 < steps(10) < steps(1)
 
 
 def test_the_hillslope_stops_at_the_limit_of_steps(small_map, tmp_path):
-    told = run("hillslope.py", "--input", small_map, "--tolerance", 0, "--steps", 17, cwd=tmp_path)
-    assert "graph: 17 steps" in told
+    output = run("hillslope.py", "--input", small_map, "--tolerance", 0, "--steps", 17, cwd=tmp_path)
+    assert "graph: 17 steps" in output
 
 
 def test_the_hillslope_refuses_what_is_no_map(tmp_path):
@@ -87,37 +89,37 @@ def test_the_hillslope_refuses_what_is_no_map(tmp_path):
 def test_the_device_loop_halves_until_the_tolerance_that_each_launch_is_given(
     tolerance, first, second, tmp_path
 ):
-    told = run("device_loop.py", tolerance, cwd=tmp_path)
-    assert "check: nothing found" in told
-    assert f"until it was {first} on" in told
-    assert f"until it was {second}\n" in told
+    output = run("device_loop.py", tolerance, cwd=tmp_path)
+    assert "check: nothing found" in output
+    assert f"until it was {first} on" in output
+    assert f"until it was {second}\n" in output
 
 
 @pytest.mark.parametrize("n", [1 << 12, 1000])
 def test_the_named_parameters_reach_every_launch(n, tmp_path):
-    told = run("named_parameters.py", n, cwd=tmp_path)
-    assert f"{n} numbers each" in told
-    assert "0.9765625, 0.1875, 0.175" in told
-    assert "tol is a f32, now 0.25" in told
+    output = run("named_parameters.py", n, cwd=tmp_path)
+    assert f"{n} numbers each" in output
+    assert "0.9765625, 0.1875, 0.175" in output
+    assert "tol is a f32, now 0.25" in output
 
 
-def newton_steps(told):
+def newton_steps(output):
     """The third column of the table."""
-    rows = [line.split() for line in told.splitlines() if line[:1] == " "]
+    rows = [line.split() for line in output.splitlines() if line[:1] == " "]
     return [int(row[2]) for row in rows]
 
 
 @pytest.mark.parametrize("eccentricity", [0, 0.1, 0.96714])
 def test_the_root_finder_agrees_with_numpy_and_polishes_what_is_rough(eccentricity, tmp_path):
-    told = run("root_finder.py", "--eccentricity", eccentricity, cwd=tmp_path)
-    assert "Kepler's equation holds within 1e-13" in told
-    assert len(newton_steps(told)) == 12
-    assert all(1 <= steps < 10 for steps in newton_steps(told))
+    output = run("root_finder.py", "--eccentricity", eccentricity, cwd=tmp_path)
+    assert "Kepler's equation holds within 1e-13" in output
+    assert len(newton_steps(output)) == 12
+    assert all(1 <= steps < 10 for steps in newton_steps(output))
 
 
 def test_the_root_finder_leaves_a_good_bracket_alone(tmp_path):
-    told = run("root_finder.py", "--steps", 60, "--tolerance", 1e-8, cwd=tmp_path)
-    assert newton_steps(told) == [0] * 12
+    output = run("root_finder.py", "--steps", 60, "--tolerance", 1e-8, cwd=tmp_path)
+    assert newton_steps(output) == [0] * 12
 
 
 def test_the_root_finder_refuses_what_is_no_ellipse(tmp_path):
@@ -125,8 +127,8 @@ def test_the_root_finder_refuses_what_is_no_ellipse(tmp_path):
 
 
 def test_the_switch_dispatch_agrees_with_numpy(tmp_path):
-    told = run("switch_dispatch.py", cwd=tmp_path)
-    assert "NumPy agrees" in told
+    output = run("switch_dispatch.py", cwd=tmp_path)
+    assert "NumPy agrees" in output
 
 
 @pytest.mark.parametrize(
@@ -142,8 +144,8 @@ def test_the_switch_dispatch_agrees_with_numpy(tmp_path):
     ],
 )
 def test_each_branch_of_the_switch_does_its_own(program, expected, tmp_path):
-    told = run("switch_dispatch.py", "--driver", "host", *program, cwd=tmp_path)
-    assert f"[{', '.join(map(str, expected))}, " in told.splitlines()[1]
+    output = run("switch_dispatch.py", "--driver", "host", *program, cwd=tmp_path)
+    assert f"[{', '.join(map(str, expected))}, " in output.splitlines()[1]
 
 
 def test_the_switch_dispatch_refuses_a_program_that_is_too_long(tmp_path):
@@ -152,15 +154,15 @@ def test_the_switch_dispatch_refuses_a_program_that_is_too_long(tmp_path):
 
 @pytest.mark.parametrize("n", [1000, 5])
 def test_the_captured_loop_agrees_with_the_integral(n, tmp_path):
-    told = run("stream_capture.py", n, cwd=tmp_path)
-    assert told.startswith(f"{n} pendulums, 5 passes of the loop")
+    output = run("stream_capture.py", n, cwd=tmp_path)
+    assert output.startswith(f"{n} pendulums, 5 passes of the loop")
 
 
 @pytest.mark.parametrize("driver", ["host", "auto"])
 def test_the_fork_and_join_of_two_libraries_agrees_with_numpy(driver, monkeypatch, tmp_path):
     monkeypatch.setenv("CUDA_GRAPHS_DRIVER", driver)
-    told = run("fork_join.py", 100_000, cwd=tmp_path)
-    assert "fork behind MemcpyNode, joined by KernelNode; NumPy agrees" in told
+    output = run("fork_join.py", 100_000, cwd=tmp_path)
+    assert "fork behind MemcpyNode, joined by KernelNode; NumPy agrees" in output
 
 
 def test_the_fork_and_join_is_of_cupy_and_pytorch_where_they_are(driver, tmp_path):
@@ -169,17 +171,17 @@ def test_the_fork_and_join_is_of_cupy_and_pytorch_where_they_are(driver, tmp_pat
 
 
 def test_the_inference_of_pytorch_is_the_same_or_cannot_be_here(driver, tmp_path):
-    told = run("torch_inference.py", cwd=tmp_path)
+    output = run("torch_inference.py", cwd=tmp_path)
     if driver.kind == "cuda" and find_spec("torch"):
-        assert "the graph gives what PyTorch gives, to the last bit" in told
+        assert "the graph gives what PyTorch gives, to the last bit" in output
     else:
-        assert told.startswith("This example needs")
+        assert output.startswith("This example needs")
 
 
 def test_the_wave_comes_back_after_a_period(tmp_path):
-    told = run("wave_equation.py", cwd=tmp_path)
-    assert "228 calls" in told
-    assert "76 launches of a graph" in told
+    output = run("wave_equation.py", cwd=tmp_path)
+    assert "228 calls" in output
+    assert "76 launches of a graph" in output
 
 
 def test_the_plate_comes_to_rest_on_the_device(tmp_path):
@@ -188,9 +190,9 @@ def test_the_plate_comes_to_rest_on_the_device(tmp_path):
 
 def test_conjugate_gradients_end_on_the_device(tmp_path):
     """One launch for each tolerance, and the residual is what was asked for, which the example compares with NumPy."""
-    told = run("conjugate_gradient.py", cwd=tmp_path)
-    assert told.count("rounds in one launch") == 3
-    assert "graphs=1, builds=1, replayed=True" in told or "lowering='host'" in told
+    output = run("conjugate_gradient.py", cwd=tmp_path)
+    assert output.count("rounds in one launch") == 3
+    assert "graphs=1, builds=1, replayed=True" in output or "lowering='host'" in output
 
 
 def test_attention_agrees_with_numpy(tmp_path):
@@ -202,19 +204,19 @@ def test_the_bodies_keep_their_energy(tmp_path):
 
 
 def test_the_inverse_heat_problem_finds_its_sources_and_writes_a_picture(tmp_path):
-    told = run("inverse_heat.py", "--rounds", 40, "--output", "found.png", cwd=tmp_path)
-    first, last = (float(part) for part in told.partition("misfit: ")[2].partition("\n")[0].split(" -> "))
+    output = run("inverse_heat.py", "--rounds", 40, "--output", "found.png", cwd=tmp_path)
+    first, last = (float(part) for part in output.partition("misfit: ")[2].partition("\n")[0].split(" -> "))
     assert last < 1e-3 * first
-    assert float(told.partition("relative error of the source ")[2].split()[0]) < 0.3
+    assert float(output.partition("relative error of the source ")[2].split()[0]) < 0.3
     assert (tmp_path / "found.png").read_bytes().startswith(b"\x89PNG")
     assert "1 or more" in run("inverse_heat.py", "--rounds", 0, cwd=tmp_path, code=1)
 
 
 def test_the_image_filter_agrees_with_numpy_and_writes_a_picture(tmp_path):
-    told = run("image_filter.py", cwd=tmp_path)
-    assert "picture: 600 x 512 pixels" in told
-    assert "graph of 4 kernels" in told
-    assert float(told.partition("largest difference: ")[2].split()[0]) < 1e-4
+    output = run("image_filter.py", cwd=tmp_path)
+    assert "picture: 600 x 512 pixels" in output
+    assert "graph of 4 kernels" in output
+    assert float(output.partition("largest difference: ")[2].split()[0]) < 1e-4
     assert (tmp_path / "image_filter.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -222,9 +224,11 @@ def test_the_image_filter_takes_a_picture_of_ones_own(tmp_path):
     from matplotlib.image import imread, imsave
 
     imsave(tmp_path / "own.png", np.random.default_rng(5).uniform(size=(23, 41, 3)))
-    told = run("image_filter.py", "--input", "own.png", "--passes", 1, "--output", "drawn.png", cwd=tmp_path)
-    assert "picture: 23 x 41 pixels" in told
-    assert "graph of 2 kernels" in told
+    output = run(
+        "image_filter.py", "--input", "own.png", "--passes", 1, "--output", "drawn.png", cwd=tmp_path
+    )
+    assert "picture: 23 x 41 pixels" in output
+    assert "graph of 2 kernels" in output
     assert imread(tmp_path / "drawn.png").std() > 0.01
 
 
@@ -238,6 +242,6 @@ def test_the_image_filter_refuses_what_has_no_colours_and_no_passes(tmp_path):
 
 @pytest.mark.parametrize(("room", "grows"), [(4, True), (100_000, False)])
 def test_the_list_of_close_pairs_grows_when_it_must_and_agrees_with_numpy(room, grows, tmp_path):
-    told = run("close_pairs.py", "--room", room, cwd=tmp_path)
-    assert ("a larger list, and on at FIND" in told) == grows
-    assert "1 graph; NumPy agrees" in told
+    output = run("close_pairs.py", "--room", room, cwd=tmp_path)
+    assert ("a larger list, and on at FIND" in output) == grows
+    assert "1 graph; NumPy agrees" in output

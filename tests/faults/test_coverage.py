@@ -63,6 +63,6 @@ def test_no_name_is_left_out_for_nothing():
     assert set().union(*map(public, classes())) - driven() == CALLS_NOTHING
 
 
-def test_there_are_scenarios_enough():
+def test_scenarios_are_enough():
     assert len(SCENARIOS) >= 15
     assert len(OPERATIONS) >= 80

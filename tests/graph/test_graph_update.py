@@ -78,7 +78,7 @@ def test_the_source_may_go_right_after(adding, launch):
     assert x[0] == 10
 
 
-def test_its_own_definition_brings_back_what_single_nodes_were_set_to(adding, kernels, launch):
+def test_update_with_the_own_definition_takes_back_changes_of_single_nodes(adding, kernels, launch):
     make, x = adding
     g = make(1)
     (node,) = g.nodes()

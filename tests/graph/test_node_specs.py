@@ -32,13 +32,13 @@ def test_a_node_has_the_class_and_the_driver_type_of_its_kind(spec, needs):
     assert isinstance(node, cg.GraphNode)
 
 
-def test_its_properties_are_what_it_was_made_with(spec, needs):
+def test_properties_of_a_node_are_what_it_was_made_with(spec, needs):
     node = spec.make(needs.definition, needs)
     expected = spec.expected(needs)
     assert {name: getattr(node, name) for name in expected} == expected
 
 
-def test_its_properties_repr_and_hash_are_the_same_after_its_object_was_forgotten(spec, needs):
+def test_properties_repr_and_hash_of_a_node_outlive_its_object(spec, needs):
     node = spec.make(needs.definition, needs)
     before, old = properties(node), id(node)
     said, hashed = repr(node), hash(node)
@@ -66,17 +66,17 @@ def test_node_is_found_through_its_neighbours_as_the_same_object(spec, needs):
         assert list(first.succ) == [node]
 
 
-def test_its_graph_is_the_definition_it_was_added_to(spec, needs):
+def test_graph_of_a_node_is_the_definition_it_was_added_to(spec, needs):
     assert spec.make(needs.definition, needs).graph == needs.definition
 
 
-def test_its_handle_is_an_int_that_is_not_zero(spec, needs):
+def test_handle_of_a_node_is_an_int_that_is_not_zero(spec, needs):
     node = spec.make(needs.definition, needs)
     assert isinstance(node.handle, int)
     assert node.handle != 0
 
 
-def test_its_repr_says_what_it_is(spec, needs):
+def test_repr_of_a_node_names_its_kind(spec, needs):
     assert re.fullmatch(spec.repr, repr(spec.make(needs.definition, needs)))
 
 
@@ -100,7 +100,7 @@ def test_an_object_made_past_the_constructor_is_refused_and_does_not_crash(spec)
 def test_every_kind_has_a_specification():
     kinds = {
         cls
-        for cls in vars(cg).values()
+        for cls in (getattr(cg, name) for name in cg.__all__)
         if isinstance(cls, type) and issubclass(cls, cg.GraphNode) and cls is not cg.GraphNode
     }
     assert {s.cls for s in SPECS} | {cg.ConditionalNode} == kinds

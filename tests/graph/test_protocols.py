@@ -158,7 +158,7 @@ def test_object_is_a_key_and_a_member(pair):
     assert len({one, twin}) == 2
 
 
-def test_its_hash_stays(pair):
+def test_hash_of_an_object_stays(pair):
     assert len({hash(pair[0]) for _ in range(10)}) == 1
 
 

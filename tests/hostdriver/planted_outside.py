@@ -554,27 +554,27 @@ def a_box_of_a_copy(bug):
     S.two.sync()
 
 
-def outcome(name: str, bug: bool, told) -> tuple[str, str]:
-    """(the error of the program's next wait or "", what was told on standard error)."""
-    told.seek(0)
-    told.truncate()
+def outcome(name: str, bug: bool, stderr) -> tuple[str, str]:
+    """(the error of the program's next wait or "", what was written to standard error)."""
+    stderr.seek(0)
+    stderr.truncate()
     error = ""
     try:
         PROGRAMS[name](bug)
         S.one.sync()
     except Exception as found:
         error = str(found)
-    told.seek(0)
-    return error, told.read()
+    stderr.seek(0)
+    return error, stderr.read()
 
 
 if __name__ == "__main__":
     outcomes = {}
-    with tempfile.TemporaryFile("w+") as told:
+    with tempfile.TemporaryFile("w+") as stderr:
         usual, devices = os.dup(2), len(core.Device.get_all_devices())
         for number, name in enumerate(sys.argv[1:]):
             S = Setting(number if devices > number else 0)
-            os.dup2(told.fileno(), 2)
-            outcomes[name] = [outcome(name, bug, told) for bug in (False, True)]
+            os.dup2(stderr.fileno(), 2)
+            outcomes[name] = [outcome(name, bug, stderr) for bug in (False, True)]
             os.dup2(usual, 2)
     print(json.dumps(outcomes))

@@ -109,7 +109,7 @@ def test_an_error_names_the_limit_of_addresses(what):
     kind, before, call, more = CALLS[what]
     done = limited(["-c", TOO_SMALL.format(before=before, call=call, more=more)], 64 * GIB)
     assert done.returncode == 0, done.stderr
-    name, most, told = done.stdout.split(" ", 2)
+    name, most, message = done.stdout.split(" ", 2)
     assert name == kind
-    assert f"limited to {most} MiB (ulimit -v)" in told
-    assert "Reinstall" not in told
+    assert f"limited to {most} MiB (ulimit -v)" in message
+    assert "Reinstall" not in message

@@ -85,8 +85,9 @@ SILENT = [
 
 def test_a_bad_address_names_the_iteration_and_the_line():
     devices = {"CUDA_GRAPHS_HOST_DEVICES": str(len(MEMORY))}
-    for name, text in found(MEMORY, SCRIPT.name, CUDA_GRAPHS_HOST_CHECK="memory", **devices).items():
-        assert text == f"CUDA_ERROR_ILLEGAL_ADDRESS: CUDA_GRAPHS_HOST_CHECK=memory: {MEMORY[name]}", name
+    start = "CUDA_ERROR_ILLEGAL_ADDRESS: CUDA_GRAPHS_HOST_CHECK=memory: "
+    wanted = {name: start + text for name, text in MEMORY.items()}
+    assert found(MEMORY, SCRIPT.name, CUDA_GRAPHS_HOST_CHECK="memory", **devices) == wanted
 
 
 @pytest.mark.parametrize(

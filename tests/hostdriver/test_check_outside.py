@@ -90,10 +90,10 @@ def outcomes() -> dict[str, list[list[str]]]:
 
 @pytest.mark.parametrize("name", BUGS)
 def test_a_bug_is_found_at_the_next_wait_and_nothing_where_there_is_none(outcomes, name):
-    silent, (error, told) = outcomes[name]
+    silent, (error, text) = outcomes[name]
     check, what, kernel = BUGS[name]
     assert error.startswith(ERRORS[check])
-    found = [line for line in told.splitlines() if line.startswith("cuda_graphs host driver: ")]
+    found = [line for line in text.splitlines() if line.startswith("cuda_graphs host driver: ")]
     assert found  # beside what cuda.core says of a lost context
     for report in found:
         assert report.startswith(f"cuda_graphs host driver: CUDA_GRAPHS_HOST_CHECK={check}: ")

@@ -31,7 +31,7 @@ def builder(device):
     """
     builder = device.create_graph_builder()
     yield builder
-    with contextlib.suppress(cg.CaptureError):  # then the test has told
+    with contextlib.suppress(cg.CaptureError):  # then the test has failed
         builder.close()
 
 
@@ -53,9 +53,9 @@ def check_spoiled(stream, kernels, pinned):
             spoil()
         with pytest.raises(cg.CaptureError, match="INVALIDATED") as caught:
             gb.end_building()  # the line behind
-        told = between(caught.value, __file__)
-        assert (told.after, told.first) == ("launch", line_of("# the line before", __file__))
-        assert (told.before, told.second) == ("end_building", line_of("# the line behind", __file__))
+        place = between(caught.value, __file__)
+        assert (place.after, place.first) == ("launch", line_of("# the line before", __file__))
+        assert (place.before, place.second) == ("end_building", line_of("# the line behind", __file__))
         gb.close()
         x = pinned([1], "u4")
         cg.launch(stream, ONE, kernels.affine, x.ctypes.data, 2, 1)

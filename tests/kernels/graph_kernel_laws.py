@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The facts that hold for graph kernels, each with the tests that establish it. test_graph_fallbacks.py checks that
+"""The laws of graph kernels, each with the tests that establish it. test_graph_fallbacks.py checks that
 pytest finds these tests."""
 
 REQUIREMENTS, LOOPS = "test_graph_requirements.py", "test_graph_loops.py"
 FALLBACKS, DEFECTS = "test_graph_fallbacks.py", "test_graph_defects.py"
 
-# File -> fact -> the tests of that file.
+# File -> law -> the tests of that file.
 LAWS = {
     REQUIREMENTS: {
         "only the flag of the decorator makes a kernel a graph": "a_kernel_is_a_graph_by_its_own_flag_only",
@@ -115,7 +115,7 @@ LAWS = {
 
 
 def names_of_tests(laws: dict[str, str | tuple[str, ...]]) -> list[str]:
-    """The names of the tests of all facts of a file."""
+    """The names of the tests of all laws of a file."""
     return [
         f"test_{name}" for names in laws.values() for name in ((names,) if isinstance(names, str) else names)
     ]

@@ -251,13 +251,13 @@ def test_a_process_that_comes_later_compiles_nothing_and_needs_no_llvm(run_child
     script = tmp_path / "add.py"
     script.write_text(CHILD)
     code = f"import runpy; runpy.run_path({str(script)!r})"
-    told = []
+    printed = []
     for _ in range(2):
         done = run_child(code, CUDA_GRAPHS_CACHE_DIR=str(tmp_path / "cache"))
         assert done.returncode == 0, done.stderr
-        told.append(done.stdout.split())
-    assert told[0][:2] == ["0", "1"]
-    assert told[1] == ["1", "0", "False", "False"]
+        printed.append(done.stdout.split())
+    assert printed[0][:2] == ["0", "1"]
+    assert printed[1] == ["1", "0", "False", "False"]
 
 
 RETURNS = """

@@ -37,7 +37,7 @@ def test_bodies_outlive_their_parents(branches):
         assert body.nodes() == set()
 
 
-def test_such_bodies_can_still_be_filled(branches, kernels):
+def test_bodies_of_a_dropped_node_can_still_be_filled(branches, kernels):
     for body in branches:
         body.launch(ONE, kernels.nothing)
         assert len(body.nodes()) == 1

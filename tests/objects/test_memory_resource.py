@@ -19,7 +19,7 @@ RESOURCES = {
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_its_buffers_are_usable_where_it_says(device, stream, name):
+def test_buffers_are_usable_where_their_resource_says(device, stream, name):
     make, on_device, on_host = RESOURCES[name]
     resource = make(device)
     buffer = resource.allocate(256, stream=stream)
@@ -36,7 +36,7 @@ def test_its_buffers_are_usable_where_it_says(device, stream, name):
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_its_buffers_outlive_it(device, stream, name):
+def test_buffers_outlive_their_resource(device, stream, name):
     buffer = RESOURCES[name][0](device).allocate(64, stream=stream)
     back = cg.PinnedMemoryResource().allocate(64, stream=stream)
     gc.collect()
@@ -47,7 +47,7 @@ def test_its_buffers_outlive_it(device, stream, name):
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_its_buffers_give_themselves_back(device, name):
+def test_buffers_give_themselves_back(device, name):
     with pytest.raises(TypeError, match="free themselves"):
         RESOURCES[name][0](device).deallocate(0, 0, stream=device.default_stream)
 

@@ -118,13 +118,13 @@ print(cg.ObjectCode.from_ptx(ptx).get_kernel("f").name)
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "printed"),
     [
         ("ZeroDivisionError()", "CUDAError True"),
         ("SystemExit()", "CUDAError True"),
         ("KeyboardInterrupt()", "KeyboardInterrupt False"),
     ],
 )
-def test_exception_in_the_loader_of_the_host_driver_is_an_error_and_loads_nothing(error, told, run_child):
+def test_exception_in_the_loader_of_the_host_driver_is_an_error_and_loads_nothing(error, printed, run_child):
     child = run_child(INTERRUPTED.format(error=error), CUDA_GRAPHS_DRIVER="host")
-    assert (child.returncode, child.stdout, child.stderr) == (0, f"{told}\nf\n", "")
+    assert (child.returncode, child.stdout, child.stderr) == (0, f"{printed}\nf\n", "")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from random import Random
 from typing import Any
 
 import pytest
@@ -34,14 +33,32 @@ from tests.property.graph_world import (
 DEFINITIONS, EXECUTABLES, DEPTH, NODES = 3, 3, 3, 80
 SIMPLE = ("kernel", "kernel", "kernel", "memset", "memcpy", "empty")  # may be everywhere
 OUTSIDE = ("callback", "record", "wait")  # not in the body of a conditional node
-# Hypothesis shrinks the choices within a rule only where it makes them, but then they repeat: walks rarely reach,
-# say, three fills with two predecessors each. A seed reaches them. A rule gets either.
-RANDOM = st.randoms(use_true_random=False) | st.randoms(use_true_random=True)
 
 
-def some(random: Random, options: Sequence[Any], most: int = 4) -> list[Any]:
-    """A few, none twice."""
-    return random.sample(options, random.randint(0, min(most, len(options))))
+class Choices:
+    """The choices within a rule. Hypothesis draws each of them, so that a failure shrinks: to the first option, the
+    smallest number, the shortest selection, and to False."""
+
+    def __init__(self, data: st.DataObject) -> None:
+        self.data = data
+
+    def number(self, least: int, most: int) -> int:
+        return self.data.draw(st.integers(least, most))
+
+    def chance(self, percent: int) -> bool:
+        return self.number(0, 99) >= 100 - percent
+
+    def one_of(self, options: Sequence[Any]) -> Any:
+        return options[self.number(0, len(options) - 1)]
+
+    def some_of(self, options: Sequence[Any], most: int = 4, least: int = 0) -> list[Any]:
+        """A few, none twice."""
+        indices = st.integers(0, max(0, len(options) - 1))
+        count = {"min_size": min(least, len(options)), "max_size": min(most, len(options))}
+        return [options[i] for i in self.data.draw(st.lists(indices, unique=True, **count))]
+
+
+CHOICES = st.builds(Choices, st.data())
 
 
 EDITS: dict[str, Callable[[Any, set[Any]], None]] = {
@@ -119,13 +136,13 @@ class GraphMachine(RuleBasedStateMachine):
             (node.held,) = (n for n in self.real_graph(node.graph).nodes() if n.handle == node.handle)
         return node.held
 
-    def draw_graph(self, random: Random) -> Graph:
-        return random.choice(self.graphs())
+    def draw_graph(self, choices: Choices) -> Graph:
+        return choices.one_of(self.graphs())
 
-    def draw_place(self, random: Random) -> tuple[Graph, list[Node], Any]:
+    def draw_place(self, choices: Choices) -> tuple[Graph, list[Node], Any]:
         """A graph, the nodes to depend on (none or one), and the real place."""
-        graph = self.draw_graph(random)
-        place = random.choice([None, *graph.before])
+        graph = self.draw_graph(choices)
+        place = choices.one_of([None, *graph.before])
         return graph, [place] if place else [], self.real(place) if place else self.real_graph(graph)
 
     # Making nodes.
@@ -151,27 +168,27 @@ class GraphMachine(RuleBasedStateMachine):
         node.held, node.handle = real, real.handle
         return node
 
-    def draw_value_word(self, random: Random) -> int:
+    def draw_value_word(self, choices: Choices) -> int:
         """A word of a kernel or copy, not the counter of a loop, which would not end."""
         words = {w.word for root in self.definitions for w in root.works() if w.kind in ("kernel", "memcpy")}
-        return random.choice(sorted(words) or [self.new_word()])
+        return choices.one_of(sorted(words) or [self.new_word()])
 
-    def draw_work(self, random: Random, kind: str) -> Work:
+    def draw_work(self, choices: Choices, kind: str) -> Work:
         most = 2**32 - 1
         if kind in ("kernel", "callback"):
-            a, c = random.randint(2, most), random.randint(0, most)
-            named = random.choice([*PARAMETERS, None, None]) if kind == "kernel" else None
+            a, c = choices.number(2, most), choices.number(0, most)
+            named = choices.one_of([*PARAMETERS, None, None]) if kind == "kernel" else None
             return self.work(kind, word=self.new_word(), row=self.new_row(), a=a, c=c, parameter=named)
         if kind == "memset":
-            return self.work(kind, word=self.draw_value_word(random))
+            return self.work(kind, word=self.draw_value_word(choices))
         if kind == "memcpy":
-            return self.work(kind, source=self.draw_value_word(random), word=self.new_word())
+            return self.work(kind, source=self.draw_value_word(choices), word=self.new_word())
         return self.work(kind)
 
-    @initialize(random=RANDOM, count=st.integers(0, 30))
-    def begin(self, random: Random, count: int) -> None:
+    @initialize(choices=CHOICES)
+    def begin(self, choices: Choices) -> None:
         self.define()
-        self.add_some(random, self.definitions[0], count)
+        self.add_some(choices, self.definitions[0], 30)
 
     def define(self) -> None:
         self.definitions.append(Graph(held=cg.GraphDef()))
@@ -181,43 +198,43 @@ class GraphMachine(RuleBasedStateMachine):
         if len(self.definitions) < DEFINITIONS:
             self.define()
 
-    @rule(random=RANDOM, count=st.integers(1, 12))
-    def add_nodes(self, random: Random, count: int) -> None:
-        self.add_some(random, self.draw_graph(random), count)
+    @rule(choices=CHOICES)
+    def add_nodes(self, choices: Choices) -> None:
+        self.add_some(choices, self.draw_graph(choices), 12)
 
-    def add_some(self, random: Random, graph: Graph, count: int) -> None:
-        for _ in range(count):
-            if self.is_full(graph.root()):
+    def add_some(self, choices: Choices, graph: Graph, most: int) -> None:
+        for _ in range(most):
+            if not choices.chance(95) or self.is_full(graph.root()):
                 return
-            before = some(random, list(graph.before))
+            before = choices.some_of(list(graph.before))
             place = self.real(before[0]) if before else self.real_graph(graph)
             kinds = SIMPLE if in_body(graph) else SIMPLE + OUTSIDE
-            if random.random() < 0.1 and may_branch(graph):
-                self.add_conditional_at(random, random.choice(CONDITIONAL), graph, before[:1], place)
+            if choices.chance(10) and may_branch(graph):
+                self.add_conditional_at(choices, choices.one_of(CONDITIONAL), graph, before[:1], place)
                 continue
-            node = self.put(graph, before, place, self.draw_work(random, random.choice(kinds)))
+            node = self.put(graph, before, place, self.draw_work(choices, choices.one_of(kinds)))
             node.held.pred |= [self.real(other) for other in before[1:]]
 
-    @rule(random=RANDOM)
-    def join_nodes(self, random: Random) -> None:
-        graph, before, place = self.draw_place(random)
+    @rule(choices=CHOICES)
+    def join_nodes(self, choices: Choices) -> None:
+        graph, before, place = self.draw_place(choices)
         if self.is_full(graph.root()):
             return
         others = [node for node in graph.before if node not in before]
-        nodes = some(random, others)
+        nodes = choices.some_of(others)
         real = place.join(*[self.real(node) for node in nodes])
         node = graph.add(self.work("empty"), [*before, *nodes])
         node.held, node.handle = real, real.handle
 
-    @rule(random=RANDOM)
-    def add_memory(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def add_memory(self, choices: Choices) -> None:
         """Allocate, store, load, free, one after the other."""
-        root = random.choice(self.definitions)
+        root = choices.one_of(self.definitions)
         # A driver refuses changes of a graph with such nodes; more than some machines would be stuck with them.
-        if self.is_full(root) or root.was_embedded or random.randint(0, 3):
+        if self.is_full(root) or root.was_embedded or not choices.chance(25):
             return
         self.close_executables(root)
-        memory, source = self.numbers, self.draw_value_word(random)
+        memory, source = self.numbers, self.draw_value_word(choices)
         place, before = self.real_graph(root), []
         for kind, fields in (
             ("alloc", {}),
@@ -230,28 +247,28 @@ class GraphMachine(RuleBasedStateMachine):
 
     # Conditional nodes.
 
-    def draw_handle(self, random: Random, graph: Graph, loops: bool) -> Handle:
+    def draw_handle(self, choices: Choices, graph: Graph, loops: bool) -> Handle:
         """One whose node was destroyed; else a new one, of this graph or one around it."""
         for handle in self.handles:
             if handle.user is None and handle.loops == loops and handle.home.root() is graph.root():
                 return handle
-        home = random.choice(list(graph.outer()))
-        default = random.randint(0, 1 if loops else 3)
+        home = choices.one_of(list(graph.outer()))
+        default = choices.number(0, 1 if loops else 3)
         self.numbers += 1
         self.world.conditions[self.numbers] = self.real_graph(home).create_condition(default)
         self.handles.append(Handle(self.numbers, home, loops, default))
         return self.handles[-1]
 
     def put_conditional(
-        self, random: Random, kind: str, graph: Graph, before: list[Node], place: Any, handle: Handle
+        self, choices: Choices, kind: str, graph: Graph, before: list[Node], place: Any, handle: Handle
     ) -> None:
         if kind == "while":
-            times, word = random.randint(0, 3), self.new_word()
+            times, word = choices.number(0, 3), self.new_word()
             setter = self.work("start", word=word, a=times, condition=handle.number)
         else:
-            a, c = random.randint(1, 4), random.randint(0, 99)
+            a, c = choices.number(1, 4), choices.number(0, 99)
             setter = self.work("decide", row=self.new_row(), a=a, c=c, condition=handle.number)
-        if kind == "while" or random.random() < 0.5:  # else the default decides
+        if kind == "while" or choices.chance(50):  # else the default decides
             before = [self.put(graph, before, place, setter)]
             place = before[0].held
         work = self.work(kind, condition=handle.number, default=handle.default)
@@ -261,29 +278,29 @@ class GraphMachine(RuleBasedStateMachine):
             counter = self.work("count", word=word, condition=handle.number)
             self.put(body, [], self.real_graph(body), counter)
         for body in node.inner:
-            self.add_some(random, body, random.randint(0, 3))
+            self.add_some(choices, body, 2)
 
     def add_conditional_at(
-        self, random: Random, kind: str, graph: Graph, before: list[Node], place: Any
+        self, choices: Choices, kind: str, graph: Graph, before: list[Node], place: Any
     ) -> None:
-        handle = self.draw_handle(random, graph, kind == "while")
-        self.put_conditional(random, kind, graph, before, place, handle)
+        handle = self.draw_handle(choices, graph, kind == "while")
+        self.put_conditional(choices, kind, graph, before, place, handle)
 
-    @rule(random=RANDOM, kind=st.sampled_from(CONDITIONAL))
-    def add_conditional(self, random: Random, kind: str) -> None:
-        graph, before, place = self.draw_place(random)
+    @rule(choices=CHOICES, kind=st.sampled_from(CONDITIONAL))
+    def add_conditional(self, choices: Choices, kind: str) -> None:
+        graph, before, place = self.draw_place(choices)
         if may_branch(graph) and not self.is_full(graph.root()):
-            self.add_conditional_at(random, kind, graph, before, place)
+            self.add_conditional_at(choices, kind, graph, before, place)
 
     def unused_handles(self, root: Graph) -> list[Handle]:
         return [h for h in self.handles if h.user is None and h.home.root() is root]
 
     # Clones.
 
-    @rule(random=RANDOM)
-    def embed(self, random: Random) -> None:
-        graph, before, place = self.draw_place(random)
-        child = random.choice(self.definitions)
+    @rule(choices=CHOICES)
+    def embed(self, choices: Choices) -> None:
+        graph, before, place = self.draw_place(choices)
+        child = choices.one_of(self.definitions)
         if child is graph.root() or self.is_full(graph.root()) or self.is_full(child):
             return
         if in_body(graph) and child.holds(*OUTSIDE):
@@ -309,12 +326,12 @@ class GraphMachine(RuleBasedStateMachine):
 
     # Changes.
 
-    @rule(random=RANDOM, edit=st.sampled_from([*RESULTS]), forward=st.booleans())
-    def edit_edges(self, random: Random, edit: str, forward: bool) -> None:
-        graph = self.draw_graph(random)
+    @rule(choices=CHOICES, edit=st.sampled_from([*RESULTS]), forward=st.booleans())
+    def edit_edges(self, choices: Choices, edit: str, forward: bool) -> None:
+        graph = self.draw_graph(choices)
         if not graph.before:
             return
-        node = random.choice(list(graph.before))
+        node = choices.one_of(list(graph.before))
         ancestors = graph.ancestors()
         now = graph.after(node) if forward else graph.before[node]
         legal = [
@@ -323,7 +340,7 @@ class GraphMachine(RuleBasedStateMachine):
             if other is not node
             and (other not in ancestors[node] if forward else node not in ancestors[other])
         ]
-        chosen = set(some(random, legal))
+        chosen = set(choices.some_of(legal))
         wanted = RESULTS[edit](now, chosen)
         real, nodes = self.real(node), {self.real(other) for other in chosen}
         name = "succ" if forward else "pred"
@@ -347,35 +364,35 @@ class GraphMachine(RuleBasedStateMachine):
         if not forward:
             graph.before[node] = set(wanted)
 
-    @rule(random=RANDOM)
-    def remove_what_is_not_there(self, random: Random) -> None:
-        graph = self.draw_graph(random)
+    @rule(choices=CHOICES)
+    def remove_what_is_not_there(self, choices: Choices) -> None:
+        graph = self.draw_graph(choices)
         absent = [(u, v) for u in graph.before for v in graph.before if u not in graph.before[v]]
         if absent:
-            u, v = random.choice(absent)
+            u, v = choices.one_of(absent)
             with pytest.raises(KeyError):
                 self.real(u).succ.remove(self.real(v))
 
-    @rule(random=RANDOM)
-    def add_illegal_edges(self, random: Random) -> None:
-        graph, other = self.draw_graph(random), self.draw_graph(random)
+    @rule(choices=CHOICES)
+    def add_illegal_edges(self, choices: Choices) -> None:
+        graph, other = self.draw_graph(choices), self.draw_graph(choices)
         if not graph.before:
             return
-        node = random.choice(list(graph.before))
+        node = choices.one_of(list(graph.before))
         strangers = [node] if other is graph else list(other.before)
         fellows = [n for n in graph.before if n is not node and node not in graph.ancestors()[n]]
         if strangers:
-            bad = [self.real(n) for n in (*fellows[:1], random.choice(strangers))]
+            bad = [self.real(n) for n in (*fellows[:1], choices.one_of(strangers))]
             with pytest.raises(cg.CUDAError):
                 self.real(node).pred.update(*bad)
 
-    @rule(random=RANDOM)
-    def destroy(self, random: Random) -> None:
-        graph = self.draw_graph(random)
+    @rule(choices=CHOICES)
+    def destroy(self, choices: Choices) -> None:
+        graph = self.draw_graph(choices)
         nodes = [node for node in graph.before if node.work.kind != "count"]  # without it a loop has no end
         if not nodes or (graph.owner is not None and graph.root().holds(*MEMORY)):
             return
-        node = random.choice(nodes)
+        node = choices.one_of(nodes)
         real = self.real(node)
         if graph.holds(*MEMORY):
             with pytest.raises(cg.CUDAError):
@@ -394,20 +411,20 @@ class GraphMachine(RuleBasedStateMachine):
             if handle.home in inside:  # a driver keeps handles for the hierarchy
                 handle.home = graph
 
-    @rule(random=RANDOM)
-    def forget_wrappers(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def forget_wrappers(self, choices: Choices) -> None:
         """Drops wrappers; the next access to their objects makes new ones."""
         for graph in self.graphs():
-            if graph.owner is not None and random.random() < 0.5:
+            if graph.owner is not None and choices.chance(50):
                 graph.held = None
             for node in graph.before:
-                node.held = node.held if random.random() < 0.5 else None
+                node.held = None if choices.chance(50) else node.held
 
-    @rule(random=RANDOM)
-    def drop_definition(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def drop_definition(self, choices: Choices) -> None:
         """Executables do not need their definitions."""
-        if len(self.definitions) > 1 and not random.randint(0, 7):
-            root = random.choice(self.definitions)
+        if len(self.definitions) > 1 and choices.chance(12):
+            root = choices.one_of(self.definitions)
             self.definitions.remove(root)
             self.handles = [handle for handle in self.handles if handle.home.root() is not root]
             for graph in root.walk():
@@ -423,34 +440,34 @@ class GraphMachine(RuleBasedStateMachine):
                 executable.graph.close()
         self.executables = [e for e in self.executables if e.root is not root]
 
-    @rule(random=RANDOM)
-    def instantiate_a_cycle(self, random: Random) -> None:
-        graph = self.draw_graph(random)
+    @rule(choices=CHOICES)
+    def instantiate_a_cycle(self, choices: Choices) -> None:
+        graph = self.draw_graph(choices)
         # libcuda does not notice a cycle through the node of a child graph that is empty.
         nodes = [node for node in graph.before if node.work.kind != "child"]
         pairs = [(u, v) for v in nodes for u in graph.before[v] if u in nodes]
         if not pairs or graph.root().holds(*MEMORY):
             return
-        u, v = (self.real(node) for node in random.choice(pairs))
+        u, v = (self.real(node) for node in choices.one_of(pairs))
         v.succ.add(u)
         with pytest.raises(cg.CUDAError):
             self.real_graph(graph.root()).instantiate()
         v.succ.remove(u)
 
-    @rule(random=RANDOM)
-    def instantiate(self, random: Random) -> None:
-        self.make_executable(random)
+    @rule(choices=CHOICES)
+    def instantiate(self, choices: Choices) -> None:
+        self.make_executable(choices)
 
-    def make_executable(self, random: Random) -> None:
-        (root,) = random.choices(self.definitions, [1 + len(root.before) for root in self.definitions])
+    def make_executable(self, choices: Choices) -> None:
+        root = choices.one_of(self.definitions)
         real = self.real_graph(root)
         single = (*CONDITIONAL, *MEMORY)  # with these only one executable may live
         while unused := self.unused_handles(root):
             with pytest.raises(cg.GraphInstantiateError):
                 real.instantiate()
             handle = unused[0]
-            kind = "while" if handle.loops else random.choice(BRANCHING)
-            self.put_conditional(random, kind, handle.home, [], self.real_graph(handle.home), handle)
+            kind = "while" if handle.loops else choices.one_of(BRANCHING)
+            self.put_conditional(choices, kind, handle.home, [], self.real_graph(handle.home), handle)
         while race := next(races(root), None):
             u, v = race
             self.real(v).pred.add(self.real(u))
@@ -468,10 +485,10 @@ class GraphMachine(RuleBasedStateMachine):
         self.executables = self.executables[-EXECUTABLES:]
         self.run(self.executables[-1])
 
-    @rule(random=RANDOM)
-    def launch_again(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def launch_again(self, choices: Choices) -> None:
         if self.executables:
-            self.run(random.choice(self.executables))
+            self.run(choices.one_of(self.executables))
 
     def run(self, executable: Executable, **values: int) -> None:
         executable.values |= values

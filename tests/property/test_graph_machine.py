@@ -9,7 +9,6 @@ executable at once. The suite takes a short walk; `make nightly` takes one of mo
 from __future__ import annotations
 
 from dataclasses import replace
-from random import Random
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 import cuda_graphs as cg
-from tests.property.graph_machine import OUTSIDE, RANDOM, Executable, GraphMachine, in_body
+from tests.property.graph_machine import CHOICES, OUTSIDE, Choices, Executable, GraphMachine, in_body
 from tests.property.graph_model import CONDITIONAL, MEMORY, Graph, Node, Work, races
 from tests.property.graph_world import CHANGE, PARAMETERS, World
 
@@ -25,39 +24,39 @@ SWITCHABLE = ("kernel", "decide", "memset", "memcpy")
 
 
 class UpdatingMachine(GraphMachine):
-    def draw_change(self, random: Random, work: Work) -> Work:
+    def draw_change(self, choices: Choices, work: Work) -> Work:
         """The same kind of work with other numbers; it touches the same memory, but for what a copy reads."""
         if work.kind in ("kernel", "decide"):  # the configuration, which marks a kernel, stays
-            named = work.parameter if random.random() < 0.5 else None
-            return replace(work, a=random.randint(2, 9), c=random.randint(0, 99), parameter=named)
+            named = work.parameter if choices.chance(50) else None
+            return replace(work, a=choices.number(2, 9), c=choices.number(0, 99), parameter=named)
         if work.kind == "memcpy":
-            return replace(work, source=self.draw_value_word(random))
+            return replace(work, source=self.draw_value_word(choices))
         self.numbers += 1
-        return replace(work, number=self.numbers, c=random.randint(0, 99))
+        return replace(work, number=self.numbers, c=choices.number(0, 99))
 
     def changeable(self, root: Graph) -> list[Node]:
         return [node for graph in root.walk() for node in graph.before if node.work.kind in CHANGE]
 
-    @rule(random=RANDOM)
-    def change_nodes(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def change_nodes(self, choices: Choices) -> None:
         """For executables made later."""
-        self.change_some(random, random.choice(self.definitions))
+        self.change_some(choices, choices.one_of(self.definitions))
 
-    def change_some(self, random: Random, root: Graph) -> None:
-        for node in some_of(random, self.changeable(root)):
-            work = self.draw_change(random, node.work)
+    def change_some(self, choices: Choices, root: Graph) -> None:
+        for node in choices.some_of(self.changeable(root), least=1):
+            work = self.draw_change(choices, node.work)
             self.world.change(self.real(node), work)
             node.work = work
 
-    @rule(random=RANDOM)
-    def change_child(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def change_child(self, choices: Choices) -> None:
         """Embeds anew; what was inside before is gone."""
-        root = random.choice(self.definitions)
+        root = choices.one_of(self.definitions)
         nodes = [n for graph in root.walk() for n in graph.before if n.work.kind == "child"]
-        child = random.choice(self.definitions)
+        child = choices.one_of(self.definitions)
         if not nodes or child is root or root.holds(*MEMORY) or self.is_full(root) or self.is_full(child):
             return
-        node = random.choice(nodes)
+        node = choices.one_of(nodes)
         if in_body(node.graph) and child.holds(*OUTSIDE):
             return
         real = self.real(node)
@@ -72,87 +71,85 @@ class UpdatingMachine(GraphMachine):
         child.was_embedded = True
         self.adopt(node.inner[0], real.child_graph)
 
-    def draw_executable(self, random: Random) -> Executable:
+    def draw_executable(self, choices: Choices) -> Executable:
         """Draws an executable whose definition is alive; makes one if necessary."""
         if not any(e.root in self.definitions for e in self.executables):
-            self.make_executable(random)
-        return random.choice([e for e in self.executables if e.root in self.definitions])
+            self.make_executable(choices)
+        return choices.one_of([e for e in self.executables if e.root in self.definitions])
 
-    def draw_executable_node(self, random: Random, *kinds: str) -> tuple[Executable, Node, Node] | None:
+    def draw_executable_node(self, choices: Choices, *kinds: str) -> tuple[Executable, Node, Node] | None:
         """An executable, one of its nodes, and that node's twin in the definition."""
-        executable = self.draw_executable(random)
+        executable = self.draw_executable(choices)
         pairs = [(executable.twins.get(node), node) for node in nodes_of(executable.root)]
         found = [(twin, node) for twin, node in pairs if twin and twin.work.kind in kinds]
-        return (executable, *random.choice(found)) if found else None
+        return (executable, *choices.one_of(found)) if found else None
 
-    @rule(random=RANDOM)
-    def change_executable(self, random: Random) -> None:
-        drawn = self.draw_executable_node(random, *CHANGE)
+    @rule(choices=CHOICES)
+    def change_executable(self, choices: Choices) -> None:
+        drawn = self.draw_executable_node(choices, *CHANGE)
         if not drawn:
             return
         executable, twin, node = drawn
-        before, twin.work = twin.work, replace(self.draw_change(random, twin.work), parameter=None)
+        before, twin.work = twin.work, replace(self.draw_change(choices, twin.work), parameter=None)
         if next(races(executable.snapshot), None):
             twin.work = before  # the edges of an executable cannot be changed any more
             return
         self.world.set(executable.graph[self.real(node)], twin.work)
         self.run(executable)
 
-    @rule(random=RANDOM)
-    def switch_node(self, random: Random) -> None:
-        drawn = self.draw_executable_node(random, *SWITCHABLE)
+    @rule(choices=CHOICES)
+    def switch_node(self, choices: Choices) -> None:
+        drawn = self.draw_executable_node(choices, *SWITCHABLE)
         if drawn:
             executable, twin, node = drawn
             view = executable.graph[self.real(node)]
             assert view.is_enabled == twin.enabled
-            twin.enabled = random.random() < 0.5
+            twin.enabled = choices.chance(50)
             (view.enable if twin.enabled else view.disable)()
             assert view.is_enabled == twin.enabled
             self.run(executable)
 
-    @rule(random=RANDOM)
-    def set_parameters(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def set_parameters(self, choices: Choices) -> None:
         if not self.executables:
-            self.make_executable(random)
-        executable = random.choice(self.executables)
+            self.make_executable(choices)
+        executable = choices.one_of(self.executables)
         known = sorted(executable.graph.params)
         users = {twin.work.parameter: [] for twin in executable.twins.values()}
         for node, twin in executable.twins.items():
             users[twin.work.parameter].append(node)
         assert set(users) - {None} <= set(known) <= set(PARAMETERS)
         assert all(executable.graph.params[name] == ("u32", executable.values[name]) for name in known)
-        values = {
-            name: random.randint(0, 2**32 - 1) for name in random.sample(known, random.randint(0, len(known)))
-        }
+        values = {name: choices.number(0, 2**32 - 1) for name in choices.some_of(known)}
         if any(is_gone(node) for name in values for node in users.get(name, ())):
             with pytest.raises(RuntimeError):
                 executable.graph.set(**values)
-        elif random.random() < 0.5:
+        elif choices.chance(50):
             executable.graph.set(**values)
             executable.values |= values
         else:
             self.run(executable, **values)
         self.run(executable)
 
-    @rule(random=RANDOM)
-    def change_foreign_node(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def change_foreign_node(self, choices: Choices) -> None:
         """A node of a definition that the executable was not made of."""
         if self.executables:
-            executable = random.choice(self.executables)
-            node = random.choice([None, *self.changeable(random.choice(self.definitions))])
+            executable = choices.one_of(self.executables)
+            node = choices.one_of([None, *self.changeable(choices.one_of(self.definitions))])
             if node and node.graph.root() is not executable.root:
                 with pytest.raises(cg.CUDAError):
                     self.world.set(executable.graph[self.real(node)], replace(node.work, parameter=None))
 
-    @rule(random=RANDOM)
-    def update_executable(self, random: Random) -> None:
+    @rule(choices=CHOICES)
+    def update_executable(self, choices: Choices) -> None:
         """All nodes at once, from the definition as it is now: of the same shape, or of another number of nodes."""
-        executable = self.draw_executable(random)
+        executable = self.draw_executable(choices)
         root, real = executable.root, self.real_graph(executable.root)
         if root.holds(*MEMORY):
             return
-        if random.random() < 0.7:
-            self.change_some(random, root)
+        if choices.chance(70):
+            self.change_some(choices, root)
         if self.unused_handles(root) or next(races(root), None):
             return
         if sizes(root) != sizes(executable.snapshot):
@@ -170,10 +167,6 @@ def is_gone(node: Node) -> bool:
     graph = node.graph
     inside = graph.owner is not None and (graph not in graph.owner.inner or is_gone(graph.owner))
     return node not in graph.before or inside
-
-
-def some_of(random: Random, nodes: list[Node]) -> list[Node]:
-    return random.sample(nodes, min(len(nodes), random.randint(1, 4)))
 
 
 def nodes_of(root: Graph) -> list[Node]:
@@ -204,7 +197,7 @@ def walk(device: cg.Device, stream: cg.Stream, **how: Any) -> int:
 
 
 def test_definitions_follow_the_model_on_a_short_walk(device, stream):
-    walk(device, stream, derandomize=True, max_examples=15, stateful_step_count=40)
+    walk(device, stream, derandomize=True, max_examples=20, stateful_step_count=40)
 
 
 @pytest.mark.nightly

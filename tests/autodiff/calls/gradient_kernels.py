@@ -25,6 +25,12 @@ def squares(x: ndarray(f64, 1), y: ndarray(f64, 0)):
 
 
 @cg.kernel
+def weighted(n: ndarray(f64, 1), x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        y[()] += n[i] * x[i]
+
+
+@cg.kernel
 def sine_steps(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
     for i in x:
         v = x[i]

@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Each construct of the language has a right gradient or is refused by name: what stands between tasks, blocks and
-warps, atomics, and what only tells or counts."""
+"""Law: each construct of the language has a right gradient, or is refused by name."""
 
 import numpy as np
 import pytest

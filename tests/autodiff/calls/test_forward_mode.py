@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.ad.FwdMode`: products of Jacobian matrices and directions."""
+"""Law: `cg.ad.FwdMode` gives the product of the Jacobian matrix with a direction."""
 
 import copy
 import dataclasses
@@ -132,8 +132,10 @@ def test_forward_and_reverse_agree_on_matrices_fields_and_dataclasses():
     along_places, along_turn = np.array([1.0, 2.0, -1.0, 0.5]), np.array([[0.1, 0.2], [0.3, -0.4]])
     with cg.ad.FwdMode(loss=[total], param=[body.at, turn], seed=[along_places, along_turn]):
         energy(body)
-    told = np.sum(body.at.grad.to_numpy().ravel() * along_places) + np.sum(turn.grad.to_numpy() * along_turn)
-    assert total.dual[()] == pytest.approx(told, rel=1e-12)
+    reverse = np.sum(body.at.grad.to_numpy().ravel() * along_places) + np.sum(
+        turn.grad.to_numpy() * along_turn
+    )
+    assert total.dual[()] == pytest.approx(reverse, rel=1e-12)
 
 
 def test_a_parameter_of_one_number_changes_by_1(y):

@@ -1,31 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`Tape(grad_check=[...])`: gradients compared with differences."""
+"""Law: `Tape(grad_check=[...])` accepts gradients that agree with differences and refuses others."""
 
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.autodiff.calls.gradient_kernels import START, array, sines, squares
+from tests.autodiff.calls.gradient_kernels import START, array, sines, squares, weighted
 
 f64 = cg.f64
 ndarray = cg.types.ndarray
-
-
-@pytest.fixture
-def x():
-    return array(START)
-
-
-@pytest.fixture
-def y():
-    return cg.ndarray(f64, (), needs_grad=True)
-
-
-@cg.kernel
-def weighted(n: ndarray(f64, 1), x: ndarray(f64, 1), y: ndarray(f64, 0)):
-    for i in x:
-        y[()] += n[i] * x[i]
 
 
 def test_right_gradients_pass_the_check_and_arrays_are_as_before(x, y):

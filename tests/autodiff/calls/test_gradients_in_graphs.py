@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients as nodes of graphs, and in captures: with memory of their own for the stacks, which are as large as is
-known when the graph is built."""
+"""Law: gradients work as nodes of graphs and in captures. Their stacks are as large as is known when the
+graph is built."""
 
 import gc
 
@@ -13,11 +13,6 @@ from tests.autodiff.calls.gradient_kernels import START, array, read_steps, sine
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
-
-
-@pytest.fixture
-def x():
-    return array(START)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`x.grad` in a kernel: the gradient comes with its array."""
+"""Law: `x.grad` in a kernel is the gradient of the array that the call was given."""
 
 import dataclasses
 
@@ -107,7 +107,7 @@ def test_a_function_is_given_the_gradient_of_a_parameter():
         calls(array(START), cg.ndarray(f64, 3))
 
 
-def test_there_are_no_derivatives_of_such_a_kernel():
+def test_derivatives_of_a_kernel_with_gradients_are_refused():
     x = array(START)
     with pytest.raises(
         cg.CompileGradientError, match=r"descend uses x\.grad: there are no second derivatives"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of gradients: sizes are found in the order of streams, and what there is no room for does no harm."""
+"""Law: sizes of stacks are found in the order of streams, and a value that a stack cannot hold does no harm."""
 
 import dataclasses
 import subprocess

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""How a call of a gradient finds how large its stacks become, by kind of bound, and what that costs: `grad_stats`."""
+"""Law: the kind of a loop bound decides how a call of a gradient finds the sizes of its stacks, and what that costs
+(`grad_stats`)."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.stop_grad`: what is a constant to gradients, and from where to where in the source."""
+"""Law: `cg.stop_grad` makes a value a constant to gradients, from its place in the source on."""
 
 import numpy as np
 import pytest

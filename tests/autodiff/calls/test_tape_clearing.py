@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients that a `cg.ad.Tape` clears before it goes back."""
+"""Law: a `cg.ad.Tape` clears gradients before it goes back, so that each tape gives the gradient of its own block."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.ad.Tape`: which calls it goes back through, what it checks, and what it refuses."""
+"""Law: a `cg.ad.Tape` goes back through the calls made in it, checks their arguments, and refuses other calls."""
 
 import copy
 import dataclasses
@@ -12,26 +12,10 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.autodiff.calls.gradient_kernels import START, array, squares
+from tests.autodiff.calls.gradient_kernels import START, array, squares, weighted
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
-
-
-@pytest.fixture
-def x():
-    return array(START)
-
-
-@pytest.fixture
-def y():
-    return cg.ndarray(f64, (), needs_grad=True)
-
-
-@cg.kernel
-def weighted(n: ndarray(f64, 1), x: ndarray(f64, 1), y: ndarray(f64, 0)):
-    for i in x:
-        y[()] += n[i] * x[i]
 
 
 @cg.kernel

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`cg.interop.torch`: kernels that `torch.autograd` differentiates."""
+"""Law: `torch.autograd` differentiates kernels wrapped by `cg.interop.torch`."""
 
 import pytest
 
@@ -144,7 +144,7 @@ def test_matrices_transposed_and_the_same_twice(tensor):
     assert function(empty, b[:2]).shape == (0, 2)
 
 
-def test_there_are_no_second_derivatives(tensor):
+def test_second_derivatives_are_refused(tensor):
     x, c = tensor([0.3, 0.7]), tensor(0.1)
     (first,) = torch.autograd.grad((orbits(x, c, 2) ** 2).sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):

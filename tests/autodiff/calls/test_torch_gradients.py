@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of tensors of PyTorch: in their `grad`, where kernels are given them."""
+"""Law: the gradient of a tensor of PyTorch is in the tensor's `grad`."""
 
 import numpy as np
 import pytest

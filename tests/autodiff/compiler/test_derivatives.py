@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The derivatives of the op table: every row has an entry, and entries of floats are central differences."""
+"""Law: each row of the op table has a derivative, and derivatives of floats are central differences."""
 
 import numpy as np
 import pytest

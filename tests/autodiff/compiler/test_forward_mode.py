@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Forward mode on all targets: they agree, with each other and with central differences."""
+"""Law: forward mode gives the same on all targets, and central differences."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of random programs are central differences: loops in loops, branches, jumps, carried values and indices."""
+"""Law: gradients of random programs are central differences: loops in loops, branches, jumps, carried
+values and indices."""
 
 import linecache
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A program whose gradient would be wrong is a CompileGradientError, with the line at fault and a remedy."""
+"""Law: a program whose gradient would be wrong is a CompileGradientError, with the line at fault and a remedy."""
 
 import linecache
 

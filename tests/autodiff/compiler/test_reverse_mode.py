@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reverse mode on programs of which a wrong implementation gets a number wrong that is known: each of them tells one
-mistake from what is right. Numbers were worked out by hand and agree with central differences."""
+"""Law: gradients of programs with a known wrong result are right. Each program tells one mistake from the right result.
+Numbers were worked out by hand and agree with central differences."""
 
 import numpy as np
 import pytest

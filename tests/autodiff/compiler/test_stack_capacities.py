@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Capacities of stacks: size expressions are at least the counted values, for every sign of bounds; loops without an
-expression are counted; entries on disk carry both."""
+"""Law: a size expression of a stack is at least the counted number of values, for every sign of bounds. Loops without
+an expression are counted, and entries on disk carry both."""
 
 import json
 

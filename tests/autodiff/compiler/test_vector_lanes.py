@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients on the CPU whose iterations run side by side in the lanes of vectors: each lane has a place of its own on
-stacks. Iterations that push values at different times run one by one."""
+"""Law: gradients on the CPU whose iterations run side by side in vectors have a place of their own on stacks for each
+lane. Iterations that push values at different times run one by one."""
 
 import numpy as np
 import pytest

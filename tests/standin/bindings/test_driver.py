@@ -105,7 +105,7 @@ class TestDevices:
         assert len(known) > 120
         assert [which for which in known if d.cuDeviceGetAttribute(which, device)[0] != OK] == []
 
-    def test_the_profiler_can_be_told(self, primary):
+    def test_profiler_starts_and_stops(self, primary):
         ok(d.cuProfilerStart())
         ok(d.cuProfilerStop())
 

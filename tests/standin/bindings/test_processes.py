@@ -103,16 +103,16 @@ def test_writes_of_kernels_are_not_lost_beside_another_fault_handler(stream):
         make_handles_under_kernels(stream)
 
 
-@pytest.mark.parametrize("is_told", [True, False], ids=["told", "told no more"])
-def test_faults_that_are_none_of_the_drivers_end_the_process(tmp_path, is_told):
+@pytest.mark.parametrize("is_notified", [True, False], ids=["notified", "no longer notified"])
+def test_faults_that_are_none_of_the_drivers_end_the_process(tmp_path, is_notified):
     report = tmp_path / "report"
     child = multiprocessing.get_context("spawn").Process(
-        target=processes.fault, args=(str(report), is_told), daemon=True
+        target=processes.fault, args=(str(report), is_notified), daemon=True
     )
     child.start()
     child.join(processes.LIMIT)
     assert child.exitcode == -signal.SIGSEGV
-    assert report.read_text().count("Segmentation fault") == int(is_told)
+    assert report.read_text().count("Segmentation fault") == int(is_notified)
 
 
 def test_work_waits_for_work_of_another_process(other, stream, flag):

@@ -39,7 +39,7 @@ def test_a_green_context_is_a_part_of_its_device(device, green):
     stream.close()
 
 
-def test_its_streams_compute(device, green, kernel, pinned, row):
+def test_streams_of_a_green_context_compute(device, green, kernel, pinned, row):
     x, stream = pinned(range(32)), green.create_stream()
     core.launch(stream, row, kernel("affine"), x.ctypes.data, np.int32(2), np.int32(1), np.int32(32))
     done = stream.record()

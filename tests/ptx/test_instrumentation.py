@@ -62,18 +62,18 @@ def test_each_access_is_told_with_its_site_and_thread(ptx):
     a, b = np.arange(8, dtype=np.int32), np.ones(8, np.int32)
     b = b[(-(b.ctypes.data // 4)) % 4 :][:4]  # int4 needs 16 bytes
     load(ptx, services).launch("touch", 1, 1, a, b)
-    told = [
+    accesses = [
         (address, line, instruction.split(".")[0], size, flags)
         for address, (_, line, _, instruction, size, flags), _, _ in services.accesses
     ]
-    first, start = a.ctypes.data, told[1][0]
+    first, start = a.ctypes.data, accesses[1][0]
     strong = READ | WRITE | STRONG
-    assert told == [
+    assert accesses == [
         (first, 4, "ld", 4, READ),
         (start, 4, "st", 4, WRITE | SHARED),
         (0, 5, "membar", 0, FENCE),
-        (first + 16, 6, told[3][2], 4, strong),
-        (first + 16, 6, told[3][2], 4, strong | AFTER),
+        (first + 16, 6, accesses[3][2], 4, strong),
+        (first + 16, 6, accesses[3][2], 4, strong | AFTER),
         (b.ctypes.data, 7, "ld", 16, READ),
         (start, 8, "ld", 4, READ | SHARED),
         (first, 8, "st", 4, WRITE),
