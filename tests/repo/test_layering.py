@@ -35,10 +35,10 @@ ORDER = {
     "errors": ["table", "__init__"],
     "core": ["__init__", ("driver", "handles"), "resources", ("graphs", "capture")],
     "objects": [
-        "__init__",
-        ("numbers", "options", "protocols", "source", "unraisable", "waiting"),
+        ("constructors", "numbers", "options", "protocols", "source", "unraisable", "waiting"),
         ("capture_ledger", "captured_call", "ledger_text"),
         ("device", "memory", "code"),
+        "__init__",
     ],
     "graph": [
         "__init__",
@@ -289,14 +289,11 @@ CIRCLES = {
     "compiler/frontend/captured": 2,
     "compiler/ir/interpreter": 2,
     "compiler/ir/ir": 2,
-    "core/driver/choice": 2,
     "graph/analysis/check": 15,
     "hostdriver/ptx/lowering/entry": 8,
     "hostdriver/ptx/syntax/body": 2,
     "kernels/arrays/foreign": 3,
     "kernels/call/function": 4,
-    "objects/code/kernel": 2,
-    "objects/device/context": 6,
 }
 
 

@@ -9,3 +9,6 @@ from .interpreter import require_main_interpreter
 
 # Runs before any extension module is loaded: `cuda_graphs` imports this package first.
 require_main_interpreter()
+
+# Registers itself with `seam`, which loads the chosen driver at the first device call.
+from . import choice as _choice  # noqa: E402, F401

@@ -22,9 +22,9 @@ from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.graphs.graph_handles cimport current_context
 from cuda_graphs.core.resources.handles cimport raw_of
-from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .arguments cimport Reader, kAlone, kWithDual, kWithGrad, reader_of
-from .captures cimport captures_for_others, is_captured
+from .captures cimport is_captured_by_any_code, is_captured
 from cuda_graphs.kernels.arrays.foreign cimport Foreign
 from .guards cimport Guards
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
@@ -40,7 +40,7 @@ from cuda_graphs.compiler.cache.artifact_cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.language.signature import declared, has_gradient, names_gradients
 from cuda_graphs.errors import CUDANotSupportedError
-from cuda_graphs.graph.capture.capture_end import BorrowedCapture, CapturedPlace
+from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from .kernel_registry import know
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.graph.checkpoints import labels_of, number_of, status_of
@@ -105,7 +105,7 @@ cdef class KernelFunction:
         if keywords:
             given = keywords.pop("stream", None)
             if given is not None:
-                stream = Stream_accept(given)
+                stream = accept_stream(given)
             if keywords:
                 args = self._order(args, keywords)
         if is_watched():
@@ -370,7 +370,7 @@ cdef class KernelFunction:
         if staff is not None:
             staff.finish(stream)
         cdef bint keeps = (stream is not usual_stream or usual_is_of_thread) and code.leaves_memory
-        if (keeps or code.prints) and captures_for_others(stream._h):
+        if (keeps or code.prints) and is_captured_by_any_code(stream._h):
             return result
         if code.prints:
             stream.sync()
@@ -390,7 +390,7 @@ cdef class KernelFunction:
         if label is not None:
             raise RuntimeError(f"{self.name}.resume() on {stream!r}, which is being captured: a capture has no CheckpointStatus")
         note_capture(self)
-        Emission(CapturedPlace(stream), *self._launches(args))
+        Emission(CapturedInsertionPoint(stream), *self._launches(args))
         return 0
 
     cdef bint _capture_for_others(self, tuple args, Stream stream, object label) except -1:
@@ -476,7 +476,7 @@ cdef class KernelFunction:
             raise TypeError(f"{self.name}.resume(): from_checkpoint must be a label, not None")
         args = self._order(args, keywords)
         taken = self._taken(args, False)
-        return self._run(&taken.r, args, usual_stream if stream is None else Stream_accept(stream), from_checkpoint)
+        return self._run(&taken.r, args, usual_stream if stream is None else accept_stream(stream), from_checkpoint)
 
     def graph(self, *args, **keywords):
         """Return a GraphDef with the nodes of a call with these arguments, to inspect, to draw, or to extend."""

@@ -7,7 +7,7 @@ from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.protocols import SupportsCudaStream
 
 from .buffer import Buffer
-from .memory_resource import SelfFreeingResource
+from .abstract_resource import SelfFreeingResource
 
 class GraphMemoryResource(SelfFreeingResource):
     def __new__(cls, device: Device | int) -> GraphMemoryResource: ...
