@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""CapturedPlace: the end of a stream's captured work, with the node methods of a definition.
+"""CapturedInsertionPoint: the end of a stream's captured work, with the node methods of a definition.
 
 The class is internal. Kernels with control flow (kernels/graph/emission.py) call the same methods on it and on a GraphDef.
 Bodies of conditional nodes are GraphDefs.

@@ -163,6 +163,11 @@ void reset() {
         params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
         return make("cuGraphInstantiateWithParams", e);
     };
+    table.cuGraphExecNodeSetParams = [](CUgraphExec, CUgraphNode, CUgraphNodeParams*) {
+        return note("cuGraphExecNodeSetParams");
+    };
+    table.cuGraphLaunch = [](CUgraphExec, CUstream) { return note("cuGraphLaunch"); };
+    table.cuGraphUpload = [](CUgraphExec, CUstream) { return note("cuGraphUpload"); };
     table.cuGraphExecDestroy = [](CUgraphExec e) { return end("cuGraphExecDestroy", "executable", e); };
     table.cuLibraryGetKernel = [](CUkernel* k, CUlibrary l, const char* name) {
         *k = (CUkernel)((std::uintptr_t)l + 1 + (std::uintptr_t)(name[0] - 'a'));
