@@ -3,6 +3,14 @@
 """The driver seam: the table of CUDA driver functions, its loader, and the conversion of a CUresult to an exception.
 
 This package holds code that every caller of the driver needs. It does not depend on streams or graphs.
+
+Other rooms may import:
+    choice      The driver of the process, and the reason for its choice.
+    cuda        Cython declarations of the driver table.
+    cuda_graph  The same for graphs.
+    functions   The list of driver functions.
+    seam        Errors of driver calls, and the plug of the host driver.
+    table       The table of driver functions for C++.
 """
 
 from .interpreter import require_main_interpreter
