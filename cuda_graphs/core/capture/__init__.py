@@ -3,6 +3,5 @@
 """C++ handles of stream captures, and calls that leave the thread's capture intact.
 
 Other rooms may import:
-    capture          Captures, for the graphs that they fill.
     capture_handles  Cython declarations of this room.
 """

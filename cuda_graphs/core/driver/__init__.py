@@ -5,6 +5,7 @@
 This package holds code that every caller of the driver needs. It does not depend on streams or graphs.
 
 Other rooms may import:
+    __init__    Refuses subinterpreters.
     choice      The driver of the process, and the reason for its choice.
     cuda        Cython declarations of the driver table.
     cuda_graph  The same for graphs.

@@ -33,7 +33,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     holds,
     list_edges_of,
     load_node,
-    note_memset_change,
+    advance_memset_version,
     owners_of,
     remove_edges,
     set_node,
@@ -159,7 +159,7 @@ cdef class GraphNode(Place):
         for owner in OWNERS:
             values.pop(owner, None)
         values["name"] = name
-        record.make_facts().values = hold_python(<PyObject*>values)
+        record.make_metadata().values = hold_python(<PyObject*>values)
 
     def _read(self):
         """Read the properties of the node's kind from the driver. Returns name -> value."""
@@ -236,11 +236,11 @@ cdef class GraphNode(Place):
     cdef int _load_all(self, NodeSpec& spec) except -1:
         cdef NodeRecord* record = self._load(spec)
         spec.owners = owners_of(record.owners)
-        if not record.facts or not record.facts.get().parameters:
+        if not record.metadata or not record.metadata.get().parameters:
             return 0
-        spec.uses = record.facts.get().parameters.get().uses
+        spec.uses = record.metadata.get().parameters.get().uses
         if record.kind != NodeKind.kKernel:  # the driver holds placeholders for missing values
-            spec.params = record.facts.get().parameters.get().wanted
+            spec.params = record.metadata.get().parameters.get().wanted
         return 0
 
     cdef int _set(self, NodeSpec& spec) except -1:
@@ -263,9 +263,9 @@ cdef class GraphNode(Place):
         if not keeps:
             graph.owners.commit(graph.raw, slot, record[0])
         if record.kind == NodeKind.kMemset or record.kind == NodeKind.kChild:
-            note_memset_change(graph[0])
-        if parameters or record.facts:
-            record.make_facts().parameters.swap(parameters)
+            advance_memset_version(graph[0])
+        if parameters or record.metadata:
+            record.make_metadata().parameters.swap(parameters)
         return 0
 
     cdef object _value(self, str name):
@@ -279,7 +279,7 @@ cdef class GraphNode(Place):
 
     cdef dict _last_values(self):
         cdef NodeRecord* record = self._record()
-        return <object><PyObject*>record.facts.get().values.get() if record.facts and record.facts.get().values else {}
+        return <object><PyObject*>record.metadata.get().values.get() if record.metadata and record.metadata.get().values else {}
 
     # Methods that AdjacencySet calls.
 

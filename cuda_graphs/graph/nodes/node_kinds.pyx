@@ -32,7 +32,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeSpec,
     alloc_kind,
     child_box,
-    forget_inner,
+    mark_inner_destroyed,
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.device.event cimport Event
@@ -161,11 +161,11 @@ cdef class AllocNode(GraphNode):
         cdef AllocKind kind = alloc_kind(p.poolProps)
         cdef size_t i
         # For host memory the driver does not report the device.
-        cdef bint known = kind == AllocKind.kHost and record.facts and record.facts.get().device >= 0
+        cdef bint known = kind == AllocKind.kHost and record.metadata and record.metadata.get().device >= 0
         return {
             "dptr": p.dptr,
             "bytesize": p.bytesize,
-            "device_id": record.facts.get().device if known else p.poolProps.location.id,
+            "device_id": record.metadata.get().device if known else p.poolProps.location.id,
             "memory_type": MEMORY_TYPES[<int>kind],
             "peer_access": tuple([p.accessDescs[i].location.id for i in range(p.accessDescCount)]),
         }
@@ -398,8 +398,8 @@ cdef class ChildGraphNode(GraphNode):
         check_clash(source, self._record().graph)
         read_child(spec, child, source, self._record().graph)
         self._set(spec)
-        forget_inner(self._record()[0])
-        self._record().make_facts().inner_labels = labels
+        mark_inner_destroyed(self._record()[0])
+        self._record().make_metadata().inner_labels = labels
         try:
             take_uses(source, self._record())
         except CUDAError:  # tried again, because the change of the node cannot be undone
@@ -516,9 +516,9 @@ cdef class ConditionalNode(GraphNode):
         if record.kind == NodeKind.kConditional:
             return {"condition": None, "cond_type": None, "branches": ()}
         return {
-            "condition": Condition._from_handle(record.facts.get().condition),
+            "condition": Condition._from_handle(record.metadata.get().condition),
             "cond_type": COND_TYPES.get(<int>record.kind),
-            "branches": tuple([wrap_graph(self._h, body) for body in record.facts.get().inner]),
+            "branches": tuple([wrap_graph(self._h, body) for body in record.metadata.get().inner]),
         }
 
     @property
