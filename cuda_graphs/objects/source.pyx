@@ -3,7 +3,7 @@
 """Finds the source line of the user's program that made a call, fast enough to record it for every added node.
 
 The frame gives the code object and the instruction. Strings and line numbers are created only on request. Frames of the
-package's own Python code are skipped; a cache remembers which of the latest code objects belong to the package.
+package's own Python code are skipped; a cache tells the package's code objects from the user's.
 """
 
 import os
@@ -44,13 +44,13 @@ cdef str package = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) +
 # A cache of code objects, and whether they belong to the user. The cache keeps them alive, so that an address is not
 # reused for another code object. A new entry replaces the old one of its slot.
 cdef enum:
-    REMEMBERED = 64
+    CACHED_CODES = 64
 
-cdef struct Remembered:
+cdef struct CachedCode:
     PyObject* code
-    bint is_users
+    bint is_user_code
 
-cdef Remembered[REMEMBERED] remembered
+cdef CachedCode[CACHED_CODES] code_cache
 
 
 cdef Source find_source() noexcept:
@@ -65,7 +65,7 @@ cdef Source find_source() noexcept:
     if frame == NULL:  # no Python function is running on this thread
         return found
     found.code = code_of(frame)
-    if is_users(found.code):
+    if is_user_code(found.code):
         found.instruction = PyFrame_GetLasti(frame)
         return found
     return find_caller(frame)
@@ -85,7 +85,7 @@ cdef Source find_caller(Frame* frame) noexcept:
     found.instruction = 0
     Py_XINCREF(<PyObject*>frame)
     while frame != NULL:
-        if is_users(code_of(frame)):
+        if is_user_code(code_of(frame)):
             found.code, found.instruction = code_of(frame), PyFrame_GetLasti(frame)
             Py_XDECREF(<PyObject*>frame)
             return found
@@ -95,18 +95,18 @@ cdef Source find_caller(Frame* frame) noexcept:
     return found
 
 
-cdef bint is_users(PyObject* code) noexcept:
-    cdef Remembered* entry = &remembered[(<size_t>code >> 6) % REMEMBERED]
-    cdef PyObject* forgotten
+cdef bint is_user_code(PyObject* code) noexcept:
+    cdef CachedCode* entry = &code_cache[(<size_t>code >> 6) % CACHED_CODES]
+    cdef PyObject* replaced
     cdef bint users
     if entry.code != code:
         users = not is_in_package(<object>code)
-        forgotten = entry.code
+        replaced = entry.code
         Py_XINCREF(code)
-        entry.code, entry.is_users = code, users
-        Py_XDECREF(forgotten)
+        entry.code, entry.is_user_code = code, users
+        Py_XDECREF(replaced)
         return users
-    return entry.is_users
+    return entry.is_user_code
 
 
 cdef bint is_in_package(object code) noexcept:

@@ -3,4 +3,4 @@
 
 
 # Called after each wait of the program for the device; raises the errors that higher layers have collected.
-cdef int waited() except -1
+cdef int end_wait() except -1

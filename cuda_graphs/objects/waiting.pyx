@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors that are raised at the end of a wait for the device, since running work cannot raise them."""
 
-cdef object told = None
+cdef object wait_callback = None
 
 
-def tell_by(callback):
+def on_wait(callback):
     """Call `callback` at the end of each wait from now on; the wait raises its exceptions."""
-    global told
-    told = callback
+    global wait_callback
+    wait_callback = callback
 
 
-cdef int waited() except -1:
-    if told is not None:
-        told()
+cdef int end_wait() except -1:
+    if wait_callback is not None:
+        wait_callback()
     return 0

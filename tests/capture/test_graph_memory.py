@@ -144,7 +144,7 @@ def test_nothing_can_be_allocated_without_a_node(mode, builder, memory):
 
 
 def test_graph_memory_is_allocated_on_capturing_streams_only(mode, builder, memory, stream):
-    text = "^GraphMemoryResource cannot perform memory operations on a non-capturing stream"
+    text = "^GraphMemoryResource allocates only during a capture"
     for not_capturing in (stream, builder):
         with pytest.raises(RuntimeError, match=text):
             memory.allocate(SIZE, stream=not_capturing)
@@ -156,7 +156,7 @@ def test_graph_memory_is_allocated_on_capturing_streams_only(mode, builder, memo
 
 
 def test_a_spoiled_capture_is_no_capture(memory, spoiled):
-    with pytest.raises(RuntimeError, match="on a non-capturing stream"):
+    with pytest.raises(RuntimeError, match=r"is not being captured$"):
         memory.allocate(SIZE, stream=spoiled)
 
 
@@ -164,7 +164,7 @@ def test_other_device_memory_is_refused_on_capturing_streams_only(mode, builder,
     resource = cg.DeviceMemoryResource(device)
     builder.begin_building(mode)
     with pytest.raises(
-        RuntimeError, match=r"on a capturing stream \(consider using GraphMemoryResource\)\.$"
+        RuntimeError, match=r"during a capture of .*: allocate before, or use GraphMemoryResource$"
     ):
         resource.allocate(SIZE, stream=builder)
     resource.allocate(SIZE, stream=stream).close()
@@ -237,14 +237,12 @@ def test_current_sizes_cannot_be_set(name, memory):
 @pytest.mark.parametrize("name", ["used_mem_high", "reserved_mem_high"])
 @pytest.mark.parametrize("value", [1, -1, 2**70, "0", None, 0.5])
 def test_a_high_can_be_set_to_zero_only(name, value, memory):
-    with pytest.raises(
-        AttributeError, match=rf"^Attribute '{name}' may only be set to zero \(got {value!r}\)\.$"
-    ):
+    with pytest.raises(AttributeError, match=rf"^{name} can only be reset to 0, got {value!r}$"):
         setattr(memory.attributes, name, value)
 
 
 def test_the_attributes_belong_to_a_resource(memory):
-    with pytest.raises(RuntimeError, match="GraphMemoryResourceAttributes cannot be instantiated directly"):
+    with pytest.raises(RuntimeError, match=r"^GraphMemoryResourceAttributes has no public constructor"):
         type(memory.attributes)()
     names = ["reserved_mem_current", "reserved_mem_high", "used_mem_current", "used_mem_high"]
     parts = [f"{name}={getattr(memory.attributes, name)}" for name in names]

@@ -9,7 +9,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
-from cuda_graphs.graph.capture.capture_end import BorrowedCapture
+from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture
 from tests.graph_rig import ONE
 
 NOT_SUPPORTED = 801  # returned for a function that the driver lacks (core/driver/table.hpp)

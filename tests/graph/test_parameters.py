@@ -109,7 +109,7 @@ def test_a_default_is_converted_and_checked_as_any_value():
 
 
 def test_parameters_are_made_by_definitions_only():
-    with pytest.raises(RuntimeError, match="cannot be instantiated directly"):
+    with pytest.raises(RuntimeError, match="has no public constructor"):
         cg.Parameter()
     with pytest.raises(TypeError):
         pickle.dumps(cg.GraphDef().param("a", cg.f32))

@@ -152,9 +152,9 @@ def test_a_versioned_tensor_is_made_for_who_asks_for_it(device, host):
 
 
 BAD_DLPACK = [
-    ({"dl_device": (1, 5)}, "Sorry, not supported: dl_device other than None"),
-    ({"copy": True}, "Sorry, not supported: copy=True"),
-    ({"max_version": 1}, r"Expected max_version tuple\[int, int\], got 1"),
+    ({"dl_device": (1, 5)}, r"is on DLPack device .*, and cannot be exported to \(1, 5\)"),
+    ({"copy": True}, "copy=True is not supported"),
+    ({"max_version": 1}, "max_version must be a tuple of two ints, got 1"),
 ]
 
 
@@ -283,7 +283,7 @@ def test_an_exception_on_its_way_is_not_disturbed_by_a_resource(device):
 
 
 def test_a_resource_and_an_owner_together_are_refused(device):
-    with pytest.raises(ValueError, match="owner and memory resource cannot be both specified together"):
+    with pytest.raises(ValueError, match=r"^give mr or owner, not both"):
         cg.Buffer.from_handle(16, 4, mr=Tracking(), owner=object())
 
 

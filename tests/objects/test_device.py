@@ -47,9 +47,9 @@ def test_another_thread_has_an_object_of_its_own_which_is_equal(device):
 
 def test_numbers_out_of_range_are_refused(driver):
     count = len(cg.Device.get_all_devices())
-    with pytest.raises(ValueError, match=re.escape("device_id must be >= 0, got -1")):
+    with pytest.raises(ValueError, match="device_id must not be negative, got -1"):
         cg.Device(-1)
-    with pytest.raises(ValueError, match=re.escape(f"device_id must be within [0, {count}), got {count}")):
+    with pytest.raises(ValueError, match=f"there is no device {count}: the number of devices is {count}"):
         cg.Device(count)
     with pytest.raises(TypeError, match="device_id must be an int or a Device, got str"):
         cg.Device("0")
@@ -87,9 +87,7 @@ MAKING = {
 
 @pytest.mark.parametrize("name", MAKING)
 def test_making_without_set_current_says_what_is_missing(driver, name):
-    with pytest.raises(
-        cg.CUDAError, match=r"Device 0 is not yet initialized, perhaps you forgot to call .set_current"
-    ):
+    with pytest.raises(cg.CUDAError, match="device 0 has not been made current on this thread"):
         on_a_new_thread(lambda: MAKING[name](cg.Device(0)))
 
 

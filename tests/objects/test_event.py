@@ -48,9 +48,9 @@ def test_time_between_events_is_in_milliseconds(device, stream, pinned, module):
 def test_subtracting_says_what_is_missing(device, stream):
     timed, plain = stream.record(options=TIMED), stream.record()
     stream.sync()
-    with pytest.raises(RuntimeError, match=r"^Both Events must be created with timing enabled"):
+    with pytest.raises(RuntimeError, match=r"^only events with EventOptions"):
         _ = timed - plain
-    with pytest.raises(RuntimeError, match=r"^Both Events must be recorded"):
+    with pytest.raises(RuntimeError, match=r"^one of the two events was never recorded"):
         _ = device.create_event(TIMED) - timed
 
 
@@ -60,7 +60,7 @@ def test_subtracting_too_early_says_so(device, stream, pinned, module):
     cg.launch(stream, cg.LaunchConfig(grid=1, block=1), module.get_kernel("spin"), flag.ctypes.data)
     end = stream.record(options=TIMED)
     assert end.is_done is False
-    with pytest.raises(RuntimeError, match=r"^One or both events have not completed\."):
+    with pytest.raises(RuntimeError, match=r"^the work before the events is not done"):
         _ = end - start
     flag[0] = 1
     end.sync()

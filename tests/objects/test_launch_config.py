@@ -74,7 +74,7 @@ def test_a_config_without_clusters_and_cooperation_asks_no_device(run_child):
 
 
 def test_clusters_need_compute_capability_9(device, monkeypatch):
-    from cuda_graphs.objects.device import device as module
+    from cuda_graphs.objects.code import launch_config as module
 
     assert cg.LaunchConfig(grid=1, cluster=2, block=32).cluster == (2, 1, 1)
 
@@ -83,13 +83,13 @@ def test_clusters_need_compute_capability_9(device, monkeypatch):
 
     monkeypatch.setattr(module, "Device", Old)
     with pytest.raises(
-        cg.CUDAError, match=r"clusters are not supported .* compute capability < 9.0 \(got 8.6\)"
+        cg.CUDAError, match=r"clusters of blocks need compute capability 9.0, and the device has 8.6"
     ):
         cg.LaunchConfig(grid=1, cluster=2, block=32)
 
 
 def test_cooperation_needs_a_device_that_has_it(device, monkeypatch):
-    from cuda_graphs.objects.device import device as module
+    from cuda_graphs.objects.code import launch_config as module
 
     assert cg.LaunchConfig(grid=1, block=32, is_cooperative=True).is_cooperative is True
 
@@ -98,5 +98,5 @@ def test_cooperation_needs_a_device_that_has_it(device, monkeypatch):
             cooperative_launch = False
 
     monkeypatch.setattr(module, "Device", Old)
-    with pytest.raises(cg.CUDAError, match="cooperative kernels are not supported on this device"):
+    with pytest.raises(cg.CUDAError, match="the device has no cooperative launches"):
         cg.LaunchConfig(grid=1, block=32, is_cooperative=True)

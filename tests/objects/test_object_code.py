@@ -36,7 +36,7 @@ def test_each_factory_keeps_code_name_and_symbols(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", ["ltoir", "object", "library"])
 def test_code_that_must_be_linked_first_cannot_be_loaded(kind):
-    with pytest.raises(RuntimeError, match=f"Unsupported code type '{kind}'"):
+    with pytest.raises(RuntimeError, match=f"code of type '{kind}' cannot be loaded"):
         factory(kind)(b"code").get_kernel("f")
 
 

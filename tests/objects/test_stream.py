@@ -87,12 +87,12 @@ def test_a_foreign_stream_keeps_its_object_alive(device, stream):
 
 
 WRONG = {
-    "three numbers": ((0, 1, 2), RuntimeError, "must return a tuple of two numbers"),
-    "no tuple": (7, RuntimeError, "must return a tuple of two numbers"),
-    "no handle": ((0, "x"), RuntimeError, "must return a tuple of two numbers"),
-    "half a handle": ((0, 1.5), RuntimeError, "must return a tuple of two numbers"),
+    "three numbers": ((0, 1, 2), RuntimeError, r"must return \(0, handle\), got "),
+    "no tuple": (7, RuntimeError, r"must return \(0, handle\), got "),
+    "no handle": ((0, "x"), RuntimeError, r"must return \(0, handle\), got "),
+    "half a handle": ((0, 1.5), RuntimeError, r"must return \(0, handle\), got "),
     "a negative handle": ((0, -1), OverflowError, "handle of __cuda_stream__"),
-    "another version": ((1, 2), RuntimeError, "version 0 is supported, got 1"),
+    "another version": ((1, 2), RuntimeError, "returned version 1 of the protocol"),
 }
 
 
@@ -112,12 +112,12 @@ def test_an_attribute_for_a_method_is_taken_with_a_warning(device, stream):
     class Foreign:
         __cuda_stream__ = (0, stream.handle)
 
-    with pytest.warns(DeprecationWarning, match="should be a method"):
+    with pytest.warns(DeprecationWarning, match="is not a method"):
         assert device.create_stream(Foreign()) == stream
 
 
 def test_an_object_without_the_protocol_is_refused(device):
-    with pytest.raises(TypeError, match="object does not have a '__cuda_stream__' attribute"):
+    with pytest.raises(TypeError, match="is no stream: it has no __cuda_stream__ method"):
         device.create_stream(object())
 
 
@@ -141,7 +141,7 @@ def test_waiting_for_an_event_or_a_stream_orders_work(device, pinned, module):
 
 def test_waiting_for_anything_else_is_refused(stream):
     with pytest.raises(
-        ValueError, match="only an Event, Stream, or object supporting __cuda_stream__ can be waited, got int"
+        ValueError, match=r"wait\(\) takes an Event, a Stream or an object with __cuda_stream__, got int"
     ):
         stream.wait(3)
 

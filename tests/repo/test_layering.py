@@ -36,10 +36,10 @@ ORDER = {
     "errors": ["table", "__init__"],
     "core": ["__init__", ("driver", "handles"), "resources", ("graphs", "capture")],
     "objects": [
-        "__init__",
-        ("numbers", "options", "protocols", "source", "unraisable", "waiting"),
+        ("constructors", "numbers", "options", "protocols", "source", "unraisable", "waiting"),
         ("capture_ledger", "captured_call", "ledger_text"),
         ("device", "memory", "code"),
+        "__init__",
     ],
     "graph": [
         "__init__",
@@ -270,11 +270,8 @@ def test_imports_point_down_only(tree):
 # Circles that are left, by their first module and their size. None may be added and none may grow.
 CIRCLES = {
     "compiler/codegen/llvm/block_schedule": 5,
-    "core/driver/choice": 2,
     "hostdriver/ptx/lowering/entry": 8,
     "hostdriver/ptx/syntax/body": 2,
-    "objects/code/kernel": 2,
-    "objects/device/context": 6,
 }
 
 
@@ -343,10 +340,9 @@ def breaches_of_doors(tree, users):
 
 # Rooms whose `__init__` has no section yet.
 WITHOUT_DOORS = {
-    *(f"core/{room}" for room in "capture driver graphs handles resources".split()),
-    *(f"graph/{room}" for room in "analysis capture display executable nodes operands".split()),
     "kernels/graph",
-    *(f"objects/{room}" for room in "code device memory".split()),
+    *(f"graph/{room}" for room in "analysis display executable nodes operands".split()),
+    *(f"kernels/{room}" for room in "arrays call debug gradients".split()),
     "hostdriver/ptx",
 }
 

@@ -2,18 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The driver seam: the table of CUDA driver functions, its loader, and the conversion of a CUresult to an exception.
 
-It holds code that every caller of the driver needs, and does not depend on streams or graphs.
+This package holds code that every caller of the driver needs. It does not depend on streams or graphs.
 
 Other rooms may import:
-    choice       the choice between libcuda and the host driver, and its description
-    cuda         Cython declarations of cuda.h, and `driver()`, the table
-    cuda_graph   Cython declarations of cuda.h for graphs
-    seam         errors of driver calls; loads the driver at its first use
-    serial       the lock around calls that libcuda cannot run at the same time
-    table        the table for C++
+    __init__    Refuses subinterpreters.
+    choice      The driver of the process, and the reason for its choice.
+    cuda        Cython declarations of the driver table.
+    cuda_graph  The same for graphs.
+    functions   The list of driver functions.
+    seam        Errors of driver calls, and the plug of the host driver.
+    table       The table of driver functions for C++.
 """
 
 from .interpreter import require_main_interpreter
 
 # Runs before any extension module is loaded: `cuda_graphs` imports this package first.
 require_main_interpreter()
+
+# Registers itself with `seam`, which loads the chosen driver at the first device call.
+from . import choice as _choice  # noqa: E402, F401

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from cuda_graphs.errors import DriverNotFoundError, limit_of_addresses
 
+from . import seam
+
 KINDS = ("auto", "cuda", "host")
 VARIABLE = "CUDA_GRAPHS_DRIVER"
 HOST_LIBRARY = Path(__file__).parents[2] / "hostdriver" / "libcuda_graphs_hostdriver.so"
@@ -78,8 +80,6 @@ def settle_on_host(reason: str) -> None:
         RuntimeError: The CUDA driver is loaded already.
     """
     global _settled
-    from . import seam
-
     with _lock:
         if _chosen is not None and _chosen.kind != "host":
             raise RuntimeError(f"this process runs the {_chosen.kind} driver already ({_chosen.reason})")
@@ -99,8 +99,6 @@ def driver_info() -> DriverInfo:
 def is_told_of_accesses() -> bool:
     """Return True when the driver of this process looks for bugs, so that code must report each memory access
     to it."""
-    from . import seam
-
     return ensure_loaded().kind == "host" and seam.is_told_of_accesses()
 
 
@@ -142,8 +140,6 @@ def _load(kind: str, asked_by: str) -> DriverInfo:
 
 def _try_cuda() -> tuple[str | None, str]:
     """Load the CUDA driver and return its path, or return None and the reason for the failure."""
-    from . import seam
-
     path = _find_libcuda()
     problem = seam.load(path)
     return (None, f"{path}: {problem}") if problem else (path, "")
@@ -161,8 +157,6 @@ def _find_libcuda() -> str:
 
 
 def _load_host(reason: str) -> DriverInfo:
-    from . import seam
-
     problem = seam.load(str(HOST_LIBRARY))
     wrong = seam.wrong_settings(str(HOST_LIBRARY)) if problem else ""
     if wrong:
@@ -183,6 +177,7 @@ def _load_host(reason: str) -> DriverInfo:
 
 
 def _info(kind: str, path: str, reason: str) -> DriverInfo:
-    from . import seam
-
     return DriverInfo(kind, seam.version(), path, reason)
+
+
+seam.load_driver_by(ensure_loaded)

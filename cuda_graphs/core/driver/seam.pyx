@@ -23,7 +23,6 @@ from .cuda cimport (
     is_forked_child,
     driver_symbol,
 )
-from . import choice
 from cuda_graphs.errors import error_from_code, warn_of_leak
 
 
@@ -83,11 +82,20 @@ def version() -> tuple[int, int]:
     return code // 1000, code % 1000 // 10
 
 
+cdef object load_chosen_driver = None
+
+
+def load_driver_by(load) -> None:
+    """Call `load`, which chooses and loads a driver, when the first device call needs one. `choice` registers it."""
+    global load_chosen_driver
+    load_chosen_driver = load
+
+
 cdef int ensure_driver() except -1:
     if is_forked_child():
         raise make_error(CUDA_ERROR_NOT_INITIALIZED, "use CUDA in a process that was forked from one that used it")
     if not driver_is_loaded():
-        choice.ensure_loaded()
+        load_chosen_driver()
     return 0
 
 

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shared parts of all C++ handles. Every CUDA resource has one shared_ptr type. No Python class is defined here.
+"""C++ handles: one shared_ptr type per CUDA resource, registries, user objects. No Python class is defined here.
 
 Other rooms may import:
-    argument_pack  the argument values of one kernel launch
-    box            handles, the boxes that they point to, and counts of live boxes
-    deferred       release of resources on another thread, and host functions
-    error          the status and the call of a failed creator
-    gil            the only use of Python.h
-    leak_report    warnings about resources that could not be destroyed
-    lock           a mutex that a forked child does not wait for
-    registry       the map from raw CUDA handles to handles of this package
+    argument_pack  The arguments of a kernel as `void**`.
+    box            Boxes, handles, and the count of live boxes.
+    deferred       Deferred release.
+    error          The error that a creator of handles notes.
+    gil            All uses of the GIL by C++.
+    leak_report    Warnings about resources that could not be released.
+    lock           Locks that a forked child does not take.
+    registry       The map from raw CUDA handles to handles.
 """

@@ -20,10 +20,10 @@ cdef class GraphBuilder(BuilderState):
     # Returns the graph of an ended capture. Raises RuntimeError if the capture has not ended or has failed.
     cdef Place _finished(self)
 
-    cdef int _fail_to_end(self, CaptureHandle capture, CUresult status) except -1
+    cdef int _raise_end_error(self, CaptureHandle capture, CUresult status) except -1
     cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here)
-    cdef int _leave(self) except -1
-    cdef int _give_up(self) except -1
+    cdef int _mark_joined(self) except -1
+    cdef int _abandon(self) except -1
 
     cdef tuple _add_conditional(
         self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count,

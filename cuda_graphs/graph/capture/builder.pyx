@@ -85,7 +85,7 @@ from cuda_graphs.graph.nodes.insertion_point cimport Place, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
 from .builder_nodes import ENDED_MEANWHILE
 from cuda_graphs.objects.ledger_text import describe_unjoined
-from cuda_graphs.objects.device.stream import register_builder
+from cuda_graphs.objects import constructors
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
 
 NOT_JOINABLE = "join() needs builders that are capturing: call begin_building() first."
@@ -203,7 +203,7 @@ cdef class GraphBuilder(BuilderState):
                 The capture continues if another thread than the one that began it calls (except in "relaxed" mode), and
                 if the builder captures a body and a forked builder is not joined.
         """
-        cdef CaptureHandle capture = self._capturing("The GraphBuilder is not capturing: call begin_building() first.")
+        cdef CaptureHandle capture = self._require_capture("The GraphBuilder is not capturing: call begin_building() first.")
         if self._kind == FORKED:
             raise RuntimeError(
                 "a forked GraphBuilder does not end the capture: join it, and end the builder that it was split from"
@@ -213,11 +213,11 @@ cdef class GraphBuilder(BuilderState):
         if not capture.get().active and self._state == CAPTURING:
             self._state = ENDED
         if status:
-            self._fail_to_end(capture, status)
+            self._raise_end_error(capture, status)
         capture.get().ledger.clear()
         return self
 
-    cdef int _fail_to_end(self, CaptureHandle capture, CUresult status) except -1:
+    cdef int _raise_end_error(self, CaptureHandle capture, CUresult status) except -1:
         cdef Fork fork
         try:
             raise_capture_error(capture.get()[0], status, f"end the capture of {self!r}")
@@ -312,7 +312,7 @@ cdef class GraphBuilder(BuilderState):
             raise TypeError(f"count must be an int, got {type(count).__name__}")
         if number < 2:
             raise ValueError(f"count must be 2 or more, got {count}")
-        cdef CaptureHandle capture = self._capturing(
+        cdef CaptureHandle capture = self._require_capture(
             "split() needs a GraphBuilder that is capturing: call begin_building() first."
         )
         cdef StreamHandle here = self._h
@@ -322,7 +322,7 @@ cdef class GraphBuilder(BuilderState):
                 forks.append(self._split_off(capture, here))
         except BaseException:
             for fork in forks:  # a branch without work needs no join
-                (<GraphBuilder>fork)._leave()
+                (<GraphBuilder>fork)._mark_joined()
             raise
         add_operation(capture.get()[0], "split")
         return (self, *forks)
@@ -348,7 +348,7 @@ cdef class GraphBuilder(BuilderState):
         tie_stream(there, capture.get()[0])
         return fork
 
-    cdef int _leave(self) except -1:
+    cdef int _mark_joined(self) except -1:
         """Mark the branch as joined and close its builder."""
         cdef CaptureHandle capture = self._capture
         if capture:  # empty if another thread has closed the builder
@@ -401,8 +401,8 @@ cdef class GraphBuilder(BuilderState):
 
         Raises:
             TypeError: `child` is not a GraphBuilder, or `name` is not a str.
-            ValueError: The child has not ended building, or this builder is not building. Or nodes of the child use
-                named parameters, which a graph under capture does not have: embed its definition after the capture.
+            ValueError: The child has not ended building, this builder is not building, or nodes of the child use named
+                parameters. A graph has no named parameters during its capture: embed the definition after the capture.
             RuntimeError: One of the builders is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
             RecursionError: A graph in the child would have more than 1024 graphs around it.
@@ -447,7 +447,7 @@ cdef class GraphBuilder(BuilderState):
                 `user_data` is neither an int nor bytes. `name` is not a str.
             ValueError: `user_data` is given with a Python callable.
         """
-        cdef CaptureHandle _held = self._capturing(
+        cdef CaptureHandle _held = self._require_capture(
             "callback() needs a GraphBuilder that is capturing: call begin_building() first"
         )
         cdef StreamHandle h = self._h
@@ -468,7 +468,7 @@ cdef class GraphBuilder(BuilderState):
         self._check_open()
         check_driver_has("create_condition")
         value = None if default_value is None else read_unsigned(default_value, "default_value", 32)
-        cdef CaptureHandle capture = self._capturing(
+        cdef CaptureHandle capture = self._require_capture(
             "create_condition() needs a GraphBuilder that is capturing: call begin_building() first"
         )
         cdef StreamHandle h = self._h
@@ -542,7 +542,7 @@ cdef class GraphBuilder(BuilderState):
         cdef GraphBuilder body
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
         # After the argument checks, which may run user code that ends the capture.
-        cdef CaptureHandle capture = self._capturing(
+        cdef CaptureHandle capture = self._require_capture(
             "conditional nodes need a GraphBuilder that is capturing: call begin_building() first"
         )
         cdef StreamHandle h = self._h
@@ -590,7 +590,7 @@ cdef class GraphBuilder(BuilderState):
             try:
                 self.begin_building()
             except BaseException:
-                self._give_up()
+                self._abandon()
                 raise
         elif self._state == ENDED:
             raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
@@ -602,9 +602,9 @@ cdef class GraphBuilder(BuilderState):
         if kind is None:
             self.end_building()
         else:
-            self._give_up()
+            self._abandon()
 
-    cdef int _give_up(self) except -1:
+    cdef int _abandon(self) except -1:
         """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
         if self._kind == CONDITIONAL_BODY and self._graph:
             box_of[NodeRecord](self._graph).graph.is_abandoned = True
@@ -622,9 +622,9 @@ cdef CaptureHandle check_joinable(GraphBuilder root, tuple builders) except *:
     cdef CaptureHandle capture
     for builder in builders:
         builder._check_open()
-    capture = root._capturing(NOT_JOINABLE)
+    capture = root._require_capture(NOT_JOINABLE)
     for builder in builders:
-        builder._capturing(NOT_JOINABLE)
+        builder._require_capture(NOT_JOINABLE)
     for builder in builders:
         if builder._capture != capture:
             check_attempt(CUDA_ERROR_STREAM_CAPTURE_MERGE, f"join {builder!r} with {root!r} of another capture")
@@ -634,14 +634,14 @@ cdef CaptureHandle check_joinable(GraphBuilder root, tuple builders) except *:
 cdef int join_one(GraphBuilder root, GraphBuilder builder, CaptureHandle capture) except -1:
     cdef StreamHandle here, there
     cdef CUresult status
-    root._capturing(NOT_JOINABLE)  # checked again: another thread may have closed the builders since
-    builder._capturing(NOT_JOINABLE)
+    root._require_capture(NOT_JOINABLE)  # checked again: another thread may have closed the builders since
+    builder._require_capture(NOT_JOINABLE)
     here, there = root._h, builder._h
     with nogil:
         status = order_within(capture.get()[0], here, there)
     if status:
         raise_capture_error(capture.get()[0], status, f"join {builder!r} with {root!r}")
-    return builder._leave()
+    return builder._mark_joined()
 
 
-register_builder(GraphBuilder._init)
+constructors.graph_builder = GraphBuilder._init

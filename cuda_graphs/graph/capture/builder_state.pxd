@@ -32,7 +32,7 @@ cdef class BuilderState(StreamHolder):
     # Returns the capture of a building builder, or raises RuntimeError with the text `otherwise`. Another thread may close
     # the builder wherever Python code runs or the GIL is released. close() clears `_capture`, `_graph`, `_h` and `_stream`,
     # so each method copies the handles that it uses.
-    cdef CaptureHandle _capturing(self, str otherwise) except *
+    cdef CaptureHandle _require_capture(self, str otherwise) except *
 
     # Creates a stream in the context of the builder's stream.
     cdef Stream _new_stream(self)

@@ -28,7 +28,7 @@ cdef class BuilderState(StreamHolder):
             raise ClosedBuilderError("The GraphBuilder has been closed")
         return 0
 
-    cdef CaptureHandle _capturing(self, str otherwise) except *:
+    cdef CaptureHandle _require_capture(self, str otherwise) except *:
         self._check_open()
         if self._state != CAPTURING:
             raise RuntimeError(otherwise)

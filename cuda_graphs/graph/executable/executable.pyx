@@ -33,7 +33,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, raw_of
 from cuda_graphs.objects.numbers cimport read_flag
-from cuda_graphs.objects.device.stream cimport Stream_accept
+from cuda_graphs.objects.device.stream cimport accept_stream
 from .executable_nodes cimport view_node
 from .parameter_values cimport check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.nodes.insertion_point cimport Place, wrap_graph, wrap_raw
@@ -85,7 +85,7 @@ cdef class Graph:
         # Copied handles: another thread may close the Graph or the stream during the call.
         cdef GraphExecHandle graph = self._h
         cdef dict slots = self._slots
-        cdef StreamHandle on = Stream_accept(stream)._h
+        cdef StreamHandle on = accept_stream(stream)._h
         cdef ParameterChanges changes
         cdef ParameterProblem problem
         cdef CUresult status
@@ -132,7 +132,7 @@ cdef class Graph:
         """Upload the graph to the device, in the order of `stream`. Without this call the first launch uploads it."""
         self._check_open()
         cdef GraphExecHandle graph = self._h
-        cdef StreamHandle on = Stream_accept(stream)._h
+        cdef StreamHandle on = accept_stream(stream)._h
         cdef CUresult status
         with nogil:
             status = upload(graph, on)
@@ -272,7 +272,7 @@ cdef StreamHandle fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object opti
     if read_flag(options.use_node_priority, "use_node_priority"):
         params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY
     if options.upload_stream is not None:
-        upload_to = Stream_accept(options.upload_stream)._h
+        upload_to = accept_stream(options.upload_stream)._h
         params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
         params.hUploadStream = raw_of(upload_to)
     return upload_to

@@ -42,7 +42,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.handles cimport EventHandle, KernelBox, box_of, kernel_of_node
 from cuda_graphs.objects.code.arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.code.kernel cimport Kernel
-from cuda_graphs.objects.code.launch_config cimport LaunchConfig, LaunchConfig_accept
+from cuda_graphs.objects.code.launch_config cimport LaunchConfig, accept_launch_config
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
@@ -58,7 +58,7 @@ from .options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
     spec.begin(NodeKind.kKernel)
-    fill_config(spec, LaunchConfig_accept(config))
+    fill_config(spec, accept_launch_config(config))
     return fill_arguments(spec, accept_kernel(kernel), args)
 
 
@@ -66,7 +66,7 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
     if kernel is not None and args is None:
         raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
     if config is not None:
-        fill_config(spec, LaunchConfig_accept(config))
+        fill_config(spec, accept_launch_config(config))
     if args is not None:
         fill_arguments(spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), accept_arguments(args))
     return 0

@@ -13,7 +13,7 @@ from .specialisation cimport Specialisation
 from .specialiser cimport HeapReading
 from .strategy cimport Strategy
 
-from cuda_graphs.graph.capture.capture_end import BorrowedCapture, CapturedPlace
+from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.kernels.graph.emission import Emission
 
 
@@ -39,7 +39,7 @@ cdef class CaptureStrategy(Strategy):
 
     cdef int add_captured(self, Stream captured, tuple args) except -1:
         before_capture(self.specialiser.function)
-        Emission(CapturedPlace(captured), *self.launches(args))
+        Emission(CapturedInsertionPoint(captured), *self.launches(args))
         return 0
 
     cdef tuple launches(self, tuple args):

@@ -19,7 +19,7 @@ cdef bint is_captured(const StreamHandle& h) except -1:
     return find_capture(call, h)
 
 
-cdef bint captures_for_others(const StreamHandle& h) except -1:
+cdef bint is_captured_by_any_code(const StreamHandle& h) except -1:
     cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
     cdef CUresult status
     with nogil:

@@ -16,11 +16,11 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .arguments cimport Reader, kDual, kGradient, kNoExtra
 from .call_hooks cimport replacement_of, has_hook, after_call
 from .capture_strategy cimport CaptureStrategy
-from .captures cimport captures_for_others, is_captured
+from .captures cimport is_captured_by_any_code, is_captured
 from .launch_strategy cimport LaunchStrategy
 from .replay_strategy cimport replay_strategy
 from .specialisation cimport Specialisation
@@ -66,7 +66,7 @@ cdef class KernelFunction:
         if keywords:
             given = keywords.pop("stream", None)
             if given is not None:
-                stream = Stream_accept(given)
+                stream = accept_stream(given)
             if keywords:
                 args = self.specialiser.order(args, keywords)
         if has_hook():
@@ -113,7 +113,7 @@ cdef class KernelFunction:
             return self.launch
         replays = self.specialiser.is_replayed and code.is_replayable
         # A replay detects a capture itself.
-        if (r.foreign != NULL or not replays) and captures_for_others(handle):
+        if (r.foreign != NULL or not replays) and is_captured_by_any_code(handle):
             return self.capture
         return self.replay if replays else self.launch
 
@@ -220,7 +220,7 @@ cdef class KernelFunction:
         reading = self.specialiser.read_to_heap(self.specialiser.order(args, keywords), False)
         labels = self.specialiser.find(&reading.r).labels
         reading.r.leaves[self.specialiser.start].bits = <uint64_t>number_of(name, labels, from_checkpoint)
-        return self._run(&reading.r, usual_stream if stream is None else Stream_accept(stream))
+        return self._run(&reading.r, usual_stream if stream is None else accept_stream(stream))
 
     def graph(self, *args, **keywords):
         """Return a GraphDef with the nodes of a call with these arguments, to inspect, to draw, or to extend."""

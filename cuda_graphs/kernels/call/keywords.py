@@ -22,7 +22,7 @@ def positional_arguments(
     missing = set(names[len(args) :])
     for name, value in keywords.items():
         if name not in index_of:
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+            raise TypeError(f"{function}() has no parameter {name!r}")
         if name not in missing:
             raise TypeError(f"{function}() got multiple values for argument {name!r}")
         missing.discard(name)

@@ -14,7 +14,7 @@ from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.kernels.graph.replay cimport Replay, build
 from cuda_graphs.objects.device.stream cimport Stream
-from .captures cimport captures_for_others
+from .captures cimport is_captured_by_any_code
 from .specialisation cimport Specialisation
 from .specialiser cimport Specialiser
 from .strategy cimport Strategy
@@ -41,7 +41,7 @@ cdef class ReplayStrategy(Strategy):
             return status_of(code.labels, yielded) if code.state >= 0 else None
         # The launch itself detects that other code captures the stream: a query in each call would cost more.
         self.replayed = False
-        if not captures_for_others(handle):
+        if not is_captured_by_any_code(handle):
             check_attempt(
                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {code.name} on {Stream._from_handle(handle)!r}"
             )

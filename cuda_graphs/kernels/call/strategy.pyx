@@ -8,7 +8,7 @@ from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.keep_alive cimport keep_arguments
 from cuda_graphs.kernels.arrays.reading cimport Reading
 from cuda_graphs.objects.device.stream cimport Stream
-from .captures cimport captures_for_others
+from .captures cimport is_captured_by_any_code
 from .specialisation cimport Specialisation
 
 from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM, default_stream
@@ -31,7 +31,7 @@ cdef class Strategy:
         if foreign is not None:
             foreign.copy_back(handle)
         cdef bint keeps = (raw_of(handle) != usual_stream or usual_is_of_thread) and code.needs_keep_alive
-        if (keeps or code.prints) and captures_for_others(handle):
+        if (keeps or code.prints) and is_captured_by_any_code(handle):
             return result
         if code.prints:
             Stream._from_handle(handle).sync()

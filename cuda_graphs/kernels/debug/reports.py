@@ -21,7 +21,7 @@ from cuda_graphs.compiler.ir.ir import Loc
 from cuda_graphs.compiler.passes.report import AssertInfo, failed_assert
 from cuda_graphs.objects.code.arguments import register_handle_type
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
-from cuda_graphs.objects.waiting import tell_by
+from cuda_graphs.objects.waiting import on_wait
 
 from .faults import KernelError, error_of
 
@@ -43,7 +43,7 @@ class Report:
         ctypes.memset(self.handle, 0, size)
         with _lock:
             _reports.add(self)
-        tell_by(raise_error)  # only from the first report on, so that programs without reports pay nothing
+        on_wait(raise_error)  # only from the first report on, so that programs without reports pay nothing
 
     def take(self) -> KernelError | None:
         """Return the first error since the last call of `take`, and clear the report; None without an error."""

@@ -1,3 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Program, ObjectCode, Kernel, their arguments and launches."""
+"""Program, ObjectCode, Kernel, their arguments and launches.
+
+Other rooms may import:
+    arguments      The arguments of a launch.
+    kernel         Kernel.
+    launch         launch.
+    launch_config  LaunchConfig.
+    object_code    ObjectCode.
+    program        Program.
+"""

@@ -56,7 +56,7 @@ cdef class StandIn:
     """An argument whose value is set later. Not created directly."""
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError(f"{type(self).__name__} objects cannot be instantiated directly")
+        raise RuntimeError(f"{type(self).__name__} has no public constructor")
 
 
 cdef int pack_arguments(
@@ -121,7 +121,7 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t si
     """Appends an argument of any type but the three usual ones."""
     cdef const char* value
     if not numpy_is_known and "numpy" in sys.modules:
-        learn_numpy()
+        import_numpy_types()
     known = scalar_sizes.find(<void*>Py_TYPE(arg))
     if known != scalar_sizes.end():
         value = <const char*><PyObject*>arg + sizeof(PyObject)
@@ -282,7 +282,7 @@ cdef str describe(Kernel kernel, size_t index, size_t size):
     return f"parameter {index} of kernel {kernel._name()!r} has {size} byte{'s' * (size != 1)}"
 
 
-cdef int learn_numpy() except -1:
+cdef int import_numpy_types() except -1:
     """Registers those of NumPy's scalar types whose value is stored directly after the object header."""
     global numpy_is_known
     numpy = sys.modules["numpy"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.resources.handles cimport KernelHandle, Parameter
+from cuda_graphs.core.resources.handles cimport KernelHandle, LibraryHandle, Parameter
 
 
 cdef class Kernel:
@@ -19,6 +19,12 @@ cdef class Kernel:
 
     # Returns the name for messages; "0x..." when the driver does not report it.
     cdef str _name(self)
+
+
+# Base of ObjectCode, which is above this file.
+cdef class LibraryHolder:
+    # Returns the loaded library; the first call loads it.
+    cdef LibraryHandle _load(self)
 
 
 # Returns (config, Kernel, arguments) of a foreign kernel: an object with `__cuda_graph_kernel__(config, args)`.

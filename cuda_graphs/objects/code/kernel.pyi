@@ -16,6 +16,8 @@ class MaxPotentialBlockSizeOccupancyResult(NamedTuple):
     min_grid_size: int
     max_block_size: int
 
+class LibraryHolder: ...
+
 class Kernel:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @staticmethod

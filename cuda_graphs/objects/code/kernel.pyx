@@ -36,10 +36,10 @@ from cuda_graphs.core.resources.handles cimport (
     kernel_parameters,
     raw_of,
 )
-from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, LaunchConfig_accept
+from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config
 from cuda_graphs.objects.numbers cimport is_address, read_address, read_int, read_size, read_unsigned
-from .object_code cimport ObjectCode
-from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
+from cuda_graphs.objects.device.device import Device
 
 ParamInfo = namedtuple("ParamInfo", "offset size")
 """The offset of a parameter in the parameter block, and its size; both in bytes."""
@@ -53,7 +53,7 @@ cdef class Kernel:
     """A function that runs on a device. `ObjectCode.get_kernel` returns it. It keeps its code loaded."""
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("Kernel objects cannot be instantiated directly. Use ObjectCode.get_kernel().")
+        raise RuntimeError("Kernel has no public constructor: use ObjectCode.get_kernel().")
 
     @staticmethod
     cdef Kernel _from_handle(KernelHandle h):
@@ -62,7 +62,7 @@ cdef class Kernel:
         return self
 
     @staticmethod
-    def from_handle(handle, ObjectCode mod=None, *, owner=None):
+    def from_handle(handle, mod=None, *, owner=None):
         """Return the kernel of a raw CUkernel (an int).
 
         Args:
@@ -86,7 +86,7 @@ cdef class Kernel:
         ensure_driver()
         cdef LibraryHandle library
         if mod is not None:
-            library = mod._load()
+            library = load_library_of(mod)
         cdef KernelHandle h = create_kernel_ref(raw, library, owner_of(owner))
         if mod is not None and raw_of((<KernelBox*>box_of[KernelBox](h)).library) != raw_of(library):
             warnings.warn(
@@ -185,6 +185,19 @@ cdef class Kernel:
         return f"<Kernel handle={self.handle:#x}>"
 
 
+cdef class LibraryHolder:
+    """Base of ObjectCode."""
+
+    cdef LibraryHandle _load(self):
+        raise TypeError(f"{type(self).__name__} objects cannot be made from Python")
+
+
+cdef LibraryHandle load_library_of(object code) except *:
+    if not isinstance(code, LibraryHolder):
+        raise TypeError(f"mod must be an ObjectCode, got {type(code).__name__}")
+    return (<LibraryHolder>code)._load()
+
+
 cdef Opaque owner_of(object owner) except *:
     cdef Opaque none
     return none if owner is None else hold_python(<PyObject*>owner)
@@ -192,7 +205,7 @@ cdef Opaque owner_of(object owner) except *:
 
 cdef tuple as_launch(object config, object kernel, tuple args):
     if config is not None:
-        LaunchConfig_accept(config)  # raises an error that names the misplaced argument
+        accept_launch_config(config)  # raises an error that names the misplaced argument
     make = getattr(type(kernel), "__cuda_graph_kernel__", None)
     if make is None:
         raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__}")
@@ -225,16 +238,12 @@ class KernelAttributes:
     __slots__ = ("_device", "_kernel")
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("KernelAttributes objects cannot be instantiated directly. Use Kernel.attributes.")
+        raise RuntimeError("KernelAttributes has no public constructor: use Kernel.attributes.")
 
     def __getitem__(self, device):
-        from cuda_graphs.objects.device.device import Device
-
         return make_attributes(self._kernel, Device(device))
 
     def _device_id(self):
-        from cuda_graphs.objects.device.device import Device
-
         return (self._device or Device()).device_id
 
     max_threads_per_block = function_attribute(0, "The maximum number of threads of a block of this kernel.")
@@ -299,7 +308,7 @@ class KernelOccupancy:
     __slots__ = ("_kernel",)
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("KernelOccupancy objects cannot be instantiated directly. Use Kernel.occupancy.")
+        raise RuntimeError("KernelOccupancy has no public constructor: use Kernel.occupancy.")
 
     def max_active_blocks_per_multiprocessor(self, block_size, dynamic_shared_memory_size):
         """Return the number of blocks that fit on a multiprocessor. Each has `block_size` threads and
@@ -356,11 +365,11 @@ class KernelOccupancy:
 
     def max_potential_cluster_size(self, config, *, stream=None):
         """Return the largest cluster size (blocks) of a launch with this LaunchConfig."""
-        return cluster_question(self._kernel, config, stream, False)
+        return query_clusters(self._kernel, config, stream, False)
 
     def max_active_clusters(self, config, *, stream=None):
         """Return the number of clusters of a launch with this LaunchConfig that run at the same time on the device."""
-        return cluster_question(self._kernel, config, stream, True)
+        return query_clusters(self._kernel, config, stream, True)
 
 
 cdef bint is_callback(object value):
@@ -374,9 +383,9 @@ cdef object make_occupancy(Kernel kernel):
     return self
 
 
-cdef int cluster_question(Kernel kernel, config, stream, bint active) except? -1:
-    cdef LaunchConfig accepted = LaunchConfig_accept(config)
-    cdef Stream on = Stream_accept(stream) if stream is not None else None
+cdef int query_clusters(Kernel kernel, config, stream, bint active) except? -1:
+    cdef LaunchConfig accepted = accept_launch_config(config)
+    cdef Stream on = accept_stream(stream) if stream is not None else None
     cdef CUlaunchConfig native
     cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
     cdef int answer = 0

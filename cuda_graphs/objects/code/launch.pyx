@@ -19,8 +19,9 @@ from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHand
 from .arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
-from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, LaunchConfig_accept
-from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
+from cuda_graphs.objects.device.device import Device
 
 
 def launch(stream, config, kernel, *args):
@@ -41,10 +42,10 @@ def launch(stream, config, kernel, *args):
         ValueError: A cooperative grid cannot run all at once.
         CUDAError: The driver refuses the launch, or earlier work of the device failed.
     """
-    cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else Stream_accept(stream)
+    cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
     if not isinstance(kernel, Kernel):
         config, kernel, args = as_launch(config, kernel, args)
-    cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else LaunchConfig_accept(config)
+    cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else accept_launch_config(config)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     pack_arguments(pack, code, args)
@@ -87,8 +88,6 @@ cdef int launch_with_attributes(
 
 cdef int check_cooperative(LaunchConfig shape, Kernel kernel) except -1:
     """Refuses a cooperative launch whose blocks do not all fit on the device at the same time."""
-    from cuda_graphs.objects.device.device import Device
-
     x, y, z = shape.block
     blocks = kernel.occupancy.max_active_blocks_per_multiprocessor(x * y * z, shape.shmem_size)
     limit = blocks * Device().properties.multiprocessor_count

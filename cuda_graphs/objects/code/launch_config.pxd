@@ -22,4 +22,4 @@ cdef class LaunchConfig:
 
 
 # Returns a LaunchConfig, also for a dict of its fields; raises TypeError for any other object.
-cdef LaunchConfig LaunchConfig_accept(object arg)
+cdef LaunchConfig accept_launch_config(object arg)

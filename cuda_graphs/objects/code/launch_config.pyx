@@ -11,6 +11,7 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 
 from cuda_graphs.objects.numbers cimport as_int, read_flag
+from cuda_graphs.objects.device.device import Device
 from cuda_graphs.errors import CUDANotSupportedError
 
 
@@ -178,32 +179,28 @@ cdef int set_three(str name, value, unsigned int* target, const unsigned int* ti
 
 
 def refuse_without_clusters():
-    from cuda_graphs.objects.device.device import Device
-
     capability = Device().compute_capability
     if capability < (9, 0):
         raise CUDANotSupportedError(
             801,
             "CUDA_ERROR_NOT_SUPPORTED",
-            explanation="thread block clusters are not supported on devices with compute capability < 9.0 "
-            f"(got {capability[0]}.{capability[1]})",
+            explanation="clusters of blocks need compute capability 9.0, and the device has "
+            f"{capability[0]}.{capability[1]}",
             remedy="Launch without a cluster.",
         )
 
 
 def refuse_without_cooperation():
-    from cuda_graphs.objects.device.device import Device
-
     if not Device().properties.cooperative_launch:
         raise CUDANotSupportedError(
             801,
             "CUDA_ERROR_NOT_SUPPORTED",
-            explanation="cooperative kernels are not supported on this device",
+            explanation="the device has no cooperative launches",
             remedy="Split the kernel at its grid synchronisations.",
         )
 
 
-cdef LaunchConfig LaunchConfig_accept(object arg):
+cdef LaunchConfig accept_launch_config(object arg):
     if isinstance(arg, LaunchConfig):
         return <LaunchConfig>arg
     if isinstance(arg, dict):

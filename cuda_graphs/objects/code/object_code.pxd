@@ -1,15 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.resources.handles cimport LibraryHandle
+from .kernel cimport LibraryHolder
 
 
-cdef class ObjectCode:
+cdef class ObjectCode(LibraryHolder):
     cdef LibraryHandle _h  # empty until loaded
     cdef bytes _code
     cdef str _code_type
     cdef str _label  # the user's name for the code
     cdef dict _symbols
     cdef object __weakref__
-
-    # Loads the code into the driver at the first call.
-    cdef LibraryHandle _load(self)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
-from .kernel import Kernel
+from .kernel import Kernel, LibraryHolder
 
-class ObjectCode:
+class ObjectCode(LibraryHolder):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @staticmethod
     def from_cubin(

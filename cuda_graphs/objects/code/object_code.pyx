@@ -22,14 +22,14 @@ from cuda_graphs.core.resources.handles cimport (
     raw_of,
     take_noted_error,
 )
-from .kernel cimport Kernel
+from .kernel cimport Kernel, LibraryHolder
 from cuda_graphs.errors import ImageError
 
 LOADABLE = ("cubin", "ptx", "fatbin", "native")
 CODE_TYPES = (*LOADABLE, "ltoir", "object", "library")
 
 
-cdef class ObjectCode:
+cdef class ObjectCode(LibraryHolder):
     """Compiled code. `Program.compile` returns it; ``ObjectCode.from_ptx(...)`` and similar methods accept existing
     code.
 
@@ -38,7 +38,7 @@ cdef class ObjectCode:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "ObjectCode objects cannot be instantiated directly. Use Program.compile(), or ObjectCode.from_cubin() "
+            "ObjectCode has no public constructor: use Program.compile(), or ObjectCode.from_cubin() "
             "and similar methods."
         )
 
@@ -106,7 +106,7 @@ cdef class ObjectCode:
             CUDAError: The code has no kernel of that name.
         """
         if not isinstance(name, str | bytes):
-            raise TypeError(f"name must be str or bytes, got {type(name).__name__}")
+            raise TypeError(f"name must be a str or bytes, got {type(name).__name__}")
         wanted = self._symbols.get(name, name)
         cdef bytes raw_name = wanted.encode() if isinstance(wanted, str) else bytes(wanted)
         if b"\0" in raw_name:
@@ -185,7 +185,7 @@ cdef str describe(ObjectCode self):
 cdef int load(ObjectCode self) except -1:
     if self._code_type not in LOADABLE:
         raise RuntimeError(
-            f"Unsupported code type {self._code_type!r}: {' and '.join(LOADABLE)} can be loaded; link it to a cubin first"
+            f"code of type {self._code_type!r} cannot be loaded, only {', '.join(LOADABLE)}: link it to a cubin first"
         )
     ensure_driver()
     if self._code_type == "native":

@@ -186,13 +186,13 @@ class Program:
         options: ProgramOptions | dict[str, Any] | None = None,
     ) -> None:
         if not isinstance(code, (str, bytes)):
-            raise TypeError(f"code must be str or bytes, got {type(code).__name__}")
+            raise TypeError(f"code must be a str or bytes, got {type(code).__name__}")
         kind = next(
             (each for each in CODE_TYPES if isinstance(code_type, str) and each == code_type.lower()), None
         )
         if kind is None:
             raise ValueError(
-                f"Unsupported code_type={code_type!r}; expected one of {', '.join(map(repr, CODE_TYPES))}"
+                f"code_type must be one of {', '.join(map(repr, CODE_TYPES))}, got {code_type!r}"
             )
         self._code: bytes | None = code.encode() if isinstance(code, str) else code
         self._code_type = kind

@@ -1,3 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Device, Context, Stream and Event."""
+"""Device, Context, Stream and Event.
+
+Other rooms may import:
+    context            Context, and the current context.
+    device             Device.
+    device_properties  DeviceProperties.
+    event              Event.
+    stream             Stream, and the arguments that are accepted as streams.
+"""

@@ -14,6 +14,7 @@ from cuda_graphs.core.resources.handles cimport (
     raw_of,
     why_no_context,
 )
+from cuda_graphs.objects import constructors
 
 
 cdef ContextHandle find_current() except *:
@@ -32,7 +33,7 @@ cdef class Context:
     """A CUDA context. `Device.context` and `Stream.context` return it. It cannot be created or closed here."""
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("Context objects cannot be instantiated directly. Use Device.context.")
+        raise RuntimeError("Context has no public constructor: use Device.context.")
 
     @staticmethod
     cdef Context _from_handle(ContextHandle h):
@@ -53,9 +54,7 @@ cdef class Context:
     @property
     def device(self):
         """The Device of the context."""
-        from .device import Device
-
-        return Device(self._box().device)
+        return constructors.device(self._box().device)
 
     def __eq__(self, other):
         if not isinstance(other, Context):

@@ -3,8 +3,8 @@
 from typing import Any, NamedTuple
 
 from cuda_graphs.graph.capture.builder import GraphBuilder
+from cuda_graphs.objects.memory.abstract_resource import MemoryResource
 from cuda_graphs.objects.memory.buffer import Buffer
-from cuda_graphs.objects.memory.memory_resource import MemoryResource
 from cuda_graphs.objects.protocols import SupportsCudaStream
 
 from .context import Context

@@ -25,7 +25,9 @@ from cuda_graphs.core.resources.handles cimport (
 from cuda_graphs.objects.capture_ledger cimport check_no_body_captured
 from .context cimport Context, find_current
 from cuda_graphs.objects.numbers cimport as_int
-from cuda_graphs.objects.waiting cimport waited
+from cuda_graphs.objects.waiting cimport end_wait
+from cuda_graphs.objects import constructors
+from cuda_graphs.objects.memory.abstract_resource import MemoryResource
 from .device_properties import DeviceProperties
 from .event import make_event
 from .stream import default_stream, from_protocol, make_stream
@@ -181,8 +183,7 @@ class Device:
             raise CUDAError(
                 <int>CUDA_ERROR_INVALID_CONTEXT,
                 "CUDA_ERROR_INVALID_CONTEXT",
-                explanation=f"Device {self._device_id} is not yet initialized, "
-                "perhaps you forgot to call .set_current() first?",
+                explanation=f"device {self._device_id} has not been made current on this thread",
                 remedy="Call device.set_current() on every thread that uses the device.",
             )
         return self._context
@@ -226,15 +227,11 @@ class Device:
         """The resource that `allocate` uses; a DeviceMemoryResource unless another was assigned. Each thread has its
         own."""
         if self._memory_resource is None:
-            from cuda_graphs.objects.memory.memory_resource import device_memory_resource
-
-            self._memory_resource = device_memory_resource(self)
+            self._memory_resource = constructors.memory_resource(self)
         return self._memory_resource
 
     @memory_resource.setter
     def memory_resource(self, resource):
-        from cuda_graphs.objects.memory.memory_resource import MemoryResource
-
         if not isinstance(resource, MemoryResource):
             raise TypeError(f"expected a MemoryResource, got {type(resource).__name__}")
         self._memory_resource = resource
@@ -256,7 +253,7 @@ class Device:
                 status = driver().cuCtxSynchronize()
             if status:
                 check_attempt(status, f"wait for device {self._device_id}")
-            waited()
+            end_wait()
             return
         make_current(context)
         try:
@@ -266,7 +263,7 @@ class Device:
             make_current(previous)
         if status:
             check_attempt(status, f"wait for device {self._device_id}")
-        waited()
+        end_wait()
 
     def __int__(self):
         return self._device_id
@@ -324,10 +321,10 @@ cdef int check_device_id(device_id) except -1:
     if device_id is None:
         raise TypeError(f"device_id must be an int or a Device, got {type(given).__name__}")
     if device_id < 0:
-        raise ValueError(f"device_id must be >= 0, got {device_id}")
+        raise ValueError(f"device_id must not be negative, got {device_id}")
     count = device_count()
     if device_id >= count:
-        raise ValueError(f"device_id must be within [0, {count}), got {device_id}")
+        raise ValueError(f"there is no device {device_id}: the number of devices is {count}")
     return device_id
 
 
@@ -356,3 +353,6 @@ cdef int make_current(Context context) except -1:
     with nogil:
         status = driver().cuCtxSetCurrent(raw)
     return check_attempt(status, f"make {context!r} current") if status else 0
+
+
+constructors.device = Device

@@ -27,7 +27,7 @@ from cuda_graphs.core.resources.handles cimport (
 )
 from .context cimport Context
 from cuda_graphs.objects.numbers cimport read_address, read_flag
-from cuda_graphs.objects.waiting cimport waited
+from cuda_graphs.objects.waiting cimport end_wait
 from cuda_graphs.objects.options import accept_options
 
 
@@ -49,7 +49,7 @@ cdef class Event:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "Event objects cannot be instantiated directly. Use Device.create_event() or Stream.record()."
+            "Event has no public constructor: use Device.create_event() or Stream.record()."
         )
 
     @staticmethod
@@ -106,7 +106,7 @@ cdef class Event:
             status = driver().cuEventSynchronize(raw_of(h))
         if status != CUDA_SUCCESS:
             check_attempt(status, f"wait for {self!r}")
-        waited()
+        end_wait()
 
     @property
     def is_done(self):
@@ -185,14 +185,13 @@ cdef float elapsed(Event start, Event end) except? -1:
     if status == CUDA_SUCCESS:
         return milliseconds
     if status == CUDA_ERROR_NOT_READY:
-        raise RuntimeError("One or both events have not completed. Call sync() on the later event first.")
+        raise RuntimeError("the work before the events is not done: call sync() on the later event first")
     if status == CUDA_ERROR_INVALID_HANDLE:
         if not (start.is_timing_enabled and end.is_timing_enabled):
             raise RuntimeError(
-                "Both Events must be created with timing enabled in order to subtract them: "
-                "EventOptions(timing_enabled=True)."
+                "only events with EventOptions(timing_enabled=True) measure time, and one of the two lacks it"
             )
-        raise RuntimeError("Both Events must be recorded before they can be subtracted.")
+        raise RuntimeError("one of the two events was never recorded")
     if status:
         check_attempt(status, f"measure the time from {start!r} to {end!r}")
     return -1

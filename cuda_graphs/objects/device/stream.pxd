@@ -27,5 +27,5 @@ cdef class StreamHolder:
 
 
 # Returns the stream of an argument: a Stream, or any object with __cuda_stream__. Raises TypeError, or RuntimeError
-# when it is closed, so that `raw_of(Stream_accept(x)._h)` is always a stream.
-cdef Stream Stream_accept(object arg)
+# when it is closed, so that `raw_of(accept_stream(x)._h)` is always a stream.
+cdef Stream accept_stream(object arg)

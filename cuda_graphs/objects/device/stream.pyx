@@ -41,8 +41,9 @@ from cuda_graphs.objects.captured_call cimport find_capture, finish_call_without
 from .context cimport Context, find_current
 from .event cimport Event
 from .event import make_event
+from cuda_graphs.objects import constructors
 from cuda_graphs.objects.numbers cimport as_address, read_address, read_flag, read_int
-from cuda_graphs.objects.waiting cimport waited
+from cuda_graphs.objects.waiting cimport end_wait
 from cuda_graphs.objects.options import accept_options
 
 
@@ -64,7 +65,7 @@ cdef class Stream:
     """
 
     def __init__(self, *args, **kwargs):
-        raise RuntimeError("Stream objects cannot be instantiated directly. Use Device.create_stream().")
+        raise RuntimeError("Stream has no public constructor: use Device.create_stream().")
 
     @staticmethod
     cdef Stream _from_handle(StreamHandle h):
@@ -128,7 +129,7 @@ cdef class Stream:
             status = driver().cuStreamSynchronize(raw_of(h))
         if status != CUDA_SUCCESS:
             check_attempt(status, f"wait for {self!r}")
-        waited()
+        end_wait()
 
     def record(self, event=None, options=None):
         """Record an event after the work that was queued so far.
@@ -165,11 +166,11 @@ cdef class Stream:
             (<Event>event_or_stream)._check_open()
             e = (<Event>event_or_stream)._h
         elif isinstance(event_or_stream, Stream) or hasattr(event_or_stream, "__cuda_stream__"):
-            e = self._mark(Stream_accept(event_or_stream))
+            e = self._mark(accept_stream(event_or_stream))
         else:
             raise ValueError(
-                "only an Event, Stream, or object supporting __cuda_stream__ can be waited, "
-                f"got {type(event_or_stream).__name__}"
+                "wait() takes an Event, a Stream or an object with __cuda_stream__, got "
+                f"{type(event_or_stream).__name__}"
             )
         cdef CapturedCall call
         find_capture(call, h)
@@ -219,7 +220,7 @@ cdef class Stream:
         cdef unsigned int flags = 0
         cdef CUresult status
         ensure_driver()
-        check_askable(h, "is_nonblocking")
+        check_not_captured(h, "is_nonblocking")
         with nogil:
             status = driver().cuStreamGetFlags(raw_of(h), &flags)
         if status:
@@ -242,7 +243,7 @@ cdef class Stream:
 
     def create_graph_builder(self):
         """Return a GraphBuilder that captures the work given to this stream; see `Device.create_graph_builder`."""
-        return make_builder(self)
+        return constructors.graph_builder(self)
 
     def __cuda_stream__(self):
         """Return (version, handle), by which other libraries use this stream."""
@@ -276,7 +277,7 @@ cdef int record_on(StreamHandle h, EventHandle e) except -1:
     return 0
 
 
-cdef int check_askable(const StreamHandle& h, str what) except -1:
+cdef int check_not_captured(const StreamHandle& h, str what) except -1:
     # cuStreamGetFlags spoils the capture of the stream (libcuda 580, on an H200).
     cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
     cdef CUresult status
@@ -287,15 +288,6 @@ cdef int check_askable(const StreamHandle& h, str what) except -1:
     return 0
 
 
-cdef object make_builder = None
-
-
-def register_builder(factory) -> None:
-    """Register the factory of graph builders, which belong to a higher layer."""
-    global make_builder
-    make_builder = factory
-
-
 cdef class StreamHolder:
     """Base of classes that are accepted as streams."""
 
@@ -303,7 +295,7 @@ cdef class StreamHolder:
         raise TypeError(f"{type(self).__name__} objects cannot be made from Python")
 
 
-cdef Stream Stream_accept(object arg):
+cdef Stream accept_stream(object arg):
     cdef Stream stream
     if isinstance(arg, StreamHolder):
         stream = (<StreamHolder>arg)._stream_or_error()
@@ -328,20 +320,20 @@ def from_protocol(obj) -> Stream:
     """
     method = getattr(obj, "__cuda_stream__", None)
     if method is None:
-        raise TypeError(f"{type(obj).__name__} object does not have a '__cuda_stream__' attribute")
+        raise TypeError(f"{type(obj).__name__} is no stream: it has no __cuda_stream__ method")
     if not callable(method):
         warnings.warn(
-            f"{type(obj).__name__}.__cuda_stream__ should be a method, not an attribute", DeprecationWarning, stacklevel=3
+            f"{type(obj).__name__}.__cuda_stream__ is not a method, as the protocol requires", DeprecationWarning, stacklevel=3
         )
     answer = method() if callable(method) else method
     try:
         version, handle = answer
     except (TypeError, ValueError):
-        raise RuntimeError(f"__cuda_stream__ must return a tuple of two numbers, got {answer!r}") from None
+        raise RuntimeError(f"__cuda_stream__ must return (0, handle), got {answer!r}") from None
     if version != 0:
-        raise RuntimeError(f"__cuda_stream__ protocol version 0 is supported, got {version!r}")
+        raise RuntimeError(f"__cuda_stream__ returned version {version!r} of the protocol, and only version 0 is known")
     if as_address(handle) is None:
-        raise RuntimeError(f"__cuda_stream__ must return a tuple of two numbers, got {answer!r}")
+        raise RuntimeError(f"__cuda_stream__ must return (0, handle), got {answer!r}")
     cdef CUstream raw = <CUstream><uintptr_t>read_address(handle, "the handle of __cuda_stream__")
     ensure_driver()
     cdef Opaque owner = hold_python(<PyObject*>obj)

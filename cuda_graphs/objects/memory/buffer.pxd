@@ -32,7 +32,7 @@ cdef class Buffer:
 
     # Returns a Buffer of no bytes at address 0, for which the driver cannot be queried.
     @staticmethod
-    cdef Buffer _of_nothing(object memory_resource, MemoryKind kind, int device_id)
+    cdef Buffer _empty(object memory_resource, MemoryKind kind, int device_id)
 
     # Raises RuntimeError once closed.
     cdef int _check_open(self) except -1

@@ -5,7 +5,7 @@ from typing import Any
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.protocols import SupportsCudaStream
 
-from .memory_resource import MemoryResource
+from .abstract_resource import MemoryResource
 
 class Buffer:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...

@@ -44,7 +44,7 @@ from cuda_graphs.core.resources.handles cimport (
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs.objects.numbers cimport read_address, read_size
-from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.unraisable cimport report_unraisable
 from cuda_graphs.objects.device.stream import default_stream
 from cuda_graphs.errors import ClosedBufferError
@@ -59,7 +59,7 @@ cdef class Buffer:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "Buffer objects cannot be instantiated directly. Use MemoryResource.allocate() or Buffer.from_handle()."
+            "Buffer has no public constructor: use MemoryResource.allocate() or Buffer.from_handle()."
         )
 
     @staticmethod
@@ -73,7 +73,7 @@ cdef class Buffer:
         return self
 
     @staticmethod
-    cdef Buffer _of_nothing(object memory_resource, MemoryKind kind, int device_id):
+    cdef Buffer _empty(object memory_resource, MemoryKind kind, int device_id):
         cdef Buffer self = Buffer._from_handle(create_pointer_ref(0, 0, Opaque()), memory_resource)
         self._kind, self._device_id = kind, device_id
         return self
@@ -94,7 +94,7 @@ cdef class Buffer:
             ValueError: Both `mr` and `owner` were given.
         """
         if mr is not None and owner is not None:
-            raise ValueError("owner and memory resource cannot be both specified together")
+            raise ValueError("give mr or owner, not both: one of them owns the memory")
         if mr is not None and not callable(getattr(mr, "deallocate", None)):
             raise TypeError(f"mr must be a MemoryResource, got {type(mr).__name__}")
         cdef CUdeviceptr address = read_address(ptr, "ptr")
@@ -103,7 +103,7 @@ cdef class Buffer:
         cdef PointerHandle h
         if mr is not None:
             keeper = hold_python(<PyObject*>mr)
-            h = create_pointer_with_resource(address, bytes, keeper, <PyObject*>mr, give_back)
+            h = create_pointer_with_resource(address, bytes, keeper, <PyObject*>mr, deallocate_with_resource)
         else:
             if owner is not None:
                 keeper = hold_python(<PyObject*>owner)
@@ -147,7 +147,7 @@ cdef class Buffer:
 
         Views of the memory (`__dlpack__`) and graphs that use it keep it alive.
         """
-        cdef Stream on = Stream_accept(stream) if stream is not None and self._h else None
+        cdef Stream on = accept_stream(stream) if stream is not None and self._h else None
         if self._h:  # checked again: the code of a foreign stream may have closed it
             if on is not None:
                 self._free_on(on)
@@ -160,7 +160,7 @@ cdef class Buffer:
 
     def set_deallocation_stream(self, stream):
         """Set the stream in whose order the memory is freed with its last reference."""
-        cdef Stream on = Stream_accept(stream)
+        cdef Stream on = accept_stream(stream)
         self._check_open()
         self._free_on(on)
 
@@ -218,7 +218,7 @@ cdef class Buffer:
             ValueError: The sizes differ.
         """
         self._check_open()
-        cdef Stream on = Stream_accept(stream)
+        cdef Stream on = accept_stream(stream)
         if dst is None:
             if self._memory_resource is None:
                 raise ValueError("a destination is needed: this Buffer has no memory resource to allocate one from")
@@ -237,7 +237,7 @@ cdef class Buffer:
         Raises:
             ValueError: The sizes differ.
         """
-        copy(self, src, Stream_accept(stream))
+        copy(self, src, accept_stream(stream))
 
     def fill(self, value, *, stream):
         """Fill with a value, in the order of `stream`.
@@ -250,7 +250,7 @@ cdef class Buffer:
             OverflowError: An int out of range.
             ValueError: The value has another number of bytes, or one that does not divide the size.
         """
-        cdef Stream on = Stream_accept(stream)
+        cdef Stream on = accept_stream(stream)
         cdef unsigned int pattern = 0
         cdef int width = parse_fill_value(value, &pattern)
         self._check_open()
@@ -306,7 +306,7 @@ cdef class Buffer:
         if self._kind == NOT_ASKED:
             self._check_open()
             memory = self._h
-            self._kind = ask_kind(address_of(memory), &self._device_id)
+            self._kind = query_kind(address_of(memory), &self._device_id)
         return self._kind
 
     def __dlpack_device__(self):
@@ -317,7 +317,7 @@ cdef class Buffer:
             return (kDLCUDA, self.device_id)
         if host:
             return (kDLCPU, 0)
-        raise BufferError("buffer is neither device-accessible nor host-accessible")
+        raise BufferError(f"{self!r} cannot be exported: neither kernels nor the host can use its memory")
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         self._check_open()
@@ -340,7 +340,7 @@ cdef class Buffer:
         return f"<Buffer ptr={self.handle:#x} size={self._size}>"
 
 
-cdef int ask_kind(CUdeviceptr address, int* device_id) except -2:
+cdef int query_kind(CUdeviceptr address, int* device_id) except -2:
     """Returns the kind of memory at an address, and its device (-1 for memory that the driver does not know)."""
     ensure_driver()
     cdef unsigned int memory_type = 0, managed = 0
@@ -431,7 +431,7 @@ cdef int parse_fill_value(object value, unsigned int* pattern) except -1:
         PyBuffer_Release(&view)
 
 
-cdef void give_back(void* resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept nogil:
+cdef void deallocate_with_resource(void* resource, CUdeviceptr address, size_t size, const StreamHandle& stream) noexcept nogil:
     """Makes a Python resource free memory. Runs in a box's destructor: on any thread, at any time."""
     cdef GilAcquire python
     if python:

@@ -23,11 +23,11 @@ cdef object export_capsule(
     const PointerHandle& memory, const ArrayForm& form, tuple device, object max_version, object dl_device, object copy
 ):
     if dl_device is not None and tuple(dl_device) != device:
-        raise BufferError("Sorry, not supported: dl_device other than None")
+        raise BufferError(f"the memory is on DLPack device {device}, and cannot be exported to {tuple(dl_device)}")
     if copy is True:
-        raise BufferError("Sorry, not supported: copy=True")
+        raise BufferError("copy=True is not supported: an export shares the memory")
     if max_version is not None and not (isinstance(max_version, tuple) and len(max_version) == 2):
-        raise BufferError(f"Expected max_version tuple[int, int], got {max_version}")
+        raise BufferError(f"max_version must be a tuple of two ints, got {max_version!r}")
     cdef int device_type, device_id
     device_type, device_id = device
     if max_version is None or max_version < (1, 0):

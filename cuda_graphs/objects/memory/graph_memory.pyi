@@ -6,8 +6,8 @@ from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.protocols import SupportsCudaStream
 
+from .abstract_resource import SelfFreeingResource
 from .buffer import Buffer
-from .memory_resource import SelfFreeingResource
 
 class GraphMemoryResource(SelfFreeingResource):
     def __new__(cls, device: Device | int) -> GraphMemoryResource: ...

@@ -34,9 +34,9 @@ from cuda_graphs.core.resources.handles cimport (
 from .buffer cimport Buffer, MemoryKind
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from cuda_graphs.objects.numbers cimport as_int, read_size
-from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.device.device import Device
-from .memory_resource import SelfFreeingResource
+from .abstract_resource import SelfFreeingResource
 
 cdef dict resources = {}
 
@@ -69,7 +69,7 @@ class GraphMemoryResource(SelfFreeingResource):
             OverflowError: `size` is negative.
             RuntimeError: The stream is not being captured.
         """
-        return allocate(self, read_size(size, "size"), Stream_accept(stream))
+        return allocate(self, read_size(size, "size"), accept_stream(stream))
 
     def close(self):
         """Do nothing: the device owns the memory."""
@@ -122,9 +122,9 @@ cdef Buffer allocate(resource, size_t size, Stream stream):
     if status:
         check_attempt(status, f"ask whether {stream!r} is captured")
     if now != CU_STREAM_CAPTURE_STATUS_ACTIVE:
-        raise RuntimeError("GraphMemoryResource cannot perform memory operations on a non-capturing stream.")
+        raise RuntimeError(f"GraphMemoryResource allocates only during a capture, and {stream!r} is not being captured")
     if size == 0:
-        return Buffer._of_nothing(resource, MemoryKind.DEVICE, resource.device_id)
+        return Buffer._empty(resource, MemoryKind.DEVICE, resource.device_id)
     if find_capture(call, on):
         range_ = create_graph_memory()
         keep_owners(call, as_owner(range_), Opaque())
@@ -146,7 +146,7 @@ cdef class GraphMemoryResourceAttributes:
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError(
-            "GraphMemoryResourceAttributes cannot be instantiated directly. Use GraphMemoryResource.attributes."
+            "GraphMemoryResourceAttributes has no public constructor: use GraphMemoryResource.attributes."
         )
 
     @staticmethod
@@ -169,7 +169,7 @@ cdef class GraphMemoryResourceAttributes:
         cdef int device = self._device
         cdef CUresult status
         if as_int(value) != 0:
-            raise AttributeError(f"Attribute {name!r} may only be set to zero (got {value!r}).")
+            raise AttributeError(f"{name} can only be reset to 0, got {value!r}")
         with nogil:
             status = driver().cuDeviceSetGraphMemAttribute(device, attribute, &zero)
         return check_attempt(status, f"reset {name} of device {device}")

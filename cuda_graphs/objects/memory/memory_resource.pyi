@@ -7,20 +7,9 @@ from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.protocols import SupportsCudaStream
 
+from .abstract_resource import MemoryResource as MemoryResource
+from .abstract_resource import SelfFreeingResource
 from .buffer import Buffer
-
-class MemoryResource:
-    def allocate(self, size: int, *, stream: Stream | SupportsCudaStream | None = None) -> Buffer: ...
-    def deallocate(self, ptr: int, size: int, *, stream: Stream) -> None: ...
-    @property
-    def is_device_accessible(self) -> bool: ...
-    @property
-    def is_host_accessible(self) -> bool: ...
-    @property
-    def device_id(self) -> int: ...
-
-class SelfFreeingResource(MemoryResource):
-    def deallocate(self, ptr: int, size: int, *, stream: Stream) -> None: ...
 
 @dataclass
 class DeviceMemoryResourceOptions:

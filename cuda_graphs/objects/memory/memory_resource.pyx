@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory resources: allocate and free the memory of Buffers."""
+"""The memory resources of this package: they allocate the memory of Buffers."""
 
 from dataclasses import dataclass
 
@@ -32,46 +32,10 @@ from cuda_graphs.objects.device.context cimport Context
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.numbers cimport read_size
 from cuda_graphs.objects.options import accept_options
-from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
+from cuda_graphs.objects import constructors
 from cuda_graphs.objects.device.stream import default_stream
-
-
-class MemoryResource:
-    """The base of all memory resources. A subclass defines `allocate`, `deallocate` and the three properties.
-
-    `allocate` returns ``Buffer.from_handle(address, size, mr=self)``; `deallocate` is called once for each such Buffer.
-    """
-
-    def allocate(self, size, *, stream=None):
-        """Return a Buffer of `size` bytes, usable in the order of `stream`."""
-        raise TypeError(f"{type(self).__name__}.allocate is abstract")
-
-    def deallocate(self, ptr, size, *, stream):
-        """Free memory after the work that `stream` holds so far."""
-        raise TypeError(f"{type(self).__name__}.deallocate is abstract")
-
-    @property
-    def is_device_accessible(self):
-        """True when kernels can use the memory."""
-        raise TypeError(f"{type(self).__name__}.is_device_accessible is abstract")
-
-    @property
-    def is_host_accessible(self):
-        """True when the host can use the memory."""
-        raise TypeError(f"{type(self).__name__}.is_host_accessible is abstract")
-
-    @property
-    def device_id(self):
-        """The number of the device that has the memory."""
-        raise TypeError(f"{type(self).__name__}.device_id is abstract")
-
-
-class SelfFreeingResource(MemoryResource):
-    """The base of the resources of this package, whose Buffers free themselves."""
-
-    def deallocate(self, ptr, size, *, stream):
-        """Raise TypeError: Buffers of this resource free themselves."""
-        raise TypeError(f"Buffers of a {type(self).__name__} free themselves; close them instead")
+from .abstract_resource import MemoryResource, SelfFreeingResource
 
 
 @dataclass
@@ -107,7 +71,7 @@ class DeviceMemoryResource(SelfFreeingResource):
             CUDAError: There is not enough memory.
         """
         cdef size_t bytes = read_size(size, "size")
-        return (<_Pool>self._pool).allocate(bytes, Stream_accept(default_stream() if stream is None else stream), self)
+        return (<_Pool>self._pool).allocate(bytes, accept_stream(default_stream() if stream is None else stream), self)
 
     @property
     def handle(self):
@@ -144,7 +108,7 @@ cdef class _Pool:
         check_not_capturing(on, stream)
         cdef PointerHandle h
         if size == 0:
-            return Buffer._of_nothing(resource, MemoryKind.DEVICE, resource.device_id)
+            return Buffer._empty(resource, MemoryKind.DEVICE, resource.device_id)
         with nogil:
             h = allocate_from_pool(self._h, size, on)
         if not h:
@@ -178,8 +142,8 @@ cdef int check_not_capturing(StreamHandle h, Stream stream) except -1:
         check_attempt(status, f"ask whether {stream!r} is captured")
     if capture != CU_STREAM_CAPTURE_STATUS_NONE:
         raise RuntimeError(
-            "DeviceMemoryResource cannot perform memory operations on a capturing stream (consider using "
-            "GraphMemoryResource)."
+            f"DeviceMemoryResource cannot allocate during a capture of {stream!r}: allocate before, or use "
+            "GraphMemoryResource"
         )
     return 0
 
@@ -192,11 +156,11 @@ ctypedef PointerHandle (*Allocate)(const ContextHandle&, size_t) except + nogil
 cdef Buffer allocate_in(Context context, Allocate allocate, MemoryKind kind, object size, object stream, object resource):
     """Allocates for all resources whose memory is usable at once, without stream order."""
     if stream is not None:
-        Stream_accept(stream)
+        accept_stream(stream)
     cdef size_t bytes = read_size(size, "size")
     cdef PointerHandle h
     if bytes == 0:
-        return Buffer._of_nothing(resource, kind, context.device.device_id)
+        return Buffer._empty(resource, kind, context.device.device_id)
     with nogil:
         h = allocate(context._h, bytes)
     if not h:
@@ -265,7 +229,7 @@ class PinnedMemoryResource(SelfFreeingResource):
     @property
     def device_id(self):
         """Raise RuntimeError: pinned memory does not belong to one device."""
-        raise RuntimeError("PinnedMemoryResource is not bound to any GPU")
+        raise RuntimeError("pinned memory does not belong to one device")
 
 
 class ManagedMemoryResource(SelfFreeingResource):
@@ -310,3 +274,6 @@ def device_memory_resource(device) -> MemoryResource:
     """Return the initial memory resource of a device."""
     kind = DeviceMemoryResource if device.properties.memory_pools_supported else SynchronousMemoryResource
     return kind(device)
+
+
+constructors.memory_resource = device_memory_resource

@@ -6,13 +6,13 @@ from cuda_graphs.core.graphs.graph_handles cimport NodeKind
 from cuda_graphs.objects.device.stream cimport Stream
 
 
-cdef class CapturedPlace:
+cdef class CapturedInsertionPoint:
     cdef Stream _stream
     cdef CaptureTail _tail
     cdef readonly tuple branches  # bodies of the preceding conditional node, as GraphDefs; empty after other nodes
 
-    cdef int _look(self) except -1
-    cdef int _go(self) except -1
-    cdef CapturedPlace _after(self, tuple branches=*)
-    cdef CapturedPlace _conditional(
+    cdef int _read_tail(self) except -1
+    cdef int _set_tail(self) except -1
+    cdef CapturedInsertionPoint _next(self, tuple branches=*)
+    cdef CapturedInsertionPoint _conditional(
         self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, unsigned int count)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""CapturedPlace: the end of a stream's captured work, with the node methods of a definition.
+"""CapturedInsertionPoint: the end of a stream's captured work, with the node methods of a definition.
 
 The class is internal. Kernels with control flow (kernels/graph/emission.py) call the same methods on it and on a GraphDef.
 Bodies of conditional nodes are GraphDefs.
@@ -50,16 +50,16 @@ from cuda_graphs.graph.nodes.spec cimport fill_conditional
 from cuda_graphs.objects.code.launch import launch
 
 
-cdef class CapturedPlace:
+cdef class CapturedInsertionPoint:
     """The position after the work that `stream` has captured. Each method adds a node at this position and returns the
     position after the node. Later work of the stream comes after the last added node."""
 
     def __init__(self, Stream stream not None):
         stream._check_open()
         self._stream, self.branches = stream, ()
-        self._look()
+        self._read_tail()
 
-    cdef int _look(self) except -1:
+    cdef int _read_tail(self) except -1:
         """Read the current position of the stream."""
         cdef StreamHandle h = self._stream._h
         cdef CUresult status
@@ -69,7 +69,7 @@ cdef class CapturedPlace:
             check_attempt(status, f"read the capture of {self._stream!r}")
         return 0
 
-    cdef int _go(self) except -1:
+    cdef int _set_tail(self) except -1:
         """Set the position of the stream to this one."""
         cdef StreamHandle h = self._stream._h
         cdef CUresult status
@@ -79,8 +79,8 @@ cdef class CapturedPlace:
             check_attempt(status, f"continue the capture at {self!r}")
         return 0
 
-    cdef CapturedPlace _after(self, tuple branches=()):
-        found = CapturedPlace(self._stream)
+    cdef CapturedInsertionPoint _next(self, tuple branches=()):
+        found = CapturedInsertionPoint(self._stream)
         found.branches = branches
         return found
 
@@ -94,21 +94,21 @@ cdef class CapturedPlace:
 
     def launch(self, config, kernel, *args, reads=(), writes=()):
         """Capture a launch. `reads` and `writes` are ignored: only definitions use them."""
-        self._go()
+        self._set_tail()
         launch(self._stream, config, kernel, *args)
-        return self._after()
+        return self._next()
 
     def join(self, *places):
         """Add an EmptyNode after this position and the positions `places`."""
         cdef NodeSpec spec
-        cdef CapturedPlace other
+        cdef CapturedInsertionPoint other
         for place in places:
             other = place
             self._tail.add(other._tail)
-        self._go()
+        self._set_tail()
         spec.begin(NodeKind.kEmpty)
         add_captured(self._stream._h, spec, b"join", f"join branches on {self!r}")
-        return self._after()
+        return self._next()
 
     def if_then(self, condition):
         """Add an IfNode. The `branches` of the returned position hold its body."""
@@ -126,7 +126,7 @@ cdef class CapturedPlace:
         """Add a SwitchNode."""
         return self._conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count)
 
-    cdef CapturedPlace _conditional(
+    cdef CapturedInsertionPoint _conditional(
         self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, unsigned int count
     ):
         cdef NodeSpec spec
@@ -137,13 +137,13 @@ cdef class CapturedPlace:
         check_driver_has(what.decode())
         require_capture(call, h)
         fill_conditional(spec, condition, kind, cond_type, count, context_of(h), &call.capture().box())
-        self._go()
+        self._set_tail()
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
         inside = node.make_metadata().inner
         bodies = []
         for body in inside:
             bodies.append(wrap_graph(node_handle(call.capture().graph, body.entry), body))
-        return self._after(tuple(bodies))
+        return self._next(tuple(bodies))
 
     def __repr__(self):
         return f"<end of the capture of {self._stream!r}>"

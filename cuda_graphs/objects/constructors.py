@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constructors of objects whose classes stand above the files that return such objects.
+
+The module of each class sets its constructor here when it is imported, so files below need no import of the class.
+`objects/__init__` imports the modules of this package that do so, `cuda_graphs/__init__` the module of GraphBuilder.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["device", "graph_builder", "memory_resource"]
+
+device: Callable[[int], Any]
+"""Returns the Device of a number."""
+
+graph_builder: Callable[[Any], Any]
+"""Returns a GraphBuilder that captures a Stream."""
+
+memory_resource: Callable[[Any], Any]
+"""Returns the initial MemoryResource of a Device."""
