@@ -36,8 +36,8 @@ from cuda_graphs.compiler.passes.offload import offload
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.passes.report import Claim, report_asserts
 from cuda_graphs.compiler.passes.split_blocks import split_blocks
+from cuda_graphs.native import llvm, trace
 
-from . import machine, trace
 from .artifact import (
     Artifact,
     GradientInfo,
@@ -183,7 +183,7 @@ def compile_kernel(
     Raises:
         CompileError: The kernel contains an unsupported construct. The error has the source position and a remedy.
     """
-    machine.map_llvm()
+    llvm.preload()
     options = {"debug": debug, "check_ir": check_ir, "mode": mode, "checkpoints": checkpoints}
     graph, why, (program, captured) = chosen(function, signature, graph, chain, options)
     claims: tuple[Claim, ...] = ()

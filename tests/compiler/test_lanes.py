@@ -12,8 +12,8 @@ import pytest
 from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import spread_of
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.compiler.machine import assembly
 from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.native.llvm import assembly
 from tests.compiler.rig import cg, function_of, run_all
 
 RNG = np.random.default_rng(7)

@@ -9,11 +9,12 @@ that it can run.
 import itertools
 import re
 
-import llvmlite.binding as llvm
+import llvmlite.binding
 import numpy as np
 import pytest
 
-from cuda_graphs.hostdriver.ptx import native
+from cuda_graphs.hostdriver.ptx import code_generation
+from cuda_graphs.native import llvm
 from tests.ptx import exact
 from tests.ptx.rig import HEADER, load
 
@@ -24,7 +25,7 @@ NEEDS = {
     "x86-64-v3": ("avx2", "fma", "bmi2"),
     "x86-64-v4": ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"),
 }
-HAS = llvm.get_host_cpu_features() if "x86_64" in native.host()["triple"] else {}
+HAS = llvmlite.binding.get_host_cpu_features() if "x86_64" in llvm.requirements()["triple"] else {}
 CPUS = [name for name, needs in NEEDS.items() if name == "host" or (HAS and all(HAS.get(n) for n in needs))]
 # Type -> (register, NumPy type of its bits, hazardous bits).
 TYPES = {
@@ -38,8 +39,8 @@ INTEGERS = np.array([0, 1, -1, 2, -1000], np.int32)
 def use(cpu, monkeypatch, kind):
     """Make code for a CPU. Conversions of f16 are instructions (F16C) or calls, which the linker does not offer."""
     if cpu != "host":
-        machine = native.machine_of(cpu, "+f16c" if kind == "f16" else "")
-        monkeypatch.setattr(native, "_machine", lambda: machine)
+        machine = llvm.cpu_machine(cpu, "+f16c" if kind == "f16" else "")
+        monkeypatch.setattr(llvm, "this_cpu", lambda: machine)
 
 
 def pair_kernel(kind, operation, sources):
@@ -157,5 +158,5 @@ def test_loops_over_an_array_stay_vectors():
     from cuda_graphs.hostdriver.ptx.units import parse
 
     for name in ("min", "max"):
-        text = native.assembly(ModuleLowering(parse(reduction("f32", name))).lower().ir)
+        text = code_generation.assembly(ModuleLowering(parse(reduction("f32", name))).lower().ir)
         assert re.search(rf"\bv?{name}ps\b", text)

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled code on disk, and the key under which it is kept."""
+"""Artifacts on disk, and the fingerprint under which they are kept."""

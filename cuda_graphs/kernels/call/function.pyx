@@ -34,7 +34,7 @@ from cuda_graphs.kernels.arrays.keep_alive cimport keep as keep_until_done
 from .specialisation cimport Specialisation
 
 from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM, default_stream
-from cuda_graphs.compiler import trace
+from cuda_graphs.native import trace
 from cuda_graphs.compiler.artifact import START
 from cuda_graphs.compiler.cache.artifact_cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cuda_graphs.compiler import machine
 from cuda_graphs.compiler.artifact import Layout, TaskInfo
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.codegen.llvm.resident import slots_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.native import llvm
 
 from .block_reductions import add_sums, with_block_bins
 from .grid_stride import strided, strided_box
@@ -54,7 +54,7 @@ class Ptx:
 
     def code(self, text: str) -> bytes:
         """Return the PTX of LLVM text."""
-        return machine.ptx(text, self.arch, self.version, self.libdevice).encode()
+        return llvm.ptx(text, self.arch, self.version, self.libdevice).encode()
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""

@@ -20,19 +20,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cuda_graphs.compiler import machine
 from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.instrumentation import StayingTold, Told
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, suffix
 from cuda_graphs.compiler.codegen.llvm.resident import Staying, slots_of
-from cuda_graphs.compiler.image import native_image
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType, f32
+from cuda_graphs.native import llvm
+from cuda_graphs.native.host_cpu import identity, made_here
+from cuda_graphs.native.image import pack_image
 
 from . import sines
 from .bins import with_bins
-from .host_cpu import identity, made_here
 from .outer_loop_vectoriser import Lanes
 from .vectorisation_analysis import Spread, spread_of
 from .x86_blocks import CpuTeam
@@ -54,7 +54,7 @@ class X86:
 
     def code(self, text: str) -> bytes:
         """Return the object file of LLVM text."""
-        return machine.object_code(text)
+        return llvm.object_code(text)
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""
@@ -62,8 +62,17 @@ class X86:
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """Return the image that the host driver loads."""
-        cpu = machine.cpu()
-        return native_image(code, tasks, cpu | {"made_here": made_here(**cpu), "tells": int(self.tells)})
+        cpu = llvm.requirements()
+        entries = [
+            {
+                "name": task.entry,
+                "params": [(slot.offset, slot.size) for slot in task.slots],
+                "shared": task.shared_bytes - task.dynamic_bytes,
+            }
+            for task in tasks
+        ]
+        marks = {"made_here": made_here(**cpu), "tells": int(self.tells)}
+        return pack_image({**cpu, **marks, "entries": entries}, code)
 
     def atomic_scope(self) -> str:
         return ""

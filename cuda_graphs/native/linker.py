@@ -3,7 +3,7 @@
 """Links an ELF object for x86-64 into this process (System V ABI, AMD64 supplement, 4.4). Code from disk thus runs
 without LLVM, whose library takes longer to load than everything else.
 
-Objects are compiled with the large code model and without position independence (native.CODE_MODEL). Their only
+Objects are compiled with the large code model and without position independence (llvm.CODE_MODEL). Their only
 relocations are 64-bit addresses, which may be anywhere, so linking copies sections and adds addresses. Unwind tables
 are left out: nothing unwinds through generated code, and services leave it by longjmp (image_loader.h).
 
@@ -18,7 +18,7 @@ import struct
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["Linked", "is_linkable"]
+__all__ = ["LinkedObject", "is_linkable"]
 
 # <elf.h>
 RELOCATABLE, X86_64 = 1, 62  # e_type, e_machine
@@ -63,14 +63,14 @@ class Symbol(NamedTuple):
 
 
 def is_linkable(image: bytes) -> bool:
-    """Returns whether the image is a relocatable object for x86-64."""
+    """Return whether the image is a relocatable object for x86-64."""
     if len(image) < HEADER.size:
         return False
     magic, bits, order, kind, machine, *_ = HEADER.unpack_from(image)
     return (magic, bits, order, kind, machine) == (b"\x7fELF", 2, 1, RELOCATABLE, X86_64)
 
 
-class Linked:
+class LinkedObject:
     """Code in this process. `imports`: addresses by name; other names are looked up in the process.
 
     Raises RuntimeError if the image is not a valid object, or if it uses an undefined name.
@@ -102,7 +102,7 @@ class Linked:
         }
 
     def __getitem__(self, symbol: str) -> int:
-        """Returns the address of an exported symbol."""
+        """Return the address of an exported symbol."""
         return self.exports[symbol]
 
     def _copy(self, image: bytes, sections: list[Section], places: dict[int, int]) -> None:
@@ -112,7 +112,7 @@ class Linked:
                 ctypes.memmove(self.address + place, _content(image, section), section.size)
 
     def _value(self, symbol: Symbol, places: dict[int, int], imports: Mapping[str, int]) -> int | None:
-        """Returns the address of a symbol, or None if no relocation can refer to it."""
+        """Return the address of a symbol, or None if no relocation can refer to it."""
         if symbol.section in places:
             return self.address + places[symbol.section] + symbol.value
         if symbol.section == ABSOLUTE:
@@ -138,14 +138,14 @@ class Linked:
                 ctypes.memmove(self.address + place + offset, word, WORD.size)
 
     def close(self) -> None:
-        """Frees the memory."""
+        """Free the memory."""
         address, self.address = self.address, 0
         if address:
             libc.munmap(address, self.size)
 
 
 def _read(image: bytes) -> tuple[list[Section], list[Symbol]]:
-    """Returns the sections and symbols of an object."""
+    """Return the sections and symbols of an object."""
     if not is_linkable(image):
         raise RuntimeError("this is not an object for x86-64")
     *_, table, _, _, _, _, each, count, names = HEADER.unpack_from(image)
@@ -188,7 +188,7 @@ PROTECTIONS = (
 
 
 def _places(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
-    """Returns (offset of each section, bytes of all, spans of equal protection). Each page has one protection."""
+    """Return (offset of each section, bytes of all, spans of equal protection). Each page has one protection."""
     places: dict[int, int] = {}
     spans: list[Span] = []
     end = 0
