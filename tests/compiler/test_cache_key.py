@@ -296,7 +296,7 @@ OPTIONS = {
 LIBDEVICE = find_bitcode_lib("device")
 # Each member of the targets -> values of it.
 TARGETS = {
-    X86: {"fast_math": (False, True), "tells": (False, True)},
+    X86: {"fast_math": (False, True), "instrumented": (False, True)},
     Ptx: {
         "fast_math": (False, True), "arch": ("sm_80", "sm_90"), "version": (80, 83),
         "libdevice": (LIBDEVICE, None),

@@ -154,7 +154,7 @@ def test_loops_over_an_array_find_its_extreme(kind, operation, cpu, monkeypatch)
 @pytest.mark.skipif(not HAS, reason="reads x86 assembly")
 def test_loops_over_an_array_stay_vectors():
     """By the vectors in the code; every CPU of x86-64 has those of 128 bits."""
-    from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+    from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
     from cuda_graphs.hostdriver.ptx.units import parse
 
     for name in ("min", "max"):

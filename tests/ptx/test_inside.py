@@ -8,7 +8,7 @@ import pytest
 
 from cuda_graphs.hostdriver.ptx.analysis import bounds_guard
 from cuda_graphs.hostdriver.ptx.lowering.instrumentation import Wants
-from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
 from cuda_graphs.hostdriver.ptx.units import parse
 from tests.ptx.rig import HEADER, compile_cuda, load
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cuda_graphs.hostdriver.ptx import code_generation, loader
-from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
 from cuda_graphs.hostdriver.ptx.units import parse
 from cuda_graphs.native import llvm
 from cuda_graphs.native.loaded_code import LoadedCode

@@ -18,7 +18,7 @@ from . import ir
 from .types import ScalarType, f64, i64, u64
 
 if TYPE_CHECKING:
-    from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+    from cuda_graphs.compiler.codegen.llvm.values import ValueEmitter
 
 __all__ = ["emit", "format_of", "formatted"]
 
@@ -46,7 +46,7 @@ def formatted(value: Any, type: ScalarType, form: str) -> str:
     return format(float(value) if type.kind == "float" else int(value), form)
 
 
-def emit(e: Emitter, parts: Parts) -> tuple[str, str]:
+def emit(e: ValueEmitter, parts: Parts) -> tuple[str, str]:
     """Emit the values of a text; return (pointer to printf's format, pointer to the values)."""
     text, values = "", []
     for part in parts:
@@ -71,7 +71,7 @@ def _unsigned(form: str) -> str:
     return "u" if form[-1:] == "d" else form[-1:]
 
 
-def argument(e: Emitter, value: ir.Value) -> tuple[str, str]:
+def argument(e: ValueEmitter, value: ir.Value) -> tuple[str, str]:
     """Return (type, register) of a value as an argument of printf."""
     register = e.value(value)
     if value.type.kind == "bool":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cuda_graphs.hostdriver.ptx.lowering.instrumentation import NOTHING, Wants
+from cuda_graphs.hostdriver.ptx.lowering.services import TABLE
 from cuda_graphs.native import llvm, trace
 from cuda_graphs.native.image import is_native_image
 from cuda_graphs.native.loaded_code import LoadedCode
@@ -59,7 +60,6 @@ class Image(ctypes.Structure):
 
 # Code finds the functions of cgh_services in one of two ways. Code translated here reads its own table, which is filled
 # after linking. A native image imports the functions by name.
-SERVICES_SYMBOL = "cgh.services"
 FUNCTIONS = ctypes.c_void_p * len(abi.SERVICES)
 SERVICES = FUNCTIONS.from_address
 
@@ -73,10 +73,10 @@ Link = Callable[[bytes, list[str], int], LoadedCode]
 
 def _with_table(code: bytes, symbols: list[str], services: int) -> LoadedCode:
     try:
-        linked = LoadedCode(code, [SERVICES_SYMBOL, *symbols])
+        linked = LoadedCode(code, [TABLE, *symbols])
     except RuntimeError as error:
         raise ImageError(OUT_OF_MEMORY, f"the module cannot be placed in memory: {error}") from None
-    ctypes.memmove(linked[SERVICES_SYMBOL], services, ctypes.sizeof(SERVICES(services)))
+    ctypes.memmove(linked[TABLE], services, ctypes.sizeof(SERVICES(services)))
     return linked
 
 
@@ -145,7 +145,7 @@ def _nesting() -> Iterator[None]:
 
 def translate(text: str, wants: Wants = NOTHING) -> tuple[dict, str]:
     """Translates PTX text and returns (description, LLVM IR)."""
-    from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+    from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
 
     from .units import parse
 

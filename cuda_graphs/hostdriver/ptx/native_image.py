@@ -24,7 +24,7 @@ def read(image: bytes) -> tuple[dict[str, Any], bytes]:
         triple, features = found["triple"], found["features"]
         if found.get("made_here") != made_here(triple, features):
             _check_cpu(triple, features)
-        kernels = [_kernel(entry, int(bool(found.get("tells")))) for entry in found["entries"]]
+        kernels = [_kernel(entry, int(bool(found.get("instrumented")))) for entry in found["entries"]]
     except UnknownVersion as error:
         raise ImageError(NO_BINARY_FOR_GPU, str(error)) from None
     except DamagedImage as error:
@@ -52,8 +52,8 @@ def _check_cpu(triple: str, features: list[str]) -> None:
         )
 
 
-def _kernel(entry: dict[str, Any], tells: int) -> dict[str, Any]:
-    """Returns a kernel's description in the loader's form; `tells`: whether it reports its accesses.
+def _kernel(entry: dict[str, Any], instrumented: int) -> dict[str, Any]:
+    """Returns a kernel's description in the loader's form; `instrumented`: whether it reports its accesses.
 
     A block is a piece of a loop, without barriers.
     """
@@ -79,5 +79,5 @@ def _kernel(entry: dict[str, Any], tells: int) -> dict[str, Any]:
         "required_cluster": (0, 0, 0),
         "ptx_version": 90,
         "binary_version": 90,
-        "tells_accesses": tells,
+        "tells_accesses": instrumented,
     }

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
-from cuda_graphs.hostdriver.ptx.lowering.module import check_instructions
+from cuda_graphs.hostdriver.ptx.module_lowering import check_instructions
 from cuda_graphs.hostdriver.ptx.ops.calls import SERVICES
 from cuda_graphs.hostdriver.ptx.syntax.lexer import Token, tokenize
 from cuda_graphs.hostdriver.ptx.syntax.parser import Parser

@@ -59,8 +59,8 @@ def plain_kernel(f: FunctionLowering, function: Function, params: list[tuple[int
     guard = bounds_guard.find(function) if f.parallel and not f.module.wants.order else None
     f.never_taken = guard.branch if guard else None
     f.lower_body("return")
-    f.place("return")
-    f.do("ret void")
+    f.start("return")
+    f.line("ret void")
     body = f'@"b.{function.name}"'
     arguments = dict.fromkeys(HIDDEN) | {"dyn": str(f.module.layout.dynamic_offset(function))}
     passed = ", ".join(f"{kind} {arguments[name] or '%' + name}" for name, kind in HIDDEN.items())
@@ -137,11 +137,13 @@ def _asks(
     before = FunctionLowering(f.module, replace(function, body=guard.before))
     _bind_params(before, function, params, "%params")
     before.lower_body("end")
-    before.place("end")
-    outside = before.v(f"xor i1 {before.read(guard.branch.guard, 'i1')}, {str(guard.branch.negated).lower()}")
-    pair = before.v(f"insertvalue {{ i1, i32 }} poison, i1 {outside}, 0")
-    pair = before.v(f"insertvalue {{ i1, i32 }} {pair}, i32 {before.read(guard.along, 'i32')}, 1")
-    before.do(f"ret {{ i1, i32 }} {pair}")
+    before.start("end")
+    outside = before.let(
+        f"xor i1 {before.read(guard.branch.guard, 'i1')}, {str(guard.branch.negated).lower()}"
+    )
+    pair = before.let(f"insertvalue {{ i1, i32 }} poison, i1 {outside}, 0")
+    pair = before.let(f"insertvalue {{ i1, i32 }} {pair}, i32 {before.read(guard.along, 'i32')}, 1")
+    before.line(f"ret {{ i1, i32 }} {pair}")
     return f"""
 define internal {{ i1, i32 }} @"g.{function.name}"({HIDDEN_SIGNATURE}, ptr align 8 %params) alwaysinline nounwind {{
 entry:
@@ -189,7 +191,7 @@ all.inside:
 def _in_order_given(f: FunctionLowering, call: str) -> str:
     return f"""  %threads.xy = mul i32 %ntid.x, %ntid.y
   %threads32 = mul i32 %threads.xy, %ntid.z
-{f.module.prelude.service_call("%order", "order", "ptr", "i32 %threads32")}
+{f.module.services.call("%order", "order", "ptr", "i32 %threads32")}
   br label %thread
 thread:
   %number = phi i32 [ 0, %entry ], [ %number.next, %thread ]
@@ -253,15 +255,16 @@ def resumable_kernel(
         ("llvm.coro.suspend", "i8", ("token", "i1")),
         ("llvm.coro.end", "void", ("ptr", "i1", "token")),
     ):
-        f.module.declare(name, result, args)
+        f.module.prelude.declare(name, result, args)
     thread = f'@"t.{function.name}"'
     dyn = f.module.layout.dynamic_offset(function)
     rounds = f.module.prelude.rounds(f.gated, f.clustered)
     index = "i32 %tid.x, i32 %tid.y, i32 %tid.z, i64 %linear"
+    slots, body = "\n".join(f.slots), "\n".join(f.prologue + f.lines)
     return f"""
 define internal ptr {thread}(ptr %block, {index}) presplitcoroutine noinline nounwind {{
 entry:
-{f.text_of(f.allocas)}
+{slots}
   %id = call token @llvm.coro.id(i32 64, ptr null, ptr null, ptr null)
   %bytes = call i64 @llvm.coro.size.i64()
   %padded = add i64 %bytes, 63
@@ -270,8 +273,7 @@ entry:
   %handle = call ptr @llvm.coro.begin(token %id, ptr %mine)
 {get_field("params")}
 {barrier_state.BEGIN if f.gated else _WAIT_ONCE if f.module.wants.order else ""}
-{f.text_of(f.prologue)}
-{f.text_of(f.lines)}
+{body}
 return:
 {barrier_state.END if f.gated else ""}
 {_leave_cluster(f)}

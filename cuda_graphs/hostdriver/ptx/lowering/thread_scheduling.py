@@ -12,16 +12,12 @@ Where warps may be at different places (barrier_state.py), a round in which no t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cuda_graphs.hostdriver.ptx.abi import TOGETHER, TOGETHER_AT, TOGETHER_BYTES
 
 from . import barrier_state
 from .blocks import ARGUMENTS, begin, blocks_begin, blocks_end, get_field, set_field
 from .clusters import RANK_SHIFT
-
-if TYPE_CHECKING:
-    from .prelude import Prelude
+from .services import ServiceCalls
 
 
 def _together(gated: bool, clustered: bool) -> str:
@@ -69,7 +65,7 @@ def _watch(gated: bool) -> str:
   store i32 0, ptr %progress.at"""
 
 
-def _look(prelude: Prelude, gated: bool) -> str:
+def _look(services: ServiceCalls, gated: bool) -> str:
     """Returns IR that runs after a round and decides whether another round follows.
 
     If no thread made progress or polled memory, the block is stuck: it traps. If threads only polled, it also traps
@@ -77,7 +73,6 @@ def _look(prelude: Prelude, gated: bool) -> str:
     """
     if not gated:
         return "  br i1 %still.waiting, label %round, label %block.end"
-    prelude.module.declarations["sched_yield"] = "declare i32 @sched_yield()"
     return f"""  br i1 %still.waiting, label %look, label %block.end
 look:
   %progress = load i32, ptr %progress.at
@@ -98,7 +93,7 @@ ask.others:
   %go.on = icmp eq i32 %ended, 0
   br i1 %go.on, label %round, label %stuck
 stuck:
-{prelude.service_call("", "trap", "void", "")}
+{services.call("", "trap", "void", "")}
   unreachable"""
 
 
@@ -111,14 +106,11 @@ def _resumed(ordered: bool) -> str:
   %resumed = zext i32 %resumed32 to i64"""
 
 
-def _draw(prelude: Prelude, ordered: bool) -> str:
-    return prelude.service_call("%order", "order", "ptr", "i32 %threads32") if ordered else ""
+def _draw(services: ServiceCalls, ordered: bool) -> str:
+    return services.call("%order", "order", "ptr", "i32 %threads32") if ordered else ""
 
 
-def text(prelude: Prelude, name: str, *, gated: bool, clustered: bool) -> str:
-    ordered = prelude.module.wants.order
-    prelude.module.declare("llvm.coro.resume", "void", ("ptr",))
-    prelude.module.declare("llvm.coro.done", "i1", ("ptr",))
+def text(services: ServiceCalls, name: str, *, gated: bool, clustered: bool, ordered: bool) -> str:
     return f"""
 define internal void @{name}(ptr %begin, i32 %dyn, {ARGUMENTS}) noinline nounwind {{
 {begin()}
@@ -168,7 +160,7 @@ started:
   br label %round
 round:
 {_watch(gated)}
-{_draw(prelude, ordered)}
+{_draw(services, ordered)}
   br label %thread
 thread:
   %number = phi i64 [ 0, %round ], [ %number.next, %thread.next ]
@@ -187,12 +179,12 @@ thread.next:
   %more.threads = icmp ult i64 %number.next, %threads
   br i1 %more.threads, label %thread, label %round.end
 round.end:
-{_look(prelude, gated)}
+{_look(services, gated)}
 {blocks_end()}
 """
 
 
-def frame(prelude: Prelude, name: str, *, gated: bool) -> str:
+def frame(services: ServiceCalls, name: str, *, gated: bool) -> str:
     """Returns a function that returns a thread's frame; the first thread allocates memory for the whole block."""
     return f"""
 define internal ptr @{name}(ptr %block, i64 %stride, i64 %linear) noinline nounwind {{
@@ -204,7 +196,7 @@ allocate:
 {get_field("threads")}
   %frames.bytes = mul i64 %threads, %stride
 {barrier_state.MORE_BYTES if gated else ""}
-{prelude.service_call("%fresh", "scratch", "ptr", f"i64 {'%total' if gated else '%frames.bytes'}")}
+{services.call("%fresh", "scratch", "ptr", f"i64 {'%total' if gated else '%frames.bytes'}")}
 {set_field("arena", "%fresh")}
 {set_field("stride", "%stride")}
   br label %place

@@ -59,12 +59,12 @@ def _needed(f: FunctionLowering, operands: tuple) -> str:
 
 def _arrive(f: FunctionLowering, number: str, needed: str, vote: str) -> str:
     name = f.module.prelude.gate("arrive")
-    return f.v(f"call i32 @{name}(ptr %gate, i32 {number}, i32 {needed}, i32 {vote})")
+    return f.let(f"call i32 @{name}(ptr %gate, i32 {number}, i32 {needed}, i32 {vote})")
 
 
 def _wait(f: FunctionLowering, number: str, needed: str, came: str) -> None:
     asked = f"@{f.module.prelude.gate('ready')}(ptr %gate, i32 {number}, i32 {needed}, i32 {came})"
-    warp.wait_until(f, lambda: f.v(f"call i1 {asked}"))
+    warp.wait_until(f, lambda: f.let(f"call i1 {asked}"))
 
 
 def _reduce(f: FunctionLowering, op: Op, target: object, *operands: object) -> None:
@@ -73,19 +73,19 @@ def _reduce(f: FunctionLowering, op: Op, target: object, *operands: object) -> N
     if not kind or (kind == "popc") != (op.type.name == "u32") or len(operands) not in (2, 3):
         raise f.fail("the operation, its type or an operand is missing")
     number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:-1])
-    came = _arrive(f, number, needed, f.v(f"zext i1 {_flag(f, operands[-1])} to i32"))
+    came = _arrive(f, number, needed, f.let(f"zext i1 {_flag(f, operands[-1])} to i32"))
     _wait(f, number, needed, came)
-    both = f.v(f"call i32 @{f.module.prelude.gate('result')}(ptr %gate, i32 {number}, i32 {came})")
-    yes, all_ = f.v(f"and i32 {both}, 65535"), f.v(f"lshr i32 {both}, 16")
+    both = f.let(f"call i32 @{f.module.prelude.gate('result')}(ptr %gate, i32 {number}, i32 {came})")
+    yes, all_ = f.let(f"and i32 {both}, 65535"), f.let(f"lshr i32 {both}, 16")
     if kind == "popc":
         f.write(target, yes, "i32")
     elif kind == "and":
-        f.write(target, f.v(f"icmp eq i32 {yes}, {all_}"), "i1")
+        f.write(target, f.let(f"icmp eq i32 {yes}, {all_}"), "i1")
     else:
-        f.write(target, f.v(f"icmp ne i32 {yes}, 0"), "i1")
+        f.write(target, f.let(f"icmp ne i32 {yes}, 0"), "i1")
 
 
 def _flag(f: FunctionLowering, operand: object) -> str:
     if isinstance(operand, Not):
-        return f.v(f"xor i1 {f.read(operand.item, 'i1')}, true")
+        return f.let(f"xor i1 {f.read(operand.item, 'i1')}, true")
     return f.read(operand, "i1")

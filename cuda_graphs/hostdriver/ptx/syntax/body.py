@@ -8,9 +8,10 @@ the scopes in which the label may be defined, because the definition may follow 
 
 import re
 
+from .cursor import SHIFT
 from .datatypes import TYPES, Type
+from .declarations import LINKAGE, DeclarationParser
 from .lexer import Token
-from .parser import LINKAGE, SHIFT, Parser
 from .syntax import (
     SINK,
     Address,
@@ -32,6 +33,8 @@ _NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 
 
 class Scope:
+    """The names that a block declares."""
+
     def __init__(self, number: int):
         self.number = number
         self.names: dict[str, object] = {}
@@ -49,7 +52,9 @@ class Scope:
 
 
 class BodyParser:
-    def __init__(self, cursor: Parser, function: Function):
+    """The parser of one body. `cursor` is the parser of the text."""
+
+    def __init__(self, cursor: DeclarationParser, function: Function):
         self.cursor = cursor
         self.function = function
         self.body: list = []
@@ -116,7 +121,7 @@ class BodyParser:
             cursor.expect(";")
         elif name == ".section":
             cursor.at += 1
-            cursor._section()
+            cursor.section()
         elif name in LINKAGE or name in (".local", ".shared", ".param", ".global", ".const"):
             linkage = ""
             while word := cursor.accept(*LINKAGE):
