@@ -32,14 +32,9 @@ from cuda_graphs.objects.source cimport find_source, keep_source, text_of
 from cuda_graphs.graph.nodes.labels cimport place_in_holder
 from cuda_graphs.graph.operands.operands cimport accept_context
 from cuda_graphs.graph.operands.parameter cimport declare
-from cuda_graphs.graph.nodes.insertion_point cimport (
-    Place,
-    class_of,
-    hand_out,
-    register_class,
-    wrap_node,
-    wrap_raw,
-)
+from cuda_graphs.graph.nodes.insertion_point cimport Place, hand_out, wrap_node, wrap_raw
+from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
+from cuda_graphs.graph.analysis import refusals
 from cuda_graphs.graph.analysis.check import check as check_definition
 from cuda_graphs.graph.display.dot import write_labelled
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
@@ -203,6 +198,14 @@ cdef class GraphDef(Place):
         limit  the largest number of findings of one kind
         """
         return check_definition(self, read_size(limit, "limit"))
+
+    def _describe_copy(self):
+        """Return the words for an embedding of this graph, with the node that forbids it, if any."""
+        return refusals.describe_copy(self)
+
+    def _explain_freed(self, addresses):
+        """Return the end of a message that names the node that frees one of the addresses, or ""."""
+        return refusals.explain_freed(self, addresses)
 
     def _conditions(self):
         """Return (handle, whether it has a default value, source line) of each condition created for this graph."""

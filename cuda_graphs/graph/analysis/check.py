@@ -35,8 +35,8 @@ from .liveness import Lives, lives_of
 from .order import CyclicError, Order, Touch
 
 if TYPE_CHECKING:
-    from cuda_graphs.graph.definition import GraphDef
     from cuda_graphs.graph.nodes.node import GraphNode
+    from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["CheckReport", "Finding", "check"]
 
@@ -169,13 +169,13 @@ USES: dict[type, Callable[[Any], Uses]] = {
 class Scope:
     """One graph of the definition, with the graphs inside its nodes."""
 
-    def __init__(self, graph: GraphDef) -> None:
+    def __init__(self, graph: Definition) -> None:
         self.graph = graph
         self.nodes = sorted(graph.nodes(), key=attrgetter("handle"))  # makes reports reproducible
         self.inner: dict[GraphNode, list[Scope]] = {}
 
     @classmethod
-    def of(cls, graph: GraphDef) -> Scope:
+    def of(cls, graph: Definition) -> Scope:
         """Return the scope of a graph with the scopes of all inner graphs.
 
         A loop visits them, because definitions may be nested deeper than Python calls.
@@ -345,6 +345,6 @@ def listed(nodes: Iterable[GraphNode]) -> str:
     return ", ".join(node._identify() for node in nodes)
 
 
-def check(graph: GraphDef, limit: int) -> CheckReport:
+def check(graph: Definition, limit: int) -> CheckReport:
     """See GraphDef.check."""
     return Checker(Scope.of(graph), limit).report()

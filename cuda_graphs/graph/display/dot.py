@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.graph.nodes.options import GraphDebugPrintOptions
 
 if TYPE_CHECKING:
-    from cuda_graphs.graph.definition import GraphDef
+    from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["add_labels", "find_handles", "write_labelled"]
 
@@ -34,7 +34,7 @@ HANDLE = re.compile(r"0x[0-9a-fA-F]+")
 
 
 def write_labelled(
-    graph: GraphDef, path: str | bytes | PathLike[str], options: GraphDebugPrintOptions
+    graph: Definition, path: str | bytes | PathLike[str], options: GraphDebugPrintOptions
 ) -> None:
     """Have the driver write the file, then add the labels to the file."""
     graph._write_dot(path, options._to_flags())
@@ -47,7 +47,7 @@ def write_labelled(
         file.write(add_labels(text, handles, labels))
 
 
-def text_with_handles(graph: GraphDef) -> str:
+def text_with_handles(graph: Definition) -> str:
     with TemporaryDirectory() as folder:
         path = os.path.join(folder, "graph.dot")
         graph._write_dot(path, WITH_HANDLES._to_flags())
@@ -60,7 +60,7 @@ def read(path: str | bytes | PathLike[str]) -> str:
     return text
 
 
-def labels_of(graph: GraphDef) -> Iterator[tuple[int, str]]:
+def labels_of(graph: Definition) -> Iterator[tuple[int, str]]:
     """Yield (handle, text to add to the label) for the nodes of a graph and of all graphs in it."""
     graphs = [graph]
     for each in graphs:  # the loop appends to the list

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
 if TYPE_CHECKING:
-    from cuda_graphs.graph.definition import GraphDef
     from cuda_graphs.graph.nodes.node import GraphNode
+    from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["describe_difference"]
 
@@ -30,7 +30,7 @@ UNKNOWN = "the definition that the executable was made from is gone, so the old 
 TOPOLOGY_CHANGED = 2  # CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
 
 
-def describe_difference(before: GraphDef | None, after: GraphDef, result: int, culprit: int) -> str:
+def describe_difference(before: Definition | None, after: Definition, result: int, culprit: int) -> str:
     """Return the change in `after` that the executable made from `before` cannot take; "" if it is unknown.
 
     result   the CUgraphExecUpdateResult
@@ -55,7 +55,7 @@ class Listing:
     dependencies: dict[GraphNode, list[GraphNode]]
 
     @staticmethod
-    def of(graph: GraphDef) -> Listing:
+    def of(graph: Definition) -> Listing:
         nodes, edges = graph._listed()
         dependencies: dict[GraphNode, list[GraphNode]] = {node: [] for node in nodes}
         for source, target in edges:
@@ -85,14 +85,14 @@ def kind(node: GraphNode) -> tuple[type, str]:
     return type(node), node.name
 
 
-def inner_pairs(node: GraphNode, partner: GraphNode | None) -> Iterator[tuple[GraphDef, GraphDef | None]]:
+def inner_pairs(node: GraphNode, partner: GraphNode | None) -> Iterator[tuple[Definition, Definition | None]]:
     graphs = node._inner_graphs()
     were = () if partner is None else partner._inner_graphs()
     return zip(graphs, [*were, *[None] * len(graphs)], strict=False)
 
 
 def find(
-    before: GraphDef | None, after: GraphDef, handle: int
+    before: Definition | None, after: Definition, handle: int
 ) -> Iterator[tuple[GraphNode, GraphNode | None]]:
     """Yield the node with a handle in `after` or in a graph inside it, and its partner."""
     graphs = [(after, before)]
@@ -105,7 +105,7 @@ def find(
             graphs += inner_pairs(node, partners.get(node))
 
 
-def differences(before: GraphDef, after: GraphDef) -> Iterator[str]:
+def differences(before: Definition, after: Definition) -> Iterator[str]:
     """Yield the differences in structure of two graphs."""
     graphs = [("", after, before)]
     for place, graph, was in graphs:  # the loop appends to the list

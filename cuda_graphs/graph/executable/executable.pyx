@@ -36,7 +36,8 @@ from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport Stream_accept
 from .executable_nodes cimport view_node
 from .parameter_values cimport check_problem, find_slots, present_values, read_changes
-from cuda_graphs.graph.nodes.insertion_point cimport Place, class_of, wrap_graph, wrap_raw
+from cuda_graphs.graph.nodes.insertion_point cimport Place, wrap_graph, wrap_raw
+from cuda_graphs.graph.nodes.node_classes cimport class_of
 from .difference import describe_difference
 from cuda_graphs.errors import instantiate_error, update_error
 

@@ -9,19 +9,17 @@ number of edges that it adds or removes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableSet, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from cuda_graphs.graph.operands.edge_data import EdgeData
-
-if TYPE_CHECKING:
-    from .node import GraphNode
 
 __all__ = ["AdjacencySet"]
 
 FULL = EdgeData()
+Node = TypeVar("Node")  # GraphNode, which imports this module
 
 
-class AdjacencySet(MutableSet["GraphNode"]):
+class AdjacencySet(MutableSet[Node]):
     """The predecessors or the successors of a node, as a live set: changes of the set change the graph.
 
     The class has all methods of MutableSet. `update` and the in-place operators take many nodes at once. Operators that
@@ -31,7 +29,7 @@ class AdjacencySet(MutableSet["GraphNode"]):
 
     __slots__ = ("_forward", "_node")
 
-    def __init__(self, node: GraphNode, forward: bool) -> None:
+    def __init__(self, node: Any, forward: bool) -> None:
         self._node = node
         self._forward = forward
 
@@ -39,13 +37,14 @@ class AdjacencySet(MutableSet["GraphNode"]):
     def _from_iterable(cls, nodes: Iterable[Any]) -> set[Any]:
         return set(nodes)
 
-    def _now(self) -> set[GraphNode]:
-        return self._node._neighbours(self._forward)
+    def _now(self) -> set[Node]:
+        nodes: set[Node] = self._node._neighbours(self._forward)
+        return nodes
 
     def __contains__(self, node: object) -> bool:
         return self._node._is_node(node) and node in self._now()
 
-    def __iter__(self) -> Iterator[GraphNode]:
+    def __iter__(self) -> Iterator[Node]:
         return iter(self._now())
 
     def __len__(self) -> int:
@@ -54,7 +53,7 @@ class AdjacencySet(MutableSet["GraphNode"]):
     def __repr__(self) -> str:
         return repr(self._now())
 
-    def add(self, node: GraphNode, data: EdgeData | None = None) -> None:
+    def add(self, node: Node, data: EdgeData | None = None) -> None:
         """Add an edge, full or with `data`. An existing edge stays, and takes `data` if it is given."""
         if data is None:
             self.update((node,))
@@ -71,9 +70,9 @@ class AdjacencySet(MutableSet["GraphNode"]):
         if node in self:
             self._change(remove={node})
 
-    def update(self, *nodes: GraphNode | Iterable[GraphNode]) -> None:
+    def update(self, *nodes: Node | Iterable[Node]) -> None:
         """Add edges to nodes. Each argument is a node or an iterable of nodes."""
-        wanted: set[GraphNode] = set()
+        wanted: set[Node] = set()
         for each in nodes:
             wanted |= self._nodes(each if isinstance(each, Iterable) else (each,))
         self._change(add=wanted - self._now())
@@ -82,7 +81,7 @@ class AdjacencySet(MutableSet["GraphNode"]):
         """Remove all edges."""
         self._change(remove=self._now())
 
-    def replace(self, nodes: Iterable[GraphNode]) -> None:
+    def replace(self, nodes: Iterable[Node]) -> None:
         """Replace all edges by edges to `nodes`."""
         wanted, now = self._nodes(nodes), self._now()
         self._change(remove=now - wanted, add=wanted - now)
@@ -92,26 +91,26 @@ class AdjacencySet(MutableSet["GraphNode"]):
     ) -> None:
         self._node._change(remove, add, self._forward, data)
 
-    def _nodes(self, nodes: Iterable[Any]) -> set[GraphNode]:
+    def _nodes(self, nodes: Iterable[Any]) -> set[Node]:
         found = _each(nodes)
         for node in found:
             if not self._node._is_node(node):
                 raise TypeError(f"expected GraphNode, got {type(node).__name__}")
         return set(found)
 
-    def __ior__(self, nodes: Iterable[GraphNode]) -> AdjacencySet:  # type: ignore[override,misc]
+    def __ior__(self, nodes: Iterable[Node]) -> AdjacencySet[Node]:  # type: ignore[override,misc]
         self.update(nodes)
         return self
 
-    def __iand__(self, nodes: Iterable[Any]) -> AdjacencySet:
+    def __iand__(self, nodes: Iterable[Any]) -> AdjacencySet[Node]:
         self._change(remove=self._now().difference(_each(nodes)))
         return self
 
-    def __isub__(self, nodes: Iterable[Any]) -> AdjacencySet:
+    def __isub__(self, nodes: Iterable[Any]) -> AdjacencySet[Node]:
         self._change(remove=self._now().intersection(_each(nodes)))
         return self
 
-    def __ixor__(self, nodes: Iterable[GraphNode]) -> AdjacencySet:  # type: ignore[override,misc]
+    def __ixor__(self, nodes: Iterable[Node]) -> AdjacencySet[Node]:  # type: ignore[override,misc]
         self.replace(self._now() ^ self._nodes(nodes))
         return self
 

@@ -49,7 +49,3 @@ cdef Place accept_graph(object child)
 
 # Returns a GraphDef of a graph.
 cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph)
-
-# Sets the class of the nodes of a kind. GraphDef is the class of NodeKind.kEntry.
-cdef int register_class(NodeKind kind, type cls) except -1
-cdef type class_of(NodeKind kind)

@@ -8,8 +8,7 @@ owners are detached again and the graph has not changed.
 """
 
 cimport cython
-from cpython.object cimport PyObject, PyTypeObject
-from cpython.ref cimport Py_INCREF
+from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.vector cimport vector
@@ -52,7 +51,9 @@ from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.numbers cimport read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
+from .access_ranges cimport read_touches, set_touches
 from .labels cimport check_name, labels_of, set_name
+from .node_classes cimport class_of, make_instance
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, take_uses
 from .spec cimport (
@@ -67,25 +68,8 @@ from .spec cimport (
     read_kernel,
     type_of,
 )
-from cuda_graphs.graph.operands.access_ranges cimport read_touches, set_touches
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 from . import options as graph_options
-from .freed_memory import explain_freed
-
-
-# NodeKind -> class. The modules of the classes fill it, so that this module does not import them.
-
-cdef PyObject* classes[<int>NodeKind.kOther + 1]
-
-
-cdef int register_class(NodeKind kind, type cls) except -1:
-    Py_INCREF(cls)
-    classes[<int>kind] = <PyObject*>cls
-    return 0
-
-
-cdef type class_of(NodeKind kind):
-    return <type>classes[<int>kind]
 
 
 cdef int read_dependency(Place self, object node, vector[CUgraphNode]* after) except -1:
@@ -111,15 +95,12 @@ cdef Place accept_graph(object child):
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o)
-    ctypedef struct TypeSlots "PyTypeObject":
-        object (*tp_new)(PyTypeObject* cls, PyObject* args, PyObject* kwargs)
 
 cdef tuple no_arguments = ()
 
 
-cdef Place new_place(PyObject* cls, const NodeHandle& any, NodeRecord* record):
-    # tp_new skips __init__, which raises.
-    cdef Place self = <Place>(<TypeSlots*>cls).tp_new(<PyTypeObject*>cls, <PyObject*>no_arguments, NULL)
+cdef Place new_place(NodeKind kind, const NodeHandle& any, NodeRecord* record):
+    cdef Place self = <Place>make_instance(kind)
     point_to(self._h, any, record[0])
     return self
 
@@ -130,7 +111,7 @@ cdef Place wrap_node(const NodeHandle& any, NodeRecord* record):
     if record.object != NULL and Py_REFCNT(<PyObject*>record.object) > 0:
         return <Place>record.object
     cdef NodeKind kind = NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind
-    cdef Place self = new_place(classes[<int>kind], any, record)
+    cdef Place self = new_place(kind, any, record)
     record.object = <PyObject*>self
     return self
 
@@ -151,7 +132,7 @@ cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
 
 
 cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph):
-    return new_place(classes[<int>NodeKind.kEntry], any, &graph.entry)
+    return new_place(NodeKind.kEntry, any, &graph.entry)
 
 
 cdef CUgraph hand_out(GraphBox* graph) except? NULL:
@@ -170,7 +151,7 @@ cdef str freed_by(Place self, NodeSpec& spec):
     while root.holder != NULL:
         root = root.holder.graph
     addresses = addresses_of(spec)
-    return explain_freed(wrap_graph(self._h, root), addresses) if addresses else ""
+    return wrap_graph(self._h, root)._explain_freed(addresses) if addresses else ""
 
 
 @cython.freelist(256)

@@ -43,7 +43,8 @@ from cuda_graphs.objects.source cimport text_of
 from .labels cimport given_name, place_in_holder, set_name
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport prepare_uses
-from .insertion_point cimport Place, hand_out, register_class, wrap_graph, wrap_node, wrap_raw
+from .insertion_point cimport Place, hand_out, wrap_graph, wrap_node, wrap_raw
+from .node_classes cimport register_class
 from .spec cimport describe
 from cuda_graphs.errors import CUDAError
 from .adjacency import AdjacencySet

@@ -36,12 +36,14 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.device.event cimport Event
+from .access_ranges cimport change_touches, operand_parameters, set_touches, touches_of
 from .callback cimport python_callback
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
 from .node cimport GraphNode
 from cuda_graphs.graph.operands.parameter cimport check_clash, take_uses
-from .insertion_point cimport accept_graph, register_class, wrap_graph
+from .insertion_point cimport accept_graph, wrap_graph
+from .node_classes cimport register_class
 from .spec cimport change_kernel, config_of, kernel_of, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
     change_memcpy,
@@ -49,12 +51,6 @@ from cuda_graphs.graph.operands.transfer cimport (
     first_destination_byte,
     first_source_byte,
     shape_of_copy,
-)
-from cuda_graphs.graph.operands.access_ranges cimport (
-    change_touches,
-    operand_parameters,
-    set_touches,
-    touches_of,
 )
 from .options import MEMORY_TYPES, GraphAllocOptions
 from cuda_graphs.errors import CUDAError

@@ -53,7 +53,6 @@ from cuda_graphs.graph.operands.operands cimport (
     accept_kernel,
 )
 from cuda_graphs.graph.operands.parameter cimport note_use
-from .embedding import describe_copy
 from .options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 
@@ -270,7 +269,7 @@ cdef str describe_memcpy(NodeSpec& spec):
 
 
 cdef str describe_child(NodeSpec& spec):
-    return describe_copy(<object>spec.child)
+    return (<object>spec.child)._describe_copy()
 
 
 cdef str describe_host(NodeSpec& spec):

@@ -14,10 +14,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cuda_graphs.compiler.artifact import Slot
-from cuda_graphs.compiler.ir import ir, printf
+from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32, i64
 
-from . import atomics, load_hoisting
+from . import atomics, load_hoisting, printf
 from .alias_metadata import tag
 from .block_schedule import BlockSchedule
 from .notation import llvm_type
