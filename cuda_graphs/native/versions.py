@@ -12,7 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["interpreter", "llvm_version", "state_of", "tree_hash", "version"]
+__all__ = ["FOLDER", "interpreter", "llvm_version", "state_of", "tree_hash", "version"]
+
+# The folder of this package. Its source decides the code of all its users.
+FOLDER = os.path.dirname(__file__)
 
 
 @cache

@@ -26,19 +26,18 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs import native
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import StructSpec
 from cuda_graphs.compiler.language.free_names import is_installed, is_ours, outside
 from cuda_graphs.compiler.language.signature import resolve
-from cuda_graphs.native.versions import interpreter, llvm_version, state_of, tree_hash
+from cuda_graphs.native.versions import FOLDER, interpreter, llvm_version, state_of, tree_hash
 
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash"]
 
 # Values of exactly these types are described by their `repr`. A derived class may have further members.
 PLAIN = (type(None), bool, int, str, bytes, type(Ellipsis))
 # The folders whose files decide the code, and their hash as this process loaded them. A later change does not count.
-FOLDERS = (str(Path(__file__).parents[1]), *native.__path__)
+FOLDERS = (str(Path(__file__).parents[1]), FOLDER)
 SOURCE = tree_hash(*FOLDERS)
 # Packages whose modules programs do not modify.
 UNCHANGING = (sys.stdlib_module_names | {"numpy"}) - {"sys", "os"}

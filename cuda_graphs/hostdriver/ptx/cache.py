@@ -12,16 +12,15 @@ import hashlib
 import json
 import os
 
-from cuda_graphs import native
 from cuda_graphs.native import disk_cache
-from cuda_graphs.native.versions import interpreter, tree_hash
+from cuda_graphs.native.versions import FOLDER, interpreter, tree_hash
 
 KIND = "image"
 PARTS = ("kernels", "globals")  # lists of a description
 
 
 # The folders whose files decide the code, and their hash as this process loaded them. A change invalidates all entries.
-FOLDERS = (os.path.dirname(__file__), *native.__path__)
+FOLDERS = (os.path.dirname(__file__), FOLDER)
 SOURCE = tree_hash(*FOLDERS)
 
 

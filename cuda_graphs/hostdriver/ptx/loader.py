@@ -175,7 +175,7 @@ def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     return entry
 
 
-def _look_at_parts(image: bytes, wants: Wants) -> tuple[dict, bytes]:
+def _check_parts(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     """Checks each text of an unfinished link by itself, and returns an empty module."""
     from . import units
 
@@ -210,7 +210,7 @@ PARTS = b"// linked by the host driver of cuda_graphs: parts"
 Build = Callable[[bytes, Wants], tuple[dict, bytes]]
 KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
     (is_native_image, _read_native, _with_imports),
-    (_is_parts, _look_at_parts, _with_table),
+    (_is_parts, _check_parts, _with_table),
     (_is_ptx, _load_ptx, _with_table),
     (lambda image: image.startswith(b"\x7fELF"), _refuse_gpu_code, _with_table),
     (lambda image: image.startswith(b"\x50\xed\x55\xba"), _refuse_gpu_code, _with_table),  # a fatbin

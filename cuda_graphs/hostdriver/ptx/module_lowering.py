@@ -103,7 +103,9 @@ class ModuleLowering:
                 info, text = self._kernel(function)
                 lowered.kernels.append(info)
                 parts.append(text)
-            elif not (self.context.facts[function.name].barrier or self.context.facts[function.name].exits):
+            elif not (
+                self.context.call_graph[function.name].barrier or self.context.call_graph[function.name].exits
+            ):
                 parts.append(self._function(function))
         parts += [self.context.prelude.text(), self.context.sites.text()]
         table = f"@{TABLE} = global [{len(SERVICES)} x ptr] zeroinitializer"
@@ -140,13 +142,13 @@ class ModuleLowering:
         )
 
     def _kernel(self, function: Function) -> tuple[KernelInfo, str]:
-        resumable = self.context.facts[function.name].barrier
+        resumable = self.context.call_graph[function.name].barrier
         params, param_bytes = entry.param_offsets(function)
-        gated = self.context.facts[function.name].warp
-        lowering = FunctionLowering(self.context, function, resumable=resumable, gated=gated)
+        divergent = self.context.call_graph[function.name].divergent
+        lowering = FunctionLowering(self.context, function, resumable=resumable, divergent=divergent)
         no_local = not any(
-            self.context.facts[name].has_local
-            for name in call_graph.reachable(self.context.facts, function.name)
+            self.context.call_graph[name].has_local
+            for name in call_graph.reachable(self.context.call_graph, function.name)
         )
         watched = resumable or self.context.wants.accesses
         lowering.parallel = not watched and parallel.loads_precede_stores(function, lowering.frame.pointers)
@@ -170,7 +172,7 @@ class ModuleLowering:
             max_threads_per_block=_max_threads(function),
             required_block=_extents(function, "reqntid"),
             uses_barrier=int(resumable),
-            uses_cluster=int(self.context.facts[function.name].cluster),
+            uses_cluster=int(self.context.call_graph[function.name].cluster),
             required_cluster=_extents(function, "reqnctapercluster"),
             ptx_version=architecture(self.context.module),
             binary_version=DEVICE_ARCHITECTURE,

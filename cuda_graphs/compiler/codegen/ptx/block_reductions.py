@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cuda_graphs.compiler.codegen.llvm.bins import add_bin, bin_counts, branch, capacity, identity, pays
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
-from cuda_graphs.compiler.codegen.x86.bins import add_bin, bin_counts, branch, capacity, identity, pays
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.compiler.passes.demote_atomics import ROWS

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
+from cuda_graphs.compiler.codegen.llvm.bins import with_bins
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import FastMathText, llvm_type, suffix
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks, slots_of
@@ -33,7 +34,6 @@ from cuda_graphs.native.host_cpu import identity, made_here
 from cuda_graphs.native.image import pack_image
 
 from . import sines
-from .bins import with_bins
 from .instrumentation import InstrumentedEmitter, InstrumentedResidentTasks
 from .outer_loop_vectoriser import VectorEmitter
 from .vectorisation_analysis import Vectorisation, vectorisation_of

@@ -55,13 +55,13 @@ class FunctionLowering(FunctionText):
     """Lowers one function. `lines` is the IR of the body; `slots` and then `prologue` precede it."""
 
     def __init__(
-        self, module: ModuleContext, function: Function, *, resumable: bool = False, gated: bool = False
+        self, module: ModuleContext, function: Function, *, resumable: bool = False, divergent: bool = False
     ):
         super().__init__(module.declarations)
         self.module = module
         self.resumable = resumable
-        self.clustered = module.facts[function.name].cluster
-        self.gated = gated  # warps may be at different places: barrier_state.py
+        self.clustered = module.call_graph[function.name].cluster
+        self.divergent = divergent  # warps may be at different places: barrier_state.py
         self.kernel = function if function.is_entry else None
         self.prologue: list[str] = []
         self.instruction: Instruction | None = None
@@ -279,7 +279,7 @@ class FunctionLowering(FunctionText):
         ins = self.instruction
         if not self.module.wants.accesses or ins is None:
             return
-        number, line = ins.place or (0, 0)
+        number, line = ins.location or (0, 0)
         file = self.module.module.files.get(number, "")
         site = self.module.sites.site(file, line, ins.line, ins.opcode, flags)
         indices = (f"i32 {self.hidden(f'{name}.{axis}')}" for name in ("tid", "ctaid") for axis in "xyz")

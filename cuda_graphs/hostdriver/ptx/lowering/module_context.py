@@ -24,8 +24,8 @@ class ModuleContext:
     def __init__(self, module: Module, wants: Wants = NOTHING):
         self.module = module
         self.wants = wants
-        self.facts = call_graph.gather(module)
-        self.layout = Layout(module, self.facts)
+        self.call_graph = call_graph.summarise(module)
+        self.layout = Layout(module, self.call_graph)
         self.declarations: dict[str, str] = {}
         self.services = ServiceCalls()
         self.prelude = Prelude(self.declarations, self.services, ordered=wants.order)
@@ -47,7 +47,7 @@ class ModuleContext:
         function = self.function(name)
         if function is None or function.body is None:
             return None
-        found = self.facts[function.name]
+        found = self.call_graph[function.name]
         if function.is_entry:
             raise invalid_ptx(f"line {function.line}: the address of the kernel `{name}` is not supported")
         if found.barrier or found.exits:

@@ -51,31 +51,31 @@ class Prelude:
         self.functions["blocks"] = blocks.text()
         return "blocks"
 
-    def next_inside(self) -> str:
-        """Returns the name of the function that finds the next run of inside threads of a row (bounds_guard.py)."""
-        self.functions["inside.next"] = bounds_guard.NEXT
-        return "inside.next"
+    def next_in_bounds(self) -> str:
+        """Returns the name of the function that finds the next threads in bounds of a row (bounds_guard.py)."""
+        self.functions["bounds.next"] = bounds_guard.NEXT
+        return "bounds.next"
 
-    def frame(self, gated: bool) -> str:
+    def frame(self, divergent: bool) -> str:
         """Returns the name of the function that returns the frame of a resumable thread (thread_scheduling.py)."""
-        name = "frame" + ".gated" * gated
+        name = "frame" + ".divergent" * divergent
         if name not in self.functions:
-            self.functions[name] = thread_scheduling.frame(self.services, name, gated=gated)
-            if gated:
+            self.functions[name] = thread_scheduling.frame(self.services, name, divergent=divergent)
+            if divergent:
                 self.functions |= barrier_state.FUNCTIONS
                 self.declare("llvm.memset.p0.i64", "void", ("ptr", "i8", "i64", "i1"))
         return name
 
-    def rounds(self, gated: bool, clustered: bool) -> str:
+    def scheduler(self, divergent: bool, clustered: bool) -> str:
         """Returns the name of the function that runs blocks of resumable threads (thread_scheduling.py)."""
-        name = "rounds" + ".gated" * gated + ".clustered" * clustered
+        name = "schedule" + ".divergent" * divergent + ".clustered" * clustered
         if name not in self.functions:
             self.declare("llvm.coro.resume", "void", ("ptr",))
             self.declare("llvm.coro.done", "i1", ("ptr",))
-            if gated:
+            if divergent:
                 self.declare("sched_yield", "i32", ())
-            self.functions[name] = thread_scheduling.text(
-                self.services, name, gated=gated, clustered=clustered, ordered=self.ordered
+            self.functions[name] = thread_scheduling.scheduler(
+                self.services, name, divergent=divergent, clustered=clustered, ordered=self.ordered
             )
         return name
 
@@ -102,22 +102,22 @@ class Prelude:
         self.functions |= clusters.FUNCTIONS
         return f"cluster.{name}"
 
-    def alone(self) -> str:
+    def no_cluster(self) -> str:
         """Returns the name of a zero cgh_together, for launches without a cgh_together."""
-        self.functions["alone"] = (
-            f"@alone = internal constant [{TOGETHER_BYTES} x i8] zeroinitializer, align 8"
+        self.functions["no.cluster"] = (
+            f"@no.cluster = internal constant [{TOGETHER_BYTES} x i8] zeroinitializer, align 8"
         )
-        return "alone"
+        return "no.cluster"
 
     def mbarrier(self) -> str:
         """Returns the name of the function that changes an mbarrier object (mbarriers.py)."""
         self.functions["mbarrier.update"] = mbarriers.UPDATE
         return "mbarrier.update"
 
-    def gate(self, name: str) -> str:
+    def barrier(self, name: str) -> str:
         """Returns the name of a function for barriers (barrier_arrivals.py)."""
         self.functions |= barrier_arrivals.FUNCTIONS
-        return f"gate.{name}"
+        return f"barrier.{name}"
 
     def interpolator(self, name: str) -> str:
         """Returns the name of a function of a GPU's special function unit (interpolator.py)."""

@@ -31,15 +31,15 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
     elif kind == "red":
         _reduce(f, op, *operands)
     else:
-        _meet(f, kind, operands)
+        _synchronise(f, kind, operands)
 
 
-def _meet(f: FunctionLowering, kind: str, operands: tuple) -> None:
+def _synchronise(f: FunctionLowering, kind: str, operands: tuple) -> None:
     """Lowers `sync a{, b}` and `arrive a, b`."""
     if len(operands) not in (1, 2) or (kind == "arrive" and len(operands) != 2):
         raise f.fail("the number of operands is wrong")
-    if not f.gated:
-        warp.stop(f)  # the entry resumes all threads in turn
+    if not f.divergent:
+        warp.yield_once(f)  # the entry resumes all threads in turn
         return
     number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:])
     came = _arrive(f, number, needed, "0")
@@ -58,12 +58,12 @@ def _needed(f: FunctionLowering, operands: tuple) -> str:
 
 
 def _arrive(f: FunctionLowering, number: str, needed: str, vote: str) -> str:
-    name = f.module.prelude.gate("arrive")
-    return f.let(f"call i32 @{name}(ptr %gate, i32 {number}, i32 {needed}, i32 {vote})")
+    name = f.module.prelude.barrier("arrive")
+    return f.let(f"call i32 @{name}(ptr %barriers, i32 {number}, i32 {needed}, i32 {vote})")
 
 
 def _wait(f: FunctionLowering, number: str, needed: str, came: str) -> None:
-    asked = f"@{f.module.prelude.gate('ready')}(ptr %gate, i32 {number}, i32 {needed}, i32 {came})"
+    asked = f"@{f.module.prelude.barrier('ready')}(ptr %barriers, i32 {number}, i32 {needed}, i32 {came})"
     warp.wait_until(f, lambda: f.let(f"call i1 {asked}"))
 
 
@@ -75,7 +75,7 @@ def _reduce(f: FunctionLowering, op: Op, target: object, *operands: object) -> N
     number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:-1])
     came = _arrive(f, number, needed, f.let(f"zext i1 {_flag(f, operands[-1])} to i32"))
     _wait(f, number, needed, came)
-    both = f.let(f"call i32 @{f.module.prelude.gate('result')}(ptr %gate, i32 {number}, i32 {came})")
+    both = f.let(f"call i32 @{f.module.prelude.barrier('result')}(ptr %barriers, i32 {number}, i32 {came})")
     yes, all_ = f.let(f"and i32 {both}, 65535"), f.let(f"lshr i32 {both}, 16")
     if kind == "popc":
         f.write(target, yes, "i32")

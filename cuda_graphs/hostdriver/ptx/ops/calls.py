@@ -58,7 +58,7 @@ def _call_by_name(f: FunctionLowering, name: str, results: tuple, args: tuple) -
             raise f.fail(f"the function `{name}` is not available")
         service(f, results, args)
         return
-    found = f.module.facts[function.name]
+    found = f.module.call_graph[function.name]
     if found.barrier or found.exits:
         _inline(f, function, results, args)
     else:

@@ -28,7 +28,7 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
         return
 
     def is_over() -> str:
-        warp.note(f, YIELDED)  # other blocks run on other OS threads
+        warp.record_progress(f, YIELDED)  # other blocks run on other OS threads
         came_now = f.let(f"load i64, ptr {came}")
         return f.let(f"call i1 @{functions.cluster('ready')}(ptr {together(f)}, i64 {came_now})")
 

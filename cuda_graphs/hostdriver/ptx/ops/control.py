@@ -19,10 +19,10 @@ def branch(f: FunctionLowering, op: Op, operands: tuple) -> None:
     target = f.branch_target(operands[0].name, ins.scopes)
     if ins is f.never_taken:
         return
-    polls = f.gated and ins in f.module.facts[f.frame.function.name].polls
+    polls = f.divergent and ins in f.module.call_graph[f.frame.function.name].polls
     if ins.guard is None:
         if polls:
-            warp.let_others_run(f)
+            warp.yield_while_polling(f)
         f.jump(target)
         f.start_unreachable()
         return
@@ -32,7 +32,7 @@ def branch(f: FunctionLowering, op: Op, operands: tuple) -> None:
     f.jump_if(condition, *((follow, taken) if ins.negated else (taken, follow)))
     if polls:
         f.start(again)
-        warp.let_others_run(f)
+        warp.yield_while_polling(f)
         f.jump(target)
     f.start(follow)
 
@@ -101,7 +101,7 @@ def sleep(f: FunctionLowering, op: Op, operands: tuple) -> None:
     f.lines.append(f.module.services.call(now, "globaltimer", "i64", ""))
     span = f.let(f"zext i32 {f.read(operands[0], 'i32')} to i64")
     end = f.let(f"add i64 {now}, {span}")
-    warp.let_others_run(f)
+    warp.yield_while_polling(f)
     f.lines.append(f.module.services.call("", "sleep_until", "void", f"i64 {end}"))
 
 

@@ -110,7 +110,7 @@ def _wait(
     f.write(done, is_over(), "i1")
     f.jump_if(f.read(done, "i1"), go_on, ask)
     f.start(ask)
-    warp.let_others_run(f)
+    warp.yield_while_polling(f)
     f.write(done, is_over(), "i1")
     f.jump(go_on)
     f.start(go_on)

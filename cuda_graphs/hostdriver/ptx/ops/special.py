@@ -78,7 +78,7 @@ def _grid_words(shift: int) -> Callable[[FunctionLowering], tuple[str, str]]:
     def read(f: FunctionLowering) -> tuple[str, str]:
         at = f.let(f"getelementptr i8, ptr {f.hidden('launch')}, i64 {TOGETHER_AT}")
         together = f.let(f"load ptr, ptr {at}")
-        nothing = f"@{f.module.prelude.alone()}"
+        nothing = f"@{f.module.prelude.no_cluster()}"
         is_alone = f.let(f"icmp eq ptr {together}, null")
         words = f.let(f"load ptr, ptr {f.let(f'select i1 {is_alone}, ptr {nothing}, ptr {together}')}")
         half = f.let(f"lshr i64 {f.let(f'ptrtoint ptr {words} to i64')}, {shift}")

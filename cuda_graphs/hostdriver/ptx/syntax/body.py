@@ -61,7 +61,7 @@ class BodyParser:
         self.scopes = [Scope(0)]
         self.scope_path: tuple[int, ...] = (0,)
         self.count = 0
-        self.place: tuple[int, int] | None = None
+        self.location: tuple[int, int] | None = None
         for variable in function.params + function.returns:
             if variable.space == "reg":
                 function.register_params[variable.name] = Register(variable.name, variable.type)
@@ -135,7 +135,7 @@ class BodyParser:
         cursor = self.cursor
         file, *line = (token.text for token in cursor.tokens[cursor.at + 1 : cursor.at + 3])
         if file.isdecimal() and line and line[0].isdecimal():
-            self.place = (int(file), int(line[0]))
+            self.location = (int(file), int(line[0]))
         cursor.skip_line()
 
     def _registers(self) -> None:
@@ -212,7 +212,7 @@ class BodyParser:
                 cursor.expect(";")
                 break
         return Instruction(
-            token.line, guard, negated, token.text, tuple(operands), self.scope_path, self.place
+            token.line, guard, negated, token.text, tuple(operands), self.scope_path, self.location
         )
 
     def _operand(self) -> object:

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
-from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.passes.gather_atomics import neutral
 from cuda_graphs.compiler.passes.mark_bins import BIN_BYTES
+
+from .emitter import Emitter
+from .notation import llvm_type, number
 
 REPAYS = 4  # iterations per bin that pay for its initialisation and final addition
 
