@@ -16,6 +16,7 @@ import ctypes
 import mmap
 import struct
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
 __all__ = ["LinkedObject", "is_linkable"]
@@ -37,7 +38,17 @@ WORD = struct.Struct("<Q")
 
 MOST = 1 << 30  # the most bytes of a linked object in memory
 
-libc, libm = ctypes.CDLL(None, use_errno=True), ctypes.CDLL("libm.so.6")
+# Libraries whose functions code may call: those of the process, libm, and GCC's library. From the latter (since GCC 12)
+# CPUs without F16C take the conversions of f16.
+LIBRARIES = (None, "libm.so.6", "libgcc_s.so.1")
+
+
+@cache
+def _library(name: str | None) -> ctypes.CDLL:
+    return ctypes.CDLL(name, use_errno=True)
+
+
+libc = _library(None)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
@@ -228,9 +239,9 @@ def _failed(what: str) -> RuntimeError:
 
 
 def _in_process(name: str) -> int:
-    for library in (libc, libm):
+    for library in LIBRARIES:
         try:
-            return int(ctypes.cast(library[name], ctypes.c_void_p).value or 0)
-        except AttributeError:
+            return int(ctypes.cast(_library(library)[name], ctypes.c_void_p).value or 0)
+        except (AttributeError, OSError):
             continue
     raise RuntimeError(f"the object uses {name}, which is not defined in this process")

@@ -8,6 +8,7 @@ import ctypes
 import random
 import struct
 
+import numpy as np
 import pytest
 
 from cuda_graphs.native import linker, llvm
@@ -137,3 +138,42 @@ def test_damage_anywhere_in_the_tables_ends_in_code_or_in_an_error(image):
             changed[chosen.randrange(table, len(image))] = chosen.randrange(256)
         with contextlib.suppress(RuntimeError):
             linker.LinkedObject(bytes(changed), IMPORTS).close()
+
+
+HALVES = """
+define float @widen(i16 %bits) {
+  %half = bitcast i16 %bits to half
+  %wide = fpext half %half to float
+  ret float %wide
+}
+define i16 @from_float(float %x) {
+  %half = fptrunc float %x to half
+  %bits = bitcast half %half to i16
+  ret i16 %bits
+}
+define i16 @from_double(double %x) {
+  %half = fptrunc double %x to half
+  %bits = bitcast half %half to i16
+  ret i16 %bits
+}
+"""
+
+
+def test_conversions_of_f16_are_linked_for_a_cpu_without_f16c(monkeypatch):
+    monkeypatch.setattr(llvm, "this_cpu", lambda: llvm.cpu_machine("x86-64-v2", "-f16c"))
+    assert "__extendhfsf2" in llvm.assembly(HALVES)
+    code = LoadedCode(llvm.object_code(HALVES), ["widen", "from_float", "from_double"])
+    widen = function(code, "widen", ctypes.c_float, ctypes.c_uint16)
+    narrow = function(code, "from_float", ctypes.c_uint16, ctypes.c_float)
+    narrow_double = function(code, "from_double", ctypes.c_uint16, ctypes.c_double)
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    halves = halves[~np.isnan(halves)]
+    assert [widen(int(each)) for each in halves.view(np.uint16)] == halves.astype(np.float32).tolist()
+    numbers = np.random.default_rng(5).standard_normal(1000) * 10.0 ** np.arange(-8, 12).repeat(50)
+    with np.errstate(over="ignore"):
+        assert [narrow(each) for each in numbers.astype("f")] == [
+            int(each) for each in numbers.astype("f").astype(np.float16).view(np.uint16)
+        ]
+        assert [narrow_double(each) for each in numbers] == [
+            int(each) for each in numbers.astype(np.float16).view(np.uint16)
+        ]

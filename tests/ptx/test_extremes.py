@@ -36,10 +36,10 @@ TYPES = {
 INTEGERS = np.array([0, 1, -1, 2, -1000], np.int32)
 
 
-def use(cpu, monkeypatch, kind):
-    """Make code for a CPU. Conversions of f16 are instructions (F16C) or calls, which the linker does not offer."""
+def use(cpu, monkeypatch):
+    """Make code for a CPU. Conversions of f16 are instructions (F16C) or calls of libgcc."""
     if cpu != "host":
-        machine = llvm.cpu_machine(cpu, "+f16c" if kind == "f16" else "")
+        machine = llvm.cpu_machine(cpu, "")
         monkeypatch.setattr(llvm, "this_cpu", lambda: machine)
 
 
@@ -93,7 +93,7 @@ def agree(kind, found, wanted):
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("cpu", CPUS)
 def test_pairs_of_numbers_and_nans_have_the_extreme_of_the_isa(kind, sources, cpu, monkeypatch):
-    use(cpu, monkeypatch, kind)
+    use(cpu, monkeypatch)
     _, dtype, hazards = TYPES[kind]
     pools = [hazards if source == "memory" else INTEGERS for source in sources]
     pairs = list(itertools.product(*pools))
@@ -137,7 +137,7 @@ again:
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 @pytest.mark.parametrize("cpu", CPUS)
 def test_loops_over_an_array_find_its_extreme(kind, operation, cpu, monkeypatch):
-    use(cpu, monkeypatch, kind)
+    use(cpu, monkeypatch)
     _, dtype, hazards = TYPES[kind]
     program, random = load(reduction(kind, operation)), np.random.default_rng(3)
     zeros_and_nans = np.asarray(hazards)[:3]
