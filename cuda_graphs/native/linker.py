@@ -1,11 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Links an ELF object for x86-64 into this process (System V ABI, AMD64 supplement, 4.4). Code from disk thus runs
-without LLVM, whose library takes longer to load than everything else.
+"""Links an ELF object for x86-64 into this process (System V ABI, AMD64 supplement, 4.4), without LLVM.
+
+LLVM's library takes longer to load than all else in a first call whose code comes from the disk cache. The first call
+of a saxpy kernel takes 23.5 ms of CPU time with this linker (22.7 to 24.3), and 44.4 ms (42.6 to 46.2) if llvmlite is
+imported and JITLink links the same object: medians of 11 processes each, Intel Xeon, 2 cores, LLVM of llvmlite 0.50,
+2026-11-23. Besides, a damaged object is an error here; LLVM ends the process.
 
 Objects are compiled with the large code model and without position independence (llvm.CODE_MODEL). Their only
 relocations are 64-bit addresses, which may be anywhere, so linking copies sections and adds addresses. Unwind tables
 are left out: nothing unwinds through generated code, and services leave it by longjmp (image_loader.h).
+
+Host code of a graph that is saved for a C runtime is another case: an ELF shared object, which the system's loader
+opens (dlopen). It needs position-independent code, and a linker such as ld, which writes a file. This linker writes
+none, and needs neither.
 
 Anything else in an object raises an error. Lengths and offsets from the object are checked before use.
 """
