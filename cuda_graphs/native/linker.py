@@ -99,11 +99,11 @@ class LinkedObject:
         self.address = self.size = 0
         try:
             sections, symbols = _read(image)
-            places, self.size, spans = _places(sections)
+            offsets, self.size, spans = _layout(sections)
             self.address = _memory(self.size)
-            self._copy(image, sections, places)
-            values = [self._value(symbol, places, imports) for symbol in symbols]
-            self._relocate(image, sections, places, values)
+            self._copy(image, sections, offsets)
+            values = [self._value(symbol, offsets, imports) for symbol in symbols]
+            self._relocate(image, sections, offsets, values)
         except (struct.error, IndexError, KeyError, ValueError, OverflowError) as error:
             self.close()
             raise RuntimeError(f"the object is damaged ({type(error).__name__}: {error})") from None
@@ -124,16 +124,16 @@ class LinkedObject:
         """Return the address of an exported symbol."""
         return self.exports[symbol]
 
-    def _copy(self, image: bytes, sections: list[Section], places: dict[int, int]) -> None:
-        for number, place in places.items():
+    def _copy(self, image: bytes, sections: list[Section], offsets: dict[int, int]) -> None:
+        for number, place in offsets.items():
             section = sections[number]
             if section.type != NOBITS:
                 ctypes.memmove(self.address + place, _content(image, section), section.size)
 
-    def _value(self, symbol: Symbol, places: dict[int, int], imports: Mapping[str, int]) -> int | None:
+    def _value(self, symbol: Symbol, offsets: dict[int, int], imports: Mapping[str, int]) -> int | None:
         """Return the address of a symbol, or None if no relocation can refer to it."""
-        if symbol.section in places:
-            return self.address + places[symbol.section] + symbol.value
+        if symbol.section in offsets:
+            return self.address + offsets[symbol.section] + symbol.value
         if symbol.section == ABSOLUTE:
             return symbol.value
         if symbol.section != UNDEFINED or not symbol.name:
@@ -141,12 +141,12 @@ class LinkedObject:
         return imports[symbol.name] if symbol.name in imports else _in_process(symbol.name)
 
     def _relocate(
-        self, image: bytes, sections: list[Section], places: dict[int, int], values: list[int | None]
+        self, image: bytes, sections: list[Section], offsets: dict[int, int], values: list[int | None]
     ) -> None:
         for section in sections:
-            if section.type != RELA or section.info not in places:
+            if section.type != RELA or section.info not in offsets:
                 continue
-            place, size = places[section.info], sections[section.info].size
+            place, size = offsets[section.info], sections[section.info].size
             for offset, info, addend in RELOCATION.iter_unpack(_content(image, section)):
                 value = values[info >> 32]
                 if info & 0xFFFFFFFF != R_X86_64_64 or value is None or offset + WORD.size > size:
@@ -206,9 +206,9 @@ PROTECTIONS = (
 )
 
 
-def _places(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
+def _layout(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
     """Return (offset of each section, bytes of all, spans of equal protection). Each page has one protection."""
-    places: dict[int, int] = {}
+    offsets: dict[int, int] = {}
     spans: list[Span] = []
     end = 0
     for kind, protection in PROTECTIONS:
@@ -224,14 +224,14 @@ def _places(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
             if align & (align - 1) or align > mmap.PAGESIZE or section.size > MOST:
                 raise RuntimeError(f"section {section.name} has an unsupported alignment or size")
             end = -(-end // align) * align
-            places[number] = end
+            offsets[number] = end
             end += section.size
         end = -(-end // mmap.PAGESIZE) * mmap.PAGESIZE
         if end > begin:
             spans.append((begin, end, protection))
     if end > MOST:
         raise RuntimeError("the object is too large")
-    return places, end, spans
+    return offsets, end, spans
 
 
 def _memory(size: int) -> int:

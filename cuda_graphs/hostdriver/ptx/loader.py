@@ -180,7 +180,7 @@ def _check_parts(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     from . import units
 
     with _nesting():
-        units.check(_text(image))
+        units.check_parts(_text(image))
     return _load_ptx(b".version 8.0 .target sm_50 .address_size 64", wants)
 
 

@@ -18,7 +18,7 @@ from cuda_graphs.hostdriver.ptx.lowering.function import FunctionLowering, locat
 from cuda_graphs.hostdriver.ptx.lowering.instrumentation import NOTHING, Wants
 from cuda_graphs.hostdriver.ptx.lowering.module_context import ModuleContext, quoted
 from cuda_graphs.hostdriver.ptx.lowering.services import TABLE
-from cuda_graphs.hostdriver.ptx.lowering.table import Refused, check
+from cuda_graphs.hostdriver.ptx.lowering.table import Refused, decode_instruction
 from cuda_graphs.hostdriver.ptx.ops import load_all
 from cuda_graphs.hostdriver.ptx.ops.calls import result_type, scalar_type
 from cuda_graphs.hostdriver.ptx.syntax import limits
@@ -75,7 +75,7 @@ def check_instructions(module: Module) -> None:
         for statement in function.body or ():
             if isinstance(statement, Instruction):
                 try:
-                    check(statement)
+                    decode_instruction(statement)
                 except Refused as refused:
                     raise located(function, statement, str(refused)) from None
 

@@ -61,7 +61,7 @@ def parse(text: str) -> Module:
     return merged
 
 
-def check(text: str) -> None:
+def check_parts(text: str) -> None:
     """Raises ImageError if one of the texts is invalid by itself, or if two of them conflict."""
     units = _split(text, HEAD + "parts")
     if not all(unit.text.lstrip().startswith(("//", "/*", ".version")) for unit in units):

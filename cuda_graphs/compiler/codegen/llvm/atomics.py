@@ -9,7 +9,7 @@ from cuda_graphs.compiler.ir.scalars import is_small
 
 from .values import ValueEmitter
 
-__all__ = ["atomic", "plain"]
+__all__ = ["atomic", "non_atomic"]
 
 # kind of atomic -> instruction by the kind of the type. Without an entry, the atomic is a loop around cmpxchg.
 ATOMIC = {
@@ -34,10 +34,10 @@ def atomic(e: ValueEmitter, what: ir.Atomic, kind: str, pointer: str, at: str, v
     instruction = ATOMIC.get(what.kind, {}).get(what.type.kind)
     if instruction is not None and (not is_small(what.type) or what.kind == "exchange"):
         return e.let(f"atomicrmw {instruction} {pointer} {at}, {kind} {value}{scope} monotonic")
-    return retried(e, what, kind, pointer, at, value)
+    return cmpxchg_loop(e, what, kind, pointer, at, value)
 
 
-def plain(e: ValueEmitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
+def non_atomic(e: ValueEmitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
     """Emit the operation without atomicity, for memory of one thread at a time.
 
     The accesses have no parallel metadata, as iterations share the memory.
@@ -61,7 +61,7 @@ def plain(e: ValueEmitter, what: ir.Atomic, kind: str, pointer: str, at: str, va
     return old
 
 
-def retried(e: ValueEmitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
+def cmpxchg_loop(e: ValueEmitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
     """Emit an operation that no machine has as an atomic: retry cmpxchg until no other thread interferes."""
     bits = f"i{8 * what.type.size}"
     scope, last = e.target.atomic_scope(), e.slot(bits)

@@ -197,7 +197,7 @@ class Emitter(ValueEmitter):
         """Emit an atomic on an address; return the register of the previous value. Values are as in memory."""
         assert isinstance(atomic.array, ir.Array)
         alone = atomic.array.space is ir.Space.SHARED and self.schedule is not None and self.schedule.alone
-        change = atomics.plain if alone or atomic.array in self.private else atomics.atomic
+        change = atomics.non_atomic if alone or atomic.array in self.private else atomics.atomic
         return change(self, atomic, kind, self.pointer(atomic.array), at, value)
 
     def get(self, get: ir.Get) -> None:

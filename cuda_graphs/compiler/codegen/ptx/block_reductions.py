@@ -25,14 +25,14 @@ from cuda_graphs.compiler.passes.demote_atomics import ROWS
 from cuda_graphs.compiler.passes.gather_atomics import JOINED, neutral
 
 from .grid_stride import strided
-from .warp_exchange import FULL, GpuWarp, when
+from .warp_exchange import FULL, GpuWarp, emit_if
 
 __all__ = ["add_sums", "with_block_bins"]
 
 SHARED = " addrspace(3)"
 
 
-def memory(e: Emitter, name: str, kind: str) -> str:
+def shared_memory(e: Emitter, name: str, kind: str) -> str:
     """Declare shared memory of the block; return its LLVM name."""
     e.declare(f"@{name}", f"@{name} = internal addrspace(3) global {kind} undef, align 16")
     return f"@{name}"
@@ -54,7 +54,7 @@ def add_sums(e: Emitter, task: ir.Task, sums: list[ir.If], capability: int) -> N
 def join(e: Emitter, name: str, sums: list[ir.If], capability: int) -> None:
     """Emit the join of sums over the block if all its warps are full, else one atomic for each thread."""
 
-    def alone() -> None:
+    def per_thread() -> None:
         e.block(ir.Block(list(sums)))
 
     lanes = GpuWarp(e, capability)
@@ -62,7 +62,7 @@ def join(e: Emitter, name: str, sums: list[ir.If], capability: int) -> None:
     whole = e.let(f"icmp eq i32 {e.let(f'and i32 {threads}, {WARP - 1}')}, 0")
     block_sums = [_BlockSum(e, lanes, f"{name}_sum{i}", each) for i, each in enumerate(sums)]
 
-    def together() -> None:
+    def per_block() -> None:
         warp, lane = lanes.warp(), lanes.lane()
         first = e.let(f"icmp eq i32 {lane}, 0")
         for each in block_sums:
@@ -74,9 +74,9 @@ def join(e: Emitter, name: str, sums: list[ir.If], capability: int) -> None:
             for each in block_sums:
                 each.reduce_block(lane, warps, first)
 
-        when(e, e.let(f"icmp eq i32 {warp}, 0"), first_warp)
+        emit_if(e, e.let(f"icmp eq i32 {warp}, 0"), first_warp)
 
-    branch(e, whole, together, alone)
+    branch(e, whole, per_block, per_thread)
 
 
 class _BlockSum:
@@ -90,8 +90,8 @@ class _BlockSum:
         self.type = self.atomic.type
         self.t = llvm_type(self.type)
         self.identity = number(neutral(self.atomic.kind, self.type).value, self.type)
-        self.values = memory(e, f"{name}_values", f"[{WARP} x {self.t}]")
-        self.flags = memory(e, f"{name}_flags", f"[{WARP} x i32]")
+        self.values = shared_memory(e, f"{name}_values", f"[{WARP} x {self.t}]")
+        self.flags = shared_memory(e, f"{name}_flags", f"[{WARP} x i32]")
 
     def element(self, array: str, kind: str, at: str) -> str:
         return self.e.let(f"getelementptr inbounds [{WARP} x {kind}], ptr{SHARED} {array}, i32 0, i32 {at}")
@@ -112,7 +112,7 @@ class _BlockSum:
             e.line(f"store {self.t} {value}, ptr{SHARED} {self.element(self.values, self.t, warp)}")
             e.line(f"store i32 {some}, ptr{SHARED} {self.element(self.flags, 'i32', warp)}")
 
-        when(e, first, leave)
+        emit_if(e, first, leave)
 
     def reduce_block(self, lane: str, warps: str, first: str) -> None:
         """Emit the join in the first warp, where each lane stands for a warp, and the atomic."""
@@ -131,7 +131,7 @@ class _BlockSum:
             assert isinstance(atomic.array, ir.Array)
             e.emit_atomic(atomic, *e.address(atomic.array, atomic.index), value)
 
-        when(e, e.let(f"and i1 {first}, {contributed}"), add)
+        emit_if(e, e.let(f"and i1 {first}, {contributed}"), add)
 
 
 # Bins
@@ -155,7 +155,7 @@ def with_block_bins(
         for i, ((array, atomic), count) in enumerate(counts.items())
     ]
 
-    def own() -> None:
+    def with_bins() -> None:
         for each in bins:
             strided(e, thread, threads, each.count, each.clear)
         lanes.wait()
@@ -168,7 +168,7 @@ def with_block_bins(
         for each in bins:
             strided(e, thread, threads, each.count, each.add)
 
-    branch(e, pays(e, counts, e.let(f"udiv i64 {total}, {blocks}")), own, run)
+    branch(e, pays(e, counts, e.let(f"udiv i64 {total}, {blocks}")), with_bins, run)
 
 
 class _Bins:
@@ -177,7 +177,7 @@ class _Bins:
     def __init__(self, e: Emitter, name: str, array: ir.Array, atomic: ir.Atomic, count: str) -> None:
         self.e, self.array, self.atomic, self.count = e, array, atomic, count
         self.t = llvm_type(array.element)
-        self.memory = memory(e, name, f"[{capacity(array)} x {self.t}]")
+        self.memory = shared_memory(e, name, f"[{capacity(array)} x {self.t}]")
 
     def element(self, at: str) -> str:
         return self.e.let(f"getelementptr inbounds {self.t}, ptr{SHARED} {self.memory}, i64 {at}")

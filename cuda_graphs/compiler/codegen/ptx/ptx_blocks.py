@@ -20,7 +20,7 @@ from cuda_graphs.compiler.ir.collectives import COLLECTIVES, WARP, Row
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, i64
 
 from .grid_stride import strided
-from .warp_exchange import FULL, GpuWarp, when
+from .warp_exchange import FULL, GpuWarp, emit_if
 
 __all__ = ["GpuBlockLoop"]
 
@@ -182,19 +182,19 @@ class GpuBlockLoop(BlockLoop):
         memory, stored = self.memory("exchange", EXCHANGE), "i8" if type == bool_ else llvm_type(type)
         warps = -(-self.loop.blocks // WARP)
 
-        def place(at: str) -> str:
+        def element(at: str) -> str:
             return e.let(f"getelementptr inbounds {EXCHANGE}, ptr addrspace(3) {memory}, i32 0, i32 {at}")
 
         def write(at: str, found: str) -> None:
             found = e.let(f"zext i1 {found} to i8") if type == bool_ else found
-            e.line(f"store {stored} {found}, ptr addrspace(3) {place(at)}, align {i64.size}")
+            e.line(f"store {stored} {found}, ptr addrspace(3) {element(at)}, align {i64.size}")
 
         def read(at: str) -> str:
-            found = e.let(f"load {stored}, ptr addrspace(3) {place(at)}, align {i64.size}")
+            found = e.let(f"load {stored}, ptr addrspace(3) {element(at)}, align {i64.size}")
             return e.let(f"icmp ne i8 {found}, 0") if type == bool_ else found
 
         first = e.let(f"icmp eq i32 {lane}, 0")
-        when(e, first, lambda: write(warp, value))
+        emit_if(e, first, lambda: write(warp, value))
         self.lanes.wait()
 
         def first_warp() -> None:
@@ -203,8 +203,8 @@ class GpuBlockLoop(BlockLoop):
             t = llvm_type(type)
             found = e.let(f"select i1 {there}, {t} {found}, {t} {identity(row, type)}")
             found = self.lanes.reduced(row.combine, type, found, identity(row, type), FULL)
-            when(e, first, lambda: write(str(WARP), found))
+            emit_if(e, first, lambda: write(str(WARP), found))
 
-        when(e, e.let(f"icmp eq i32 {warp}, 0"), first_warp)
+        emit_if(e, e.let(f"icmp eq i32 {warp}, 0"), first_warp)
         self.lanes.wait()
         return read(str(WARP))

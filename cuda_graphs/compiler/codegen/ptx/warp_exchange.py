@@ -14,7 +14,7 @@ from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.compiler.ir.types import ScalarType, bool_
 
-__all__ = ["FULL", "GpuWarp", "when"]
+__all__ = ["FULL", "GpuWarp", "emit_if"]
 
 FULL = "-1"  # the mask of all lanes
 REDUX_SINCE = 80  # architectures with redux.sync
@@ -88,7 +88,7 @@ class GpuWarp:
         self.e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
 
 
-def when(e: Emitter, condition: str, body: Callable[[], None]) -> None:
+def emit_if(e: Emitter, condition: str, body: Callable[[], None]) -> None:
     """Emit the code of `body` under a condition."""
     inside, end = e.label("when"), e.label("end")
     e.jump_if(condition, inside, end)

@@ -67,13 +67,15 @@ class VectorEmitter(Emitter):
         self.vectors = {}
         self.wide[vectorisation.index] = first
         numbers = ", ".join(f"i64 {lane}" for lane in range(self.width))
-        wide = self.let(f"add nsw {self.of(i64)} {self.splat('i64', first)}, <{numbers}>")
+        wide = self.let(f"add nsw {self.vector_type(i64)} {self.splat('i64', first)}, <{numbers}>")
         narrow = wide
         if vectorisation.index.type.bits != 64:
-            narrow = self.let(f"trunc {self.of(i64)} {wide} to {self.of(vectorisation.index.type)}")
+            narrow = self.let(
+                f"trunc {self.vector_type(i64)} {wide} to {self.vector_type(vectorisation.index.type)}"
+            )
         self.vectors[vectorisation.index] = narrow
         if leaves_early(loop):
-            b = self.of(bool_)
+            b = self.vector_type(bool_)
             self.masked_loops.append((self.slot(b), self.slot(b)))
             self.line(f"store {b} {ALL}, ptr {self.masked_loops[-1][0]}")
             self.masked_body(loop.body)
@@ -84,7 +86,7 @@ class VectorEmitter(Emitter):
 
     # Vectors
 
-    def of(self, type: ScalarType) -> str:
+    def vector_type(self, type: ScalarType) -> str:
         """Return the vector type of an element type."""
         return f"<{self.width} x {llvm_type(type)}>"
 
@@ -109,18 +111,18 @@ class VectorEmitter(Emitter):
         if value.type.bits == 64:
             return found
         extend = "sext" if value.type.kind == "int" else "zext"
-        return self.let(f"{extend} {self.of(value.type)} {found} to {self.of(i64)}")
+        return self.let(f"{extend} {self.vector_type(value.type)} {found} to {self.vector_type(i64)}")
 
     def any(self, mask: str) -> str:
         """Emit the test whether a mask has a lane; return its name."""
-        return self.call(f"llvm.vector.reduce.or.v{self.width}i1", "i1", [(self.of(bool_), mask)])
+        return self.call(f"llvm.vector.reduce.or.v{self.width}i1", "i1", [(self.vector_type(bool_), mask)])
 
     def mask_and(self, mask: str, other: str) -> str:
-        return other if mask in ("", ALL) else self.let(f"and {self.of(bool_)} {mask}, {other}")
+        return other if mask in ("", ALL) else self.let(f"and {self.vector_type(bool_)} {mask}, {other}")
 
     def mask_and_not(self, mask: str, other: str) -> str:
         """Return the lanes of `mask` that are not in `other`."""
-        return self.mask_and(mask, self.let(f"xor {self.of(bool_)} {other}, {ALL}"))
+        return self.mask_and(mask, self.let(f"xor {self.vector_type(bool_)} {other}, {ALL}"))
 
     def vector_op(self, op: ir.Op) -> str:
         row, kinds = OPS[op.name], tuple(arg.type for arg in op.args)
@@ -131,7 +133,12 @@ class VectorEmitter(Emitter):
             return sines.call(self, template[1:], self.width, args[0])
         if template.startswith("@"):
             return EMITTERS[template[1:]](self, operand, op.type, args)
-        names = {"t": self.of(operand), "e": llvm_type(operand), "b": self.of(bool_), "r": self.of(op.type)}
+        names = {
+            "t": self.vector_type(operand),
+            "e": llvm_type(operand),
+            "b": self.vector_type(bool_),
+            "r": self.vector_type(op.type),
+        }
         text = template.format(*args, s=self.suffix(operand), f=self.fast, **names)
         if "@llvm." in text:
             self.declare_for(text)
@@ -194,10 +201,10 @@ class VectorEmitter(Emitter):
 
     def add_to_sum(self, op: ir.Op) -> None:
         """Emit the lanes' contributions to a sum over all iterations."""
-        type, v, each = op.type, self.of(op.type), self.vector(op.args[1])
+        type, v, each = op.type, self.vector_type(op.type), self.vector(op.args[1])
         identity = f"splat ({llvm_type(type)} {number(-0.0 if type.kind == 'float' else 0, type)})"
         if self.mask:
-            each = self.let(f"select {self.of(bool_)} {self.mask}, {v} {each}, {v} {identity}")
+            each = self.let(f"select {self.vector_type(bool_)} {self.mask}, {v} {each}, {v} {identity}")
         name, args = f"llvm.vector.reduce.add.{self.suffix(type)}", [(v, each)]
         if type.kind == "float":
             name = f"llvm.vector.reduce.fadd.{self.suffix(type)}"
@@ -209,7 +216,7 @@ class VectorEmitter(Emitter):
         if get not in self.varying:
             EMIT[ir.Get](self, get)
             return
-        self.vectors[get] = self.let(f"load {self.of(get.type)}, ptr {self.vector_slot(get.local)}")
+        self.vectors[get] = self.let(f"load {self.vector_type(get.type)}, ptr {self.vector_slot(get.local)}")
 
     def lanes_set(self, statement: ir.Set) -> None:
         local = statement.local
@@ -220,15 +227,15 @@ class VectorEmitter(Emitter):
         if local not in self.varying:
             EMIT[ir.Set](self, statement)
             return
-        v, at, found = self.of(local.type), self.vector_slot(local), self.vector(statement.value)
+        v, at, found = self.vector_type(local.type), self.vector_slot(local), self.vector(statement.value)
         if self.mask:
             old = self.let(f"load {v}, ptr {at}")
-            found = self.let(f"select {self.of(bool_)} {self.mask}, {v} {found}, {v} {old}")
+            found = self.let(f"select {self.vector_type(bool_)} {self.mask}, {v} {found}, {v} {old}")
         self.line(f"store {v} {found}, ptr {at}")
 
     def vector_slot(self, local: ir.Local) -> str:
         if local not in self.memory:
-            self.memory[local] = self.slot(self.of(local.type))
+            self.memory[local] = self.slot(self.vector_type(local.type))
         return self.memory[local]
 
     # Memory
@@ -241,19 +248,19 @@ class VectorEmitter(Emitter):
             if axis:
                 extent = self.extent(array, axis)
                 many = f"splat (i64 {extent})" if extent.isdigit() else self.splat("i64", extent)
-                scaled = self.let(f"mul nsw {self.of(i64)} {linear}, {many}")
-                part = self.let(f"add nsw {self.of(i64)} {scaled}, {part}")
+                scaled = self.let(f"mul nsw {self.vector_type(i64)} {linear}, {many}")
+                part = self.let(f"add nsw {self.vector_type(i64)} {scaled}, {part}")
             linear = part
         kind = llvm_type(array.element)
         base = f"{self.pointer(array)} {self.addresses[array]}"
-        return self.let(f"getelementptr inbounds {kind}, {base}, {self.of(i64)} {linear}")
+        return self.let(f"getelementptr inbounds {kind}, {base}, {self.vector_type(i64)} {linear}")
 
     def lanes_load(self, load: ir.Load) -> None:
         if load not in self.varying:
             EMIT[ir.Load](self, load)
             return
         assert self.vectorisation is not None
-        v, size, b = self.of(load.type), load.type.size, self.of(bool_)
+        v, size, b = self.vector_type(load.type), load.type.size, self.vector_type(bool_)
         name = f"{self.suffix(load.type)}"
         if is_contiguous(self.vectorisation, load):
             _, at = self.address(load.array, load.index)
@@ -280,7 +287,7 @@ class VectorEmitter(Emitter):
             else:
                 EMIT[ir.Store](self, store)
             return
-        v, size, b = self.of(store.array.element), store.array.element.size, self.of(bool_)
+        v, size, b = self.vector_type(store.array.element), store.array.element.size, self.vector_type(bool_)
         found, name = self.vector(store.value), self.suffix(store.array.element)
         if is_contiguous(self.vectorisation, store):
             _, at = self.address(store.array, store.index)
@@ -328,7 +335,7 @@ class VectorEmitter(Emitter):
 
     def remaining_lanes(self, mask: str) -> str:
         """Return the lanes of `mask` that no Break or Continue has removed."""
-        (inside, waiting), b = self.masked_loops[-1], self.of(bool_)
+        (inside, waiting), b = self.masked_loops[-1], self.vector_type(bool_)
         left = self.mask_and(mask, self.let(f"load {b}, ptr {inside}"))
         return self.mask_and_not(left, self.let(f"load {b}, ptr {waiting}"))
 
@@ -336,7 +343,7 @@ class VectorEmitter(Emitter):
         if self.vectorisation is None:
             super().leave(statement)
             return
-        (inside, waiting), b = self.masked_loops[-1], self.of(bool_)
+        (inside, waiting), b = self.masked_loops[-1], self.vector_type(bool_)
         at = inside if isinstance(statement, ir.Break) else waiting
         old = self.let(f"load {b}, ptr {at}")
         if isinstance(statement, ir.Break):
@@ -351,7 +358,7 @@ class VectorEmitter(Emitter):
         if loop not in self.vectorisation.masked:
             EMIT[ir.For](self, loop)
             return
-        b, mask = self.of(bool_), self.mask
+        b, mask = self.vector_type(bool_), self.mask
         self.masked_loops.append((self.slot(b), self.slot(b)))
         self.line(f"store {b} {mask or ALL}, ptr {self.masked_loops[-1][0]}")
         EMIT[ir.For](self, loop)
@@ -363,13 +370,16 @@ class VectorEmitter(Emitter):
             super().iteration(statement, following, leave)
             return
         self.masked_body(statement.body)
-        left, more = self.let(f"load {self.of(bool_)}, ptr {self.masked_loops[-1][0]}"), self.label("more")
+        left, more = (
+            self.let(f"load {self.vector_type(bool_)}, ptr {self.masked_loops[-1][0]}"),
+            self.label("more"),
+        )
         self.jump_if(self.any(left), more, leave)
         self.start(more)
 
     def masked_body(self, block: ir.Block) -> None:
         """Emit the body of a masked loop for the lanes that are in it."""
-        b, (inside, waiting) = self.of(bool_), self.masked_loops[-1]
+        b, (inside, waiting) = self.vector_type(bool_), self.masked_loops[-1]
         self.line(f"store {b} zeroinitializer, ptr {waiting}")
         self.mask = self.let(f"load {b}, ptr {inside}")
         self.block(block)
@@ -379,7 +389,7 @@ class VectorEmitter(Emitter):
         if loop not in self.vectorisation.masked:
             EMIT[ir.While](self, loop)
             return
-        b, mask = self.of(bool_), self.mask
+        b, mask = self.vector_type(bool_), self.mask
         inside = self.slot(b)
         self.masked_loops.append((inside, self.slot(b)))
         self.line(f"store {b} {mask or ALL}, ptr {inside}")
@@ -408,7 +418,7 @@ def removes_lanes(statement: ir.If) -> bool:
 
 def cast(e: VectorEmitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit prelude.cast for vectors."""
-    s, d, value = e.of(operand), e.of(result), args[0]
+    s, d, value = e.vector_type(operand), e.vector_type(result), args[0]
     if operand == result:
         return value
     if result.kind == "bool":
@@ -431,7 +441,7 @@ def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
     """Return an emitter of shifts, which takes the count modulo the width."""
 
     def emitter(e: VectorEmitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-        t = e.of(operand)
+        t = e.vector_type(operand)
         count = e.let(f"and {t} {args[1]}, splat ({llvm_type(operand)} {operand.bits - 1})")
         return e.let(f"{instruction(operand)} {t} {args[0]}, {count}")
 
@@ -439,7 +449,7 @@ def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
 
 
 def rsqrt(e: VectorEmitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    t, one = e.of(operand), f"splat ({llvm_type(operand)} {number(1.0, operand)})"
+    t, one = e.vector_type(operand), f"splat ({llvm_type(operand)} {number(1.0, operand)})"
     root = e.call(f"llvm.sqrt.{e.suffix(operand)}", t, [(t, args[0])], e.fast)
     return e.let(f"fdiv {e.fast}{t} {one}, {root}")
 

@@ -233,9 +233,9 @@ class CpuBlockLoop(BlockLoop):
             e.line(f"store {t} {found}, ptr {e.let(f'getelementptr inbounds {t}, ptr {lanes}, i64 {lane}')}")
 
         self.count_up(str(WARP), fill)
-        return self.tree(row, type, lanes)
+        return self.reduce_tree(row, type, lanes)
 
-    def tree(self, row: Row, type: ScalarType, values: str) -> str:
+    def reduce_tree(self, row: Row, type: ScalarType, values: str) -> str:
         """Emit a call that joins 32 values, each with the value 16, then 8, 4, 2, 1 further on; return the result.
 
         The call goes to a function of its own, as the code is long.
@@ -250,17 +250,17 @@ class CpuBlockLoop(BlockLoop):
         t = llvm_type(type)
         warps = e.slot(f"[{WARP} x {t}]")
 
-        def place(at: str) -> str:
+        def partial(at: str) -> str:
             return e.let(f"getelementptr inbounds {t}, ptr {warps}, i64 {at}")
 
-        self.count_up(str(WARP), lambda at, _: e.line(f"store {t} {identity(row, type)}, ptr {place(at)}"))
+        self.count_up(str(WARP), lambda at, _: e.line(f"store {t} {identity(row, type)}, ptr {partial(at)}"))
 
         def body(warp: str, following: str) -> None:
             found = self.reduced(m, row, e.let(f"mul nsw i64 {warp}, {WARP}"))
-            e.line(f"store {t} {found}, ptr {place(warp)}")
+            e.line(f"store {t} {found}, ptr {partial(warp)}")
 
         self.count_up(self.warp_count(), body)
-        e.line(f"store {t} {self.tree(row, type, warps)}, ptr {e.variable(m.result)}")
+        e.line(f"store {t} {self.reduce_tree(row, type, warps)}, ptr {e.variable(m.result)}")
 
 
 def tree_function(caller: Emitter, name: str, row: Row, type: ScalarType) -> str:

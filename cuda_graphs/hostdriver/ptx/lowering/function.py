@@ -34,7 +34,7 @@ from cuda_graphs.native.function_text import FunctionText
 
 from .module_context import ModuleContext
 from .rematerialisation import Chains
-from .table import SPECIAL, Refused, check
+from .table import SPECIAL, Refused, decode_instruction
 
 
 class Frame:
@@ -313,7 +313,7 @@ class FunctionLowering(FunctionText):
         self.instruction = ins
         self.chains.begin()
         try:
-            found, op = check(ins)
+            found, op = decode_instruction(ins)
             if ins.guard is None or ins.opcode.startswith("bra"):
                 found.lower(self, op, ins.operands)
                 return

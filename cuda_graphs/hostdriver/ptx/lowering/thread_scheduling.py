@@ -97,7 +97,7 @@ stuck:
   unreachable"""
 
 
-def _resumed(ordered: bool) -> str:
+def _next_thread(ordered: bool) -> str:
     """Returns IR that chooses the next thread of a round."""
     if not ordered:
         return "  %resumed = add i64 %number, 0"
@@ -165,7 +165,7 @@ round:
 thread:
   %number = phi i64 [ 0, %round ], [ %number.next, %thread.next ]
   %waiting = phi i1 [ false, %round ], [ %still.waiting, %thread.next ]
-{_resumed(ordered)}
+{_next_thread(ordered)}
   %offset = mul nuw nsw i64 %resumed, %stride
   %handle = getelementptr i8, ptr %arena, i64 %offset
   %has.ended = call i1 @llvm.coro.done(ptr %handle)

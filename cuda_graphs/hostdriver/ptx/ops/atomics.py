@@ -10,7 +10,7 @@ from cuda_graphs.hostdriver.ptx.syntax.datatypes import Type
 from cuda_graphs.hostdriver.ptx.syntax.syntax import Vector
 from cuda_graphs.native.access_sites import AFTER, READ, RELEASE, STRONG, WRITE
 
-from .memory import CACHE, SCOPES, SPACES, VECTORS, address, space_of, tell_access
+from .memory import CACHE, SCOPES, SPACES, VECTORS, address, report_access, space_of
 from .packed import join, lanes
 
 OPERATIONS = {
@@ -63,7 +63,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, sources:
     pointer = address(f, op, place)
     whole = kind.bytes * (len(sources[0].items) if isinstance(sources[0], Vector) else 1)
     flags = READ | WRITE | STRONG | (RELEASE if order in ("release", "acq_rel") else 0)
-    tell_access(f, place, space_of(op), pointer, whole, flags)
+    report_access(f, place, space_of(op), pointer, whole, flags)
     if name == "cas":
         results = [_compare_and_swap(f, pointer, kind, order, *sources[:2])]
     else:
@@ -72,7 +72,7 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, sources:
         for number, item in enumerate(items):
             at = f.let(f"getelementptr i8, ptr {pointer}, i64 {number * kind.bytes}") if number else pointer
             results.append(_one(f, op, name, order, at, item))
-    tell_access(f, place, space_of(op), pointer, whole, flags | AFTER)
+    report_access(f, place, space_of(op), pointer, whole, flags | AFTER)
     targets = target.items if isinstance(target, Vector) else (target,)
     if target is not None:
         if len(targets) != len(results):

@@ -42,9 +42,9 @@ def _synchronise(f: FunctionLowering, kind: str, operands: tuple) -> None:
         warp.yield_once(f)  # the entry resumes all threads in turn
         return
     number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:])
-    came = _arrive(f, number, needed, "0")
+    generation = _arrive(f, number, needed, "0")
     if kind == "sync":
-        _wait(f, number, needed, came)
+        _wait(f, number, needed, generation)
 
 
 def _needed(f: FunctionLowering, operands: tuple) -> str:
@@ -62,8 +62,10 @@ def _arrive(f: FunctionLowering, number: str, needed: str, vote: str) -> str:
     return f.let(f"call i32 @{name}(ptr %barriers, i32 {number}, i32 {needed}, i32 {vote})")
 
 
-def _wait(f: FunctionLowering, number: str, needed: str, came: str) -> None:
-    asked = f"@{f.module.prelude.barrier('ready')}(ptr %barriers, i32 {number}, i32 {needed}, i32 {came})"
+def _wait(f: FunctionLowering, number: str, needed: str, generation: str) -> None:
+    asked = (
+        f"@{f.module.prelude.barrier('ready')}(ptr %barriers, i32 {number}, i32 {needed}, i32 {generation})"
+    )
     warp.wait_until(f, lambda: f.let(f"call i1 {asked}"))
 
 
@@ -73,9 +75,11 @@ def _reduce(f: FunctionLowering, op: Op, target: object, *operands: object) -> N
     if not kind or (kind == "popc") != (op.type.name == "u32") or len(operands) not in (2, 3):
         raise f.fail("the operation, its type or an operand is missing")
     number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:-1])
-    came = _arrive(f, number, needed, f.let(f"zext i1 {_flag(f, operands[-1])} to i32"))
-    _wait(f, number, needed, came)
-    both = f.let(f"call i32 @{f.module.prelude.barrier('result')}(ptr %barriers, i32 {number}, i32 {came})")
+    generation = _arrive(f, number, needed, f.let(f"zext i1 {_flag(f, operands[-1])} to i32"))
+    _wait(f, number, needed, generation)
+    both = f.let(
+        f"call i32 @{f.module.prelude.barrier('result')}(ptr %barriers, i32 {number}, i32 {generation})"
+    )
     yes, all_ = f.let(f"and i32 {both}, 65535"), f.let(f"lshr i32 {both}, 16")
     if kind == "popc":
         f.write(target, yes, "i32")

@@ -66,7 +66,7 @@ def _call_by_name(f: FunctionLowering, name: str, results: tuple, args: tuple) -
 
 
 def _emit(f: FunctionLowering, callee: str, function: Function, results: tuple, args: tuple) -> None:
-    _check(f, function, results, args)
+    _check_signature(f, function, results, args)
     values = [f"{kind} {f.hidden(name)}" for name, kind in HIDDEN.items()]
     kinds = [HIDDEN_TYPES]
     for variable, arg in zip(function.params, args, strict=True):
@@ -84,7 +84,7 @@ def _emit(f: FunctionLowering, callee: str, function: Function, results: tuple, 
         _deliver(f, results, f.let(text), result)
 
 
-def _check(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
+def _check_signature(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
     if len(args) != len(function.params) or len(results) != len(function.returns):
         raise f.fail(
             f"`{function.name}` takes {len(function.params)} arguments and returns {len(function.returns)}"
@@ -122,7 +122,7 @@ def _inline(f: FunctionLowering, function: Function, results: tuple, args: tuple
         raise f.fail(
             f"`{function.name}` calls itself and waits at a barrier or exits, which is not supported"
         )
-    _check(f, function, results, args)
+    _check_signature(f, function, results, args)
     values = [_argument(f, arg, scalar_type(v)) for v, arg in zip(function.params, args, strict=True)]
     target = None
     if function.returns and function.returns[0].space == "param" and isinstance(results[0], Symbol):

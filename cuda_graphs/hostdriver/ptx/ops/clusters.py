@@ -20,22 +20,22 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
     kind = op.one_of("arrive", "wait")
     if operands or not kind or op.types:
         raise f.fail("one of .arrive and .wait is needed, without operands")
-    came = _came(f)
+    slot = _generation_slot(f)
     functions = f.module.prelude
     if kind == "arrive":
         generation = f.let(f"call i64 @{functions.cluster('arrive')}(ptr {together(f)})")
-        f.line(f"store i64 {generation}, ptr {came}")
+        f.line(f"store i64 {generation}, ptr {slot}")
         return
 
     def is_over() -> str:
         warp.record_progress(f, YIELDED)  # other blocks run on other OS threads
-        came_now = f.let(f"load i64, ptr {came}")
-        return f.let(f"call i1 @{functions.cluster('ready')}(ptr {together(f)}, i64 {came_now})")
+        generation = f.let(f"load i64, ptr {slot}")
+        return f.let(f"call i1 @{functions.cluster('ready')}(ptr {together(f)}, i64 {generation})")
 
     warp.wait_until(f, is_over)
 
 
-def _came(f: FunctionLowering) -> str:
+def _generation_slot(f: FunctionLowering) -> str:
     """Returns the variable with the generation in which the thread arrived; inlined functions share it."""
     storage = f.frames[0].storage
     if "cluster" not in storage:

@@ -96,7 +96,7 @@ def _ordering(f: FunctionLowering, op: Op, kind: Type, space: str) -> str:
     return {"volatile": "monotonic", "relaxed": "monotonic", "mmio": "monotonic"}.get(order, order)
 
 
-def tell_access(
+def report_access(
     f: FunctionLowering, operand: object, space: str, pointer: str, size: int, flags: int
 ) -> None:
     """Reports an access to the driver, except for local memory and parameters, which belong to one thread."""
@@ -129,7 +129,7 @@ def load(f: FunctionLowering, op: Op, operands: tuple) -> None:
     metadata = _metadata(f, op, space, operands[1], store=False)
     order = _ordering(f, op, kind, space)
     whole = VECTORS.get(op.one_of(*VECTORS), 1) * kind.bytes
-    tell_access(f, operands[1], space, pointer, whole, READ | _strength(op, order))
+    report_access(f, operands[1], space, pointer, whole, READ | _strength(op, order))
     results = []
     for place, item in enumerate(_items(f, op, operands[0])):
         t = kind.storage
@@ -142,7 +142,7 @@ def load(f: FunctionLowering, op: Op, operands: tuple) -> None:
             value = f.let(f"load {t}, ptr {at}, align {kind.bytes}{metadata}")
         results.append((item, value, t))
     if order:  # reported after the load: from here on, writes before the store of this value are visible
-        tell_access(f, operands[1], space, pointer, whole, READ | AFTER | _strength(op, order))
+        report_access(f, operands[1], space, pointer, whole, READ | AFTER | _strength(op, order))
     for item, value, t in results:
         f.write(item, value, t, kind.signed)
 
@@ -154,7 +154,7 @@ def store(f: FunctionLowering, op: Op, operands: tuple) -> None:
     metadata = _metadata(f, op, space, operands[0], store=True)
     order = _ordering(f, op, kind, space)
     whole = VECTORS.get(op.one_of(*VECTORS), 1) * kind.bytes
-    tell_access(f, operands[0], space, pointer, whole, WRITE | _strength(op, order))
+    report_access(f, operands[0], space, pointer, whole, WRITE | _strength(op, order))
     for place, item in enumerate(_items(f, op, operands[1])):
         t = (
             "ptr"
