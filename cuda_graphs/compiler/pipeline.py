@@ -16,8 +16,8 @@ from typing import Any
 
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.compiler.frontend import translate
 from cuda_graphs.compiler.frontend.free_values import FreeValues
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import ir, printer
 from cuda_graphs.compiler.ir.checker import check
 from cuda_graphs.compiler.language.annotations import Spec

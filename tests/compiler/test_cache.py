@@ -208,6 +208,25 @@ def test_a_warm_start_for_a_cpu_compiles_nothing(folder, counts, monkeypatch):
     assert counts() == (1, 1, 1)
 
 
+CALLED = """
+import numpy as np, cuda_graphs as cg
+@cg.kernel
+def twice(x: cg.types.ndarray(cg.f32, ndim=1)):
+    for i in range(x.shape[0]):
+        x[i] = x[i] + x[i]
+x = np.ones(4, "f4")
+twice(x)
+assert list(x) == [2] * 4
+"""
+
+
+def test_a_warm_start_imports_no_frontend(folder, tmp_path):
+    (tmp_path / "mod.py").write_text(CALLED)
+    script = "import sys, mod; print('cuda_graphs.compiler.frontend.translate' in sys.modules)"
+    found = [python(script, tmp_path, CUDA_GRAPHS_DRIVER="host").stdout.strip() for _ in range(2)]
+    assert found == ["True", "False"]
+
+
 def the_entry(folder):
     (found,) = folder.iterdir()
     return found

@@ -6,7 +6,3 @@ This package reads Python's syntax and knows compile-time values. A transformati
 lowest to the highest: the source and its free names, `frame/`, `expressions/`, `calls/`, `statements/`, the tables of
 `syntax.py`, and the entry, `translate.py`.
 """
-
-from .translate import translate
-
-__all__ = ["translate"]

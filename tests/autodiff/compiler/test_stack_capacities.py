@@ -12,7 +12,7 @@ from cuda_graphs.compiler.autodiff import counting, gradient, plan
 from cuda_graphs.compiler.autodiff.analysis.size_expressions import Wrapped, evaluate
 from cuda_graphs.compiler.cache import artifact_cache
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
