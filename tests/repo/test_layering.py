@@ -70,7 +70,7 @@ ORDER = {
     "kernels": ["__init__", ("seeds", "targets"), "arrays", ("debug", "graph", "gradients", "call")],
     "interop": ["adapted", ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"), "__init__"],
     "hostdriver": [
-        ("image_loader", "call_watch", "more", "refused"),
+        ("image_loader", "test_hooks", "offered", "refused"),
         ("entry", "objects", "execution", "loader", "sanitizer"),
         "api",
         "ptx",
