@@ -16,8 +16,8 @@ from typing import Any
 
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.compiler.frontend import translate
 from cuda_graphs.compiler.frontend.free_values import FreeValues
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import ir, printer
 from cuda_graphs.compiler.ir.verifier import verify
 from cuda_graphs.compiler.language.annotations import Spec
@@ -36,8 +36,8 @@ from cuda_graphs.compiler.passes.privatise_atomics import privatise_atomics
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.passes.report import AssertInfo, report_asserts
 from cuda_graphs.compiler.passes.split_at_barriers import split_at_barriers
+from cuda_graphs.native import llvm, trace
 
-from . import machine, trace
 from .artifact import (
     Artifact,
     GradientInfo,
@@ -183,7 +183,7 @@ def compile_kernel(
     Raises:
         CompileError: The kernel contains an unsupported construct. The error has the source position and a remedy.
     """
-    machine.map_llvm()
+    llvm.preload()
     options = {"debug": debug, "verify_ir": verify_ir, "mode": mode, "checkpoints": checkpoints}
     graph, why, (program, free_values) = choose_lowering(function, signature, graph, chain, options)
     asserts: tuple[AssertInfo, ...] = ()

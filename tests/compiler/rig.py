@@ -31,7 +31,7 @@ from cuda_graphs.compiler.language import annotations, block, graph_flow, intrin
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import generate, lower
 from cuda_graphs.core.driver.choice import driver_info
-from cuda_graphs.kernels.graph.emission import ConditionSlot, Emission
+from cuda_graphs.kernels.graph.emission import ConditionSlot, Emission, TaskLaunch
 from cuda_graphs.kernels.targets import current_device, target_named
 from tests.ptx import rig as ptx_rig
 
@@ -369,7 +369,7 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
         kernel = code.get_kernel(info.entry)
         if info.dynamic_bytes:
             kernel.attributes.max_dynamic_shared_size_bytes = info.dynamic_bytes
-        launches.append((config, kernel, values, (), ()))
+        launches.append(TaskLaunch(config, kernel, tuple(values), (), ()))
     definition = cuda_graphs.GraphDef()
     Emission(definition, launches, artifact.plan, artifact.early)
     definition.instantiate().launch(stream)

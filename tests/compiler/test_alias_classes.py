@@ -9,13 +9,13 @@ import re
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler import machine
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.alias_classes import assign_alias_classes, may_alias
 from cuda_graphs.compiler.pipeline import generate, lower
+from cuda_graphs.native import llvm
 from tests.compiler.rig import Field, function_of, ptx_target
 
 ARRAYS = {
@@ -42,7 +42,7 @@ def test_aliasing_is_as_the_language_says(a, b):
     assert may_alias(ARRAYS[a], ARRAYS[b]) == wanted
 
 
-def test_tasks_say_the_families_of_arrays_that_others_may_have_too():
+def test_tasks_say_the_alias_classes_that_arrays_share():
     program = ir.Program(
         ir.Kernel("k", (), tuple(ARRAYS.values()), ir.Block()), (ir.Task("k_0", ir.Block(), None),), (0,)
     )
@@ -81,9 +81,9 @@ LOOPS = [
 def test_llvm_asks_at_run_time_only_where_arrays_may_be_the_same_memory(kind, source, target, may):
     arguments = {"x": np.zeros(3, kind.replace("32", "4")), "y": np.zeros(3, "i4"), "n": 3}
     text = code(LOOP.format(kind=kind, source=source, target=target), X86(), **arguments)
-    assert ("memcheck" in str(machine._optimised(text, machine._cpu()))) == may
+    assert ("memcheck" in str(llvm._optimised(text, llvm.this_cpu()))) == may
     untold = re.sub(r", !tbaa !\d+", "", text)
-    assert "memcheck" in str(machine._optimised(untold, machine._cpu()))
+    assert "memcheck" in str(llvm._optimised(untold, llvm.this_cpu()))
 
 
 def test_a_gpu_is_told_too():

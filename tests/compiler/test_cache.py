@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import compile_kernel, specialise
-from cuda_graphs.compiler.cache import artifact_cache, disk
+from cuda_graphs.compiler.cache import artifact_cache
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.native import disk_cache
 from tests.compiler.rig import cg, function_of
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -184,8 +185,8 @@ WARM = """
         def find_spec(self, name, *rest):
             if name.startswith("llvmlite"): raise ImportError("llvmlite is asked for")
     sys.meta_path.insert(0, Refuse())
-    from cuda_graphs.compiler import machine
-    machine._binding.cache_clear()
+    from cuda_graphs.native import llvm
+    llvm.binding.cache_clear()
     print(test_cache.compiled(target=test_cache.Ptx()).tasks[0].entry, test_cache.artifact_cache.compile_cache.hits)
 """
 
@@ -201,10 +202,29 @@ def test_a_warm_start_for_a_cpu_compiles_nothing(folder, counts, monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("something is compiled")
 
-    for name in ("cuda_graphs.compiler.pipeline.lower", "cuda_graphs.compiler.machine.object_code"):
+    for name in ("cuda_graphs.compiler.pipeline.lower", "cuda_graphs.native.llvm.object_code"):
         monkeypatch.setattr(name, refuse)
     compiled()
     assert counts() == (1, 1, 1)
+
+
+CALLED = """
+import numpy as np, cuda_graphs as cg
+@cg.kernel
+def twice(x: cg.types.ndarray(cg.f32, ndim=1)):
+    for i in range(x.shape[0]):
+        x[i] = x[i] + x[i]
+x = np.ones(4, "f4")
+twice(x)
+assert list(x) == [2] * 4
+"""
+
+
+def test_a_warm_start_imports_no_frontend(folder, tmp_path):
+    (tmp_path / "mod.py").write_text(CALLED)
+    script = "import sys, mod; print('cuda_graphs.compiler.frontend.translate' in sys.modules)"
+    found = [python(script, tmp_path, CUDA_GRAPHS_DRIVER="host").stdout.strip() for _ in range(2)]
+    assert found == ["True", "False"]
 
 
 def the_entry(folder):
@@ -355,7 +375,7 @@ def test_cache_never_exceeds_its_size_and_drops_the_least_used(folder, counts, m
     limit = (
         3 * new.stat().st_size - old.stat().st_size + 500
     )  # the third is larger than the second as that is
-    monkeypatch.setattr(disk, "limit_bytes", lambda: limit)
+    monkeypatch.setattr(disk_cache, "limit_bytes", lambda: limit)
     compiled(3)
     assert not old.exists()
     assert new.exists()
@@ -364,17 +384,17 @@ def test_cache_never_exceeds_its_size_and_drops_the_least_used(folder, counts, m
 
 def test_entries_are_looked_through_each_time_a_64th_of_the_limit_was_written(folder, monkeypatch):
     limit, size = 64_000, 300
-    looked, look = [], disk.trim
+    looked, look = [], disk_cache.trim
 
     def counted(place, room):
         looked.append(room)
         look(place, room)
 
-    monkeypatch.setattr(disk, "limit_bytes", lambda: limit)
-    monkeypatch.setattr(disk, "trim", counted)
+    monkeypatch.setattr(disk_cache, "limit_bytes", lambda: limit)
+    monkeypatch.setattr(disk_cache, "trim", counted)
     taken = []
     for number in range(260):
-        assert disk.write("kernel", str(number), bytes(size))
+        assert disk_cache.write("kernel", str(number), bytes(size))
         taken.append(sum(entry.stat().st_size for entry in os.scandir(folder)))
     entry = taken[0]
     assert size < entry < limit
@@ -401,9 +421,9 @@ def test_unfinished_files_of_dead_writers_are_removed_later(folder):
 
 
 def test_the_environment_sets_the_limit(monkeypatch):
-    assert disk.limit_bytes() == 256 << 20
+    assert disk_cache.limit_bytes() == 256 << 20
     monkeypatch.setenv("CUDA_GRAPHS_CACHE_MIB", "7")
-    assert disk.limit_bytes() == 7 << 20
+    assert disk_cache.limit_bytes() == 7 << 20
 
 
 def test_zero_turns_it_off(folder, counts, monkeypatch):

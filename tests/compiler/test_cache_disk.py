@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from cuda_graphs.compiler.cache import artifact_cache, disk
+from cuda_graphs.compiler.cache import artifact_cache
+from cuda_graphs.native import disk_cache
 from tests.compiler import test_cache
 
 # A user without a home, as in containers that run as any user.
@@ -98,7 +99,7 @@ CONTENTS = {
 def test_entries_with_wrong_content_are_reported_and_replaced(folder, counts, content):
     wanted = test_cache.compiled()
     name = test_cache.the_entry(folder).stem
-    assert disk.write("kernel", name, CONTENTS[content])
+    assert disk_cache.write("kernel", name, CONTENTS[content])
     with pytest.warns(RuntimeWarning, match="damaged"):
         assert test_cache.compiled() == wanted
     assert test_cache.compiled() == wanted

@@ -19,12 +19,13 @@ import pytest
 from cuda.pathfinder import find_bitcode_lib
 
 from cuda_graphs.compiler import compile_kernel, specialise
-from cuda_graphs.compiler.cache import artifact_cache, fingerprint, package_versions
+from cuda_graphs.compiler.cache import artifact_cache, fingerprint
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86 import x86_target
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.hostdriver.ptx import cache as image_cache
-from cuda_graphs.hostdriver.ptx import native
+from cuda_graphs.hostdriver.ptx import code_generation
+from cuda_graphs.native import versions
 from tests.compiler.rig import Field, Grad, cg
 
 NAN = float("nan")
@@ -295,7 +296,7 @@ OPTIONS = {
 LIBDEVICE = find_bitcode_lib("device")
 # Each member of the targets -> values of it.
 TARGETS = {
-    X86: {"fast_math": (False, True), "tells": (False, True)},
+    X86: {"fast_math": (False, True), "instrumented": (False, True)},
     Ptx: {
         "fast_math": (False, True), "arch": ("sm_80", "sm_90"), "version": (80, 83),
         "libdevice": (LIBDEVICE, None),
@@ -355,8 +356,8 @@ SURROUNDINGS = {
     "the source of the compiler": [(fingerprint, "SOURCE")],
     "the source of the translator": [(image_cache, "SOURCE")],
     "Python and NumPy": [(fingerprint, "interpreter"), (image_cache, "interpreter")],
-    "LLVM": [(fingerprint, "llvm_version"), (native, "llvm_version")],
-    "the CPU": [(x86_target, "identity"), (native, "identity")],
+    "LLVM": [(fingerprint, "llvm_version"), (code_generation, "llvm_version")],
+    "the CPU": [(x86_target, "identity"), (code_generation, "identity")],
 }
 
 
@@ -367,8 +368,8 @@ def test_surroundings_are_part_of_the_key(monkeypatch, what):
     def keys():
         return {
             fingerprint: case.key(), x86_target: case.key(),
-            image_cache: image_cache.key(b"text", native.depends_on()),
-            native: image_cache.key(b"text", native.depends_on()),
+            image_cache: image_cache.key(b"text", code_generation.depends_on()),
+            code_generation: image_cache.key(b"text", code_generation.depends_on()),
         }  # fmt: skip
 
     before = keys()
@@ -386,10 +387,10 @@ def test_a_tree_of_source_is_known_by_the_states_of_its_files(tmp_path):
     (tmp_path / "a.py").write_text("1")
     file = folder / "b.py"
     file.write_text("2")
-    first = package_versions.tree_hash(str(tmp_path))
+    first = versions.tree_hash(str(tmp_path))
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "b.py").write_text("no source")
-    assert package_versions.tree_hash(str(tmp_path)) == first
+    assert versions.tree_hash(str(tmp_path)) == first
     found = {first}
     before = file.stat()
     for change in (
@@ -399,7 +400,7 @@ def test_a_tree_of_source_is_known_by_the_states_of_its_files(tmp_path):
     ):
         change()
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # as an archive that is unpacked does
-        found.add(package_versions.tree_hash(str(tmp_path)))
+        found.add(versions.tree_hash(str(tmp_path)))
     assert len(found) == 4
 
 
@@ -440,3 +441,23 @@ def test_code_of_names_that_changed_while_it_was_made_is_not_kept(tmp_path, monk
     for _ in range(2):
         assert artifact_cache.cached_compile(case.function, case.signature, case.target).tasks
     assert not list(tmp_path.glob("c/*"))
+
+
+SOURCES = """
+import sys
+from cuda_graphs.compiler.cache import fingerprint
+from cuda_graphs.hostdriver.ptx import cache, code_generation, loader
+from tests.compiler import test_cache
+test_cache.compiled()
+loader.translate(".version 8.0 .target sm_50 .address_size 64")
+for key, package in ((fingerprint, "compiler"), (cache, "hostdriver.ptx")):
+    for name, module in list(sys.modules.items()):
+        if name.startswith((f"cuda_graphs.{package}.", "cuda_graphs.native.")):
+            if not module.__file__.startswith(tuple(f"{folder}/" for folder in key.FOLDERS)):
+                print(name)
+"""
+
+
+def test_keys_cover_the_source_of_each_module_that_makes_code(run_child):
+    done = run_child(SOURCES)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import errors
-from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.language.annotations import ArraySpec, NDArray, ScalarSpec, Tensor, vec
 from cuda_graphs.compiler.language.signature import specialise

@@ -406,9 +406,9 @@ def test_debug_shows_each_pass_in_its_order(monkeypatch, capsys):
     compile_kernel(captured, signature(captured, out=np.zeros(2, "i4")), X86(), debug=True, reports=True)
     written = capsys.readouterr().err
     steps = ["frontend", "check_bounds", *(step.__name__ for step, _ in PASSES), "report_asserts"]
-    assert re.findall(r"^\[compiler\] IR after (\w+)$", written, re.MULTILINE) == steps
+    assert re.findall(r"^\[cuda_graphs\] IR after (\w+)$", written, re.MULTILINE) == steps
     for step, why in PASSES:
-        assert f"[compiler] {step.__name__}: {why}\n" in written
+        assert f"[cuda_graphs] {step.__name__}: {why}\n" in written
     assert "atomic cas debug.report[0:i64]" in written
 
 

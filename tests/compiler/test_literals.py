@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import errors
-from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir import types as t
 from tests.compiler.rig import cg, function_of, run_all

@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler.codegen.ptx import load_hoisting
+from cuda_graphs.compiler.codegen.llvm import load_hoisting
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import compile_kernel
 from tests.compiler.rig import cg, ptx_target, run_all
@@ -84,8 +84,8 @@ def loads_before_the_first_root(function):
 
 
 def test_loads_of_several_iterations_come_before_the_first_root():
-    assert max(loads_before_the_first_root(straight)) == 3 * load_hoisting.TIMES  # at[j], x[at[j]], x[j]
-    assert max(loads_before_the_first_root(by_twos)) == 2 * load_hoisting.TIMES
+    assert max(loads_before_the_first_root(straight)) == 3 * load_hoisting.GROUP  # at[j], x[at[j]], x[j]
+    assert max(loads_before_the_first_root(by_twos)) == 2 * load_hoisting.GROUP
 
 
 def test_loads_that_may_see_a_store_stay_where_they_are():

@@ -14,9 +14,9 @@ import cuda_graphs
 from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.compiler.image import HASHED, HEAD, fnv1a
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.native.image import HASHED, HEAD, fnv1a
 from tests.compiler.rig import cg
 
 INVALID_IMAGE, NO_BINARY_FOR_GPU = 200, 209

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler import compile_kernel, specialise
-from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import spread_of
+from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import vectorisation_of
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.compiler.machine import assembly
 from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.native.llvm import assembly
 from tests.compiler.rig import cg, function_of, run_all
 
 RNG = np.random.default_rng(7)
@@ -24,7 +24,7 @@ TARGETS = ("interpreter", "x86")
 def lanes_of(function, **arguments):
     """Lanes of each task; None of those that have none."""
     program, _ = lower(function, specialise(function, arguments), verify_ir=True)
-    found = [spread_of(task) for task in program.tasks]
+    found = [vectorisation_of(task) for task in program.tasks]
     return [each and each.width for each in found]
 
 
@@ -118,7 +118,7 @@ def test_lanes_add_to_sums_of_all_iterations():
     given = {"x": RNG.integers(0, 100, N).astype("u4"), "m": RNG.integers(0, 4, N).astype("i4")}
     given |= {"out": np.array([5.0, 7.0, -0.0], "f4"), "n": np.array([3, 2], "i8")}
     program, _ = lower(sums, specialise(sums, given), verify_ir=True)
-    assert len(spread_of(program.tasks[0]).sums) == 5
+    assert len(vectorisation_of(program.tasks[0]).sums) == 5
     found = run_all(sums, targets=TARGETS, **given)
     assert found["out"][0] == 5 + 3 * given["x"].sum()
     assert np.signbit(found["out"][2])

@@ -13,10 +13,10 @@ from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir import types as t
-from cuda_graphs.compiler.machine import assembly
 from cuda_graphs.compiler.passes.offload import offload
 from cuda_graphs.compiler.passes.privatise_atomics import privatise_atomics
 from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.native.llvm import assembly
 from tests.compiler.rig import cg, function_of, pairs_of, run_all
 
 INTS, FLOATS = np.arange(-40, 60, dtype="i4"), np.arange(100, dtype="f4")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.ir.verifier import verify
 from cuda_graphs.compiler.language.signature import specialise

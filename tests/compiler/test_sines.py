@@ -5,7 +5,7 @@ side; one that is left over has the bits of a lane."""
 
 import numpy as np
 
-from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import spread_of
+from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import vectorisation_of
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
 from tests.compiler.rig import cg, execute
@@ -24,7 +24,7 @@ def found(x):
     """Sines and cosines, computed in three parts."""
     arguments = {"x": x, "s": np.zeros_like(x), "c": np.zeros_like(x)}
     program, _ = lower(side_by_side, specialise(side_by_side, arguments))
-    assert spread_of(program.tasks[0]) is not None
+    assert vectorisation_of(program.tasks[0]) is not None
     arrays, _ = execute("x86", program, arguments)
     return arrays["s"], arrays["c"]
 

@@ -159,28 +159,24 @@ def fatbin(*entries: tuple[int, bytes]) -> bytes:
 @cache
 def native_code() -> bytes:
     """An object file with code, constants and variables."""
-    from cuda_graphs.hostdriver.ptx import loader, native
+    from cuda_graphs.hostdriver.ptx import code_generation, loader
 
     _, ir = loader.translate((TESTS / "interop" / "code" / "numba_spread.ptx").read_text())
-    return native.compile_ir(ir)
+    return code_generation.object_code(ir)
 
 
 def native(chance: random.Random) -> bytes:
     """A native image whose hash is right, as far as it is damaged before it is made."""
-    from types import SimpleNamespace
+    from cuda_graphs.native.image import pack_image
+    from cuda_graphs.native.llvm import requirements
 
-    from cuda_graphs.compiler.image import native_image
-    from cuda_graphs.hostdriver.ptx.native import host
-
-    slots = [SimpleNamespace(offset=0, size=8), SimpleNamespace(offset=8, size=chance.choice((8, 0, -1)))]
-    task = SimpleNamespace(
-        entry=chance.choice(("k.spread", "x", "")), slots=slots, shared_bytes=0, dynamic_bytes=0
-    )
-    cpu = {"triple": host()["triple"], "features": []}
+    params = [(0, 8), (8, chance.choice((8, 0, -1)))]
+    entry = {"name": chance.choice(("k.spread", "x", "")), "params": params, "shared": 0}
+    description = {"triple": requirements()["triple"], "features": [], "entries": [entry]}
     code = native_code()
     if chance.random() < 0.8:
-        return native_image(damaged_object(code, chance), [task], cpu)
-    return damaged_bytes(native_image(code, [task], cpu), chance)
+        return pack_image(description, damaged_object(code, chance))
+    return damaged_bytes(pack_image(description, code), chance)
 
 
 def damaged_object(code: bytes, chance: random.Random) -> bytes:

@@ -22,7 +22,7 @@ def cuda(device, monkeypatch):
     return pytest.importorskip("numba.cuda")
 
 
-def spread_of(cuda, **options):
+def vectorisation_of(cuda, **options):
     @cuda.jit(**options)
     def spread(x, y, a, n, flag, z, pair):
         i = cuda.grid(1)
@@ -37,7 +37,7 @@ def spread_of(cuda, **options):
 
 @pytest.fixture
 def spread(cuda):
-    return spread_of(cuda)
+    return vectorisation_of(cuda)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ def array_of(values, dtype=None):
 # numba-cuda
 
 
-def spread_of(x, a, n, flag, z, pair):
+def vectorisation_of(x, a, n, flag, z, pair):
     """Computes the result of the kernel in Python."""
     y = np.zeros(len(x))
     stand_ins.spread(x.astype("f8"), y, np.float64(np.float32(a)), n, flag, np.complex128(z), pair)
@@ -47,7 +47,7 @@ def test_numba_gets_each_argument_as_it_was_declared(device, stream, rest):
     kernel = cg.interop.numba(stand_ins.numba_spread([]))
     cg.launch(stream, {"grid": 1, "block": 32}, kernel, array_of(values), y, *rest)
     stream.sync()
-    np.testing.assert_allclose(y.to_numpy(), spread_of(values, *rest))
+    np.testing.assert_allclose(y.to_numpy(), vectorisation_of(values, *rest))
 
 
 def test_numba_gets_strides(device, stream, pinned):
@@ -58,7 +58,7 @@ def test_numba_gets_strides(device, stream, pinned):
         rest = (1.0, 1, False, 0j, (0, 0.0))
         cg.launch(stream, {"grid": 1, "block": 32}, kernel, part, y, *rest)
         stream.sync()
-        np.testing.assert_allclose(y.to_numpy(), spread_of(part[:10], *rest))
+        np.testing.assert_allclose(y.to_numpy(), vectorisation_of(part[:10], *rest))
 
 
 @pytest.mark.parametrize("declarations", [1, 2])

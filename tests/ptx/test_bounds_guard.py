@@ -8,7 +8,7 @@ import pytest
 
 from cuda_graphs.hostdriver.ptx.analysis import bounds_guard
 from cuda_graphs.hostdriver.ptx.lowering.instrumentation import Wants
-from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
 from cuda_graphs.hostdriver.ptx.units import parse
 from tests.ptx.rig import HEADER, compile_cuda, load
 
@@ -109,6 +109,6 @@ def test_a_branch_to_what_still_does_something_is_no_guard():
 
 def test_guard_stays_in_code_with_ordered_threads_or_reported_accesses():
     text = HEADER + KERNEL.format(guard=FOUND, end="ret;")
-    assert "@inside.next" in ModuleLowering(parse(text)).lower().ir
+    assert "@bounds.next" in ModuleLowering(parse(text)).lower().ir
     for wants in (Wants(order=True), Wants(accesses=True)):
-        assert "@inside.next" not in ModuleLowering(parse(text), wants).lower().ir
+        assert "@bounds.next" not in ModuleLowering(parse(text), wants).lower().ir

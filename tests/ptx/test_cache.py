@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler.cache import disk
-from cuda_graphs.hostdriver.ptx import cache, native
+from cuda_graphs.hostdriver.ptx import cache, code_generation
+from cuda_graphs.native import disk_cache
 from tests.ptx.rig import HEADER, load
 
 TEXT = (
@@ -37,8 +37,8 @@ def folder(tmp_path, monkeypatch):
 def builds(monkeypatch):
     """Counts translations."""
     found = []
-    real = native.compile_ir
-    monkeypatch.setattr(native, "compile_ir", lambda ir: found.append(1) or real(ir))
+    real = code_generation.object_code
+    monkeypatch.setattr(code_generation, "object_code", lambda ir: found.append(1) or real(ir))
     return found
 
 
@@ -88,7 +88,7 @@ def test_a_damaged_entry_is_reported_rebuilt_and_not_run(folder, builds, damage)
 def test_an_entry_with_wrong_content_is_reported_and_rebuilt(folder, builds, content):
     run()
     name = next(folder.iterdir()).stem
-    assert disk.write(cache.KIND, name, len(content).to_bytes(8, "little") + content)
+    assert disk_cache.write(cache.KIND, name, len(content).to_bytes(8, "little") + content)
     with pytest.warns(RuntimeWarning, match="damaged"):
         assert run() == 15
     assert run() == 15
@@ -116,14 +116,14 @@ def test_the_least_recently_used_entries_go_first(folder):
         path = folder / f"{number}.{cache.KIND}"
         path.write_bytes(bytes(100))
         os.utime(path, (number, number))
-    disk.trim(folder, 250)
+    disk_cache.trim(folder, 250)
     assert sorted(path.name for path in folder.iterdir()) == [f"{n}.{cache.KIND}" for n in (3, 4)]
 
 
 def test_the_default_place_honours_xdg(monkeypatch, tmp_path):
     monkeypatch.delenv("CUDA_GRAPHS_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert disk.directory() == tmp_path / "cuda_graphs"
+    assert disk_cache.directory() == tmp_path / "cuda_graphs"
 
 
 def test_the_key_depends_on_content_and_host():

@@ -9,11 +9,12 @@ that it can run.
 import itertools
 import re
 
-import llvmlite.binding as llvm
+import llvmlite.binding
 import numpy as np
 import pytest
 
-from cuda_graphs.hostdriver.ptx import native
+from cuda_graphs.hostdriver.ptx import code_generation
+from cuda_graphs.native import llvm
 from tests.ptx import exact
 from tests.ptx.rig import HEADER, load
 
@@ -24,7 +25,7 @@ NEEDS = {
     "x86-64-v3": ("avx2", "fma", "bmi2"),
     "x86-64-v4": ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"),
 }
-HAS = llvm.get_host_cpu_features() if "x86_64" in native.host()["triple"] else {}
+HAS = llvmlite.binding.get_host_cpu_features() if "x86_64" in llvm.requirements()["triple"] else {}
 CPUS = [name for name, needs in NEEDS.items() if name == "host" or (HAS and all(HAS.get(n) for n in needs))]
 # Type -> (register, NumPy type of its bits, hazardous bits).
 TYPES = {
@@ -35,11 +36,11 @@ TYPES = {
 INTEGERS = np.array([0, 1, -1, 2, -1000], np.int32)
 
 
-def use(cpu, monkeypatch, kind):
-    """Make code for a CPU. Conversions of f16 are instructions (F16C) or calls, which the linker does not offer."""
+def use(cpu, monkeypatch):
+    """Make code for a CPU. Conversions of f16 are instructions (F16C) or calls of libgcc."""
     if cpu != "host":
-        machine = native.machine_of(cpu, "+f16c" if kind == "f16" else "")
-        monkeypatch.setattr(native, "_machine", lambda: machine)
+        machine = llvm.cpu_machine(cpu, "")
+        monkeypatch.setattr(llvm, "this_cpu", lambda: machine)
 
 
 def pair_kernel(kind, operation, sources):
@@ -92,7 +93,7 @@ def agree(kind, found, wanted):
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("cpu", CPUS)
 def test_pairs_of_numbers_and_nans_have_the_extreme_of_the_isa(kind, sources, cpu, monkeypatch):
-    use(cpu, monkeypatch, kind)
+    use(cpu, monkeypatch)
     _, dtype, hazards = TYPES[kind]
     pools = [hazards if source == "memory" else INTEGERS for source in sources]
     pairs = list(itertools.product(*pools))
@@ -136,7 +137,7 @@ again:
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 @pytest.mark.parametrize("cpu", CPUS)
 def test_loops_over_an_array_find_its_extreme(kind, operation, cpu, monkeypatch):
-    use(cpu, monkeypatch, kind)
+    use(cpu, monkeypatch)
     _, dtype, hazards = TYPES[kind]
     program, random = load(reduction(kind, operation)), np.random.default_rng(3)
     zeros_and_nans = np.asarray(hazards)[:3]
@@ -153,9 +154,9 @@ def test_loops_over_an_array_find_its_extreme(kind, operation, cpu, monkeypatch)
 @pytest.mark.skipif(not HAS, reason="reads x86 assembly")
 def test_loops_over_an_array_stay_vectors():
     """By the vectors in the code; every CPU of x86-64 has those of 128 bits."""
-    from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+    from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
     from cuda_graphs.hostdriver.ptx.units import parse
 
     for name in ("min", "max"):
-        text = native.assembly(ModuleLowering(parse(reduction("f32", name))).lower().ir)
+        text = code_generation.assembly(ModuleLowering(parse(reduction("f32", name))).lower().ir)
         assert re.search(rf"\bv?{name}ps\b", text)

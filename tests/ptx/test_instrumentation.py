@@ -6,16 +6,8 @@ computes the same results as other code."""
 import numpy as np
 import pytest
 
-from cuda_graphs.hostdriver.ptx.lowering.instrumentation import (
-    ACCESSES,
-    AFTER,
-    FENCE,
-    ORDER,
-    READ,
-    SHARED,
-    STRONG,
-    WRITE,
-)
+from cuda_graphs.hostdriver.ptx.lowering.instrumentation import ACCESSES, ORDER
+from cuda_graphs.native.access_sites import AFTER, FENCE, READ, SHARED, STRONG, WRITE
 from tests.ptx.rig import Services, compile_cuda, load
 
 SOURCE = """

@@ -9,9 +9,11 @@ import threading
 import numpy as np
 import pytest
 
-from cuda_graphs.hostdriver.ptx import loader, native
-from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+from cuda_graphs.hostdriver.ptx import code_generation, loader
+from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
 from cuda_graphs.hostdriver.ptx.units import parse
+from cuda_graphs.native import llvm
+from cuda_graphs.native.loaded_code import LoadedCode
 from tests.ptx.rig import HEADER, Services, compile_cuda, load
 
 DESCRIBED = (
@@ -64,8 +66,8 @@ def test_variables_have_addresses_and_initial_values():
 
 def test_a_dropped_image_is_unloaded(monkeypatch):
     closed = []
-    real = native.Code.close
-    monkeypatch.setattr(native.Code, "close", lambda self: closed.append(1) or real(self))
+    real = LoadedCode.close
+    monkeypatch.setattr(LoadedCode, "close", lambda self: closed.append(1) or real(self))
     program = load(DESCRIBED)
     del program
     gc.collect()
@@ -156,16 +158,16 @@ def test_debug_levels_show_their_stage(level, monkeypatch, capsys):
     monkeypatch.setenv("CUDA_GRAPHS_DEBUG", level)
     load(DESCRIBED)
     shown = capsys.readouterr().err
-    assert "[ptx] load:" in shown
+    assert "[cuda_graphs] image load:" in shown
     assert ("after optimisation" in shown) == (int(level) >= 4)
     assert (".globl" in shown) == (int(level) >= 5)
 
 
 def saxpy_assembly(source: str) -> str:
-    return native.assembly(ModuleLowering(parse(compile_cuda(source))).lower().ir)
+    return code_generation.assembly(ModuleLowering(parse(compile_cuda(source))).lower().ir)
 
 
-@pytest.mark.skipif("x86_64" not in native.host()["triple"], reason="reads x86 assembly")
+@pytest.mark.skipif("x86_64" not in llvm.requirements()["triple"], reason="reads x86 assembly")
 @pytest.mark.parametrize(
     "source",
     [

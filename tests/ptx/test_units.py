@@ -44,7 +44,7 @@ def test_files_and_their_lines_stay_together():
         return f'{HEADER}.file 1 "{file}"\n.visible .entry {name}() {{ .loc 1 5 0\nret; }}\n'
 
     module = units.parse(linked(text("one", "a.cu"), text("two", "b.cu")))
-    places = {name: module.functions[name].body[0].place for name in ("one", "two")}
+    places = {name: module.functions[name].body[0].location for name in ("one", "two")}
     assert {name: module.files[number] for name, (number, _) in places.items()} == {
         "one": "a.cu",
         "two": "b.cu",

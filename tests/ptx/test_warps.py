@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cuda_graphs.hostdriver.ptx import loader, native
+from cuda_graphs.hostdriver.ptx import code_generation, loader
 from tests.ptx.rig import HEADER, compile_cuda, load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -200,5 +200,5 @@ def test_sums_over_many_stops_are_right():
 
 
 def test_code_grows_as_its_text_does_however_often_a_thread_stops():
-    few, many = (len(native.compile_ir(loader.translate(sums_of_sums(n))[1])) for n in (20, 80))
+    few, many = (len(code_generation.object_code(loader.translate(sums_of_sums(n))[1])) for n in (20, 80))
     assert many < 5 * few

@@ -5,7 +5,7 @@
 A warm start translates and compiles nothing. For a GPU it does not even import llvmlite.
 
 The name of an entry is the fingerprint of everything that its code depends on (fingerprint.py). Its content is JSON and
-bytes: reading it executes nothing. disk.py decides where entries are and which are trusted.
+bytes: reading it executes nothing. native/disk_cache.py decides where entries are and which are trusted.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cuda_graphs.compiler import machine, trace
 from cuda_graphs.compiler.artifact import Artifact, GradientInfo, Result, Slot, StackInfo, TaskInfo
 from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.compiler.language.annotations import Spec
 from cuda_graphs.compiler.language.free_names import path_value
+from cuda_graphs.native import disk_cache, llvm, trace
 
-from . import disk
 from .fingerprint import Fingerprint, NoFingerprint, compiler_hash
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class Entry(NamedTuple):
 
 
 class CompileCache:
-    """The compiled kernels of this user on disk. `hits`, `misses` and `stored` count the uses by this process."""
+    """The compiled kernels of this user on disk_cache. `hits`, `misses` and `stored` count the uses by this process."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.stored = 0
@@ -58,12 +57,12 @@ class CompileCache:
     @property
     def directory(self) -> str:
         """The cache folder: CUDA_GRAPHS_CACHE_DIR, else in the user's cache folder. "" for a user without a home."""
-        return str(disk.directory() or "")
+        return str(disk_cache.directory() or "")
 
     @property
     def is_enabled(self) -> bool:
         """True unless CUDA_GRAPHS_CACHE turns the cache off."""
-        return disk.is_enabled()
+        return disk_cache.is_enabled()
 
     @property
     def bytes(self) -> int:
@@ -73,16 +72,16 @@ class CompileCache:
     @property
     def limit(self) -> int:
         """The size in bytes above which the least recently used entries are removed."""
-        return disk.limit_bytes()
+        return disk_cache.limit_bytes()
 
     def entries(self) -> list[Entry]:
         """Return the entries, last used first."""
-        found = sorted(disk.entries(), reverse=True)
+        found = sorted(disk_cache.entries(), reverse=True)
         return [Entry(path.stem, path.suffix[1:], size, used) for used, size, path in found]
 
     def clear(self) -> int:
         """Remove all entries and return their number. Loaded kernels stay loaded."""
-        return disk.remove()
+        return disk_cache.remove()
 
     def __repr__(self) -> str:
         found = self.entries()
@@ -114,7 +113,7 @@ def cached_compile(
     compiles every kernel, so that all steps are visible.
     """
     options = debug, graph, chain, mode, checkpoints
-    key = fingerprint(function, signature, target, *options) if disk.is_enabled() else None
+    key = fingerprint(function, signature, target, *options) if disk_cache.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
         with trace.timed("cache"):
@@ -122,7 +121,7 @@ def cached_compile(
     if found is not None and (mode != "reverse" or found.gradient is not None):
         compile_cache.hits += 1
         return found
-    machine.map_llvm()
+    llvm.preload()
     from cuda_graphs.compiler.pipeline import (
         compile_kernel,  # imports the frontend and all passes, which a hit does not need
     )
@@ -135,7 +134,7 @@ def cached_compile(
     if key is not None and key != fingerprint(function, signature, target, *options):
         key = None
     data = None if key is None else encoded(artifact, key[1])
-    if key is not None and data is not None and disk.write(KIND, key[0], data):
+    if key is not None and data is not None and disk_cache.write(KIND, key[0], data):
         compile_cache.stored += 1
     return artifact
 
@@ -161,11 +160,11 @@ def fingerprint(
 
 def load(name: str, functions: Functions) -> Artifact | None:
     """Return the entry of that name, or None. Report an entry with a valid checksum and malformed content."""
-    data = disk.read(KIND, name)
+    data = disk_cache.read(KIND, name)
     try:
         return None if data is None else decoded(data, functions)
     except MALFORMED:
-        disk.refuse(KIND, name)
+        disk_cache.refuse(KIND, name)
         return None
 
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import hashlib
 import inspect
-import os
 import struct
 import sys
 import types
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,15 @@ from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import StructSpec
 from cuda_graphs.compiler.language.free_names import free_names, is_installed, is_ours
 from cuda_graphs.compiler.language.signature import resolve
-from cuda_graphs.compiler.sha256 import sha256
-
-from .package_versions import interpreter, llvm_version, state_of, tree_hash
+from cuda_graphs.native.versions import FOLDER, interpreter, llvm_version, state_of, tree_hash
 
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash"]
 
 # Values of exactly these types are described by their `repr`. A derived class may have further members.
 PLAIN = (type(None), bool, int, str, bytes, type(Ellipsis))
-# The hash of the compiler's own source as this process loaded it. A later change of the files does not count.
-SOURCE = tree_hash(os.path.dirname(__file__))
+# The folders whose files decide the code, and their hash as this process loaded them. A later change does not count.
+FOLDERS = (str(Path(__file__).parents[1]), FOLDER)
+SOURCE = tree_hash(*FOLDERS)
 # Packages whose modules programs do not modify.
 UNCHANGING = (sys.stdlib_module_names | {"numpy"}) - {"sys", "os"}
 # Modules whose functions read files, clocks or other state of the system, and "module.name" of single functions.
@@ -55,14 +55,14 @@ class NoFingerprint(Exception):
 
 def compiler_hash() -> str:
     """Return the hash of the compiler's own source and of the versions of Python, NumPy and LLVM."""
-    return sha256("\n".join((SOURCE, interpreter(), llvm_version())).encode()).hexdigest()
+    return hashlib.sha256("\n".join((SOURCE, interpreter(), llvm_version())).encode()).hexdigest()
 
 
 class Fingerprint:
     """An incremental hash of values. `functions` holds the functions found so far, by qualified name."""
 
     def __init__(self) -> None:
-        self.hash = sha256()
+        self.hash = hashlib.sha256()
         self.functions: dict[str, list[Callable[..., Any]]] = {}
         # id -> (number, a value that is or was described). The reference keeps the value alive, so ids stay unique.
         self.seen: dict[int, tuple[int, Any]] = {}

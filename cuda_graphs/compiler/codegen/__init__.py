@@ -3,6 +3,6 @@
 """From IR to LLVM, and from there to x86 code or PTX.
 
 Other rooms may import:
-    ptx  code for GPUs
-    x86  code for this CPU
+    ptx  PTX kernels, for GPUs
+    x86  functions for the host driver
 """

@@ -12,7 +12,3 @@ Other rooms may import:
     free_values  values of globals and closures that a kernel depends on
     returns      checks of declared return types
 """
-
-from .translate import translate
-
-__all__ = ["translate"]

@@ -4,5 +4,9 @@
 
 This package reads PTX, holds the table of its instructions, lowers them to LLVM IR, compiles the IR to native code and
 caches that code. It also fills the C structs of `hostdriver/image_loader.h`. It knows no driver, device or graph, and
-imports only `cuda_graphs.compiler` from the rest of the library. The entry point is `loader.load`.
+imports only `cuda_graphs.native` from the rest of the library. The entry point is `loader.load`.
+
+Other rooms may import:
+    errors  ImageError, the reason why an image cannot be loaded
+    loader  the entry point: image bytes to a loaded image
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The disk cache of native code of translated images (compiler/cache/disk.py): each machine translates an image once.
+"""The disk cache of native code of translated images (native/disk_cache.py): each machine translates an image once.
 
 An entry holds the description of the image as JSON, and the object code. Its name is the hash of everything that the
 code depends on: the image, this package, Python, LLVM, the CPU.
@@ -8,23 +8,24 @@ code depends on: the image, this package, Python, LLVM, the CPU.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 
-from cuda_graphs.compiler.cache import disk
-from cuda_graphs.compiler.cache.package_versions import interpreter, tree_hash
-from cuda_graphs.compiler.sha256 import sha256
+from cuda_graphs.native import disk_cache
+from cuda_graphs.native.versions import FOLDER, interpreter, tree_hash
 
 KIND = "image"
 PARTS = ("kernels", "globals")  # lists of a description
 
 
-# Hash of this package's source as this process loaded it. A change of the source invalidates all entries.
-SOURCE = tree_hash(os.path.dirname(__file__))
+# The folders whose files decide the code, and their hash as this process loaded them. A change invalidates all entries.
+FOLDERS = (os.path.dirname(__file__), FOLDER)
+SOURCE = tree_hash(*FOLDERS)
 
 
 def key(image: bytes, host: dict[str, str]) -> str:
-    found = sha256(image)
+    found = hashlib.sha256(image)
     for part in (SOURCE, interpreter(), *host.values()):
         found.update(part.encode() + b"\0")
     return found.hexdigest()
@@ -32,7 +33,7 @@ def key(image: bytes, host: dict[str, str]) -> str:
 
 def load(name: str) -> tuple[dict, bytes] | None:
     """Returns the description and the object code, or None. A damaged entry is reported and counts as missing."""
-    payload = disk.read(KIND, name)
+    payload = disk_cache.read(KIND, name)
     if payload is None:
         return None
     size = int.from_bytes(payload[:8], "little")
@@ -42,11 +43,11 @@ def load(name: str) -> tuple[dict, bytes] | None:
     except (ValueError, LookupError):
         valid = False
     if not valid:
-        disk.refuse(KIND, name)
+        disk_cache.refuse(KIND, name)
         return None
     return description, payload[8 + size :]
 
 
 def store(name: str, description: dict, code: bytes) -> None:
     text = json.dumps(description).encode()
-    disk.write(KIND, name, len(text).to_bytes(8, "little") + text + code)
+    disk_cache.write(KIND, name, len(text).to_bytes(8, "little") + text + code)

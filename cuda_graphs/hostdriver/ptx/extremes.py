@@ -26,7 +26,12 @@ DECLARATION = re.compile(rf"^declare .*@llvm\.(?:{_NAMES})\..*\n", re.MULTILINE)
 
 
 def replaced(ir: str) -> str:
-    """Returns the module with calls of always-inlined functions in place of the intrinsics, and their definitions."""
+    """Returns the module with calls of always-inlined functions in place of the intrinsics, and their definitions.
+
+    A module without these intrinsics is returned unchanged.
+    """
+    if not INTRINSIC.search(ir):
+        return ir
     definitions: dict[str, str] = {}
 
     def callee(found: re.Match[str]) -> str:

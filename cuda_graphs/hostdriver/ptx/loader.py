@@ -9,8 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cuda_graphs.hostdriver.ptx.lowering.instrumentation import NOTHING, Wants
+from cuda_graphs.hostdriver.ptx.lowering.services import TABLE
+from cuda_graphs.native import llvm, trace
+from cuda_graphs.native.image import is_native_image
+from cuda_graphs.native.loaded_code import LoadedCode
 
-from . import abi, cache, native, native_image, trace
+from . import abi, cache, code_generation, native_image
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, OUT_OF_MEMORY, ImageError, invalid_ptx
 
 
@@ -56,7 +60,6 @@ class Image(ctypes.Structure):
 
 # Code finds the functions of cgh_services in one of two ways. Code translated here reads its own table, which is filled
 # after linking. A native image imports the functions by name.
-SERVICES_SYMBOL = "cgh.services"
 FUNCTIONS = ctypes.c_void_p * len(abi.SERVICES)
 SERVICES = FUNCTIONS.from_address
 
@@ -65,22 +68,22 @@ class Services(ctypes.Structure):
     _fields_ = [("functions", FUNCTIONS), ("wants", ctypes.c_uint64)]
 
 
-Link = Callable[[bytes, list[str], int], native.Code]
+Link = Callable[[bytes, list[str], int], LoadedCode]
 
 
-def _with_table(code: bytes, symbols: list[str], services: int) -> native.Code:
+def _with_table(code: bytes, symbols: list[str], services: int) -> LoadedCode:
     try:
-        linked = native.Code(code, [SERVICES_SYMBOL, *symbols])
+        linked = LoadedCode(code, [TABLE, *symbols])
     except RuntimeError as error:
         raise ImageError(OUT_OF_MEMORY, f"the module cannot be placed in memory: {error}") from None
-    ctypes.memmove(linked[SERVICES_SYMBOL], services, ctypes.sizeof(SERVICES(services)))
+    ctypes.memmove(linked[TABLE], services, ctypes.sizeof(SERVICES(services)))
     return linked
 
 
-def _with_imports(code: bytes, symbols: list[str], services: int) -> native.Code:
+def _with_imports(code: bytes, symbols: list[str], services: int) -> LoadedCode:
     found = zip(abi.SERVICES, SERVICES(services), strict=True)
     try:
-        return native.Code(code, symbols, {f"cgh_{name}": address for name, address in found})
+        return LoadedCode(code, symbols, {f"cgh_{name}": address for name, address in found})
     except RuntimeError as error:  # a name that it imports or should export is missing
         raise ImageError(INVALID_IMAGE, f"the native image cannot be linked: {error}") from None
 
@@ -142,14 +145,14 @@ def _nesting() -> Iterator[None]:
 
 def translate(text: str, wants: Wants = NOTHING) -> tuple[dict, str]:
     """Translates PTX text and returns (description, LLVM IR)."""
-    from cuda_graphs.hostdriver.ptx.lowering.module import ModuleLowering
+    from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
 
     from .units import parse
 
     with _nesting():
-        with trace.timed("parse"):
+        with trace.timed("PTX parse"):
             module = parse(text)
-        with trace.timed("lower"):
+        with trace.timed("PTX lowering"):
             lowered = ModuleLowering(module, wants).lower()
     return lowered.description(), lowered.ir
 
@@ -163,21 +166,21 @@ def _text(image: bytes) -> str:
 
 def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     image = image.rstrip(b"\0")
-    name = cache.key(image, {**native.depends_on(), "wants": repr(wants)})
+    name = cache.key(image, {**code_generation.depends_on(), "wants": repr(wants)})
     entry = cache.load(name)
     if entry is None:
         description, ir = translate(_text(image), wants)
-        entry = description, native.compile_ir(ir)
+        entry = description, code_generation.object_code(ir)
         cache.store(name, *entry)
     return entry
 
 
-def _look_at_parts(image: bytes, wants: Wants) -> tuple[dict, bytes]:
+def _check_parts(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     """Checks each text of an unfinished link by itself, and returns an empty module."""
     from . import units
 
     with _nesting():
-        units.check(_text(image))
+        units.check_parts(_text(image))
     return _load_ptx(b".version 8.0 .target sm_50 .address_size 64", wants)
 
 
@@ -206,8 +209,8 @@ PARTS = b"// linked by the host driver of cuda_graphs: parts"
 # Kinds of image: (test, function that returns (description, object code), function that links). The first match counts.
 Build = Callable[[bytes, Wants], tuple[dict, bytes]]
 KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
-    (native_image.is_native, _read_native, _with_imports),
-    (_is_parts, _look_at_parts, _with_table),
+    (is_native_image, _read_native, _with_imports),
+    (_is_parts, _check_parts, _with_table),
     (_is_ptx, _load_ptx, _with_table),
     (lambda image: image.startswith(b"\x7fELF"), _refuse_gpu_code, _with_table),
     (lambda image: image.startswith(b"\x50\xed\x55\xba"), _refuse_gpu_code, _with_table),  # a fatbin
@@ -220,7 +223,7 @@ def load(image: bytes, services: int) -> LoadedImage:
     wants = Wants.of(Services.from_address(services).wants)
     for fits, build, link in KINDS:
         if fits(image):
-            with native.LOCK, trace.timed("load"):
+            with llvm.LOCK, trace.timed("image load"):
                 description, code = build(image, wants)
                 return LoadedImage(description, code, services, link)
     raise ImageError(INVALID_IMAGE, "the image is neither PTX text nor another known format")

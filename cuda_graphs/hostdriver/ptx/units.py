@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
-from cuda_graphs.hostdriver.ptx.lowering.module import check_instructions
+from cuda_graphs.hostdriver.ptx.module_lowering import check_instructions
 from cuda_graphs.hostdriver.ptx.ops.calls import SERVICES
 from cuda_graphs.hostdriver.ptx.syntax.lexer import Token, tokenize
 from cuda_graphs.hostdriver.ptx.syntax.parser import Parser
@@ -53,7 +53,7 @@ def parse(text: str) -> Module:
         return Parser(tokenize(text)).parse()
     units = _split(text, HEAD + "whole")
     read = [tokenize(unit.text) for unit in units]
-    modules = _apart([Parser(tokens).parse() for tokens in read], read)
+    modules = _with_unique_names([Parser(tokens).parse() for tokens in read], read)
     names = [unit.name for unit in units]
     used = [_used(module) for module in modules]  # computed before merging may change a module
     merged = merge(modules, names)
@@ -61,7 +61,7 @@ def parse(text: str) -> Module:
     return merged
 
 
-def check(text: str) -> None:
+def check_parts(text: str) -> None:
     """Raises ImageError if one of the texts is invalid by itself, or if two of them conflict."""
     units = _split(text, HEAD + "parts")
     if not all(unit.text.lstrip().startswith(("//", "/*", ".version")) for unit in units):
@@ -70,7 +70,7 @@ def check(text: str) -> None:
     modules = [Parser(tokens).parse() for tokens in read]
     for module in modules:
         check_instructions(module)
-    merge(_apart(modules, read), [unit.name for unit in units])
+    merge(_with_unique_names(modules, read), [unit.name for unit in units])
 
 
 def _split(text: str, start: str) -> list[Unit]:
@@ -103,15 +103,15 @@ def _name(part: str) -> str:
         raise invalid_ptx("line 1: a name is not in the linker's format") from None
 
 
-def _apart(modules: list[Module], read: list[list[Token]]) -> list[Module]:
+def _with_unique_names(modules: list[Module], read: list[list[Token]]) -> list[Module]:
     """Returns the modules with unique names for local definitions. The first module keeps its names where possible."""
     shared = {name for module in modules for name in _names(module) - _local_names(module)}
     before: set[str] = set()
-    apart = []
+    renamed = []
     for number, (module, tokens) in enumerate(zip(modules, read, strict=True)):
-        apart.append(_with_own_names(module, tokens, number, _local_names(module) & (shared | before)))
+        renamed.append(_with_own_names(module, tokens, number, _local_names(module) & (shared | before)))
         before |= _names(module)
-    return apart
+    return renamed
 
 
 def _names(module: Module) -> set[str]:
@@ -241,6 +241,6 @@ def _renumber_files(module: Module, first: int) -> None:
     module.files = {number + first: name for number, name in module.files.items()}
     for function in module.functions.values():
         for statement in function.body or ():
-            if isinstance(statement, Instruction) and statement.place is not None:
-                number, line = statement.place
-                statement.place = number + first, line
+            if isinstance(statement, Instruction) and statement.location is not None:
+                number, line = statement.location
+                statement.location = number + first, line

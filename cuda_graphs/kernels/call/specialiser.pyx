@@ -20,7 +20,7 @@ from .arguments cimport Reader, reader_of
 from .guards cimport Guards
 from .specialisation cimport Specialisation
 
-from cuda_graphs.compiler import trace
+from cuda_graphs.native import trace
 from cuda_graphs.compiler.artifact import START
 from cuda_graphs.compiler.cache.artifact_cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from cuda_graphs.compiler import machine
 from cuda_graphs.compiler.artifact import Artifact
 from cuda_graphs.compiler.ir import printer
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
 from cuda_graphs.kernels.targets import target_named
+from cuda_graphs.native.llvm import assembly
 
 __all__ = ["Inspection"]
 
@@ -66,7 +66,7 @@ class Inspection:
     @cached_property
     def code(self) -> str:
         """The assembly for the CPU, or the PTX."""
-        return self.artifact.code.decode() if self.target == "ptx" else machine.assembly(self.llvm)
+        return self.artifact.code.decode() if self.target == "ptx" else assembly(self.llvm)
 
     def __str__(self) -> str:
         parts = (("IR", self.ir), ("LLVM", self.llvm), (self.target, self.code))

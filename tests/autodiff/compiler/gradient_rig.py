@@ -8,7 +8,7 @@ import numpy as np
 
 from cuda_graphs.compiler.autodiff import gradient
 from cuda_graphs.compiler.autodiff.analysis.size_expressions import SizeOverflow, evaluate
-from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.debug import without_asserts

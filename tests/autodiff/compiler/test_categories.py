@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler.autodiff import gradient
-from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
 from tests.autodiff.compiler import gradient_rig

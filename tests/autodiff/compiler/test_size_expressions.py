@@ -22,7 +22,7 @@ from cuda_graphs.compiler.autodiff.analysis.size_expressions import (
 from cuda_graphs.compiler.autodiff.gradient import reads_arrays
 from cuda_graphs.compiler.autodiff.sizing import sizing_body
 from cuda_graphs.compiler.cache import artifact_cache
-from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.compiler.language.signature import specialise

@@ -10,13 +10,14 @@ import pytest
 
 from cuda_graphs.compiler.autodiff import counting, gradient, saved_values
 from cuda_graphs.compiler.autodiff.analysis.size_expressions import SizeOverflow, evaluate
-from cuda_graphs.compiler.cache import artifact_cache, disk
+from cuda_graphs.compiler.cache import artifact_cache
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.compiler.frontend import translate
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import compile_kernel
+from cuda_graphs.native import disk_cache
 from tests.autodiff.compiler.gradient_rig import flat_of, floats, gradients, ints, leaf_in, zeros
 from tests.compiler.rig import cg, function_of
 
@@ -227,12 +228,12 @@ def test_an_entry_without_expressions_is_refused_and_compiled_again(tmp_path, mo
     name, functions = artifact_cache.fingerprint(
         from_below_zero, signature, X86(), False, None, None, "reverse", False
     )
-    data = disk.read(artifact_cache.KIND, name)
+    data = disk_cache.read(artifact_cache.KIND, name)
     start = 8 + int.from_bytes(data[:8], "little")
     head = json.loads(data[8:start])
     damage(head)
     text = json.dumps(head).encode()
-    assert disk.write(artifact_cache.KIND, name, len(text).to_bytes(8, "little") + text + data[start:])
+    assert disk_cache.write(artifact_cache.KIND, name, len(text).to_bytes(8, "little") + text + data[start:])
     assert artifact_cache.load(name, functions).gradient is None
     again = artifact_cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
     assert again.gradient == made.gradient and again.gradient.stacks[0].capacity is not None

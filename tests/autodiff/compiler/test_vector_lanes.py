@@ -6,7 +6,7 @@ lane. Iterations that push values at different times run one by one."""
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import spread_of
+from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import vectorisation_of
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
@@ -89,7 +89,7 @@ def test_lanes_have_the_gradients_of_the_interpreter(name):
     function, arguments, width = CASES[name]
     signature = specialise(function, arguments)
     program, _ = lower(function, signature, mode="reverse")
-    found = [spread_of(task) for task in program.tasks if task.loop is not None]
+    found = [vectorisation_of(task) for task in program.tasks if task.loop is not None]
     assert [each and each.width for each in found] == [width]
     stacks = compile_kernel(function, signature, X86(), mode="reverse").gradient.stacks
     assert {stack.workers for stack in stacks} == {width or 1}

@@ -11,80 +11,36 @@ range. Wide indices keep addresses affine, so that loops vectorise.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from cuda_graphs.compiler.artifact import Slot
-from cuda_graphs.compiler.codegen.ptx import load_hoisting
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.ops import OPS, computing_type
-from cuda_graphs.compiler.ir.scalars import is_small
-from cuda_graphs.compiler.ir.types import ScalarType, f32, i32, i64
+from cuda_graphs.compiler.ir.types import i32, i64
 
-from . import prelude, printf
+from . import atomics, load_hoisting, printf
 from .alias_metadata import tag
-from .notation import llvm_type, number, suffix
+from .block_schedule import BlockSchedule
+from .notation import llvm_type
+from .target import Target
+from .values import ValueEmitter
 
-if TYPE_CHECKING:
-    from .block_schedule import Team
-
-__all__ = ["Emitter", "Target"]
+__all__ = ["Emitter"]
 
 SMALL = 1 << 20  # limit of the constants that are added to a wide index
 
 
-class Target(Protocol):
-    """The operations that an emitter needs from a target machine."""
-
-    @property
-    def fast_math(self) -> bool:
-        """True if contraction and reassociation are allowed."""
-
-    def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
-        """Emit a function whose template in the op table begins with "!", such as sine; return the result."""
-
-    def atomic_scope(self) -> str:
-        """Return the `syncscope(...)` of atomics on global memory."""
-
-    def constants(self) -> str:
-        """Return the address space of constant strings."""
-
-    def print(self, e: Emitter, form: str, values: str) -> None:
-        """Emit a print. The operands are pointers to printf's format and to the values."""
-
-    def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
-        """Emit the end of the kernel by a failed assertion. The strings are given as pointers."""
-
-    def set_condition(self, e: Emitter, handle: str, value: str) -> None:
-        """Emit cudaGraphSetConditional: the condition with a 64-bit handle becomes a 32-bit value."""
-
-    def last(self, e: Emitter, statement: ir.Last) -> None:
-        """Emit a block that the last thread of a launch executes."""
-
-    def access(self, array: ir.Array) -> str:
-        """Return the metadata of loads and stores of an array, with their address space."""
-
-    def worker(self, e: Emitter) -> str:
-        """Emit the number of the current worker, in 32 bits; return its name."""
-
-
-class Emitter:
-    """Emitter of one function. `line` adds an instruction, `let` one with a result."""
+class Emitter(ValueEmitter):
+    """Emitter of one function."""
 
     def __init__(self, target: Target, declarations: dict[str, str]) -> None:
-        self.target, self.declarations = target, declarations
-        self.lines: list[str] = []
-        self.slots: list[str] = []  # allocas, for the entry block
-        self.names: dict[Any, str] = {}
-        self.wide: dict[ir.Value, str] = {}  # value -> its register in 64 bits
+        super().__init__(target, declarations)
         self.addresses: dict[ir.Array, str] = {}
         self.extents: dict[tuple[ir.Array, int], str] = {}  # in 64 bits
-        self.count = 0
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
-        self.fast = "fast " if target.fast_math else ""
         self.metadata = ""
         self.unrolled = ""  # metadata of short innermost loops
-        self.alias_classes: Mapping[ir.Array, tuple[str, ...]] = {}
-        self.team: Team | None = None
+        self.alias_types: Mapping[ir.Array, tuple[str, ...]] = {}
+        self.schedule: BlockSchedule | None = None
         self.private: frozenset[ir.Array] = frozenset()  # arrays of this thread alone: atomics are plain
         self.spaces: dict[ir.Array, str] = {}  # address spaces of arrays that differ from those of `access`
 
@@ -145,57 +101,7 @@ class Emitter:
         scaled = number if axis.step == 1 else self.let(f"mul {flag}i64 {number}, {axis.step}")
         return scaled if begin == "0" else self.let(f"add {flag}i64 {begin}, {scaled}")
 
-    # Text
-
-    def line(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def let(self, text: str) -> str:
-        register = self.register()
-        self.lines.append(f"  {register} = {text}")
-        return register
-
-    def register(self) -> str:
-        """Return a new register."""
-        self.count += 1
-        return f"%v{self.count}"
-
-    def label(self, stem: str) -> str:
-        self.count += 1
-        return f"{stem}{self.count}"
-
-    def start(self, label: str) -> None:
-        self.lines.append(f"{label}:")
-
-    def slot(self, type: str) -> str:
-        self.count += 1
-        self.slots.append(f"  %v{self.count} = alloca {type}")
-        return f"%v{self.count}"
-
-    def declare(self, name: str, text: str) -> None:
-        self.declarations.setdefault(name, text)
-
-    def call(self, name: str, result: str, args: list[tuple[str, str]], flags: str = "") -> str:
-        """Emit a call, and declare the function on the first one; return the result."""
-        self.declare(name, f"declare {result} @{name}({', '.join(kind for kind, _ in args)})")
-        return self.let(f"call {flags}{result} @{name}({', '.join(f'{kind} {each}' for kind, each in args)})")
-
-    def call_void(self, name: str, args: list[tuple[str, str]]) -> None:
-        """Emit a call without a result."""
-        self.declare(name, f"declare void @{name}({', '.join(kind for kind, _ in args)})")
-        self.line(f"call void @{name}({', '.join(f'{kind} {each}' for kind, each in args)})")
-
     # Values
-
-    def value(self, value: ir.Value) -> str:
-        """Return the register or the constant of a value."""
-        if isinstance(value, ir.Const):
-            return number(value.value, value.type)
-        # Truncate at each use: the first truncation may not dominate later uses. LLVM merges them.
-        return self.narrow(self.wide[value], value.type) if value in self.wide else self.names[value]
-
-    def narrow(self, wide: str, type: ScalarType) -> str:
-        return wide if type.bits == 64 else self.let(f"trunc i64 {wide} to {llvm_type(type)}")
 
     def widened(self, value: ir.Value) -> str:
         """Return an index in 64 bits."""
@@ -237,30 +143,6 @@ class Emitter:
         self.names[op] = self.computed(op.name, op.type, [self.value(arg) for arg in op.args], kinds)
         self.fast = flags
 
-    def computed(
-        self, name: str, type: ScalarType, args: list[str], kinds: tuple[ScalarType, ...] = ()
-    ) -> str:
-        """Emit an operation; return its result. The operands have the types `kinds`, or the type of the result."""
-        row, kinds, result = OPS[name], kinds or (type,) * len(args), type
-        operand = computing_type(row, kinds)
-        if operand == f32:
-            args = [prelude.widened(self, arg, kind) for arg, kind in zip(args, kinds, strict=True)]
-            result = f32 if is_small(result) and row.rule != "cast" else result
-        found = self.filled(row.llvm.get(operand.kind) or row.llvm["any"], operand, result, args)
-        return found if result == type else prelude.rounded(self, found, type)
-
-    def filled(self, template: str, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-        if template.startswith("@"):
-            return prelude.emit(self, template[1:], operand, result, args)
-        if template.startswith("!"):
-            return self.target.function(self, template[1:], operand, args)
-        if "@llvm." in template:
-            intrinsic(self, template, operand)
-        text = template.format(
-            *args, t=llvm_type(operand), s=suffix(operand), r=llvm_type(result), f=self.fast
-        )
-        return self.let(text)
-
     # Memory
 
     def extent(self, array: ir.Array, axis: int) -> str:
@@ -292,16 +174,12 @@ class Emitter:
     def access(self, array: ir.Array) -> str:
         """Return the metadata of loads and stores of an array. Stacks have none, as iterations share them."""
         is_stack = array.space is ir.Space.TEMP and array.shape is None
-        return ("" if is_stack else self.metadata) + tag(self.declarations, self.alias_classes.get(array, ()))
+        return ("" if is_stack else self.metadata) + tag(self.declarations, self.alias_types.get(array, ()))
 
     def load(self, load: ir.Load) -> None:
         kind, at = self.address(load.array, load.index)
         found = self.let(f"load {kind}, {self.pointer(load.array)} {at}{self.access(load.array)}")
         self.names[load] = self.let(f"icmp ne i8 {found}, 0") if load.type.kind == "bool" else found
-
-    def stored(self, value: ir.Value) -> str:
-        found = self.value(value)
-        return self.let(f"zext i1 {found} to i8") if value.type.kind == "bool" else found
 
     def store(self, store: ir.Store) -> None:
         kind, at = self.address(store.array, store.index)
@@ -312,18 +190,18 @@ class Emitter:
     def atomic(self, atomic: ir.Atomic) -> None:
         assert isinstance(atomic.array, ir.Array)
         kind, at = self.address(atomic.array, atomic.index)
-        old = self.change(atomic, kind, at, self.stored(atomic.value))
+        old = self.emit_atomic(atomic, kind, at, self.stored(atomic.value))
         self.names[atomic] = self.let(f"icmp ne i8 {old}, 0") if atomic.type.kind == "bool" else old
 
-    def change(self, atomic: ir.Atomic, kind: str, at: str, value: str) -> str:
+    def emit_atomic(self, atomic: ir.Atomic, kind: str, at: str, value: str) -> str:
         """Emit an atomic on an address; return the register of the previous value. Values are as in memory."""
         assert isinstance(atomic.array, ir.Array)
-        alone = atomic.array.space is ir.Space.SHARED and self.team is not None and self.team.alone
-        change = prelude.plain if alone or atomic.array in self.private else prelude.atomic
+        alone = atomic.array.space is ir.Space.SHARED and self.schedule is not None and self.schedule.alone
+        change = atomics.non_atomic if alone or atomic.array in self.private else atomics.atomic
         return change(self, atomic, kind, self.pointer(atomic.array), at, value)
 
     def get(self, get: ir.Get) -> None:
-        at, mark = self.own(get.local)
+        at, mark = self.local_pointer(get.local)
         self.names[get] = self.let(f"load {llvm_type(get.type)}, ptr {at}{mark}")
 
     def worker(self, worker: ir.Worker) -> None:
@@ -331,12 +209,12 @@ class Emitter:
 
     def set(self, statement: ir.Set) -> None:
         found = self.value(statement.value)
-        at, mark = self.own(statement.local)
+        at, mark = self.local_pointer(statement.local)
         self.line(f"store {llvm_type(statement.local.type)} {found}, ptr {at}{mark}")
 
-    def own(self, local: ir.Local) -> tuple[str, str]:
+    def local_pointer(self, local: ir.Local) -> tuple[str, str]:
         """Return (pointer to this thread's local, metadata of its accesses)."""
-        found = None if self.team is None else self.team.variable(local)
+        found = None if self.schedule is None else self.schedule.variable(local)
         return (self.variable(local), "") if found is None else found
 
     def variable(self, local: ir.Local) -> str:
@@ -350,22 +228,12 @@ class Emitter:
 
     # Printing and assertions
 
-    def string(self, text: str) -> str:
-        """Return a pointer to a constant string, in the generic address space."""
-        data = text.encode() + b"\0"
-        escaped = "".join(chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in data)
-        space = self.target.constants()
-        constant = f'private{space} constant [{len(data)} x i8] c"{escaped}"'
-        self.declare(f"text {constant}", f"@text{len(self.declarations)} = {constant}")
-        name = self.declarations[f"text {constant}"].partition(" ")[0]
-        return self.let(f"addrspacecast ptr{space} {name} to ptr") if space else name
-
     def print(self, statement: ir.Print) -> None:
         self.target.print(self, *printf.emit(self, statement.parts))
 
-    def claim(self, statement: ir.Assert) -> None:
+    def assertion(self, statement: ir.Assert) -> None:
         fails, holds = self.label("fails"), self.label("holds")
-        self.line(f"br i1 {self.value(statement.condition)}, label %{holds}, label %{fails}")
+        self.jump_if(self.value(statement.condition), holds, fails)
         self.start(fails)
         if any(isinstance(part, tuple) for part in statement.message):
             self.target.print(self, *printf.emit(self, (*statement.message, "\n")))
@@ -379,6 +247,9 @@ class Emitter:
 
     def set_condition(self, statement: ir.SetCondition) -> None:
         self.target.set_condition(self, self.names[statement.condition], self.value(statement.value))
+
+    def last(self, statement: ir.Last) -> None:
+        self.target.last(self, self.addresses[statement.array], lambda: self.block(statement.body))
 
     def exit(self, statement: ir.Exit) -> None:
         self.line("ret void")
@@ -395,18 +266,18 @@ class Emitter:
 
     def branch(self, statement: ir.If) -> None:
         then, orelse, end = (self.label(stem) for stem in ("then", "else", "end"))
-        self.line(f"br i1 {self.value(statement.condition)}, label %{then}, label %{orelse}")
+        self.jump_if(self.value(statement.condition), then, orelse)
         for label, block in ((then, statement.then), (orelse, statement.orelse)):
             self.start(label)
             self.block(block)
-            self.line(f"br label %{end}")
+            self.jump(end)
         self.start(end)
 
     def loop(self, statement: ir.For) -> None:
         """Emit a loop, with each axis inside the previous one. Break leaves all of them."""
         leave = self.label("leave")
         self.axes(statement, list(statement.axes), leave)
-        self.line(f"br label %{leave}")
+        self.jump(leave)
         self.start(leave)
 
     def axes(self, statement: ir.For, axes: list[ir.Axis], leave: str) -> None:
@@ -417,11 +288,11 @@ class Emitter:
             if rest:
                 self.axes(statement, rest, leave)
                 return
-            self.time_round(statement, following, leave)
+            self.iteration(statement, following, leave)
 
         if not may_wrap(axis):
             if not rest and self.unrolled and load_hoisting.is_short(statement.body):
-                self.short(statement, axis, begin, end, body)
+                self.short_loop(statement, axis, begin, end, body)
             else:
                 self.counted(axis.index, begin, end, axis.step, body)
             return
@@ -433,14 +304,39 @@ class Emitter:
 
         self.counted(step, "0", self.trip(axis, begin, end), 1, at_step, less="ult")
 
-    def short(
+    def short_loop(
         self, statement: ir.For, axis: ir.Axis, begin: str, end: str, body: Callable[[str], None]
     ) -> None:
         """Emit a loop several iterations at a time: with hoisted loads if possible, else unrolled by LLVM."""
-        left = load_hoisting.several(self, statement, axis, begin, end)
-        self.counted(axis.index, left, end, axis.step, body, self.unrolled if left == begin else "")
+        loads = load_hoisting.hoistable_loads(statement.body)
+        # In 64 bits, the end of a group of iterations could wrap around.
+        if not loads or axis.index.type.bits == 64:
+            self.counted(axis.index, begin, end, axis.step, body, self.unrolled)
+            return
+        left = self.with_hoisted_loads(statement, axis, begin, end, loads)
+        self.counted(axis.index, left, end, axis.step, body)
 
-    def time_round(self, statement: ir.For, following: str, leave: str) -> None:
+    def with_hoisted_loads(
+        self, loop: ir.For, axis: ir.Axis, begin: str, end: str, loads: list[ir.Statement]
+    ) -> str:
+        """Emit groups of iterations, whose loads come first; return the index at which the other iterations begin."""
+        rest = [each for each in loop.body.body if each not in loads]
+        count = load_hoisting.GROUP
+
+        def body(_: str) -> None:
+            first, loaded = self.wide[axis.index], []
+            for number in range(count):
+                at = self.wide[axis.index] = self.let(f"add nsw i64 {first}, {number * axis.step}")
+                self.statements(loads)
+                loaded.append((at, {each: self.names[each] for each in loads if each in self.names}))
+            for self.wide[axis.index], names in loaded:
+                self.names.update(names)
+                self.statements(rest)
+
+        last = self.let(f"sub nsw i64 {end}, {(count - 1) * axis.step}")
+        return self.counted(axis.index, begin, last, count * axis.step, body)
+
+    def iteration(self, statement: ir.For, following: str, leave: str) -> None:
         """Emit one iteration, given the labels of the next iteration and of the end of the loop."""
         self.loops.append((following, leave))
         self.block(statement.body)
@@ -460,20 +356,20 @@ class Emitter:
         before, head, inside, following, after = (
             self.label(s) for s in ("before", "head", "body", "next", "after")
         )
-        self.line(f"br label %{before}")
+        self.jump(before)
         self.start(before)
-        self.line(f"br label %{head}")
+        self.jump(head)
         self.start(head)
         self.count += 2
         at, advanced = f"%v{self.count - 1}", f"%v{self.count}"
         self.lines.append(f"  {at} = phi i64 [ {begin}, %{before} ], [ {advanced}, %{following} ]")
         going = self.let(f"icmp {less if step > 0 else 'sgt'} i64 {at}, {end}")
-        self.line(f"br i1 {going}, label %{inside}, label %{after}")
+        self.jump_if(going, inside, after)
         self.start(inside)
         if index is not None:
             self.wide[index] = at
         body(following)
-        self.line(f"br label %{following}")
+        self.jump(following)
         self.start(following)
         self.lines.append(f"  {advanced} = add {'nsw ' if less == 'slt' else ''}i64 {at}, {step}")
         self.line(f"br label %{head}{parallel}")
@@ -482,15 +378,15 @@ class Emitter:
 
     def while_loop(self, statement: ir.While) -> None:
         head, inside, after = (self.label(stem) for stem in ("while", "body", "after"))
-        self.line(f"br label %{head}")
+        self.jump(head)
         self.start(head)
         self.block(statement.head)
-        self.line(f"br i1 {self.value(statement.condition)}, label %{inside}, label %{after}")
+        self.jump_if(self.value(statement.condition), inside, after)
         self.start(inside)
         self.loops.append((head, after))
         self.block(statement.body)
         self.loops.pop()
-        self.line(f"br label %{head}")
+        self.jump(head)
         self.start(after)
 
     def leave(self, statement: ir.Break | ir.Continue) -> None:
@@ -498,9 +394,9 @@ class Emitter:
         self.line(f"br label %{after if isinstance(statement, ir.Break) else following}")
         self.start(self.label("dead"))
 
-    def of_team(self) -> Team:
-        assert self.team is not None
-        return self.team
+    def block_schedule(self) -> BlockSchedule:
+        assert self.schedule is not None
+        return self.schedule
 
     def text(self) -> str:
         """Return the body of the function."""
@@ -513,15 +409,6 @@ def may_wrap(axis: ir.Axis) -> bool:
     return type.bits == 64 and (type.kind == "uint" or abs(axis.step) != 1)
 
 
-def intrinsic(e: Emitter, template: str, type: ScalarType) -> None:
-    """Declare the intrinsic that a template calls: `call {t} @llvm.fabs.{s}({t} {0})`."""
-    text = template.format("", "", "", t=llvm_type(type), s=suffix(type), r="", f="")
-    name = text[text.index("@") + 1 : text.index("(")]
-    inside = text[text.index("(") + 1 : text.rindex(")")]
-    kinds = ", ".join(part.split()[0] for part in inside.split(","))
-    e.declare(name, f"declare {llvm_type(type)} @{name}({kinds})")
-
-
 EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.Op: Emitter.op,
     ir.Load: Emitter.load,
@@ -530,19 +417,19 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.Get: Emitter.get,
     ir.Set: Emitter.set,
     ir.Extent: Emitter.read_extent,
-    ir.Position: lambda e, s: e.of_team().position(s),
+    ir.Position: lambda e, s: e.block_schedule().position(s),
     ir.Worker: Emitter.worker,
-    ir.Region: lambda e, s: e.of_team().region(s),
-    ir.Barrier: lambda e, s: e.of_team().barrier(s),
-    ir.RegionCollective: lambda e, s: e.of_team().region_collective(s),
+    ir.Region: lambda e, s: e.block_schedule().region(s),
+    ir.Barrier: lambda e, s: e.block_schedule().barrier(s),
+    ir.RegionCollective: lambda e, s: e.block_schedule().collective(s),
     ir.If: Emitter.branch,
     ir.For: Emitter.loop,
     ir.While: Emitter.while_loop,
     ir.SetCondition: Emitter.set_condition,
-    ir.Last: lambda e, s: e.target.last(e, s),
+    ir.Last: Emitter.last,
     ir.Break: Emitter.leave,
     ir.Exit: Emitter.exit,
     ir.Continue: Emitter.leave,
     ir.Print: Emitter.print,
-    ir.Assert: Emitter.claim,
+    ir.Assert: Emitter.assertion,
 }

@@ -5,31 +5,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.scalars import is_small
 from cuda_graphs.compiler.ir.types import ScalarType, bf16, f32, f64
 
+from .notation import FastMathText, number
 from .notation import llvm_type as _t
-from .notation import number
 from .notation import suffix as _s
 
-if TYPE_CHECKING:
-    from .emitter import Emitter
 
-
-def emit(e: Emitter, name: str, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def emit(e: FastMathText, name: str, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit operation `name` on operands of one type; return the register of the result."""
     return EMITTERS[name](e, operand, result, args)
 
 
-def trunc_div(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def trunc_div(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit a division that rounds towards zero; x / 0 is 0. The naive instruction traps for x / 0 and least / -1."""
     return divided(e, operand, args)[0]
 
 
-def divided(e: Emitter, type: ScalarType, args: list[str]) -> tuple[str, str]:
+def divided(e: FastMathText, type: ScalarType, args: list[str]) -> tuple[str, str]:
     """Emit a division as in C; return (quotient, remainder). Division by 0 gives 0 and the dividend."""
     t, (a, b) = _t(type), args
     zero = e.let(f"icmp eq {t} {b}, 0")
@@ -47,12 +42,12 @@ def divided(e: Emitter, type: ScalarType, args: list[str]) -> tuple[str, str]:
     return quotient, e.let(f"sub {t} {a}, {product}")
 
 
-def trunc_mod(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def trunc_mod(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit the remainder with the sign of the dividend."""
     return divided(e, operand, args)[1]
 
 
-def floor_div(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def floor_div(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     t = _t(operand)
     if operand.kind == "float":
         quotient = e.let(f"fdiv {e.fast}{t} {args[0]}, {args[1]}")
@@ -63,7 +58,7 @@ def floor_div(e: Emitter, operand: ScalarType, result: ScalarType, args: list[st
     return e.let(f"sub {t} {quotient}, {_differs(e, t, remainder, args[1])}")
 
 
-def _differs(e: Emitter, t: str, remainder: str, divisor: str) -> str:
+def _differs(e: FastMathText, t: str, remainder: str, divisor: str) -> str:
     """Return 1 where truncation and floor differ: the remainder is not 0 and its sign differs from the divisor's."""
     some = e.let(f"icmp ne {t} {remainder}, 0")
     mixed = e.let(f"xor {t} {remainder}, {divisor}")
@@ -74,7 +69,7 @@ def _differs(e: Emitter, t: str, remainder: str, divisor: str) -> str:
     return e.let(f"zext i1 {both} to {t}")
 
 
-def mod(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def mod(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     t = _t(operand)
     if operand.kind == "float":
         product = e.let(f"fmul {e.fast}{t} {args[1]}, {floor_div(e, operand, result, args)}")
@@ -90,7 +85,7 @@ def mod(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) ->
 def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
     """Return an emitter of shifts, which takes the count modulo the width."""
 
-    def emitter(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+    def emitter(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
         t = _t(operand)
         count = e.let(f"and {t} {args[1]}, {operand.bits - 1}")
         return e.let(f"{instruction(operand)} {t} {args[0]}, {count}")
@@ -98,7 +93,7 @@ def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
     return emitter
 
 
-def int_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def int_pow(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit a power by repeated squaring. A negative exponent gives the truncated fraction."""
     t = _t(operand)
     power = squares(e, t, "mul", args[0], t, args[1], "1")
@@ -113,7 +108,7 @@ def int_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]
     return e.let(f"select i1 {negative}, {t} {fraction}, {t} {power}")
 
 
-def first_set(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def first_set(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit 1 + the number of the lowest bit that is set, or 0 for 0."""
     t = _t(operand)
     zeros = e.call(f"llvm.cttz.{_s(operand)}", t, [(t, args[0]), ("i1", "false")])
@@ -122,7 +117,7 @@ def first_set(e: Emitter, operand: ScalarType, result: ScalarType, args: list[st
     return e.let(f"select i1 {none}, {t} 0, {t} {found}")
 
 
-def float_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def float_pow(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit a power by repeated squaring. A negative exponent gives the reciprocal."""
     t, one = _t(operand), number(1.0, operand)
     negative = e.let(f"icmp slt i64 {args[1]}, 0")
@@ -131,16 +126,16 @@ def float_pow(e: Emitter, operand: ScalarType, result: ScalarType, args: list[st
     return e.let(f"select i1 {negative}, {t} {e.let(f'fdiv {e.fast}{t} {one}, {power}')}, {t} {power}")
 
 
-def squares(e: Emitter, t: str, multiply: str, base: str, kind: str, exponent: str, one: str) -> str:
+def squares(e: FastMathText, t: str, multiply: str, base: str, kind: str, exponent: str, one: str) -> str:
     """Emit base ** exponent, where the exponent is an unsigned number of type `kind`; return the result."""
     factors, left, product = e.slot(t), e.slot(kind), e.slot(t)
     for slot, type, value in ((factors, t, base), (left, kind, exponent), (product, t, one)):
         e.line(f"store {type} {value}, ptr {slot}")
     head, body, after = (e.label(stem) for stem in ("power", "square", "powered"))
-    e.line(f"br label %{head}")
+    e.jump(head)
     e.start(head)
     count = e.let(f"load {kind}, ptr {left}")
-    e.line(f"br i1 {e.let(f'icmp ne {kind} {count}, 0')}, label %{body}, label %{after}")
+    e.jump_if(e.let(f"icmp ne {kind} {count}, 0"), body, after)
     e.start(body)
     factor, sofar = e.let(f"load {t}, ptr {factors}"), e.let(f"load {t}, ptr {product}")
     odd = e.let(f"trunc {kind} {count} to i1") if kind != "i1" else count
@@ -149,24 +144,24 @@ def squares(e: Emitter, t: str, multiply: str, base: str, kind: str, exponent: s
     squared, halved = e.let(f"{multiply} {t} {factor}, {factor}"), e.let(f"lshr {kind} {count}, 1")
     for slot, type, value in ((product, t, chosen), (factors, t, squared), (left, kind, halved)):
         e.line(f"store {type} {value}, ptr {slot}")
-    e.line(f"br label %{head}")
+    e.jump(head)
     e.start(after)
     return e.let(f"load {t}, ptr {product}")
 
 
-def rsqrt(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def rsqrt(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     t = _t(operand)
     root = e.call(f"llvm.sqrt.{_s(operand)}", t, [(t, args[0])], e.fast)
     return e.let(f"fdiv {e.fast}{t} {number(1.0, operand)}, {root}")
 
 
-def is_inf(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def is_inf(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     t = _t(operand)
     size = e.call(f"llvm.fabs.{_s(operand)}", t, [(t, args[0])])
     return e.let(f"fcmp oeq {t} {size}, {number(float('inf'), operand)}")
 
 
-def sign(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def sign(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit -1 or 1, or the number itself for zeros and NaN."""
     t = _t(operand)
     if operand.kind != "float":
@@ -182,7 +177,7 @@ def sign(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -
 # f16 and bf16. A bf16 is an i16 in registers, with the same instructions on every machine.
 
 
-def widened(e: Emitter, value: str, type: ScalarType) -> str:
+def widened(e: FastMathText, value: str, type: ScalarType) -> str:
     """Return an f16 or bf16 converted to f32, or a value of another type unchanged."""
     if not is_small(type):
         return value
@@ -192,7 +187,7 @@ def widened(e: Emitter, value: str, type: ScalarType) -> str:
     return e.let(f"bitcast i32 {high} to float")
 
 
-def rounded(e: Emitter, value: str, type: ScalarType) -> str:
+def rounded(e: FastMathText, value: str, type: ScalarType) -> str:
     """Return an f32 as the nearest f16 or bf16, ties to even."""
     if type != bf16:
         return e.let(f"fptrunc float {value} to half")
@@ -204,7 +199,7 @@ def rounded(e: Emitter, value: str, type: ScalarType) -> str:
     return e.let(f"trunc i32 {e.let(f'lshr i32 {chosen}, 16')} to i16")
 
 
-def rounded_to_odd(e: Emitter, value: str) -> str:
+def rounded_to_odd(e: FastMathText, value: str) -> str:
     """Return an f64 as an f32 such that a second rounding equals a direct rounding of the f64.
 
     The result is the neighbouring float towards 0, with the last bit set if the conversion is inexact.
@@ -218,7 +213,7 @@ def rounded_to_odd(e: Emitter, value: str) -> str:
     return e.let(f"bitcast i32 {e.let(f'or i32 {bits}, {inexact}')} to float")
 
 
-def sticky(e: Emitter, value: str, type: ScalarType) -> str:
+def sticky(e: FastMathText, value: str, type: ScalarType) -> str:
     """Return an integer that f64 can hold. Beyond 53 bits the last 11 become 0; the next is set if any was 1."""
     if type.bits < 64:
         return value
@@ -230,7 +225,7 @@ def sticky(e: Emitter, value: str, type: ScalarType) -> str:
     return e.let(f"select i1 {fits}, i64 {value}, i64 {short}")
 
 
-def cast(e: Emitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def cast(e: FastMathText, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     value = args[0]
     if is_small(operand):
         operand, value = f32, widened(e, value, operand)
@@ -275,72 +270,3 @@ EMITTERS: dict[str, Callable[..., str]] = {
     "sign": sign,
     "cast": cast,
 }
-
-# kind of atomic -> instruction by the kind of the type. Without an entry, the atomic is a loop around cmpxchg.
-ATOMIC = {
-    "add": {"float": "fadd", "int": "add", "uint": "add"},
-    "min": {"float": "fmin", "int": "min", "uint": "umin"},
-    "max": {"float": "fmax", "int": "max", "uint": "umax"},
-    "and": {"int": "and", "uint": "and", "bool": "and"},
-    "or": {"int": "or", "uint": "or", "bool": "or"},
-    "xor": {"int": "xor", "uint": "xor", "bool": "xor"},
-    "exchange": {"float": "xchg", "int": "xchg", "uint": "xchg", "bool": "xchg"},
-}
-
-
-def atomic(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
-    """Emit an atomic; return the register of the previous value. `kind` and `value` are as in memory."""
-    scope = e.target.atomic_scope()
-    if what.kind == "cas":
-        assert what.compare is not None
-        expected = e.stored(what.compare)
-        pair = e.let(f"cmpxchg {pointer} {at}, {kind} {expected}, {kind} {value}{scope} monotonic monotonic")
-        return e.let(f"extractvalue {{ {kind}, i1 }} {pair}, 0")
-    instruction = ATOMIC.get(what.kind, {}).get(what.type.kind)
-    if instruction is not None and (not is_small(what.type) or what.kind == "exchange"):
-        return e.let(f"atomicrmw {instruction} {pointer} {at}, {kind} {value}{scope} monotonic")
-    return retried(e, what, kind, pointer, at, value)
-
-
-def plain(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
-    """Emit the operation without atomicity, for memory of one thread at a time.
-
-    The accesses have no parallel metadata, as iterations share the memory.
-    """
-    old = e.let(f"load {kind}, {pointer} {at}")
-    if what.kind == "cas":
-        assert what.compare is not None
-        equal = e.let(f"icmp eq {kind} {old}, {e.stored(what.compare)}")
-        new = e.let(f"select i1 {equal}, {kind} {value}, {kind} {old}")
-    elif what.kind == "exchange":
-        new = value
-    elif what.type.kind == "bool":
-        new = e.let(f"{what.kind} {kind} {old}, {value}")
-    else:
-        new = e.computed(
-            {"and": "bit_and", "or": "bit_or", "xor": "bit_xor"}.get(what.kind, what.kind),
-            what.type,
-            [old, value],
-        )
-    e.line(f"store {kind} {new}, {pointer} {at}")
-    return old
-
-
-def retried(e: Emitter, what: ir.Atomic, kind: str, pointer: str, at: str, value: str) -> str:
-    """Emit an operation that no machine has as an atomic: retry cmpxchg until no other thread interferes."""
-    bits = f"i{8 * what.type.size}"
-    scope, last = e.target.atomic_scope(), e.slot(bits)
-    first = e.let(f"load atomic {bits}, {pointer} {at}{scope} monotonic, align {what.type.size}")
-    e.line(f"store {bits} {first}, ptr {last}")
-    again, done = e.label("again"), e.label("done")
-    e.line(f"br label %{again}")
-    e.start(again)
-    seen = e.let(f"load {bits}, ptr {last}")
-    old = seen if kind == bits else e.let(f"bitcast {bits} {seen} to {kind}")
-    changed = e.computed(what.kind, what.type, [old, value])
-    new = changed if kind == bits else e.let(f"bitcast {kind} {changed} to {bits}")
-    pair = e.let(f"cmpxchg {pointer} {at}, {bits} {seen}, {bits} {new}{scope} monotonic monotonic")
-    e.line(f"store {bits} {e.let(f'extractvalue {{ {bits}, i1 }} {pair}, 0')}, ptr {last}")
-    e.line(f"br i1 {e.let(f'extractvalue {{ {bits}, i1 }} {pair}, 1')}, label %{done}, label %{again}")
-    e.start(done)
-    return old

@@ -8,22 +8,18 @@ address of their name. ir/formats.py has the formats of the values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import f64, i64, u64
 
 from . import prelude
-
-if TYPE_CHECKING:
-    from .emitter import Emitter
+from .values import ValueEmitter
 
 __all__ = ["emit"]
 
 Parts = tuple["str | tuple[ir.Value, str]", ...]
 
 
-def emit(e: Emitter, parts: Parts) -> tuple[str, str]:
+def emit(e: ValueEmitter, parts: Parts) -> tuple[str, str]:
     """Emit the values of a text; return (pointer to printf's format, pointer to the values)."""
     text, values = "", []
     for part in parts:
@@ -48,7 +44,7 @@ def _unsigned(form: str) -> str:
     return "u" if form[-1:] == "d" else form[-1:]
 
 
-def argument(e: Emitter, value: ir.Value) -> tuple[str, str]:
+def argument(e: ValueEmitter, value: ir.Value) -> tuple[str, str]:
     """Return (type, register) of a value as an argument of printf."""
     register = e.value(value)
     if value.type.kind == "bool":

@@ -16,7 +16,7 @@ from cuda_graphs.compiler.ir import ir
 if TYPE_CHECKING:
     from .emitter import Emitter
 
-__all__ = ["Staying", "slots_of"]
+__all__ = ["ResidentTasks", "slots_of"]
 
 
 def slots_of(step: int | ir.Resident, program: ir.Program) -> Layout:
@@ -27,7 +27,7 @@ def slots_of(step: int | ir.Resident, program: ir.Program) -> Layout:
     return layout(*tasks, barrier=step.barrier)
 
 
-class Staying:
+class ResidentTasks:
     """Emits the body of the function.
 
     Args:
@@ -51,7 +51,7 @@ class Staying:
                 case int():
                     self.task(self.tasks[step])
                 case ir.Branch():
-                    self.wait()
+                    self.synchronise()
                     self.branch(step)
                 case ir.Fork():
                     self.sections(step)
@@ -64,9 +64,9 @@ class Staying:
     def body(self, plan: ir.Plan) -> None:
         """Emit a part of the plan, followed by a barrier."""
         self.plan(plan)
-        self.wait()
+        self.synchronise()
 
-    def wait(self) -> None:
+    def synchronise(self) -> None:
         """Emit a barrier: all threads wait until all tasks so far are done."""
 
     def task(self, task: ir.Task) -> None:
@@ -81,17 +81,17 @@ class Staying:
         if branch.kind == "switch":
             self.switch(branch)
         elif branch.kind == "if":
-            self.choice(branch)
+            self.if_else(branch)
         else:
             self.loop(branch)
 
-    def state(self, condition: ir.Condition) -> str:
+    def condition_value(self, condition: ir.Condition) -> str:
         """Emit a load of the condition; return its value."""
         array = self.conditions[condition.name]
         return self.e.let(f"load i32, {self.e.pointer(array)} {self.e.addresses[array]}")
 
     def holds(self, condition: ir.Condition) -> str:
-        return self.e.let(f"icmp ne i32 {self.state(condition)}, 0")
+        return self.e.let(f"icmp ne i32 {self.condition_value(condition)}, 0")
 
     def loop(self, branch: ir.Branch) -> None:
         e = self.e
@@ -99,30 +99,30 @@ class Staying:
         e.line(f"br label %{head if branch.kind == 'do' else again}")
         e.start(head)
         self.body(branch.plans[0])
-        e.line(f"br label %{again}")
+        e.jump(again)
         e.start(again)
-        e.line(f"br i1 {self.holds(branch.condition)}, label %{head}, label %{after}")
+        e.jump_if(self.holds(branch.condition), head, after)
         e.start(after)
 
-    def choice(self, branch: ir.Branch) -> None:
+    def if_else(self, branch: ir.Branch) -> None:
         e = self.e
         labels = [e.label("taken") for _ in branch.plans]
         after = e.label("chosen")
         otherwise = labels[1] if len(labels) > 1 else after
-        e.line(f"br i1 {self.holds(branch.condition)}, label %{labels[0]}, label %{otherwise}")
-        self.bodies(branch, labels, after)
+        e.jump_if(self.holds(branch.condition), labels[0], otherwise)
+        self.cases(branch, labels, after)
 
     def switch(self, branch: ir.Branch) -> None:
         e = self.e
         labels = [e.label("case") for _ in branch.plans]
         after = e.label("chosen")
         cases = " ".join(f"i32 {number}, label %{label}" for number, label in enumerate(labels))
-        e.line(f"switch i32 {self.state(branch.condition)}, label %{after} [{cases}]")
-        self.bodies(branch, labels, after)
+        e.line(f"switch i32 {self.condition_value(branch.condition)}, label %{after} [{cases}]")
+        self.cases(branch, labels, after)
 
-    def bodies(self, branch: ir.Branch, labels: list[str], after: str) -> None:
+    def cases(self, branch: ir.Branch, labels: list[str], after: str) -> None:
         for label, plan in zip(labels, branch.plans, strict=True):
             self.e.start(label)
             self.body(plan)
-            self.e.line(f"br label %{after}")
+            self.e.jump(after)
         self.e.start(after)

@@ -1,3 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks as PTX kernels."""
+"""Tasks as PTX kernels.
+
+Other rooms may import:
+    ptx_target  the target Ptx
+"""

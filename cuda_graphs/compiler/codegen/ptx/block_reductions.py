@@ -16,23 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cuda_graphs.compiler.codegen.llvm.bins import add_bin, bin_counts, branch, capacity, identity, pays
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
-from cuda_graphs.compiler.codegen.x86.bins import add_bin, bin_counts, either, pays, room, untouched
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.compiler.passes.demote_atomics import ROWS
 from cuda_graphs.compiler.passes.privatise_atomics import MAX_BLOCK_SUMS, neutral
 
 from .grid_stride import strided
-from .warp_exchange import FULL, GpuLanes, when
+from .warp_exchange import FULL, GpuWarp, emit_if
 
 __all__ = ["add_sums", "with_block_bins"]
 
 SHARED = " addrspace(3)"
 
 
-def memory(e: Emitter, name: str, kind: str) -> str:
+def shared_memory(e: Emitter, name: str, kind: str) -> str:
     """Declare shared memory of the block; return its LLVM name."""
     e.declare(f"@{name}", f"@{name} = internal addrspace(3) global {kind} undef, align 16")
     return f"@{name}"
@@ -54,54 +54,54 @@ def add_sums(e: Emitter, task: ir.Task, sums: list[ir.If], capability: int) -> N
 def join(e: Emitter, name: str, sums: list[ir.If], capability: int) -> None:
     """Emit the join of sums over the block if all its warps are full, else one atomic for each thread."""
 
-    def alone() -> None:
+    def per_thread() -> None:
         e.block(ir.Block(list(sums)))
 
-    lanes = GpuLanes(e, capability)
+    lanes = GpuWarp(e, capability)
     threads = lanes.register("ntid.x")
     whole = e.let(f"icmp eq i32 {e.let(f'and i32 {threads}, {WARP - 1}')}, 0")
-    shares = [_Share(e, lanes, f"{name}_sum{i}", each) for i, each in enumerate(sums)]
+    block_sums = [_BlockSum(e, lanes, f"{name}_sum{i}", each) for i, each in enumerate(sums)]
 
-    def together() -> None:
+    def per_block() -> None:
         warp, lane = lanes.warp(), lanes.lane()
         first = e.let(f"icmp eq i32 {lane}, 0")
-        for share in shares:
-            share.of_warp(warp, first)
+        for each in block_sums:
+            each.reduce_warp(warp, first)
         lanes.wait()
         warps = e.let(f"lshr i32 {threads}, 5")
 
-        def of_block() -> None:
-            for share in shares:
-                share.of_block(lane, warps, first)
+        def first_warp() -> None:
+            for each in block_sums:
+                each.reduce_block(lane, warps, first)
 
-        when(e, e.let(f"icmp eq i32 {warp}, 0"), of_block)
+        emit_if(e, e.let(f"icmp eq i32 {warp}, 0"), first_warp)
 
-    either(e, whole, together, alone)
+    branch(e, whole, per_block, per_thread)
 
 
-class _Share:
+class _BlockSum:
     """Emitter for one sum. Each warp leaves a value in shared memory, with a flag that a lane contributed."""
 
-    def __init__(self, e: Emitter, lanes: GpuLanes, name: str, statement: ir.If) -> None:
+    def __init__(self, e: Emitter, lanes: GpuWarp, name: str, statement: ir.If) -> None:
         self.e, self.lanes, self.statement = e, lanes, statement
         self.found, self.atomic = statement.then.body
         assert isinstance(self.found, ir.Get)
         assert isinstance(self.atomic, ir.Atomic)
         self.type = self.atomic.type
         self.t = llvm_type(self.type)
-        self.nothing = number(neutral(self.atomic.kind, self.type).value, self.type)
-        self.values = memory(e, f"{name}_values", f"[{WARP} x {self.t}]")
-        self.flags = memory(e, f"{name}_flags", f"[{WARP} x i32]")
+        self.identity = number(neutral(self.atomic.kind, self.type).value, self.type)
+        self.values = shared_memory(e, f"{name}_values", f"[{WARP} x {self.t}]")
+        self.flags = shared_memory(e, f"{name}_flags", f"[{WARP} x i32]")
 
-    def place(self, array: str, kind: str, at: str) -> str:
+    def element(self, array: str, kind: str, at: str) -> str:
         return self.e.let(f"getelementptr inbounds [{WARP} x {kind}], ptr{SHARED} {array}, i32 0, i32 {at}")
 
     def joined(self, value: str) -> str:
         assert isinstance(self.atomic, ir.Atomic)
         row = ROWS.get(self.atomic.kind, self.atomic.kind)
-        return self.lanes.reduced(row, self.type, value, self.nothing, FULL)
+        return self.lanes.reduced(row, self.type, value, self.identity, FULL)
 
-    def of_warp(self, warp: str, first: str) -> None:
+    def reduce_warp(self, warp: str, first: str) -> None:
         e = self.e
         e.block(ir.Block([self.found]))
         assert isinstance(self.found, ir.Get)
@@ -109,29 +109,29 @@ class _Share:
         some = e.let(f"zext i1 {self.lanes.vote('any', e.value(self.statement.condition), FULL)} to i32")
 
         def leave() -> None:
-            e.line(f"store {self.t} {value}, ptr{SHARED} {self.place(self.values, self.t, warp)}")
-            e.line(f"store i32 {some}, ptr{SHARED} {self.place(self.flags, 'i32', warp)}")
+            e.line(f"store {self.t} {value}, ptr{SHARED} {self.element(self.values, self.t, warp)}")
+            e.line(f"store i32 {some}, ptr{SHARED} {self.element(self.flags, 'i32', warp)}")
 
-        when(e, first, leave)
+        emit_if(e, first, leave)
 
-    def of_block(self, lane: str, warps: str, first: str) -> None:
+    def reduce_block(self, lane: str, warps: str, first: str) -> None:
         """Emit the join in the first warp, where each lane stands for a warp, and the atomic."""
         e, t = self.e, self.t
         there = e.let(f"icmp ult i32 {lane}, {warps}")
         at = e.let(f"select i1 {there}, i32 {lane}, i32 0")
-        left = e.let(f"load {t}, ptr{SHARED} {self.place(self.values, t, at)}")
-        some = e.let(f"load i32, ptr{SHARED} {self.place(self.flags, 'i32', at)}")
-        value = self.joined(e.let(f"select i1 {there}, {t} {left}, {t} {self.nothing}"))
+        left = e.let(f"load {t}, ptr{SHARED} {self.element(self.values, t, at)}")
+        some = e.let(f"load i32, ptr{SHARED} {self.element(self.flags, 'i32', at)}")
+        value = self.joined(e.let(f"select i1 {there}, {t} {left}, {t} {self.identity}"))
         counts = e.let(f"and i1 {there}, {e.let(f'icmp ne i32 {some}, 0')}")
-        any_of_them = self.lanes.vote("any", counts, FULL)
+        contributed = self.lanes.vote("any", counts, FULL)
 
         def add() -> None:
             atomic = self.atomic
             assert isinstance(atomic, ir.Atomic)
             assert isinstance(atomic.array, ir.Array)
-            e.change(atomic, *e.address(atomic.array, atomic.index), value)
+            e.emit_atomic(atomic, *e.address(atomic.array, atomic.index), value)
 
-        when(e, e.let(f"and i1 {first}, {any_of_them}"), add)
+        emit_if(e, e.let(f"and i1 {first}, {contributed}"), add)
 
 
 # Bins
@@ -146,7 +146,7 @@ def with_block_bins(
     run: Callable[[], None],
 ) -> None:
     """Emit two versions of the code of `run`: with bins in shared memory for the arrays of `atomics`, and without."""
-    lanes = GpuLanes(e, capability)
+    lanes = GpuWarp(e, capability)
     thread = e.let(f"zext i32 {lanes.thread} to i64")
     threads, blocks = (e.let(f"zext i32 {lanes.register(n)} to i64") for n in ("ntid.x", "nctaid.x"))
     counts = bin_counts(e, atomics)
@@ -155,20 +155,20 @@ def with_block_bins(
         for i, ((array, atomic), count) in enumerate(counts.items())
     ]
 
-    def own() -> None:
+    def with_bins() -> None:
         for each in bins:
             strided(e, thread, threads, each.count, each.clear)
         lanes.wait()
-        outside = e.addresses
-        e.addresses = outside | {each.array: each.memory for each in bins}
+        global_memory = e.addresses
+        e.addresses = global_memory | {each.array: each.memory for each in bins}
         e.spaces = {each.array: SHARED for each in bins}
         run()
-        e.addresses, e.spaces = outside, {}
+        e.addresses, e.spaces = global_memory, {}
         lanes.wait()
         for each in bins:
             strided(e, thread, threads, each.count, each.add)
 
-    either(e, pays(e, counts, e.let(f"udiv i64 {total}, {blocks}")), own, run)
+    branch(e, pays(e, counts, e.let(f"udiv i64 {total}, {blocks}")), with_bins, run)
 
 
 class _Bins:
@@ -177,17 +177,17 @@ class _Bins:
     def __init__(self, e: Emitter, name: str, array: ir.Array, atomic: ir.Atomic, count: str) -> None:
         self.e, self.array, self.atomic, self.count = e, array, atomic, count
         self.t = llvm_type(array.element)
-        self.memory = memory(e, name, f"[{room(array)} x {self.t}]")
+        self.memory = shared_memory(e, name, f"[{capacity(array)} x {self.t}]")
 
-    def place(self, at: str) -> str:
+    def element(self, at: str) -> str:
         return self.e.let(f"getelementptr inbounds {self.t}, ptr{SHARED} {self.memory}, i64 {at}")
 
     def clear(self, at: str, following: str) -> None:
-        self.e.line(f"store {self.t} {untouched(self.atomic)}, ptr{SHARED} {self.place(at)}")
+        self.e.line(f"store {self.t} {identity(self.atomic)}, ptr{SHARED} {self.element(at)}")
 
     def add(self, at: str, following: str) -> None:
         """Emit the addition of a bin to the array, if the bin has changed."""
         e, array = self.e, self.array
-        value = e.let(f"load {self.t}, ptr{SHARED} {self.place(at)}")
+        value = e.let(f"load {self.t}, ptr{SHARED} {self.element(at)}")
         to = e.let(f"getelementptr inbounds {self.t}, {e.pointer(array)} {e.addresses[array]}, i64 {at}")
         add_bin(e, self.atomic, value, to, following)

@@ -59,24 +59,24 @@ def _loop(
     entry, head, inside, following, after = (
         e.label(stem) for stem in ("start", "grid", "point", "next", "done")
     )
-    e.line(f"br label %{entry}")
+    e.jump(entry)
     e.start(entry)
-    e.line(f"br label %{head}")
+    e.jump(head)
     e.start(head)
     at = [e.register() for _ in counts]
     advanced = [e.register() for _ in counts]
     for count, now, then in zip(counts, at, advanced, strict=True):
         e.line(f"{now} = phi i64 [ {count.begin}, %{entry} ], [ {then}, %{following} ]")
-    e.line(f"br i1 {e.let(f'icmp slt i64 {at[0]}, {end}')}, label %{inside}, label %{after}")
+    e.jump_if(e.let(f"icmp slt i64 {at[0]}, {end}"), inside, after)
     e.start(inside)
     body(at, following)
-    e.line(f"br label %{following}")
+    e.jump(following)
     e.start(following)
     e.line(f"{advanced[0]} = add nsw i64 {at[0]}, {counts[0].step}")
     carry = ""
     for i in reversed(range(1, len(counts))):
         carry = _advance(e, counts[i], at[i], advanced[i], carry, first=i == 1)
-    e.line(f"br label %{head}")
+    e.jump(head)
     e.start(after)
     return after, at[0]
 

@@ -12,7 +12,7 @@ The barrier is three words of memory, each in a cache line of its own:
     ARRIVED   Block 0 adds 2**31 - (blocks - 1), and all others add 1. The highest bit thus changes each time that all
               have arrived, and no reset is needed. The blocks poll that bit.
     LAST      counts arrivals before a serial task. The last block resets it to 0 and runs the task.
-    ROUND     counts the serial tasks that have run. The other blocks poll it.
+    SERIAL     counts the serial tasks that have run. The other blocks poll it.
 
 One thread of a block arrives for it, after a barrier of the block. Its atom.acq_rel publishes the writes of the block.
 Its ld.acquire, before the next barrier of the block, makes the other blocks' writes visible (PTX ISA, "Memory
@@ -22,15 +22,18 @@ barriers of the block.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from cuda_graphs.compiler.artifact import Layout
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
-from cuda_graphs.compiler.codegen.llvm.resident import Staying
+from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.native.function_text import FunctionText
 
-__all__ = ["GpuStaying", "last_runs"]
+__all__ = ["GpuResidentTasks", "run_in_last_thread"]
 
 # Offsets of the words. LLVM 22 drops the memory order of atomicrmw on NVPTX, so ADD is inline PTX.
-ARRIVED, LAST, ROUND = 0, 32, 64
+ARRIVED, LAST, SERIAL = 0, 32, 64
 ADD = (
     'call i32 asm sideeffect "atom.acq_rel.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,~{{memory}}"'
     "(ptr addrspace(1) {}, i32 {})"
@@ -39,16 +42,16 @@ SCOPE = 'syncscope("device")'
 HIGHEST = -(1 << 31)
 
 
-class GpuStaying(Staying):
+class GpuResidentTasks(ResidentTasks):
     """Emitter for all threads of a grid."""
 
     def __init__(
         self, e: Emitter, resident: ir.Resident, program: ir.Program, slots: Layout, arguments: str
     ) -> None:
         super().__init__(e, resident, program, slots, arguments)
-        self.ran = False  # whether a task has run since the last barrier
+        self.pending = False  # whether a task has run since the last barrier
         self.serial: list[ir.Task] = []  # tasks for the last thread to run at the next barrier
-        self.words = {word: self.word(word) for word in (ARRIVED, LAST, ROUND)}
+        self.words = {word: self.word_address(word) for word in (ARRIVED, LAST, SERIAL)}
         names = ("tid.x", "ctaid.x", "nctaid.x")
         thread, block, self.blocks = (e.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", []) for name in names)
         self.leads = e.let(f"icmp eq i32 {thread}, 0")
@@ -56,121 +59,116 @@ class GpuStaying(Staying):
         self.others = e.let(f"sub i32 {self.blocks}, 1")
         first = e.let(f"icmp eq i32 {block}, 0")
         self.share = e.let(f"select i1 {first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")
-        self.round = e.slot("i32")  # read before any block can change it, as a change needs this block too
-        e.line(f"store i32 {self.seen(ROUND, 'monotonic')}, ptr {self.round}")
+        self.serial_count = e.slot(
+            "i32"
+        )  # read before any block can change it, as a change needs this block too
+        e.line(f"store i32 {self.load_word(SERIAL, 'monotonic')}, ptr {self.serial_count}")
 
-    def word(self, word: int) -> str:
+    def word_address(self, word: int) -> str:
         return self.e.let(
             f"getelementptr i32, ptr addrspace(1) {self.e.addresses[self.resident.barrier]}, i64 {word}"
         )
 
-    def seen(self, word: int, order: str) -> str:
+    def load_word(self, word: int, order: str) -> str:
         return self.e.let(f"load atomic i32, ptr addrspace(1) {self.words[word]} {SCOPE} {order}, align 4")
-
-    def leave(self, word: int, value: str, order: str) -> None:
-        self.e.line(f"store atomic i32 {value}, ptr addrspace(1) {self.words[word]} {SCOPE} {order}, align 4")
-
-    def meet(self) -> None:
-        """Emit a barrier of the threads of a block."""
-        self.e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
 
     def run(self) -> None:
         super().run()
         if self.serial:
-            self.wait()
+            self.synchronise()
 
     def task(self, task: ir.Task) -> None:
         if task.loop is None:
             self.serial.append(task)
             return
-        self.wait()
+        self.synchronise()
         self.call(task)
-        self.ran = True
+        self.pending = True
 
-    def wait(self) -> None:
-        if not (self.ran or self.serial):
+    def synchronise(self) -> None:
+        if not (self.pending or self.serial):
             return
         e = self.e
         lead, together = e.label("lead"), e.label("together")
-        meet(e)
-        e.line(f"br i1 {self.leads}, label %{lead}, label %{together}")
+        block_barrier(e)
+        e.jump_if(self.leads, lead, together)
         e.start(lead)
         if self.serial:
-            self.one_runs(together)
+            self.run_serial_tasks(together)
         else:
-            self.all_arrive(together)
+            self.wait_for_all(together)
         e.start(together)
-        meet(e)
+        block_barrier(e)
         if self.serial:
-            e.line(f"store i32 {self.next_round()}, ptr {self.round}")
-        self.ran, self.serial = False, []
+            e.line(f"store i32 {self.next_serial_count()}, ptr {self.serial_count}")
+        self.pending, self.serial = False, []
 
-    def next_round(self) -> str:
-        return self.e.let(f"add i32 {self.e.let(f'load i32, ptr {self.round}')}, 1")
+    def next_serial_count(self) -> str:
+        return self.e.let(f"add i32 {self.e.let(f'load i32, ptr {self.serial_count}')}, 1")
 
-    def all_arrive(self, together: str) -> None:
+    def wait_for_all(self, together: str) -> None:
         e = self.e
-        arrive, look = e.label("arrive"), e.label("look")
-        e.line(f"br i1 {self.alone}, label %{together}, label %{arrive}")
+        arrive, poll = e.label("arrive"), e.label("poll")
+        e.jump_if(self.alone, together, arrive)
         e.start(arrive)
         before = e.let(ADD.format(self.words[ARRIVED], self.share))
-        e.line(f"br label %{look}")
-        e.start(look)
-        changed = e.let(f"xor i32 {self.seen(ARRIVED, 'acquire')}, {before}")
-        e.line(f"br i1 {e.let(f'icmp slt i32 {changed}, 0')}, label %{together}, label %{look}")
+        e.jump(poll)
+        e.start(poll)
+        changed = e.let(f"xor i32 {self.load_word(ARRIVED, 'acquire')}, {before}")
+        e.jump_if(e.let(f"icmp slt i32 {changed}, 0"), together, poll)
 
-    def one_runs(self, together: str) -> None:
+    def run_serial_tasks(self, together: str) -> None:
         e = self.e
-        arrive, last, run, tell, look = (e.label(s) for s in ("arrive", "last", "run", "tell", "look"))
-        before = e.let(f"load i32, ptr {self.round}")
-        e.line(f"br i1 {self.alone}, label %{run}, label %{arrive}")
+        arrive, last, run, publish, poll = (e.label(s) for s in ("arrive", "last", "run", "publish", "poll"))
+        before = e.let(f"load i32, ptr {self.serial_count}")
+        e.jump_if(self.alone, run, arrive)
         e.start(arrive)
         came = e.let(ADD.format(self.words[LAST], "1"))
-        e.line(f"br i1 {e.let(f'icmp eq i32 {came}, {self.others}')}, label %{last}, label %{look}")
+        e.jump_if(e.let(f"icmp eq i32 {came}, {self.others}"), last, poll)
         e.start(last)
-        self.leave(LAST, "0", "monotonic")
-        e.line(f"br label %{run}")
+        store_word(e, self.words[LAST], "0", "monotonic")
+        e.jump(run)
         e.start(run)
         for task in self.serial:
             self.call(task)
-        e.line(f"br i1 {self.alone}, label %{together}, label %{tell}")
-        e.start(tell)
-        self.leave(ROUND, e.let(f"add i32 {before}, 1"), "release")
-        e.line(f"br label %{together}")
-        e.start(look)
-        same = e.let(f"icmp eq i32 {self.seen(ROUND, 'acquire')}, {before}")
-        e.line(f"br i1 {same}, label %{look}, label %{together}")
+        e.jump_if(self.alone, together, publish)
+        e.start(publish)
+        store_word(e, self.words[SERIAL], e.let(f"add i32 {before}, 1"), "release")
+        e.jump(together)
+        e.start(poll)
+        same = e.let(f"icmp eq i32 {self.load_word(SERIAL, 'acquire')}, {before}")
+        e.jump_if(same, poll, together)
 
 
-def last_runs(e: Emitter, statement: ir.Last) -> None:
+def run_in_last_thread(e: FunctionText, word: str, body: Callable[[], None]) -> None:
     """Emit a block for the last thread that reaches the end of the task. No thread waits."""
     lead, arrive, reset, run, over = (e.label(s) for s in ("lead", "arrive", "reset", "last", "over"))
-    word, thread, blocks = e.addresses[statement.array], register(e, "tid.x"), register(e, "nctaid.x")
-    meet(e)
-    e.line(f"br i1 {e.let(f'icmp eq i32 {thread}, 0')}, label %{lead}, label %{over}")
+    thread, blocks = register(e, "tid.x"), register(e, "nctaid.x")
+    block_barrier(e)
+    e.jump_if(e.let(f"icmp eq i32 {thread}, 0"), lead, over)
     e.start(lead)
-    e.line(f"br i1 {e.let(f'icmp eq i32 {blocks}, 1')}, label %{run}, label %{arrive}")
+    e.jump_if(e.let(f"icmp eq i32 {blocks}, 1"), run, arrive)
     e.start(arrive)
     others = e.let(f"sub i32 {blocks}, 1")
     came = e.let(ADD.format(word, "1"))
-    e.line(f"br i1 {e.let(f'icmp eq i32 {came}, {others}')}, label %{reset}, label %{over}")
+    e.jump_if(e.let(f"icmp eq i32 {came}, {others}"), reset, over)
     e.start(reset)
-    leave(e, word, "0", "monotonic")
-    e.line(f"br label %{run}")
+    store_word(e, word, "0", "monotonic")
+    e.jump(run)
     e.start(run)
-    e.block(statement.body)
-    e.line(f"br label %{over}")
+    body()
+    e.jump(over)
     e.start(over)
 
 
-def register(e: Emitter, name: str) -> str:
+def register(e: FunctionText, name: str) -> str:
     return e.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", [])
 
 
-def meet(e: Emitter) -> None:
+def block_barrier(e: FunctionText) -> None:
     """Emit a barrier of the threads of a block."""
     e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
 
 
-def leave(e: Emitter, word: str, value: str, order: str) -> None:
+def store_word(e: FunctionText, word: str, value: str, order: str) -> None:
     e.line(f"store atomic i32 {value}, ptr addrspace(1) {word} {SCOPE} {order}, align 4")

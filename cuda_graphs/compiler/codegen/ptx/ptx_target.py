@@ -14,18 +14,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cuda_graphs.compiler import machine
 from cuda_graphs.compiler.artifact import Layout, TaskInfo
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.codegen.llvm.resident import slots_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.native import llvm
+from cuda_graphs.native.function_text import FunctionText
 
 from .block_reductions import add_sums, with_block_bins
 from .grid_stride import strided, strided_box
-from .ptx_blocks import GpuTeam
-from .ptx_resident import GpuStaying, last_runs
+from .ptx_blocks import GpuBlockLoop
+from .ptx_resident import GpuResidentTasks, run_in_last_thread
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
 ENTRY = "ptx_kernel"
@@ -54,7 +55,7 @@ class Ptx:
 
     def code(self, text: str) -> bytes:
         """Return the PTX of LLVM text."""
-        return machine.ptx(text, self.arch, self.version, self.libdevice).encode()
+        return llvm.ptx(text, self.arch, self.version, self.libdevice).encode()
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""
@@ -70,18 +71,18 @@ class Ptx:
     def constants(self) -> str:
         return GLOBAL
 
-    def print(self, e: Emitter, form: str, values: str) -> None:
+    def print(self, e: FunctionText, form: str, values: str) -> None:
         e.call("vprintf", "i32", [("ptr", form), ("ptr", values)])
 
-    def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
+    def assert_fail(self, e: FunctionText, message: str, file: str, line: int, function: str) -> None:
         kinds = ("ptr", "ptr", "i32", "ptr", "i64")
         e.call_void("__assertfail", list(zip(kinds, (message, file, str(line), function, "1"), strict=True)))
 
-    def set_condition(self, e: Emitter, handle: str, value: str) -> None:
+    def set_condition(self, e: FunctionText, handle: str, value: str) -> None:
         e.call_void("cudaGraphSetConditional", [("i64", handle), ("i32", value)])
 
-    def last(self, e: Emitter, statement: ir.Last) -> None:
-        last_runs(e, statement)
+    def last(self, e: FunctionText, counter: str, body: Callable[[], None]) -> None:
+        run_in_last_thread(e, counter, body)
 
     def access(self, array: ir.Array) -> str:
         return SHARED if array.space is ir.Space.SHARED else GLOBAL
@@ -90,11 +91,11 @@ class Ptx:
         """Return the number of workers of a thread."""
         return 1
 
-    def worker(self, e: Emitter) -> str:
+    def worker(self, e: FunctionText) -> str:
         """Emit the number of the thread in the grid."""
         return e.let(f"trunc i64 {self.position(e)[0]} to i32")
 
-    def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
+    def function(self, e: FunctionText, name: str, type: ScalarType, args: list[str]) -> str:
         """Emit a call of libdevice's function."""
         t = llvm_type(type)
         return e.call(f"__nv_{name}" + ("f" if type.size == 4 else ""), t, [(t, arg) for arg in args])
@@ -110,7 +111,7 @@ class Ptx:
                 task = program.tasks[step]
                 blocks = 0 if task.loop is None else task.loop.block_dim
                 slots, early = slots_of(step, program), self.is_early(program)
-                functions.append(self.task(task, declarations, slots, ENTRY, needs(blocks), early))
+                functions.append(self.task(task, declarations, slots, ENTRY, required_threads(blocks), early))
         return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES])
 
     def is_early(self, program: ir.Program) -> bool:
@@ -127,11 +128,11 @@ class Ptx:
         early: bool = False,
     ) -> str:
         e = Emitter(self, declarations)
-        e.alias_classes = task.alias_classes
+        e.alias_types = task.alias_classes
         e.unrolled = UNROLLED
-        given = self.receive(e, slots)
+        parameters = self.receive(e, slots)
         if early:
-            wait_for_the_last(e)
+            wait_for_previous_launch(e)
         sums = dict.fromkeys(task.sums)
         last = [statement for statement in task.body.body if isinstance(statement, ir.Last)]
         for statement in task.body.body:
@@ -143,7 +144,7 @@ class Ptx:
             add_sums(e, task, list(sums), self.capability)
         e.block(ir.Block(list(last)))
         e.line("ret void")
-        return f"define {kind} void @{task.name}({given}){attributes} {{\n{e.text()}\n}}\n"
+        return f"define {kind} void @{task.name}({parameters}){attributes} {{\n{e.text()}\n}}\n"
 
     def receive(self, e: Emitter, slots: Layout) -> str:
         """Return the parameters of a function, as text."""
@@ -159,13 +160,13 @@ class Ptx:
         tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
         functions = [self.task(each, declarations, slots, "internal", INLINED) for each in tasks]
         e = Emitter(self, declarations)
-        given = self.receive(e, slots)
+        parameters = self.receive(e, slots)
         if self.is_early(program):
-            wait_for_the_last(e)
-        GpuStaying(e, resident, program, slots, given).run()
+            wait_for_previous_launch(e)
+        GpuResidentTasks(e, resident, program, slots, parameters).run()
         e.line("ret void")
         blocks = max(each.loop.block_dim if each.loop is not None else 0 for each in tasks)
-        head = f"define {ENTRY} void @{resident.name}({given}){needs(blocks)}"
+        head = f"define {ENTRY} void @{resident.name}({parameters}){required_threads(blocks)}"
         return [*functions, f"{head} {{\n{e.text()}\n}}\n"]
 
     @property
@@ -176,7 +177,7 @@ class Ptx:
     def parallel(self, e: Emitter, loop: ir.For, name: str, bins: tuple[ir.Atomic, ...] = ()) -> None:
         """Emit the iterations of this thread. `bins` are the bins of the Task."""
         if loop.block_dim:
-            GpuTeam(e, loop, name, self.capability).run()
+            GpuBlockLoop(e, loop, name, self.capability).run()
             return
         begins, counts, total = e.trips(loop)
 
@@ -184,7 +185,7 @@ class Ptx:
             thread, threads = self.position(e)
             width = group_width(loop)
             if width > 1:
-                thread = self.groups(e, loop, width, thread, threads, total)
+                thread = self.wide_groups(e, loop, width, thread, threads, total)
             self.stride(e, loop, begins, counts, thread, threads, total)
 
         if bins:
@@ -192,7 +193,7 @@ class Ptx:
         else:
             run()
 
-    def groups(self, e: Emitter, loop: ir.For, width: int, thread: str, threads: str, total: str) -> str:
+    def wide_groups(self, e: Emitter, loop: ir.For, width: int, thread: str, threads: str, total: str) -> str:
         """Emit groups of neighbouring iterations, if all arrays are aligned to 16 bytes. Accesses become as wide.
 
         Returns the iteration at which this thread begins the rest. The rest is the whole loop without alignment.
@@ -210,15 +211,15 @@ class Ptx:
         aligned = e.let(f"icmp eq i64 {e.let(f'and i64 {bits}, 15')}, 0")
         whole = e.let(f"udiv i64 {total}, {width}")
         first, wide, rest = (e.label(stem) for stem in ("whole", "groups", "rest"))
-        e.line(f"br label %{first}")
+        e.jump(first)
         e.start(first)
-        e.line(f"br i1 {aligned}, label %{wide}, label %{rest}")
+        e.jump_if(aligned, wide, rest)
         e.start(wide)
         e.declare("llvm.assume", "declare void @llvm.assume(i1)")
         for kind, address in addresses:
             e.line(f'call void @llvm.assume(i1 true) ["align"({kind} {address}, i64 16)]')
 
-        def round_of(chunks: int) -> Callable[[str, str], None]:
+        def groups_of(chunks: int) -> Callable[[str, str], None]:
             def groups(at: str, following: str) -> None:
                 for chunk in range(chunks):
                     base = e.let(f"mul nuw nsw i64 {at}, {width}")
@@ -236,15 +237,15 @@ class Ptx:
         if chunks > 1:
             step = e.let(f"mul nuw nsw i64 {threads}, {chunks}")
             end = e.let(f"sub nsw i64 {whole}, {e.let(f'sub nuw nsw i64 {step}, {threads}')}")
-            _, at = strided(e, at, step, end, round_of(chunks))
-        last, _ = strided(e, at, threads, whole, round_of(1))
+            _, at = strided(e, at, step, end, groups_of(chunks))
+        last, _ = strided(e, at, threads, whole, groups_of(1))
         done = e.let(f"mul nuw nsw i64 {whole}, {width}")
         begin = e.let(f"add nsw i64 {done}, {thread}")
-        e.line(f"br label %{rest}")
+        e.jump(rest)
         e.start(rest)
         return e.let(f"phi i64 [ {thread}, %{first} ], [ {begin}, %{last} ]")
 
-    def position(self, e: Emitter) -> tuple[str, str]:
+    def position(self, e: FunctionText) -> tuple[str, str]:
         """Return (number of this thread in the grid, number of threads), in 64 bits."""
         names = ("tid.x", "ntid.x", "ctaid.x", "nctaid.x")
         tid, ntid, ctaid, nctaid = (
@@ -273,14 +274,14 @@ class Ptx:
         strided_box(e, counts, thread, threads, total, point)
 
 
-def wait_for_the_last(e: Emitter) -> None:
+def wait_for_previous_launch(e: Emitter) -> None:
     """Emit a wait for the end of the previous launch. Let the next launch begin, which waits for this one."""
     for instruction in ("griddepcontrol.wait", "griddepcontrol.launch_dependents"):
         # Inline PTX, as LLVM's intrinsics are declared without memory effects: loads could move before them.
         e.line(f'call void asm sideeffect "{instruction};", "~{{memory}}"()')
 
 
-def needs(blocks: int) -> str:
+def required_threads(blocks: int) -> str:
     """Return the attribute that fixes the number of threads of a block, or "" for any number."""
     return f' "nvvm.reqntid"="{blocks}"' if blocks else ""
 
@@ -290,17 +291,17 @@ MOST = 64  # statements of a body that may be emitted several times
 MOST_CHUNKS = 4  # groups that a thread runs at a time
 
 # Numbers of metadata nodes, for each lane of a group: its alias scope, the list of that scope, the list of the others.
-LANES, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
+WIDTH, SCOPE, LISTS, OTHERS = 16, 10, 30, 50
 UNROLLED = ", !llvm.loop !2"  # LLVM would not unroll loops with an unknown iteration count
 SCOPES = (
     "!2 = distinct !{!2, !3}",
     '!3 = !{!"llvm.loop.unroll.count", i32 4}',
     '!1 = distinct !{!1, !"iterations of a group"}',
-    *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(LANES)),
-    *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(LANES)),
+    *(f"!{SCOPE + lane} = distinct !{{!{SCOPE + lane}, !1}}" for lane in range(WIDTH)),
+    *(f"!{LISTS + lane} = !{{!{SCOPE + lane}}}" for lane in range(WIDTH)),
     *(
-        f"!{OTHERS + lane} = !{{{', '.join(f'!{SCOPE + other}' for other in range(LANES) if other != lane)}}}"
-        for lane in range(LANES)
+        f"!{OTHERS + lane} = !{{{', '.join(f'!{SCOPE + other}' for other in range(WIDTH) if other != lane)}}}"
+        for lane in range(WIDTH)
     ),
 )
 
@@ -309,7 +310,7 @@ def chunks_of(loop: ir.For, width: int) -> int:
     """Return the number of groups that a thread runs at a time: several loads in flight for loops without stores."""
     if any(isinstance(s, ir.Store) for s in ir.walk(loop.body)):
         return 1
-    return max(1, min(MOST_CHUNKS, LANES // width))
+    return max(1, min(MOST_CHUNKS, WIDTH // width))
 
 
 def group_width(loop: ir.For) -> int:

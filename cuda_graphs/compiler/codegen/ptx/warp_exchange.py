@@ -14,7 +14,7 @@ from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.compiler.ir.types import ScalarType, bool_
 
-__all__ = ["FULL", "GpuLanes", "when"]
+__all__ = ["FULL", "GpuWarp", "emit_if"]
 
 FULL = "-1"  # the mask of all lanes
 REDUX_SINCE = 80  # architectures with redux.sync
@@ -25,7 +25,7 @@ REDUX = {
 }  # fmt: skip
 
 
-class GpuLanes:
+class GpuWarp:
     """Emitter for the warp of a thread.
 
     thread  number of the thread in its block
@@ -60,10 +60,10 @@ class GpuLanes:
         ]  # fmt: skip
         return from_words(self.e, type, words)
 
-    def reduced(self, combine: str, type: ScalarType, value: str, nothing: str, members: str) -> str:
+    def reduced(self, combine: str, type: ScalarType, value: str, identity: str, members: str) -> str:
         """Emit the join of all lanes' values by a row of the op table; return the result, which all lanes get.
 
-        `nothing` is the value of missing lanes. Lane 0 always has the result: missing lanes are the highest ones.
+        `identity` is the value of missing lanes. Lane 0 always has the result: missing lanes are the highest ones.
         """
         e = self.e
         if type == bool_:
@@ -78,7 +78,7 @@ class GpuLanes:
                 partner = e.let(f"xor i32 {lane}, {distance}")
                 bit = e.let(f"and i32 {e.let(f'lshr i32 {members}, {partner}')}, 1")
                 there = e.let(f"icmp ne i32 {bit}, 0")
-                other = e.let(f"select i1 {there}, {t} {other}, {t} {nothing}")
+                other = e.let(f"select i1 {there}, {t} {other}, {t} {identity}")
             value = e.computed(combine, type, [value, other])
             distance //= 2
         return value if members == FULL else self.exchanged("idx", type, value, "0", members)
@@ -88,13 +88,13 @@ class GpuLanes:
         self.e.call_void("llvm.nvvm.barrier.cta.sync.aligned.all", [("i32", "0")])
 
 
-def when(e: Emitter, condition: str, body: Callable[[], None]) -> None:
+def emit_if(e: Emitter, condition: str, body: Callable[[], None]) -> None:
     """Emit the code of `body` under a condition."""
     inside, end = e.label("when"), e.label("end")
-    e.line(f"br i1 {condition}, label %{inside}, label %{end}")
+    e.jump_if(condition, inside, end)
     e.start(inside)
     body()
-    e.line(f"br label %{end}")
+    e.jump(end)
     e.start(end)
 
 

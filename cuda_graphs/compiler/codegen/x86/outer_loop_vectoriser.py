@@ -9,8 +9,8 @@ vector; all other values stay scalars. Lanes diverge under a mask:
     while far(x): ...        until no lane continues; lanes that have left keep their values
     break, continue          remove lanes from the mask, for the loop or for the current iteration
 
-Each lane computes the same as its iteration, in the same order and with the same roundings. A Lanes without a Spread is
-an ordinary Emitter. It emits the iterations that do not fill a vector.
+Each lane computes the same as its iteration, in the same order and with the same roundings. Without a
+Vectorisation, the emitter is an ordinary Emitter. It emits the iterations that do not fill a vector.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cuda_graphs.compiler.codegen.llvm.emitter import EMIT, Emitter, Target
+from cuda_graphs.compiler.codegen.llvm.emitter import EMIT, Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number, suffix
+from cuda_graphs.compiler.codegen.llvm.target import Target
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.ops import OPS, computing_type
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, i64
 
 from . import sines
-from .vectorisation_analysis import Spread, diverts, is_row
+from .vectorisation_analysis import Vectorisation, is_contiguous, leaves_early
 
 ALL = "splat (i1 true)"
 
@@ -41,12 +42,12 @@ OWN = {
 }
 
 
-class Lanes(Emitter):
+class VectorEmitter(Emitter):
     """An Emitter that can emit vectors."""
 
     def __init__(self, target: Target, declarations: dict[str, str]) -> None:
         super().__init__(target, declarations)
-        self.spread: Spread | None = None
+        self.vectorisation: Vectorisation | None = None
         self.width = 0
         self.workers = 1  # of one block, in the indices of stacks
         self.varying: set[Any] = set()
@@ -54,32 +55,38 @@ class Lanes(Emitter):
         self.memory: dict[ir.Local, str] = {}  # vector slots of variables that vary
         self.mask = ""  # the active lanes; "" is all
         # (lanes in the loop, lanes that wait for its next iteration), for each enclosing masked loop.
-        self.around: list[tuple[str, str]] = []
+        self.masked_loops: list[tuple[str, str]] = []
 
-    def side_by_side(self, spread: Spread, first: str, loop: ir.For) -> None:
+    def vector_iteration(self, vectorisation: Vectorisation, first: str, loop: ir.For) -> None:
         """Emit `width` iterations of a loop, from the 64-bit index `first` on."""
-        self.spread, self.width, self.varying = spread, spread.width, spread.varying
+        self.vectorisation, self.width, self.varying = (
+            vectorisation,
+            vectorisation.width,
+            vectorisation.varying,
+        )
         self.vectors = {}
-        self.wide[spread.index] = first
+        self.wide[vectorisation.index] = first
         numbers = ", ".join(f"i64 {lane}" for lane in range(self.width))
-        wide = self.let(f"add nsw {self.of(i64)} {self.splat('i64', first)}, <{numbers}>")
+        wide = self.let(f"add nsw {self.vector_type(i64)} {self.splat('i64', first)}, <{numbers}>")
         narrow = wide
-        if spread.index.type.bits != 64:
-            narrow = self.let(f"trunc {self.of(i64)} {wide} to {self.of(spread.index.type)}")
-        self.vectors[spread.index] = narrow
-        if diverts(loop):
-            b = self.of(bool_)
-            self.around.append((self.slot(b), self.slot(b)))
-            self.line(f"store {b} {ALL}, ptr {self.around[-1][0]}")
-            self.those_inside(loop.body)
-            self.around.pop()
+        if vectorisation.index.type.bits != 64:
+            narrow = self.let(
+                f"trunc {self.vector_type(i64)} {wide} to {self.vector_type(vectorisation.index.type)}"
+            )
+        self.vectors[vectorisation.index] = narrow
+        if leaves_early(loop):
+            b = self.vector_type(bool_)
+            self.masked_loops.append((self.slot(b), self.slot(b)))
+            self.line(f"store {b} {ALL}, ptr {self.masked_loops[-1][0]}")
+            self.masked_body(loop.body)
+            self.masked_loops.pop()
         else:
             self.block(loop.body)
-        self.spread, self.varying, self.mask = None, set(), ""
+        self.vectorisation, self.varying, self.mask = None, set(), ""
 
     # Vectors
 
-    def of(self, type: ScalarType) -> str:
+    def vector_type(self, type: ScalarType) -> str:
         """Return the vector type of an element type."""
         return f"<{self.width} x {llvm_type(type)}>"
 
@@ -104,20 +111,20 @@ class Lanes(Emitter):
         if value.type.bits == 64:
             return found
         extend = "sext" if value.type.kind == "int" else "zext"
-        return self.let(f"{extend} {self.of(value.type)} {found} to {self.of(i64)}")
+        return self.let(f"{extend} {self.vector_type(value.type)} {found} to {self.vector_type(i64)}")
 
     def any(self, mask: str) -> str:
         """Emit the test whether a mask has a lane; return its name."""
-        return self.call(f"llvm.vector.reduce.or.v{self.width}i1", "i1", [(self.of(bool_), mask)])
+        return self.call(f"llvm.vector.reduce.or.v{self.width}i1", "i1", [(self.vector_type(bool_), mask)])
 
-    def both(self, mask: str, other: str) -> str:
-        return other if mask in ("", ALL) else self.let(f"and {self.of(bool_)} {mask}, {other}")
+    def mask_and(self, mask: str, other: str) -> str:
+        return other if mask in ("", ALL) else self.let(f"and {self.vector_type(bool_)} {mask}, {other}")
 
-    def without(self, mask: str, other: str) -> str:
+    def mask_and_not(self, mask: str, other: str) -> str:
         """Return the lanes of `mask` that are not in `other`."""
-        return self.both(mask, self.let(f"xor {self.of(bool_)} {other}, {ALL}"))
+        return self.mask_and(mask, self.let(f"xor {self.vector_type(bool_)} {other}, {ALL}"))
 
-    def emit_lanes(self, op: ir.Op) -> str:
+    def vector_op(self, op: ir.Op) -> str:
         row, kinds = OPS[op.name], tuple(arg.type for arg in op.args)
         operand = computing_type(row, kinds)
         args = [self.vector(arg) for arg in op.args]
@@ -126,7 +133,12 @@ class Lanes(Emitter):
             return sines.call(self, template[1:], self.width, args[0])
         if template.startswith("@"):
             return EMITTERS[template[1:]](self, operand, op.type, args)
-        names = {"t": self.of(operand), "e": llvm_type(operand), "b": self.of(bool_), "r": self.of(op.type)}
+        names = {
+            "t": self.vector_type(operand),
+            "e": llvm_type(operand),
+            "b": self.vector_type(bool_),
+            "r": self.vector_type(op.type),
+        }
         text = template.format(*args, s=self.suffix(operand), f=self.fast, **names)
         if "@llvm." in text:
             self.declare_for(text)
@@ -146,20 +158,20 @@ class Lanes(Emitter):
     # Statements
 
     def block(self, block: ir.Block) -> None:
-        if self.spread is None:
+        if self.vectorisation is None:
             super().block(block)
             return
         for number_, s in enumerate(block.body):
             if isinstance(s, (ir.Break, ir.Continue)):
                 self.leave(s)
                 return
-            emit: Callable[[Lanes, Any], None] = LANES.get(type(s), EMIT[type(s)])
+            emit: Callable[[VectorEmitter, Any], None] = LANES.get(type(s), EMIT[type(s)])
             emit(self, s)
-            if isinstance(s, ir.If) and parts(s):
-                self.rest(ir.Block(block.body[number_ + 1 :]))
+            if isinstance(s, ir.If) and removes_lanes(s):
+                self.remaining_statements(ir.Block(block.body[number_ + 1 :]))
                 return
 
-    def rest(self, block: ir.Block) -> None:
+    def remaining_statements(self, block: ir.Block) -> None:
         """Emit the statements after one that may have removed lanes."""
         if block.body:
             mask = self.mask
@@ -169,30 +181,30 @@ class Lanes(Emitter):
     def guarded(self, mask: str, body: Callable[[], None]) -> None:
         """Emit `body` so that it runs only if the mask has a lane."""
         some, end = self.label("some"), self.label("end")
-        self.line(f"br i1 {self.any(mask)}, label %{some}, label %{end}")
+        self.jump_if(self.any(mask), some, end)
         self.start(some)
         body()
-        self.line(f"br label %{end}")
+        self.jump(end)
         self.start(end)
 
     def lanes_op(self, op: ir.Op) -> None:
-        assert self.spread is not None
-        if op in self.spread.sums:
-            self.add_up(op)
+        assert self.vectorisation is not None
+        if op in self.vectorisation.sums:
+            self.add_to_sum(op)
             return
         if op not in self.varying:
             EMIT[ir.Op](self, op)
             return
         flags, self.fast = self.fast, self.fast or ("reassoc " if op.loose else "")
-        self.vectors[op] = self.emit_lanes(op)
+        self.vectors[op] = self.vector_op(op)
         self.fast = flags
 
-    def add_up(self, op: ir.Op) -> None:
+    def add_to_sum(self, op: ir.Op) -> None:
         """Emit the lanes' contributions to a sum over all iterations."""
-        type, v, each = op.type, self.of(op.type), self.vector(op.args[1])
-        nothing = f"splat ({llvm_type(type)} {number(-0.0 if type.kind == 'float' else 0, type)})"
+        type, v, each = op.type, self.vector_type(op.type), self.vector(op.args[1])
+        identity = f"splat ({llvm_type(type)} {number(-0.0 if type.kind == 'float' else 0, type)})"
         if self.mask:
-            each = self.let(f"select {self.of(bool_)} {self.mask}, {v} {each}, {v} {nothing}")
+            each = self.let(f"select {self.vector_type(bool_)} {self.mask}, {v} {each}, {v} {identity}")
         name, args = f"llvm.vector.reduce.add.{self.suffix(type)}", [(v, each)]
         if type.kind == "float":
             name = f"llvm.vector.reduce.fadd.{self.suffix(type)}"
@@ -204,31 +216,31 @@ class Lanes(Emitter):
         if get not in self.varying:
             EMIT[ir.Get](self, get)
             return
-        self.vectors[get] = self.let(f"load {self.of(get.type)}, ptr {self.of_lanes(get.local)}")
+        self.vectors[get] = self.let(f"load {self.vector_type(get.type)}, ptr {self.vector_slot(get.local)}")
 
     def lanes_set(self, statement: ir.Set) -> None:
         local = statement.local
-        assert self.spread is not None
-        if local in self.spread.outside and statement.value is ir.TRUE and self.mask:
+        assert self.vectorisation is not None
+        if local in self.vectorisation.reduced and statement.value is ir.TRUE and self.mask:
             self.guarded(self.mask, lambda: EMIT[ir.Set](self, statement))
             return
         if local not in self.varying:
             EMIT[ir.Set](self, statement)
             return
-        v, at, found = self.of(local.type), self.of_lanes(local), self.vector(statement.value)
+        v, at, found = self.vector_type(local.type), self.vector_slot(local), self.vector(statement.value)
         if self.mask:
             old = self.let(f"load {v}, ptr {at}")
-            found = self.let(f"select {self.of(bool_)} {self.mask}, {v} {found}, {v} {old}")
+            found = self.let(f"select {self.vector_type(bool_)} {self.mask}, {v} {found}, {v} {old}")
         self.line(f"store {v} {found}, ptr {at}")
 
-    def of_lanes(self, local: ir.Local) -> str:
+    def vector_slot(self, local: ir.Local) -> str:
         if local not in self.memory:
-            self.memory[local] = self.slot(self.of(local.type))
+            self.memory[local] = self.slot(self.vector_type(local.type))
         return self.memory[local]
 
     # Memory
 
-    def addresses_of(self, access: ir.Load | ir.Store) -> str:
+    def element_pointers(self, access: ir.Load | ir.Store) -> str:
         """Return a vector of pointers to elements."""
         array, linear = access.array, ""
         for axis, each in enumerate(access.index):
@@ -236,21 +248,21 @@ class Lanes(Emitter):
             if axis:
                 extent = self.extent(array, axis)
                 many = f"splat (i64 {extent})" if extent.isdigit() else self.splat("i64", extent)
-                scaled = self.let(f"mul nsw {self.of(i64)} {linear}, {many}")
-                part = self.let(f"add nsw {self.of(i64)} {scaled}, {part}")
+                scaled = self.let(f"mul nsw {self.vector_type(i64)} {linear}, {many}")
+                part = self.let(f"add nsw {self.vector_type(i64)} {scaled}, {part}")
             linear = part
         kind = llvm_type(array.element)
         base = f"{self.pointer(array)} {self.addresses[array]}"
-        return self.let(f"getelementptr inbounds {kind}, {base}, {self.of(i64)} {linear}")
+        return self.let(f"getelementptr inbounds {kind}, {base}, {self.vector_type(i64)} {linear}")
 
     def lanes_load(self, load: ir.Load) -> None:
         if load not in self.varying:
             EMIT[ir.Load](self, load)
             return
-        assert self.spread is not None
-        v, size, b = self.of(load.type), load.type.size, self.of(bool_)
+        assert self.vectorisation is not None
+        v, size, b = self.vector_type(load.type), load.type.size, self.vector_type(bool_)
         name = f"{self.suffix(load.type)}"
-        if is_row(self.spread, load):
+        if is_contiguous(self.vectorisation, load):
             _, at = self.address(load.array, load.index)
             if not self.mask:
                 self.vectors[load] = self.let(f"load {v}, ptr {at}, align {size}")
@@ -259,20 +271,25 @@ class Lanes(Emitter):
             self.vectors[load] = self.call(f"llvm.masked.load.{name}.p0", v, args)
             return
         pointers = f"<{self.width} x ptr>"
-        args = [(pointers, self.addresses_of(load)), ("i32", str(size)), (b, self.mask or ALL), (v, "poison")]
+        args = [
+            (pointers, self.element_pointers(load)),
+            ("i32", str(size)),
+            (b, self.mask or ALL),
+            (v, "poison"),
+        ]
         self.vectors[load] = self.call(f"llvm.masked.gather.{name}.v{self.width}p0", v, args)
 
     def lanes_store(self, store: ir.Store) -> None:
-        assert self.spread is not None
+        assert self.vectorisation is not None
         if self.varying.isdisjoint(ir.operands_of(store)):  # all lanes write the same value
             if self.mask:
                 self.guarded(self.mask, lambda: EMIT[ir.Store](self, store))
             else:
                 EMIT[ir.Store](self, store)
             return
-        v, size, b = self.of(store.array.element), store.array.element.size, self.of(bool_)
+        v, size, b = self.vector_type(store.array.element), store.array.element.size, self.vector_type(bool_)
         found, name = self.vector(store.value), self.suffix(store.array.element)
-        if is_row(self.spread, store):
+        if is_contiguous(self.vectorisation, store):
             _, at = self.address(store.array, store.index)
             if not self.mask:
                 self.line(f"store {v} {found}, ptr {at}, align {size}")
@@ -280,7 +297,7 @@ class Lanes(Emitter):
             args = [(v, found), ("ptr", at), ("i32", str(size)), (b, self.mask)]
             self.call_void(f"llvm.masked.store.{name}.p0", args)
             return
-        pointers = (f"<{self.width} x ptr>", self.addresses_of(store))
+        pointers = (f"<{self.width} x ptr>", self.element_pointers(store))
         args = [(v, found), pointers, ("i32", str(size)), (b, self.mask or ALL)]
         self.call_void(f"llvm.masked.scatter.{name}.v{self.width}p0", args)
 
@@ -292,113 +309,116 @@ class Lanes(Emitter):
             self.branch(statement)
         else:
             condition = self.vector(statement.condition)
-            for block, lanes in ((statement.then, self.both), (statement.orelse, self.without)):
+            for block, lanes in ((statement.then, self.mask_and), (statement.orelse, self.mask_and_not)):
                 if block.body:
                     self.mask = lanes(mask, condition)
-                    self.side(block)
-        self.mask = self.those_left(mask) if parts(statement) else mask
+                    self.masked_side(block)
+        self.mask = self.remaining_lanes(mask) if removes_lanes(statement) else mask
 
     def branch(self, statement: ir.If) -> None:
         """Emit an If whose condition is the same in all lanes."""
         mask, (then, orelse, end) = self.mask, (self.label(stem) for stem in ("then", "else", "end"))
-        self.line(f"br i1 {self.value(statement.condition)}, label %{then}, label %{orelse}")
+        self.jump_if(self.value(statement.condition), then, orelse)
         for label, block in ((then, statement.then), (orelse, statement.orelse)):
             self.start(label)
             self.mask = mask
             self.block(block)
-            self.line(f"br label %{end}")
+            self.jump(end)
         self.start(end)
 
-    def side(self, block: ir.Block) -> None:
+    def masked_side(self, block: ir.Block) -> None:
         """Emit one side of an If for the lanes of the mask."""
         if any(isinstance(s, (ir.Load, ir.Store, ir.For, ir.While)) for s in ir.walk(block)):
             self.guarded(self.mask, lambda: self.block(block))
         else:
             self.block(block)
 
-    def those_left(self, mask: str) -> str:
+    def remaining_lanes(self, mask: str) -> str:
         """Return the lanes of `mask` that no Break or Continue has removed."""
-        (inside, waiting), b = self.around[-1], self.of(bool_)
-        left = self.both(mask, self.let(f"load {b}, ptr {inside}"))
-        return self.without(left, self.let(f"load {b}, ptr {waiting}"))
+        (inside, waiting), b = self.masked_loops[-1], self.vector_type(bool_)
+        left = self.mask_and(mask, self.let(f"load {b}, ptr {inside}"))
+        return self.mask_and_not(left, self.let(f"load {b}, ptr {waiting}"))
 
     def leave(self, statement: ir.Break | ir.Continue) -> None:
-        if self.spread is None:
+        if self.vectorisation is None:
             super().leave(statement)
             return
-        (inside, waiting), b = self.around[-1], self.of(bool_)
+        (inside, waiting), b = self.masked_loops[-1], self.vector_type(bool_)
         at = inside if isinstance(statement, ir.Break) else waiting
         old = self.let(f"load {b}, ptr {at}")
         if isinstance(statement, ir.Break):
-            new = self.without(old, self.mask or ALL)
+            new = self.mask_and_not(old, self.mask or ALL)
         else:
             new = self.let(f"or {b} {old}, {self.mask or ALL}")
         self.line(f"store {b} {new}, ptr {at}")
 
     def lanes_for(self, loop: ir.For) -> None:
         """Emit a For that all lanes count together. Lanes that have left wait until the last lane leaves."""
-        assert self.spread is not None
-        if loop not in self.spread.masked:
+        assert self.vectorisation is not None
+        if loop not in self.vectorisation.masked:
             EMIT[ir.For](self, loop)
             return
-        b, mask = self.of(bool_), self.mask
-        self.around.append((self.slot(b), self.slot(b)))
-        self.line(f"store {b} {mask or ALL}, ptr {self.around[-1][0]}")
+        b, mask = self.vector_type(bool_), self.mask
+        self.masked_loops.append((self.slot(b), self.slot(b)))
+        self.line(f"store {b} {mask or ALL}, ptr {self.masked_loops[-1][0]}")
         EMIT[ir.For](self, loop)
-        self.around.pop()
+        self.masked_loops.pop()
         self.mask = mask
 
-    def time_round(self, statement: ir.For, following: str, leave: str) -> None:
-        if self.spread is None or statement not in self.spread.masked:
-            super().time_round(statement, following, leave)
+    def iteration(self, statement: ir.For, following: str, leave: str) -> None:
+        if self.vectorisation is None or statement not in self.vectorisation.masked:
+            super().iteration(statement, following, leave)
             return
-        self.those_inside(statement.body)
-        left, more = self.let(f"load {self.of(bool_)}, ptr {self.around[-1][0]}"), self.label("more")
-        self.line(f"br i1 {self.any(left)}, label %{more}, label %{leave}")
+        self.masked_body(statement.body)
+        left, more = (
+            self.let(f"load {self.vector_type(bool_)}, ptr {self.masked_loops[-1][0]}"),
+            self.label("more"),
+        )
+        self.jump_if(self.any(left), more, leave)
         self.start(more)
 
-    def those_inside(self, block: ir.Block) -> None:
+    def masked_body(self, block: ir.Block) -> None:
         """Emit the body of a masked loop for the lanes that are in it."""
-        b, (inside, waiting) = self.of(bool_), self.around[-1]
+        b, (inside, waiting) = self.vector_type(bool_), self.masked_loops[-1]
         self.line(f"store {b} zeroinitializer, ptr {waiting}")
         self.mask = self.let(f"load {b}, ptr {inside}")
         self.block(block)
 
     def lanes_while(self, loop: ir.While) -> None:
-        assert self.spread is not None
-        if loop not in self.spread.masked:
+        assert self.vectorisation is not None
+        if loop not in self.vectorisation.masked:
             EMIT[ir.While](self, loop)
             return
-        b, mask = self.of(bool_), self.mask
+        b, mask = self.vector_type(bool_), self.mask
         inside = self.slot(b)
-        self.around.append((inside, self.slot(b)))
+        self.masked_loops.append((inside, self.slot(b)))
         self.line(f"store {b} {mask or ALL}, ptr {inside}")
         head, asked, body, after = (self.label(s) for s in ("while", "asked", "body", "after"))
-        self.line(f"br label %{head}")
+        self.jump(head)
         self.start(head)
         self.mask = self.let(f"load {b}, ptr {inside}")
-        self.line(f"br i1 {self.any(self.mask)}, label %{asked}, label %{after}")
+        self.jump_if(self.any(self.mask), asked, after)
         self.start(asked)
         self.block(loop.head)
-        going = self.both(self.mask, self.vector(loop.condition))
+        going = self.mask_and(self.mask, self.vector(loop.condition))
         self.line(f"store {b} {going}, ptr {inside}")
-        self.line(f"br i1 {self.any(going)}, label %{body}, label %{after}")
+        self.jump_if(self.any(going), body, after)
         self.start(body)
-        self.those_inside(loop.body)
-        self.line(f"br label %{head}")
+        self.masked_body(loop.body)
+        self.jump(head)
         self.start(after)
-        self.around.pop()
+        self.masked_loops.pop()
         self.mask = mask
 
 
-def parts(statement: ir.If) -> bool:
+def removes_lanes(statement: ir.If) -> bool:
     """Return whether a Break or Continue in an If belongs to a loop around it."""
-    return diverts(ir.While(ir.Block(), statement.condition, ir.Block([statement])))
+    return leaves_early(ir.While(ir.Block(), statement.condition, ir.Block([statement])))
 
 
-def cast(e: Lanes, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+def cast(e: VectorEmitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
     """Emit prelude.cast for vectors."""
-    s, d, value = e.of(operand), e.of(result), args[0]
+    s, d, value = e.vector_type(operand), e.vector_type(result), args[0]
     if operand == result:
         return value
     if result.kind == "bool":
@@ -420,16 +440,16 @@ def cast(e: Lanes, operand: ScalarType, result: ScalarType, args: list[str]) -> 
 def shift(instruction: Callable[[ScalarType], str]) -> Callable[..., str]:
     """Return an emitter of shifts, which takes the count modulo the width."""
 
-    def emitter(e: Lanes, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-        t = e.of(operand)
+    def emitter(e: VectorEmitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+        t = e.vector_type(operand)
         count = e.let(f"and {t} {args[1]}, splat ({llvm_type(operand)} {operand.bits - 1})")
         return e.let(f"{instruction(operand)} {t} {args[0]}, {count}")
 
     return emitter
 
 
-def rsqrt(e: Lanes, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
-    t, one = e.of(operand), f"splat ({llvm_type(operand)} {number(1.0, operand)})"
+def rsqrt(e: VectorEmitter, operand: ScalarType, result: ScalarType, args: list[str]) -> str:
+    t, one = e.vector_type(operand), f"splat ({llvm_type(operand)} {number(1.0, operand)})"
     root = e.call(f"llvm.sqrt.{e.suffix(operand)}", t, [(t, args[0])], e.fast)
     return e.let(f"fdiv {e.fast}{t} {one}, {root}")
 
@@ -442,13 +462,13 @@ EMITTERS: dict[str, Callable[..., str]] = {
     "rsqrt": rsqrt,
 }
 
-LANES: dict[type, Callable[[Lanes, Any], None]] = {
-    ir.Op: Lanes.lanes_op,
-    ir.Load: Lanes.lanes_load,
-    ir.Store: Lanes.lanes_store,
-    ir.Get: Lanes.lanes_get,
-    ir.Set: Lanes.lanes_set,
-    ir.If: Lanes.lanes_if,
-    ir.For: Lanes.lanes_for,
-    ir.While: Lanes.lanes_while,
+LANES: dict[type, Callable[[VectorEmitter, Any], None]] = {
+    ir.Op: VectorEmitter.lanes_op,
+    ir.Load: VectorEmitter.lanes_load,
+    ir.Store: VectorEmitter.lanes_store,
+    ir.Get: VectorEmitter.lanes_get,
+    ir.Set: VectorEmitter.lanes_set,
+    ir.If: VectorEmitter.lanes_if,
+    ir.For: VectorEmitter.lanes_for,
+    ir.While: VectorEmitter.lanes_while,
 }

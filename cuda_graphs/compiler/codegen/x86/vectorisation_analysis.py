@@ -26,9 +26,9 @@ from cuda_graphs.compiler.ir.types import f32, i32, i64
 
 from .sines import OF_F32
 
-__all__ = ["Spread", "diverts", "spread_of"]
+__all__ = ["Vectorisation", "leaves_early", "vectorisation_of"]
 
-OUTSIDE = (ir.Space.PARAM, ir.Space.FIELD, ir.Space.TEMP)
+GLOBAL = (ir.Space.PARAM, ir.Space.FIELD, ir.Space.TEMP)
 BYTES = 64  # of a vector
 FEWEST, MOST = 8, 16  # lanes
 PLAIN = (
@@ -39,15 +39,15 @@ OF_VECTORS = ("cast", "shift_left", "shift_right", "shift_right_logical", "rsqrt
 
 
 @dataclass
-class Spread:
-    """The facts about a loop whose iterations become lanes.
+class Vectorisation:
+    """A loop whose iterations become lanes.
 
     index    the index of the axis whose iterations are neighbours
     width    the number of lanes
     varying  values and variables that vary between lanes
     masked   loops that some lanes may leave before others
     sums     operations that add to a sum over all iterations
-    outside  the variables of these sums, which live before and after the loop
+    reduced  the variables of these sums, which live before and after the loop
     """
 
     index: ir.LoopIndex
@@ -55,32 +55,34 @@ class Spread:
     varying: set[ir.Value | ir.Local] = field(default_factory=set)
     masked: set[ir.Statement] = field(default_factory=set)
     sums: set[ir.Op] = field(default_factory=set)
-    outside: set[ir.Local] = field(default_factory=set)
+    reduced: set[ir.Local] = field(default_factory=set)
 
 
-def spread_of(task: ir.Task) -> Spread | None:
+def vectorisation_of(task: ir.Task) -> Vectorisation | None:
     """Return how the task's loop becomes lanes, or None if that is impossible or does not pay."""
     loop = task.loop
-    if loop is None or loop.block_dim or not is_left_to_lanes(loop.body):
+    if loop is None or loop.block_dim or not needs_outer_loop(loop.body):
         return None
     if loop.axes[-1].step != 1 or may_wrap(loop.axes[-1]):
         return None
     if not all(isinstance(s, PLAIN) for s in ir.walk(loop.body)):
         return None
-    found = Spread(loop.axes[-1].index, varying={loop.axes[-1].index}, outside=leaks(task, loop))
-    found.sums = sums_of(found.outside, loop)
+    found = Vectorisation(
+        loop.axes[-1].index, varying={loop.axes[-1].index}, reduced=escaping_locals(task, loop)
+    )
+    found.sums = sums_of(found.reduced, loop)
     if not are_sums(found, loop):
         return None
     size = -1
     while size != (size := len(found.varying) + len(found.masked)):
-        mark(found, loop.body, diverts(loop))
-    if not Judge(found).block(loop.body, False):
+        mark_varying(found, loop.body, leaves_early(loop))
+    if not Profitability(found).block(loop.body, False):
         return None
     found.width = max(FEWEST, min(MOST, BYTES // max(v.type.size for v in found.varying)))
     return found
 
 
-def is_left_to_lanes(block: ir.Block) -> bool:
+def needs_outer_loop(block: ir.Block) -> bool:
     """Return whether LLVM does not vectorise the block: it contains loops, or sines."""
     return any(
         isinstance(s, (ir.For, ir.While)) or (isinstance(s, ir.Op) and is_sine(s)) for s in ir.walk(block)
@@ -91,7 +93,7 @@ def is_sine(op: ir.Op) -> bool:
     return op.name in OF_F32 and op.type == f32
 
 
-def leaks(task: ir.Task, loop: ir.For) -> set[ir.Local]:
+def escaping_locals(task: ir.Task, loop: ir.For) -> set[ir.Local]:
     """Return the variables of the loop that are used outside it."""
 
     def locals_of(block: ir.Block, without: ir.Statement | None) -> set[ir.Local]:
@@ -105,51 +107,51 @@ def leaks(task: ir.Task, loop: ir.For) -> set[ir.Local]:
     return locals_of(task.body, loop) & locals_of(loop.body, None)
 
 
-def sums_of(outside: set[ir.Local], loop: ir.For) -> set[ir.Op]:
-    """Return the additions to the old value of an outside variable whose result is assigned to that variable."""
+def sums_of(reduced: set[ir.Local], loop: ir.For) -> set[ir.Op]:
+    """Return the additions to the old value of a variable of `reduced` whose result is assigned to that variable."""
     return {
         s.value
         for s in ir.walk(loop.body)
-        if isinstance(s, ir.Set) and s.local in outside and isinstance(s.value, ir.Op) and s.value.name == "add"
+        if isinstance(s, ir.Set) and s.local in reduced and isinstance(s.value, ir.Op) and s.value.name == "add"
         and (s.value.loose or s.local.type.kind != "float")
         and isinstance(s.value.args[0], ir.Get) and s.value.args[0].local is s.local
     }  # fmt: skip
 
 
-def are_sums(found: Spread, loop: ir.For) -> bool:
+def are_sums(found: Vectorisation, loop: ir.For) -> bool:
     """Return whether the loop only adds to variables from outside, or sets them to true."""
     before = {op.args[0] for op in found.sums}
     for s in ir.walk(loop.body):
         if (
             isinstance(s, ir.Set)
-            and s.local in found.outside
+            and s.local in found.reduced
             and not (s.value in found.sums or s.value is ir.TRUE)
         ):
             return False
-        if isinstance(s, ir.Get) and s.local in found.outside and s not in before:
+        if isinstance(s, ir.Get) and s.local in found.reduced and s not in before:
             return False
-        used = found.sums if isinstance(s, ir.Set) and s.local in found.outside else ()
+        used = found.sums if isinstance(s, ir.Set) and s.local in found.reduced else ()
         for value in ir.operands_of(s):
             if (value in found.sums and value not in used) or (value in before and s not in found.sums):
                 return False
     return True
 
 
-def diverts(loop: ir.For | ir.While) -> bool:
+def leaves_early(loop: ir.For | ir.While) -> bool:
     """Return whether the loop has a Break or Continue of its own."""
 
-    def inside(block: ir.Block) -> bool:
+    def has_exit(block: ir.Block) -> bool:
         for s in block.body:
             if isinstance(s, (ir.Break, ir.Continue)):
                 return True
-            if isinstance(s, ir.If) and (inside(s.then) or inside(s.orelse)):
+            if isinstance(s, ir.If) and (has_exit(s.then) or has_exit(s.orelse)):
                 return True
         return False
 
-    return inside(loop.body)
+    return has_exit(loop.body)
 
 
-def mark(found: Spread, block: ir.Block, some: bool) -> None:
+def mark_varying(found: Vectorisation, block: ir.Block, some: bool) -> None:
     """Add the varying values of a block. `some` means that only some lanes may be active in it."""
     varying = found.varying
     for s in block.body:
@@ -157,7 +159,7 @@ def mark(found: Spread, block: ir.Block, some: bool) -> None:
             if s.local in varying:
                 varying.add(s)
         elif isinstance(s, ir.Set):
-            if (some or s.value in varying) and s.local not in found.outside:
+            if (some or s.value in varying) and s.local not in found.reduced:
                 varying.add(s.local)
         elif isinstance(s, ir.Worker):
             varying.add(s)
@@ -166,21 +168,23 @@ def mark(found: Spread, block: ir.Block, some: bool) -> None:
                 varying.add(s)
         elif isinstance(s, ir.If):
             for inner in ir.blocks_of(s):
-                mark(found, inner, some or s.condition in varying)
+                mark_varying(found, inner, some or s.condition in varying)
         elif isinstance(s, (ir.For, ir.While)):
-            if diverts(s) or (isinstance(s, ir.While) and (some or s.condition in varying)):
+            if leaves_early(s) or (isinstance(s, ir.While) and (some or s.condition in varying)):
                 found.masked.add(s)
             for inner in ir.blocks_of(s):
-                mark(found, inner, some or s in found.masked)
+                mark_varying(found, inner, some or s in found.masked)
 
 
-class Judge:
+class Profitability:
     """Decides whether lanes are possible and pay: inside of loops they must compute, and not gather from far apart."""
 
-    def __init__(self, found: Spread) -> None:
+    def __init__(self, found: Vectorisation) -> None:
         self.found = found
         self.varying = found.varying
-        self.steady: set[ir.Value] = {found.index}  # varying, but the same in each iteration of inner loops
+        self.invariant: set[ir.Value] = {
+            found.index
+        }  # varying, but the same in each iteration of inner loops
 
     def block(self, block: ir.Block, looped: bool) -> bool:
         """Return whether all statements of a block are suitable. `looped` means that it is in an inner loop."""
@@ -193,8 +197,8 @@ class Judge:
             inner = looped or isinstance(s, (ir.For, ir.While))
             if not all(self.block(each, inner) for each in ir.blocks_of(s)):
                 return False
-            if isinstance(s, ir.Value) and (not looped or (isinstance(s, ir.Op) and self.is_steady(s))):
-                self.steady.add(s)
+            if isinstance(s, ir.Value) and (not looped or (isinstance(s, ir.Op) and self.is_invariant(s))):
+                self.invariant.add(s)
         return True
 
     def op(self, op: ir.Op, looped: bool) -> bool:
@@ -211,20 +215,20 @@ class Judge:
     def load(self, load: ir.Load, looped: bool) -> bool:
         if not plain(load.array):
             return False
-        if load not in self.varying or is_row(self.found, load) or not looped:
+        if load not in self.varying or is_contiguous(self.found, load) or not looped:
             return True
-        return self.is_steady(load) and not self.found.masked  # LLVM moves the load out of the loop
+        return self.is_invariant(load) and not self.found.masked  # LLVM moves the load out of the loop
 
-    def is_steady(self, value: ir.Value) -> bool:
+    def is_invariant(self, value: ir.Value) -> bool:
         """Return whether the operands of a value are the same in each iteration of inner loops."""
-        return all(v in self.steady for v in ir.operands_of(value) if v in self.varying)
+        return all(v in self.invariant for v in ir.operands_of(value) if v in self.varying)
 
     def store(self, store: ir.Store, looped: bool) -> bool:
         if self.varying.isdisjoint(ir.operands_of(store)):
             return plain(store.array)  # all iterations write the same value
         if not plain(store.array) or self.varying.isdisjoint(store.index):
             return False  # all iterations write this element, and lanes do not keep their order
-        return is_row(self.found, store) or not looped
+        return is_contiguous(self.found, store) or not looped
 
     def loop(self, loop: ir.For, looped: bool) -> bool:
         """Return whether all lanes have the same bounds."""
@@ -232,10 +236,10 @@ class Judge:
 
 
 def plain(array: ir.Array) -> bool:
-    return array.space in OUTSIDE and array.element.kind != "bool" and not is_small(array.element)
+    return array.space in GLOBAL and array.element.kind != "bool" and not is_small(array.element)
 
 
-def is_row(found: Spread, access: ir.Load | ir.Store) -> bool:
+def is_contiguous(found: Vectorisation, access: ir.Load | ir.Store) -> bool:
     """Return whether the lanes' elements are neighbours in memory.
 
     They are if only the last index varies, and is the lane's index plus a constant. In stacks, the last index is the
@@ -245,7 +249,7 @@ def is_row(found: Spread, access: ir.Load | ir.Store) -> bool:
     return found.varying.isdisjoint(outer) and is_neighbour(found, last)
 
 
-def is_neighbour(found: Spread, value: ir.Value) -> bool:
+def is_neighbour(found: Vectorisation, value: ir.Value) -> bool:
     if isinstance(value, ir.Op) and value.name in ("add", "sub") and value.type in (i32, i64):
         step = value.args[1]
         return isinstance(step, ir.Const) and abs(step.value) < SMALL and is_neighbour(found, value.args[0])

@@ -15,22 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cuda_graphs.compiler.codegen.llvm.block_schedule import Team, nothing, source_of
+from cuda_graphs.compiler.codegen.llvm.block_loops import BlockLoop, identity, source_lane
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import COLLECTIVES, WARP, Row
 from cuda_graphs.compiler.ir.types import ScalarType
 
-__all__ = ["CpuTeam"]
+__all__ = ["CpuBlockLoop"]
 
 LINE = 64  # bytes: each array of the scratch memory begins at a multiple of it
 PARALLEL = ", !llvm.loop !1"
 ROLLED = ", !llvm.loop !4"  # for loops over lanes and warps, which unrolling would only enlarge
-MARK = ", !llvm.access.group !0"  # for memory that threads do not share within a region (target_x86.METADATA)
+MARK = ", !llvm.access.group !0"  # for memory that threads do not share within a region (x86_target.METADATA)
 
 
-class CpuTeam(Team):
+class CpuBlockLoop(BlockLoop):
     """Emitter for blocks whose threads all run in one worker."""
 
     alone = True  # in the shared memory of the block
@@ -48,7 +48,7 @@ class CpuTeam(Team):
 
         def body(following: str) -> None:
             self.block = e.wide[index]
-            self.place(self.block, 0, self.outer)
+            self.define_axes(self.block, 0, self.outer)
             if not self.outer:
                 left = e.let(f"sub i64 {self.total}, {e.let(f'mul i64 {self.block}, {self.loop.block_dim}')}")
                 sizes = [("i64", left), ("i64", str(self.loop.block_dim))]
@@ -64,7 +64,7 @@ class CpuTeam(Team):
     def allocate(self) -> None:
         """Emit the allocation of the locals that are arrays."""
         offset = 0
-        found = arrays_of(self.loop)
+        found = per_thread_locals(self.loop)
         if not found:
             return
         sizes = {local: -(-self.loop.block_dim * local.type.size // LINE) * LINE for local in found}
@@ -89,11 +89,15 @@ class CpuTeam(Team):
     def region(self, statement: ir.Region) -> None:
         self.e.metadata = MARK
         if self.outer == len(self.loop.axes):  # one thread per block
-            self.each("1", lambda at, following: self.inside(statement.body, "0", following))
+            self.count_up("1", lambda at, following: self.run_thread(statement.body, "0", following))
         elif self.outer:
             self.nest(statement.body, self.outer, "0")
         else:
-            self.each(self.size, lambda at, following: self.one(statement.body, at, following), PARALLEL)
+            self.count_up(
+                self.size,
+                lambda at, following: self.run_partial(statement.body, at, following),
+                PARALLEL,
+            )
         self.e.metadata = ""
 
     def nest(self, body: ir.Block, axis: int, before: str) -> None:
@@ -105,26 +109,26 @@ class CpuTeam(Team):
             self.define(axis, at)
             thread = at if before == "0" else e.let(f"add nsw i64 {before}, {at}")
             if last:
-                self.inside(body, thread, following)
+                self.run_thread(body, thread, following)
             else:
                 self.nest(body, axis + 1, e.let(f"mul nsw i64 {thread}, {self.counts[axis + 1]}"))
 
-        self.each(self.counts[axis], point, PARALLEL if last else ROLLED)
+        self.count_up(self.counts[axis], point, PARALLEL if last else ROLLED)
 
-    def one(self, body: ir.Block, thread: str, following: str) -> None:
+    def run_partial(self, body: ir.Block, thread: str, following: str) -> None:
         """Emit the body for a thread of a block that may be partial."""
         before = self.e.let(f"mul nsw i64 {self.block}, {self.loop.block_dim}")
-        self.place(self.e.let(f"add nsw i64 {before}, {thread}"), 0, len(self.loop.axes))
-        self.inside(body, thread, following)
+        self.define_axes(self.e.let(f"add nsw i64 {before}, {thread}"), 0, len(self.loop.axes))
+        self.run_thread(body, thread, following)
 
-    def inside(self, body: ir.Block, thread: str, following: str) -> None:
+    def run_thread(self, body: ir.Block, thread: str, following: str) -> None:
         self.thread = thread
         self.e.loops.append((following, following))
         self.e.block(body)
         self.e.loops.pop()
         self.thread = ""
 
-    def each(self, end: str, body: Callable[[str, str], None], parallel: str = ROLLED) -> None:
+    def count_up(self, end: str, body: Callable[[str, str], None], parallel: str = ROLLED) -> None:
         """Emit a loop from 0. `body` gets the number and the label of the next iteration."""
         index = ir.LoopIndex("each")
         self.e.counted(index, "0", end, 1, lambda following: body(self.e.wide[index], following), parallel)
@@ -137,18 +141,18 @@ class CpuTeam(Team):
 
     # Collectives
 
-    def region_collective(self, m: ir.RegionCollective) -> None:
+    def collective(self, m: ir.RegionCollective) -> None:
         row = COLLECTIVES[m.name]
         if row.source:
             self.shuffle(m, row)
         elif row.rule == "ballot":
-            self.warps(m, lambda base: self.ballot(m, base))
+            self.for_each_warp(m, lambda base: self.ballot(m, base))
         elif row.scope == "warp":
-            self.warps(m, lambda base: self.reduced(m, row, base))
+            self.for_each_warp(m, lambda base: self.reduced(m, row, base))
         else:
             self.reduce_block(m, row)
 
-    def given(self, arg: ir.Local | ir.Value, at: str) -> str:
+    def operand(self, arg: ir.Local | ir.Value, at: str) -> str:
         if isinstance(arg, ir.Value):
             return self.e.value(arg)
         return self.e.let(f"load {llvm_type(arg.type)}, ptr {self.element(arg, at)}{self.e.metadata}")
@@ -156,29 +160,29 @@ class CpuTeam(Team):
     def shuffle(self, m: ir.RegionCollective, row: Row) -> None:
         e = self.e
 
-        def one(at: str, following: str) -> None:
+        def body(at: str, following: str) -> None:
             lane, base = e.let(f"and i64 {at}, {WARP - 1}"), e.let(f"and i64 {at}, -{WARP}")
-            operand = e.let(f"and i32 {self.given(m.args[1], at)}, {WARP - 1}")
-            source = source_of(e, row, "i64", lane, e.let(f"zext i32 {operand} to i64"))
+            operand = e.let(f"and i32 {self.operand(m.args[1], at)}, {WARP - 1}")
+            source = source_lane(e, row, "i64", lane, e.let(f"zext i32 {operand} to i64"))
             place = e.let(f"add i64 {base}, {source}")
             there = e.let(f"icmp ult i64 {source}, {WARP}")
             there = e.let(f"and i1 {there}, {e.let(f'icmp ult i64 {place}, {self.size}')}")
             place = e.let(f"select i1 {there}, i64 {place}, i64 {at}")
             if m.mask is not None:
-                place = e.let(f"select i1 {self.given(m.mask, place)}, i64 {place}, i64 {at}")
-            found = self.given(m.args[0], place)
+                place = e.let(f"select i1 {self.operand(m.mask, place)}, i64 {place}, i64 {at}")
+            found = self.operand(m.args[0], place)
             t = llvm_type(m.result.type)
             e.line(f"store {t} {found}, ptr {self.element(m.result, at)}{e.metadata}")
 
         e.metadata = MARK
-        self.each(self.size, one, PARALLEL)
+        self.count_up(self.size, body, PARALLEL)
         e.metadata = ""
 
-    def warps(self, m: ir.RegionCollective, make: Callable[[str], str]) -> None:
+    def for_each_warp(self, m: ir.RegionCollective, make: Callable[[str], str]) -> None:
         """Emit the value of each warp with `make`, given the warp's first thread; store it for all lanes."""
         e, t = self.e, llvm_type(m.result.type)
 
-        def one(warp: str, following: str) -> None:
+        def body(warp: str, following: str) -> None:
             base = e.let(f"mul nsw i64 {warp}, {WARP}")
             found = make(base)
             left = e.let(f"sub nsw i64 {self.size}, {base}")
@@ -187,35 +191,35 @@ class CpuTeam(Team):
             def lane(at: str, following: str) -> None:
                 e.line(f"store {t} {found}, ptr {self.element(m.result, e.let(f'add nsw i64 {base}, {at}'))}")
 
-            self.each(end, lane)
+            self.count_up(end, lane)
 
-        self.each(self.warp_count(), one)
+        self.count_up(self.warp_count(), body)
 
     def warp_count(self) -> str:
         return self.e.let(f"udiv i64 {self.e.let(f'add i64 {self.size}, {WARP - 1}')}, {WARP}")
 
-    def there(self, m: ir.RegionCollective, base: str, lane: str) -> tuple[str, str]:
+    def participant(self, m: ir.RegionCollective, base: str, lane: str) -> tuple[str, str]:
         """Return (flag that a thread takes part, its number, or 0 if the thread does not exist)."""
         e = self.e
         at = e.let(f"add nsw i64 {base}, {lane}")
         there = e.let(f"icmp ult i64 {at}, {self.size}")
         at = e.let(f"select i1 {there}, i64 {at}, i64 0")
         if m.mask is not None:
-            there = e.let(f"and i1 {there}, {self.given(m.mask, at)}")
+            there = e.let(f"and i1 {there}, {self.operand(m.mask, at)}")
         return there, at
 
     def ballot(self, m: ir.RegionCollective, base: str) -> str:
         e, word = self.e, self.e.slot("i32")
         e.line(f"store i32 0, ptr {word}")
 
-        def one(lane: str, following: str) -> None:
-            there, at = self.there(m, base, lane)
-            flag = e.let(f"select i1 {there}, i1 {self.given(m.args[0], at)}, i1 false")
+        def body(lane: str, following: str) -> None:
+            there, at = self.participant(m, base, lane)
+            flag = e.let(f"select i1 {there}, i1 {self.operand(m.args[0], at)}, i1 false")
             bit = e.let(f"shl i32 {e.let(f'zext i1 {flag} to i32')}, {e.let(f'trunc i64 {lane} to i32')}")
             before = e.let(f"load i32, ptr {word}")
             e.line(f"store i32 {e.let(f'or i32 {before}, {bit}')}, ptr {word}")
 
-        self.each(str(WARP), one)
+        self.count_up(str(WARP), body)
         return e.let(f"load i32, ptr {word}")
 
     def reduced(self, m: ir.RegionCollective, row: Row, base: str) -> str:
@@ -224,14 +228,14 @@ class CpuTeam(Team):
         t, lanes = llvm_type(type), e.slot(f"[{WARP} x {llvm_type(type)}]")
 
         def fill(lane: str, following: str) -> None:
-            there, at = self.there(m, base, lane)
-            found = e.let(f"select i1 {there}, {t} {self.given(m.args[0], at)}, {t} {nothing(row, type)}")
+            there, at = self.participant(m, base, lane)
+            found = e.let(f"select i1 {there}, {t} {self.operand(m.args[0], at)}, {t} {identity(row, type)}")
             e.line(f"store {t} {found}, ptr {e.let(f'getelementptr inbounds {t}, ptr {lanes}, i64 {lane}')}")
 
-        self.each(str(WARP), fill)
-        return self.tree(row, type, lanes)
+        self.count_up(str(WARP), fill)
+        return self.reduce_tree(row, type, lanes)
 
-    def tree(self, row: Row, type: ScalarType, values: str) -> str:
+    def reduce_tree(self, row: Row, type: ScalarType, values: str) -> str:
         """Emit a call that joins 32 values, each with the value 16, then 8, 4, 2, 1 further on; return the result.
 
         The call goes to a function of its own, as the code is long.
@@ -246,17 +250,17 @@ class CpuTeam(Team):
         t = llvm_type(type)
         warps = e.slot(f"[{WARP} x {t}]")
 
-        def place(at: str) -> str:
+        def partial(at: str) -> str:
             return e.let(f"getelementptr inbounds {t}, ptr {warps}, i64 {at}")
 
-        self.each(str(WARP), lambda at, _: e.line(f"store {t} {nothing(row, type)}, ptr {place(at)}"))
+        self.count_up(str(WARP), lambda at, _: e.line(f"store {t} {identity(row, type)}, ptr {partial(at)}"))
 
-        def one(warp: str, following: str) -> None:
+        def body(warp: str, following: str) -> None:
             found = self.reduced(m, row, e.let(f"mul nsw i64 {warp}, {WARP}"))
-            e.line(f"store {t} {found}, ptr {place(warp)}")
+            e.line(f"store {t} {found}, ptr {partial(warp)}")
 
-        self.each(self.warp_count(), one)
-        e.line(f"store {t} {self.tree(row, type, warps)}, ptr {e.variable(m.result)}")
+        self.count_up(self.warp_count(), body)
+        e.line(f"store {t} {self.reduce_tree(row, type, warps)}, ptr {e.variable(m.result)}")
 
 
 def tree_function(caller: Emitter, name: str, row: Row, type: ScalarType) -> str:
@@ -278,12 +282,12 @@ def tree_function(caller: Emitter, name: str, row: Row, type: ScalarType) -> str
     return f"define internal {t} @{name}(ptr noalias %values) noinline nounwind {{\n{e.text()}\n}}\n"
 
 
-def arrays_of(loop: ir.For) -> list[ir.Local]:
+def per_thread_locals(loop: ir.For) -> list[ir.Local]:
     """Return the locals that hold a value for each thread across regions, or in a collective."""
     users: dict[ir.Local, set[ir.Statement]] = {}
     common: set[ir.Local] = set()
 
-    def look(block: ir.Block, region: ir.Region | None) -> None:
+    def visit(block: ir.Block, region: ir.Region | None) -> None:
         for statement in block.body:
             if isinstance(statement, ir.RegionCollective):
                 for each in (
@@ -299,9 +303,9 @@ def arrays_of(loop: ir.For) -> list[ir.Local]:
             elif isinstance(statement, ir.Set):
                 common.add(statement.local)
             for inner in ir.blocks_of(statement):
-                look(inner, statement if isinstance(statement, ir.Region) else region)
+                visit(inner, statement if isinstance(statement, ir.Region) else region)
 
-    look(loop.body, None)
+    visit(loop.body, None)
     written = {s.local for s in ir.walk(loop.body) if isinstance(s, ir.Set)} | {
         s.result for s in ir.walk(loop.body) if isinstance(s, ir.RegionCollective) and not s.uniform
     }

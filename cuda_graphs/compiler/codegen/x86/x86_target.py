@@ -17,25 +17,27 @@ the inner loop if it contains no other loop; otherwise outer_loop_vectoriser.py 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cuda_graphs.compiler import machine
 from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
+from cuda_graphs.compiler.codegen.llvm.bins import with_bins
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
-from cuda_graphs.compiler.codegen.llvm.instrumentation import StayingTold, Told
-from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, suffix
-from cuda_graphs.compiler.codegen.llvm.resident import Staying, slots_of
-from cuda_graphs.compiler.image import native_image
+from cuda_graphs.compiler.codegen.llvm.notation import FastMathText, llvm_type, suffix
+from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks, slots_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType, f32
+from cuda_graphs.native import llvm
+from cuda_graphs.native.function_text import FunctionText
+from cuda_graphs.native.host_cpu import identity, made_here
+from cuda_graphs.native.image import pack_image
 
 from . import sines
-from .bins import with_bins
-from .host_cpu import identity, made_here
-from .outer_loop_vectoriser import Lanes
-from .vectorisation_analysis import Spread, spread_of
-from .x86_blocks import CpuTeam
+from .instrumentation import InstrumentedEmitter, InstrumentedResidentTasks
+from .outer_loop_vectoriser import VectorEmitter
+from .vectorisation_analysis import Vectorisation, vectorisation_of
+from .x86_blocks import CpuBlockLoop
 
 PARALLEL = "!0"  # the access group of memory that iterations do not share
 
@@ -44,26 +46,35 @@ PARALLEL = "!0"  # the access group of memory that iterations do not share
 class X86:
     """The CPU of this process as a target.
 
-    `fast_math` allows contraction and reassociation. With `tells`, code reports each access to a driver that looks for
-    bugs (instrumentation.py).
+    `fast_math` allows contraction and reassociation. If `instrumented`, code reports each access to a driver that looks
+    for bugs (instrumentation.py).
     """
 
     fast_math: bool = False
-    tells: bool = False
+    instrumented: bool = False
     name: ClassVar[str] = "x86"
 
     def code(self, text: str) -> bytes:
         """Return the object file of LLVM text."""
-        return machine.object_code(text)
+        return llvm.object_code(text)
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""
-        return self.name, self.fast_math, self.tells, identity()
+        return self.name, self.fast_math, self.instrumented, identity()
 
     def image(self, code: bytes, tasks: tuple[TaskInfo, ...]) -> bytes:
         """Return the image that the host driver loads."""
-        cpu = machine.cpu()
-        return native_image(code, tasks, cpu | {"made_here": made_here(**cpu), "tells": int(self.tells)})
+        cpu = llvm.requirements()
+        entries = [
+            {
+                "name": task.entry,
+                "params": [(slot.offset, slot.size) for slot in task.slots],
+                "shared": task.shared_bytes - task.dynamic_bytes,
+            }
+            for task in tasks
+        ]
+        marks = {"made_here": made_here(**cpu), "instrumented": int(self.instrumented)}
+        return pack_image({**cpu, **marks, "entries": entries}, code)
 
     def atomic_scope(self) -> str:
         return ""
@@ -71,57 +82,57 @@ class X86:
     def constants(self) -> str:
         return ""
 
-    def print(self, e: Emitter, form: str, values: str) -> None:
+    def print(self, e: FunctionText, form: str, values: str) -> None:
         e.call("cgh_vprintf", "i32", [("ptr", form), ("ptr", values)])
 
-    def assert_fail(self, e: Emitter, message: str, file: str, line: int, function: str) -> None:
+    def assert_fail(self, e: FunctionText, message: str, file: str, line: int, function: str) -> None:
         zeros = e.slot("[3 x i32]")
         e.line(f"store [3 x i32] zeroinitializer, ptr {zeros}")
         kinds = ("ptr", "ptr", "i32", "ptr", "ptr", "ptr")
         args = list(zip(kinds, (message, file, str(line), function, zeros, zeros), strict=True))
         e.call_void("cgh_assert_fail", args)
 
-    def set_condition(self, e: Emitter, handle: str, value: str) -> None:
+    def set_condition(self, e: FunctionText, handle: str, value: str) -> None:
         e.call_void("cgh_set_conditional", [("i64", handle), ("i32", value)])
 
-    def last(self, e: Emitter, statement: ir.Last) -> None:
+    def last(self, e: FunctionText, counter: str, body: Callable[[], None]) -> None:
         """Emit a block for the call that ends the last block of the grid. A call that runs all blocks counts none."""
         grid, done = e.let("load i32, ptr %launch"), e.let("trunc i64 %end to i32")
         done = e.let(f"sub i32 {done}, {e.let('trunc i64 %first to i32')}")
         count, reset, run, over = (e.label(stem) for stem in ("count", "reset", "last", "over"))
-        e.line(f"br i1 {e.let(f'icmp eq i32 {done}, {grid}')}, label %{run}, label %{count}")
+        e.jump_if(e.let(f"icmp eq i32 {done}, {grid}"), run, count)
         e.start(count)
-        before = e.let(f"atomicrmw add ptr {e.addresses[statement.array]}, i32 {done} acq_rel")
+        before = e.let(f"atomicrmw add ptr {counter}, i32 {done} acq_rel")
         came = e.let(f"add i32 {before}, {done}")
-        e.line(f"br i1 {e.let(f'icmp eq i32 {came}, {grid}')}, label %{reset}, label %{over}")
+        e.jump_if(e.let(f"icmp eq i32 {came}, {grid}"), reset, over)
         e.start(reset)
-        e.line(f"store i32 0, ptr {e.addresses[statement.array]}")
-        e.line(f"br label %{run}")
+        e.line(f"store i32 0, ptr {counter}")
+        e.jump(run)
         e.start(run)
-        e.block(statement.body)
-        e.line(f"br label %{over}")
+        body()
+        e.jump(over)
         e.start(over)
 
     def access(self, array: ir.Array) -> str:
         return ""
 
-    def worker(self, e: Emitter) -> str:
+    def worker(self, e: FunctionText) -> str:
         """Emit the number of the first block that this call runs. Its lanes are consecutive workers."""
-        assert isinstance(e, Lanes)
+        assert isinstance(e, VectorEmitter)
         return e.let(f"mul i32 {e.let('trunc i64 %first to i32')}, {e.workers}")
 
     def workers(self, task: ir.Task) -> int:
         """Return the number of workers of a block: its lanes, each with its own elements of stacks."""
-        spread = self.spread(task)
-        return 1 if spread is None else spread.width
+        vectorisation = self.vectorisation(task)
+        return 1 if vectorisation is None else vectorisation.width
 
-    def spread(self, task: ir.Task) -> Spread | None:
+    def vectorisation(self, task: ir.Task) -> Vectorisation | None:
         """Return how iterations become lanes, or None."""
-        return None if self.tells else spread_of(task)
+        return None if self.instrumented else vectorisation_of(task)
 
-    def function(self, e: Emitter, name: str, type: ScalarType, args: list[str]) -> str:
+    def function(self, e: FastMathText, name: str, type: ScalarType, args: list[str]) -> str:
         """Emit a call of LLVM's intrinsic if it exists, else of libm. In loops with lanes, sines are those of lanes."""
-        if type == f32 and name in sines.OF_F32 and isinstance(e, Lanes) and e.workers > 1:
+        if type == f32 and name in sines.OF_F32 and isinstance(e, VectorEmitter) and e.workers > 1:
             return sines.call(e, name, 0, args[0])
         t = llvm_type(type)
         symbol = (
@@ -145,8 +156,12 @@ class X86:
         return "\n".join([*functions, *declarations.values(), METADATA])
 
     def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
-        e = Told(self, declarations) if self.tells else Lanes(self, declarations)
-        e.alias_classes = task.alias_classes
+        e = (
+            InstrumentedEmitter(self, declarations)
+            if self.instrumented
+            else VectorEmitter(self, declarations)
+        )
+        e.alias_types = task.alias_classes
         self.receive(e, slots)
         for array, offset in shared_layout(task.body)[0].items():
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
@@ -170,31 +185,35 @@ class X86:
         e = Emitter(self, declarations)
         self.receive(e, slots)
         given = "ptr %launch, ptr %params, ptr %shared, i64 0, i64 1"
-        (StayingTold if self.tells else Staying)(e, resident, program, slots, given).run()
+        (InstrumentedResidentTasks if self.instrumented else ResidentTasks)(
+            e, resident, program, slots, given
+        ).run()
         return [*functions, function(e, resident.name)]
 
-    def parallel(self, e: Lanes, task: ir.Task, loop: ir.For) -> None:
+    def parallel(self, e: VectorEmitter, task: ir.Task, loop: ir.For) -> None:
         """Emit the part of the loop that one call runs."""
-        team = CpuTeam(e, loop) if loop.block_dim else None
-        begins, counts, total = e.trips(loop) if team is None else (team.begins, team.counts, team.total)
-        whole = total if team is None else team.blocks()
+        block_loop = CpuBlockLoop(e, loop) if loop.block_dim else None
+        begins, counts, total = (
+            e.trips(loop) if block_loop is None else (block_loop.begins, block_loop.counts, block_loop.total)
+        )
+        whole = total if block_loop is None else block_loop.blocks()
         grid = e.let("load i32, ptr %launch")
         blocks = e.let(f"zext i32 {grid} to i64")
         low, high = (
             e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
         )
-        spread = self.spread(task)
-        e.workers = 1 if spread is None else spread.width
+        vectorisation = self.vectorisation(task)
+        e.workers = 1 if vectorisation is None else vectorisation.width
 
         def run() -> None:
-            if team is not None:
-                team.run(low, high)
+            if block_loop is not None:
+                block_loop.run(low, high)
             elif len(loop.axes) == 1:
-                self.row(e, loop, spread, begins, low, high)
+                self.row(e, loop, vectorisation, begins, low, high)
             else:
-                self.rows(e, loop, spread, begins, counts, low, high)
+                self.rows(e, loop, vectorisation, begins, counts, low, high)
 
-        if isinstance(e, Told):
+        if isinstance(e, InstrumentedEmitter):
             with e.iterations_of(loop, begins, counts):
                 run()
         elif task.bins:
@@ -204,9 +223,9 @@ class X86:
 
     def rows(
         self,
-        e: Lanes,
+        e: VectorEmitter,
         loop: ir.For,
-        spread: Spread | None,
+        vectorisation: Vectorisation | None,
         begins: list[str],
         counts: list[str],
         low: str,
@@ -237,23 +256,29 @@ class X86:
             outer.insert(0, rest)
             for axis, begin, number in zip(loop.axes, begins, outer, strict=False):
                 e.wide[axis.index] = e.point(axis, begin, number)
-            self.row(e, loop, spread, begins, inner_low, inner_high)
+            self.row(e, loop, vectorisation, begins, inner_low, inner_high)
 
         e.counted(row, first, stop, 1, body)
 
     def row(
-        self, e: Lanes, loop: ir.For, spread: Spread | None, begins: list[str], low: str, high: str
+        self,
+        e: VectorEmitter,
+        loop: ir.For,
+        vectorisation: Vectorisation | None,
+        begins: list[str],
+        low: str,
+        high: str,
     ) -> None:
         """Emit iterations low to high of the last axis: whole vectors first, if there are lanes, then single ones."""
         axis, begin = loop.axes[-1], begins[-1]
         point = ir.LoopIndex("point")
-        if spread is not None:
+        if vectorisation is not None:
 
             def vectors(following: str) -> None:
-                e.side_by_side(spread, e.point(axis, begin, e.wide[point]), loop)
+                e.vector_iteration(vectorisation, e.point(axis, begin, e.wide[point]), loop)
 
-            stop = e.let(f"add nsw i64 {high}, {1 - spread.width}")
-            low = e.counted(point, low, stop, spread.width, vectors)
+            stop = e.let(f"add nsw i64 {high}, {1 - vectorisation.width}")
+            low = e.counted(point, low, stop, vectorisation.width, vectors)
 
         def body(following: str) -> None:
             e.wide[axis.index] = e.point(axis, begin, e.wide[point])

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The guard of a kernel, `if (i >= n) return`, and the threads of a row that pass it ("inside" threads).
+"""The guard of a kernel, `if (i >= n) return`, and the threads of a row that pass it, which are within the
+bounds.
 
-The loop over inside threads needs no condition, so its vectors need no masks. The outside threads do nothing. On an AMD
+The loop over these threads needs no condition, so its vectors need no masks. The other threads do nothing. On an AMD
 EPYC (Zen 3), masks cost saxpy a factor of 2.3 to 3.3 while its arrays are in caches.
 
-i is `tid.x` plus a value that is the same in the whole row. The bounds are the same in the row too. The inside threads
-therefore form an interval. If the first and the last thread are inside and i does not wrap between them, all threads
-are inside. Otherwise every thread is tested.
+i is `tid.x` plus a value that is the same in the whole row. The bounds are the same in the row too. The threads
+within the bounds therefore form an interval. If the first and the last thread are within the bounds and i does not wrap
+between them, all threads are. Otherwise every thread is tested.
 """
 
 from dataclasses import dataclass
@@ -43,10 +44,10 @@ def _ask(name: str, tid: str) -> str:
   %out.{name} = extractvalue {{ i1, i32 }} %at.{name}, 0"""
 
 
-# Finds the next run of inside threads. (guard function, first thread, thread count, its arguments) -> from | to << 32;
-# 0 if no thread is left.
+# Finds the next run of threads within the bounds. (guard function, first thread, thread count, its arguments) ->
+# from | to << 32; 0 if no thread is left.
 NEXT = f"""
-define internal i64 @inside.next(ptr %asks, i32 %begin, i32 %count, {HIDDEN_SIGNATURE}, ptr %params) noinline cold {{
+define internal i64 @bounds.next(ptr %asks, i32 %begin, i32 %count, {HIDDEN_SIGNATURE}, ptr %params) noinline cold {{
 entry:
   br label %seek
 seek:
@@ -80,7 +81,10 @@ none:
 
 @dataclass(frozen=True)
 class Guard:
-    """A guard: outside threads take `branch`, which follows the instructions `before`; `along` is the register of i."""
+    """A guard. Threads out of bounds take `branch`, which follows the instructions `before`.
+
+    `along` is the register of i.
+    """
 
     before: list
     branch: Instruction

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Facts about all functions of a module, gathered before any function is lowered: callees, barriers, exits from inside
-calls, shared variables, and the functions whose addresses are taken."""
+"""The call graph of a module, with a summary of each function: callees, barriers, exits from inside calls, shared
+variables, and the functions whose addresses are taken. It is made before any function is lowered."""
 
 from dataclasses import dataclass, field
 
@@ -20,16 +20,16 @@ from cuda_graphs.hostdriver.ptx.syntax.syntax import (
 # Instructions that wait for other lanes, or yield to them.
 WARP_INSTRUCTIONS = ("shfl", "vote", "redux", "match", "activemask", "elect", "nanosleep")
 # Modifiers of loads whose value another thread may change at any time. Such a load in a loop waits for that thread.
-ASKING = ("volatile", "relaxed", "acquire", "mmio")
+POLLING = ("volatile", "relaxed", "acquire", "mmio")
 
 
 @dataclass(slots=True)
-class Facts:
+class FunctionSummary:
     callees: set[str] = field(default_factory=set)
     shared: dict[Variable, None] = field(default_factory=dict)  # in the order of their first use
     barrier: bool = False  # it waits at a barrier, or for other lanes of the warp
     cluster: bool = False  # it waits for other blocks of the cluster, or accesses their memory
-    warp: bool = False  # warps may be at different places: barrier_state.py
+    divergent: bool = False  # warps may be at different places: barrier_state.py
     polls: set[Instruction] = field(default_factory=set)  # backward branches of loops that poll memory
     exits: bool = False
     calls_pointer: bool = False
@@ -38,25 +38,25 @@ class Facts:
     addresses: set[str] = field(default_factory=set)  # functions whose address is taken
 
 
-def gather(module: Module) -> dict[str, Facts]:
-    facts = {name: _of_body(module, function) for name, function in module.functions.items()}
+def summarise(module: Module) -> dict[str, FunctionSummary]:
+    summaries = {name: _of_body(module, function) for name, function in module.functions.items()}
     taken = {
         item.name
         for variable in module.variables.values()
         for item in variable.init or ()
         if isinstance(item, Symbol) and item.name in module.functions
-    }.union(*(found.addresses for found in facts.values()))
-    for found in facts.values():
+    }.union(*(found.addresses for found in summaries.values()))
+    for found in summaries.values():
         if found.calls_pointer:
             found.callees |= taken
         found.addresses = taken
-    for name in facts:
-        _spread(facts, name)
-    return facts
+    for name in summaries:
+        _propagate(summaries, name)
+    return summaries
 
 
-def _of_body(module: Module, function: Function) -> Facts:
-    found = Facts()
+def _of_body(module: Module, function: Function) -> FunctionSummary:
+    found = FunctionSummary()
     found.has_local = any(variable.space == "local" for variable in function.variables)
     for statement in function.body or ():
         if isinstance(statement, Instruction):
@@ -65,7 +65,7 @@ def _of_body(module: Module, function: Function) -> Facts:
     return found
 
 
-def _find_polling(function: Function, found: Facts) -> None:
+def _find_polling(function: Function, found: FunctionSummary) -> None:
     """Records the backward branches of loops that poll memory, and whether the function needs resumable threads.
 
     A loop that loads memory may wait for another thread of the block, so it yields. A loop of atomic operations yields
@@ -73,25 +73,25 @@ def _find_polling(function: Function, found: Facts) -> None:
     lock before the next thread begins.
     """
     labels: dict[tuple[int, str], int] = {}
-    asks: list[int] = []
-    takes: list[int] = []
+    polled: list[int] = []
+    taken: list[int] = []
     for place, statement in enumerate(function.body or ()):
         if isinstance(statement, Label):
             labels[statement.scope, statement.name] = place
             continue
         name, *mods = statement.opcode.split(".")
-        if name == "ld" and any(mod in ASKING for mod in mods):
-            asks.append(place)
+        if name == "ld" and any(mod in POLLING for mod in mods):
+            polled.append(place)
         elif name == "atom":
-            takes.append(place)
+            taken.append(place)
         elif name == "bra" and isinstance(statement.operands[0], Symbol):
             target = statement.operands[0].name
             start = max((labels.get((scope, target), -1) for scope in statement.scopes), default=-1)
-            waits = start >= 0 and bool(asks) and asks[-1] > start
-            if waits or (start >= 0 and takes and takes[-1] > start):
+            waits = start >= 0 and bool(polled) and polled[-1] > start
+            if waits or (start >= 0 and taken and taken[-1] > start):
                 found.polls.add(statement)
             found.barrier |= waits
-            found.warp |= waits
+            found.divergent |= waits
 
 
 def _is_of_cluster(opcode: str) -> bool:
@@ -108,15 +108,15 @@ def _is_partial(ins: Instruction) -> bool:
     )
 
 
-def _visit(module: Module, found: Facts, ins: Instruction) -> None:
+def _visit(module: Module, found: FunctionSummary, ins: Instruction) -> None:
     name = ins.opcode.partition(".")[0]
     if _is_of_cluster(ins.opcode):
-        found.barrier = found.warp = found.cluster = True
+        found.barrier = found.divergent = found.cluster = True
     if name == "mbarrier" and "_wait" in ins.opcode:
-        found.barrier = found.warp = True
+        found.barrier = found.divergent = True
     elif name in ("bar", "barrier") or name in WARP_INSTRUCTIONS:
         found.barrier = True
-        found.warp |= name in WARP_INSTRUCTIONS or _is_partial(ins)
+        found.divergent |= name in WARP_INSTRUCTIONS or _is_partial(ins)
     elif name == "exit":
         found.exits = True
     elif name == "call":
@@ -137,7 +137,7 @@ def _visit(module: Module, found: Facts, ins: Instruction) -> None:
                 found.shared[variable] = None
 
 
-def _call(module: Module, found: Facts, ins: Instruction) -> None:
+def _call(module: Module, found: FunctionSummary, ins: Instruction) -> None:
     target = next((operand for operand in ins.operands if not isinstance(operand, Group)), None)
     if isinstance(target, Symbol):
         found.callees.add(module.aliases.get(target.name, target.name))
@@ -145,21 +145,21 @@ def _call(module: Module, found: Facts, ins: Instruction) -> None:
         found.calls_pointer = True
 
 
-def reachable(facts: dict[str, Facts], name: str) -> set[str]:
+def reachable(summaries: dict[str, FunctionSummary], name: str) -> set[str]:
     """Returns `name` and every function that it may call, at any depth."""
     seen: set[str] = set()
     left = [name]
     while left:
         current = left.pop()
-        if current not in seen and current in facts:
+        if current not in seen and current in summaries:
             seen.add(current)
-            left += facts[current].callees
+            left += summaries[current].callees
     return seen
 
 
-def _spread(facts: dict[str, Facts], name: str) -> None:
-    callees = reachable(facts, name)
-    facts[name].barrier = any(facts[callee].barrier for callee in callees)
-    facts[name].warp = any(facts[callee].warp for callee in callees)
-    facts[name].cluster = any(facts[callee].cluster for callee in callees)
-    facts[name].exits = any(facts[callee].exits for callee in callees)
+def _propagate(summaries: dict[str, FunctionSummary], name: str) -> None:
+    callees = reachable(summaries, name)
+    summaries[name].barrier = any(summaries[callee].barrier for callee in callees)
+    summaries[name].divergent = any(summaries[callee].divergent for callee in callees)
+    summaries[name].cluster = any(summaries[callee].cluster for callee in callees)
+    summaries[name].exits = any(summaries[callee].exits for callee in callees)

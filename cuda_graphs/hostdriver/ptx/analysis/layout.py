@@ -9,7 +9,7 @@ the first group starts at zero.
 
 from cuda_graphs.hostdriver.ptx.syntax.syntax import Function, Module, Variable
 
-from .call_graph import Facts, reachable
+from .call_graph import FunctionSummary, reachable
 
 # Bytes of each block's shared memory that a GPU reserves. Cooperative groups larger than a warp synchronise there.
 RESERVED_BYTES, RESERVED_ALIGN = 1024, 128
@@ -29,13 +29,13 @@ def _place(variables: list[Variable], start: int, offsets: dict[Variable, int]) 
 
 
 class Layout:
-    def __init__(self, module: Module, facts: dict[str, Facts]):
-        self.facts = facts
+    def __init__(self, module: Module, call_graph: dict[str, FunctionSummary]):
+        self.call_graph = call_graph
         functions = module.functions
         self.common: dict[Variable, int] = {}
         self.reserved: dict[str, int] = {}  # offset of the reserved memory in kernels that read its address
         self.common_bytes = 0
-        for name, found in facts.items():
+        for name, found in call_graph.items():
             if not functions[name].is_entry:
                 self.common_bytes = _place(list(found.shared), self.common_bytes, self.common)
         self.kernels: dict[str, tuple[dict[Variable, int], int]] = {}
@@ -44,13 +44,13 @@ class Layout:
                 self.kernels[function.name] = self._of_kernel(function)
 
     def _of_kernel(self, kernel: Function) -> tuple[dict[Variable, int], int]:
-        names = reachable(self.facts, kernel.name)
-        used = {variable for name in names for variable in self.facts[name].shared}
+        names = reachable(self.call_graph, kernel.name)
+        used = {variable for name in names for variable in self.call_graph[name].shared}
         offsets = dict(self.common)
         start = self.common_bytes if used & self.common.keys() else 0
-        own = list(self.facts[kernel.name].shared)
+        own = list(self.call_graph[kernel.name].shared)
         end = _place(own, start, offsets)
-        if any(self.facts[name].reserved for name in names):
+        if any(self.call_graph[name].reserved for name in names):
             self.reserved[kernel.name] = -(-end // RESERVED_ALIGN) * RESERVED_ALIGN
             end = self.reserved[kernel.name] + RESERVED_BYTES
         return offsets, end

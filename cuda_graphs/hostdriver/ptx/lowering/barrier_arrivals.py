@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """IR of the functions that implement barriers of a block, or of a part of it (barrier_state.py).
 
-    gate.arrive(gate, number, needed, vote) -> generation     counts a thread; the last thread releases the others
-    gate.ready(gate, number, needed, generation) -> i1        true when the threads of this generation may continue
-    gate.note(gate, which)                                    records PROGRESS or YIELDED
-    gate.result(gate, number, generation) -> i32              the votes of bar.red: arrivals << 16 | yes
+    barrier.arrive(record, number, needed, vote) -> generation     counts a thread; the last thread releases the others
+    barrier.ready(record, number, needed, generation) -> i1        true when the threads of this generation may continue
+    barrier.record(record, which)                                    records PROGRESS or YIELDED
+    barrier.result(record, number, generation) -> i32              the votes of bar.red: arrivals << 16 | yes
 
 `needed` is the number of threads that the instruction names; 0 means all threads that have not ended. With 0, a thread
 that ends may complete the barrier.
@@ -19,7 +19,7 @@ from .warp_sync import progress
 
 def _at(name: str, offset: int) -> str:
     return (
-        f"  %{name}.base = getelementptr i8, ptr %gate, i64 {offset}\n"
+        f"  %{name}.base = getelementptr i8, ptr %barriers, i64 {offset}\n"
         f"  %{name}.at = getelementptr i32, ptr %{name}.base, i32 %n\n"
         f"  %{name} = load i32, ptr %{name}.at\n"
     )
@@ -29,16 +29,17 @@ def _result_at(generation: str) -> str:
     return f"""  %kept = and i32 {generation}, {RESULTS_KEPT - 1}
   %first = mul i32 %n, {RESULTS_KEPT}
   %place = add i32 %first, %kept
-  %result.base = getelementptr i8, ptr %gate, i64 {RESULTS}
+  %result.base = getelementptr i8, ptr %barriers, i64 {RESULTS}
   %result.at = getelementptr i32, ptr %result.base, i32 %place
 """
 
 
+ATTRIBUTES = "noinline nounwind"
 NUMBER = f"  %n = and i32 %number, {BARRIERS - 1}\n"
 
-_TRY = f"""define internal i1 @gate.try(ptr %gate, i32 %n, i32 %needed) noinline nounwind {{
+_TRY = f"""define internal i1 @barrier.try(ptr %barriers, i32 %n, i32 %needed) {ATTRIBUTES} {{
 entry:
-{_at("arrived", ARRIVED)}  %live = load i32, ptr %gate
+{_at("arrived", ARRIVED)}  %live = load i32, ptr %barriers
   %is.all = icmp eq i32 %needed, 0
   %wanted = select i1 %is.all, i32 %live, i32 %needed
   %complete = icmp uge i32 %arrived, %wanted
@@ -57,23 +58,23 @@ wait:
 }}
 """
 
-_ARRIVE = f"""define internal i32 @gate.arrive(ptr %gate, i32 %number, i32 %needed, i32 %vote) noinline nounwind {{
+_ARRIVE = f"""define internal i32 @barrier.arrive(ptr %barriers, i32 %number, i32 %needed, i32 %vote) {ATTRIBUTES} {{
 entry:
 {NUMBER}{_at("generation", GENERATION)}{_at("arrived", ARRIVED)}{_at("votes", VOTES)}  %one.more = add i32 %arrived, 1
   store i32 %one.more, ptr %arrived.at
   %votes.now = add i32 %votes, %vote
   store i32 %votes.now, ptr %votes.at
-{progress(PROGRESS)}  %released = call i1 @gate.try(ptr %gate, i32 %n, i32 %needed)
+{progress(PROGRESS)}  %released = call i1 @barrier.try(ptr %barriers, i32 %n, i32 %needed)
   ret i32 %generation
 }}
 """
 
-_READY = f"""define internal i1 @gate.ready(ptr %gate, i32 %number, i32 %needed, i32 %came) noinline nounwind {{
+_READY = f"""define internal i1 @barrier.ready(ptr %barriers, i32 %number, i32 %needed, i32 %came) {ATTRIBUTES} {{
 entry:
 {NUMBER}{_at("generation", GENERATION)}  %is.over = icmp ne i32 %generation, %came
   br i1 %is.over, label %go, label %test
 test:
-  %released = call i1 @gate.try(ptr %gate, i32 %n, i32 %needed)
+  %released = call i1 @barrier.try(ptr %barriers, i32 %n, i32 %needed)
   br i1 %released, label %go, label %wait
 go:
 {progress(PROGRESS)}  ret i1 true
@@ -82,23 +83,23 @@ wait:
 }}
 """
 
-_RESULT = f"""define internal i32 @gate.result(ptr %gate, i32 %number, i32 %came) noinline nounwind {{
+_RESULT = f"""define internal i32 @barrier.result(ptr %barriers, i32 %number, i32 %came) {ATTRIBUTES} {{
 entry:
 {NUMBER}{_result_at("%came")}  %result = load i32, ptr %result.at
   ret i32 %result
 }}
 """
 
-_NOTE = f"""define internal void @gate.note(ptr %gate, i32 %which) noinline nounwind {{
+_NOTE = f"""define internal void @barrier.record(ptr %barriers, i32 %which) {ATTRIBUTES} {{
 entry:
 {progress("%which")}  ret void
 }}
 """
 
 FUNCTIONS = {
-    "gate.try": _TRY,
-    "gate.arrive": _ARRIVE,
-    "gate.ready": _READY,
-    "gate.result": _RESULT,
-    "gate.note": _NOTE,
+    "barrier.try": _TRY,
+    "barrier.arrive": _ARRIVE,
+    "barrier.ready": _READY,
+    "barrier.result": _RESULT,
+    "barrier.record": _NOTE,
 }

@@ -24,18 +24,18 @@ from .blocks import get_field
 
 # The record of a block: field -> (offset, LLVM type). A block has 16 barriers (PTX ISA, "bar").
 BARRIERS = 16
-GATE = {"live": (0, "i32"), "progress": (4, "i32")}
+BARRIER_RECORD = {"live": (0, "i32"), "progress": (4, "i32")}
 PROGRESS, YIELDED = (
     1,
     2,
 )  # flags of a round of threads: a thread advanced; a thread polled memory, which other blocks may change
 ARRIVED, GENERATION, VOTES = 64, 128, 192  # offsets of arrays with an i32 for each barrier
-GATE_ZEROED = 256
+ZEROED_BYTES = 256
 # Results of bar.red by barrier and generation: arrivals << 16 | votes for the predicate. All results of a generation
 # are read within one round of threads. A block of 1024 threads completes at most 32 generations of a barrier in a
 # round, because each needs at least a warp.
 RESULTS, RESULTS_KEPT = 256, 32
-GATE_BYTES = RESULTS + 4 * BARRIERS * RESULTS_KEPT
+BARRIER_RECORD_BYTES = RESULTS + 4 * BARRIERS * RESULTS_KEPT
 
 # The record of a warp.
 WARP = {
@@ -54,8 +54,8 @@ SUSPEND = "call i8 @llvm.coro.suspend(token none, i1 false) noduplicate"
 # Code at the start of a thread. It ends with a suspension: LLVM would compile code before the first suspension point
 # twice, because a thread may pass a barrier without waiting. The records come from calls, because LLVM's coroutine pass
 # recomputes values after each suspension point but saves results of calls.
-BEGIN = f"""  %gate = call ptr @gate.begin(ptr %block, i64 %linear)
-  %warp = call ptr @warp.begin(ptr %block, ptr %gate, i64 %linear)
+BEGIN = f"""  %barriers = call ptr @barrier.begin(ptr %block, i64 %linear)
+  %warp = call ptr @warp.begin(ptr %block, ptr %barriers, i64 %linear)
   %lane64 = and i64 %linear, 31
   %lane = trunc i64 %lane64 to i32
   %lane.bit = shl i32 1, %lane
@@ -66,35 +66,35 @@ BEGIN = f"""  %gate = call ptr @gate.begin(ptr %block, i64 %linear)
 started:"""
 
 # Code at the end of a thread.
-END = "  call void @gate.end(ptr %gate, ptr %warp, i32 %lane.others)"
+END = "  call void @barrier.end(ptr %barriers, ptr %warp, i32 %lane.others)"
 
 # The records lie behind the frames. The first thread of a block or warp starts first and initialises its record.
-_GATE_BEGIN = f"""define internal ptr @gate.begin(ptr %block, i64 %linear) noinline nounwind {{
+_BARRIERS_BEGIN = f"""define internal ptr @barrier.begin(ptr %block, i64 %linear) noinline nounwind {{
 entry:
 {get_field("arena")}
 {get_field("stride")}
 {get_field("threads")}
   %frames = mul i64 %threads, %stride
-  %gate = getelementptr i8, ptr %arena, i64 %frames
+  %barriers = getelementptr i8, ptr %arena, i64 %frames
   %is.first = icmp eq i64 %linear, 0
   br i1 %is.first, label %new, label %old
 new:
-  call void @llvm.memset.p0.i64(ptr %gate, i8 0, i64 {GATE_ZEROED}, i1 false)
+  call void @llvm.memset.p0.i64(ptr %barriers, i8 0, i64 {ZEROED_BYTES}, i1 false)
   %threads32 = trunc i64 %threads to i32
-  store i32 %threads32, ptr %gate
+  store i32 %threads32, ptr %barriers
   br label %old
 old:
-  ret ptr %gate
+  ret ptr %barriers
 }}
 """
 
-_WARP_BEGIN = f"""define internal ptr @warp.begin(ptr %block, ptr %gate, i64 %linear) noinline nounwind {{
+_WARP_BEGIN = f"""define internal ptr @warp.begin(ptr %block, ptr %barriers, i64 %linear) noinline nounwind {{
 entry:
 {get_field("threads")}
   %number = lshr i64 %linear, 5
   %place = mul i64 %number, {WARP_BYTES}
-  %behind = add i64 %place, {GATE_BYTES}
-  %warp = getelementptr i8, ptr %gate, i64 %behind
+  %behind = add i64 %place, {BARRIER_RECORD_BYTES}
+  %warp = getelementptr i8, ptr %barriers, i64 %behind
   %lane = and i64 %linear, 31
   %is.first = icmp eq i64 %lane, 0
   br i1 %is.first, label %new, label %old
@@ -113,12 +113,12 @@ old:
 }}
 """
 
-_END = f"""define internal void @gate.end(ptr %gate, ptr %warp, i32 %others) noinline nounwind {{
+_END = f"""define internal void @barrier.end(ptr %barriers, ptr %warp, i32 %others) noinline nounwind {{
 entry:
-  %threads = load i32, ptr %gate
+  %threads = load i32, ptr %barriers
   %fewer = sub i32 %threads, 1
-  store i32 %fewer, ptr %gate
-  %progress.at = getelementptr i8, ptr %gate, i64 {GATE["progress"][0]}
+  store i32 %fewer, ptr %barriers
+  %progress.at = getelementptr i8, ptr %barriers, i64 {BARRIER_RECORD["progress"][0]}
   store i32 {PROGRESS}, ptr %progress.at
   %lanes = load i32, ptr %warp
   %rest = and i32 %lanes, %others
@@ -127,11 +127,11 @@ entry:
 }}
 """
 
-FUNCTIONS = {"gate.begin": _GATE_BEGIN, "warp.begin": _WARP_BEGIN, "gate.end": _END}
+FUNCTIONS = {"barrier.begin": _BARRIERS_BEGIN, "warp.begin": _WARP_BEGIN, "barrier.end": _END}
 
 # Bytes of the records in the arena, after the frames of the threads.
 MORE_BYTES = f"""  %warps.above = add i64 %threads, 31
   %warps = lshr i64 %warps.above, 5
   %warps.bytes = mul i64 %warps, {WARP_BYTES}
-  %gates.bytes = add i64 %warps.bytes, {GATE_BYTES}
-  %total = add i64 %frames.bytes, %gates.bytes"""
+  %barriers.bytes = add i64 %warps.bytes, {BARRIER_RECORD_BYTES}
+  %total = add i64 %frames.bytes, %barriers.bytes"""

@@ -3,7 +3,7 @@
 """The entry point of a kernel: loops over the blocks of a range and the threads of a block.
 
     plain       blocks(run, ...)        run: for z, y, x: body(...); the body is inlined, the x loop can be vectorised
-    resumable   rounds(start, ...)      threads are suspended at barriers
+    resumable   schedule(start, ...)    threads are suspended at barriers
 
 All kernels of a module share these two functions (blocks.py, thread_scheduling.py), so that LLVM compiles them once.
 
@@ -13,8 +13,8 @@ calling OS thread. A thread that has ended counts as arrived at every barrier.
 In kernels with warp instructions, threads may reach different barriers in different orders: see barrier_state.py.
 
 The driver may choose the order of threads (instrumentation.py). Loops over threads then follow a permutation from the
-driver. A
-resumable thread is suspended once before its body starts, so that all threads exist before the first of them runs.
+driver. A resumable thread is suspended once before its body starts, so that all threads exist before the first of them
+runs.
 
 Both kinds have a block record (abi.BLOCK); a plain body needs it only for isspacep.
 """
@@ -59,19 +59,21 @@ def plain_kernel(f: FunctionLowering, function: Function, params: list[tuple[int
     guard = bounds_guard.find(function) if f.parallel and not f.module.wants.order else None
     f.never_taken = guard.branch if guard else None
     f.lower_body("return")
-    f.place("return")
-    f.do("ret void")
+    f.start("return")
+    f.line("ret void")
     body = f'@"b.{function.name}"'
     arguments = dict.fromkeys(HIDDEN) | {"dyn": str(f.module.layout.dynamic_offset(function))}
     passed = ", ".join(f"{kind} {arguments[name] or '%' + name}" for name, kind in HIDDEN.items())
     call = f"call void {body}({passed}, ptr %params)"
     loop = _loop_metadata(f)
-    asks = ""
+    guard_text = ""
     if f.module.wants.order:
-        threads = _in_order_given(f, call)
+        threads = _in_driver_order(f, call)
     elif guard:
-        asks = _asks(f, function, guard, params)
-        threads = _in_rows(_inside(f, function, guard, passed) + _run("%from", "%to", call, loop, "after"))
+        guard_text = _guard_function(f, function, guard, params)
+        threads = _in_rows(
+            _runs_in_bounds(f, function, guard, passed) + _run("%from", "%to", call, loop, "after")
+        )
     else:
         threads = _in_rows(_run("0", "%ntid.x", call, loop, "end.x"))
     run = f'@"r.{function.name}"'
@@ -82,8 +84,8 @@ define internal void {body}({HIDDEN_SIGNATURE}, ptr align 8 %params) alwaysinlin
 entry:
 {f.text()}
 }}
-{asks}
-define internal void {run}({_given(size)}, {RUN_ARGUMENTS}) nounwind {{
+{guard_text}
+define internal void {run}({_parameters(size)}, {RUN_ARGUMENTS}) nounwind {{
 entry:
 {launch_fields()}
 {threads}
@@ -130,18 +132,20 @@ loop.x:
   br i1 %more.x, label %loop.x, label %{then}{loop}"""
 
 
-def _asks(
+def _guard_function(
     f: FunctionLowering, function: Function, guard: bounds_guard.Guard, params: list[tuple[int, int]]
 ) -> str:
-    """Returns a function that evaluates the kernel's guard for a thread: (is outside, i)."""
+    """Returns a function that evaluates the kernel's guard for a thread: (is out of bounds, i)."""
     before = FunctionLowering(f.module, replace(function, body=guard.before))
     _bind_params(before, function, params, "%params")
     before.lower_body("end")
-    before.place("end")
-    outside = before.v(f"xor i1 {before.read(guard.branch.guard, 'i1')}, {str(guard.branch.negated).lower()}")
-    pair = before.v(f"insertvalue {{ i1, i32 }} poison, i1 {outside}, 0")
-    pair = before.v(f"insertvalue {{ i1, i32 }} {pair}, i32 {before.read(guard.along, 'i32')}, 1")
-    before.do(f"ret {{ i1, i32 }} {pair}")
+    before.start("end")
+    outside = before.let(
+        f"xor i1 {before.read(guard.branch.guard, 'i1')}, {str(guard.branch.negated).lower()}"
+    )
+    pair = before.let(f"insertvalue {{ i1, i32 }} poison, i1 {outside}, 0")
+    pair = before.let(f"insertvalue {{ i1, i32 }} {pair}, i32 {before.read(guard.along, 'i32')}, 1")
+    before.line(f"ret {{ i1, i32 }} {pair}")
     return f"""
 define internal {{ i1, i32 }} @"g.{function.name}"({HIDDEN_SIGNATURE}, ptr align 8 %params) alwaysinline nounwind {{
 entry:
@@ -150,8 +154,8 @@ entry:
 """
 
 
-def _inside(f: FunctionLowering, function: Function, guard: bounds_guard.Guard, passed: str) -> str:
-    """Returns IR that finds runs %from .. %to of inside threads: the whole row, or the results of a search."""
+def _runs_in_bounds(f: FunctionLowering, function: Function, guard: bounds_guard.Guard, passed: str) -> str:
+    """Returns IR that finds runs %from .. %to of threads in bounds: the whole row, or the results of a search."""
     asks = f'@"g.{function.name}"'
 
     def ask(name: str, tid: str) -> str:
@@ -163,7 +167,7 @@ def _inside(f: FunctionLowering, function: Function, guard: bounds_guard.Guard, 
     return f"""  br label %ask.ends
 after:
   %is.last = icmp uge i32 %to, %ntid.x
-  br i1 %is.last, label %end.x, label %outside
+  br i1 %is.last, label %end.x, label %out.of.bounds
 ask.ends:
   %last.x = sub i32 %ntid.x, 1
 {ask("first", "0")}
@@ -171,25 +175,25 @@ ask.ends:
   %wraps = icmp {"s" if guard.is_signed else "u"}gt i32 %i.first, %i.last
   %out.end = or i1 %out.first, %out.last
   %is.edge = or i1 %out.end, %wraps
-  br i1 %is.edge, label %outside, label %all.inside
-outside:
+  br i1 %is.edge, label %out.of.bounds, label %in.bounds
+out.of.bounds:
   %begin = phi i32 [ 0, %ask.ends ], [ %to, %after ]
-  %found = call i64 @{f.module.prelude.next_inside()}({given})
+  %found = call i64 @{f.module.prelude.next_in_bounds()}({given})
   %found.from = trunc i64 %found to i32
   %found.up = lshr i64 %found, 32
   %found.to = trunc i64 %found.up to i32
   %is.over = icmp eq i64 %found, 0
-  br i1 %is.over, label %end.x, label %all.inside
-all.inside:
-  %from = phi i32 [ 0, %ask.ends ], [ %found.from, %outside ]
-  %to = phi i32 [ %ntid.x, %ask.ends ], [ %found.to, %outside ]
+  br i1 %is.over, label %end.x, label %in.bounds
+in.bounds:
+  %from = phi i32 [ 0, %ask.ends ], [ %found.from, %out.of.bounds ]
+  %to = phi i32 [ %ntid.x, %ask.ends ], [ %found.to, %out.of.bounds ]
 """
 
 
-def _in_order_given(f: FunctionLowering, call: str) -> str:
+def _in_driver_order(f: FunctionLowering, call: str) -> str:
     return f"""  %threads.xy = mul i32 %ntid.x, %ntid.y
   %threads32 = mul i32 %threads.xy, %ntid.z
-{f.module.prelude.service_call("%order", "order", "ptr", "i32 %threads32")}
+{f.module.services.call("%order", "order", "ptr", "i32 %threads32")}
   br label %thread
 thread:
   %number = phi i32 [ 0, %entry ], [ %number.next, %thread ]
@@ -217,12 +221,12 @@ def _loop_metadata(f: FunctionLowering) -> str:
     return f", !llvm.loop !{number}"
 
 
-def _given(size: int) -> str:
+def _parameters(size: int) -> str:
     return f"{_pointer('launch', LAUNCH_BYTES)}, {_pointer('params', size)}, ptr noalias %shared"
 
 
 def _entry(function: Function, size: int) -> str:
-    return f'define void @"k.{function.name}"({_given(size)}, i64 %first, i64 %end) nounwind {{'
+    return f'define void @"k.{function.name}"({_parameters(size)}, i64 %first, i64 %end) nounwind {{'
 
 
 def _leave_cluster(f: FunctionLowering) -> str:
@@ -235,7 +239,7 @@ def _leave_cluster(f: FunctionLowering) -> str:
   call void @{f.module.prelude.cluster("leave")}(ptr %my.cluster)"""
 
 
-_WAIT_ONCE = f"""  %begun = {barrier_state.SUSPEND}
+_SUSPEND_ONCE = f"""  %begun = {barrier_state.SUSPEND}
   switch i8 %begun, label %suspend [ i8 0, label %go
                                      i8 1, label %suspend ]
 go:"""
@@ -253,27 +257,27 @@ def resumable_kernel(
         ("llvm.coro.suspend", "i8", ("token", "i1")),
         ("llvm.coro.end", "void", ("ptr", "i1", "token")),
     ):
-        f.module.declare(name, result, args)
+        f.module.prelude.declare(name, result, args)
     thread = f'@"t.{function.name}"'
     dyn = f.module.layout.dynamic_offset(function)
-    rounds = f.module.prelude.rounds(f.gated, f.clustered)
+    scheduler = f.module.prelude.scheduler(f.divergent, f.clustered)
     index = "i32 %tid.x, i32 %tid.y, i32 %tid.z, i64 %linear"
+    slots, body = "\n".join(f.slots), "\n".join(f.prologue + f.lines)
     return f"""
 define internal ptr {thread}(ptr %block, {index}) presplitcoroutine noinline nounwind {{
 entry:
-{f.text_of(f.allocas)}
+{slots}
   %id = call token @llvm.coro.id(i32 64, ptr null, ptr null, ptr null)
   %bytes = call i64 @llvm.coro.size.i64()
   %padded = add i64 %bytes, 63
   %stride = and i64 %padded, -64
-  %mine = call ptr @{f.module.prelude.frame(f.gated)}(ptr %block, i64 %stride, i64 %linear)
+  %mine = call ptr @{f.module.prelude.frame(f.divergent)}(ptr %block, i64 %stride, i64 %linear)
   %handle = call ptr @llvm.coro.begin(token %id, ptr %mine)
 {get_field("params")}
-{barrier_state.BEGIN if f.gated else _WAIT_ONCE if f.module.wants.order else ""}
-{f.text_of(f.prologue)}
-{f.text_of(f.lines)}
+{barrier_state.BEGIN if f.divergent else _SUSPEND_ONCE if f.module.wants.order else ""}
+{body}
 return:
-{barrier_state.END if f.gated else ""}
+{barrier_state.END if f.divergent else ""}
 {_leave_cluster(f)}
   %ended = call i8 @llvm.coro.suspend(token none, i1 true)
   switch i8 %ended, label %suspend [ i8 0, label %suspend
@@ -284,7 +288,7 @@ suspend:
 }}
 
 {_entry(function, size)}
-  tail call void @{rounds}(ptr {thread}, i32 {dyn}, {ARGUMENTS})
+  tail call void @{scheduler}(ptr {thread}, i32 {dyn}, {ARGUMENTS})
   ret void
 }}
 """

@@ -14,8 +14,6 @@ the block record instead, so that the frames of threads need not hold them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cuda_graphs.hostdriver.ptx.abi import BLOCK
 from cuda_graphs.hostdriver.ptx.analysis import pointers
 from cuda_graphs.hostdriver.ptx.errors import ImageError, invalid_ptx
@@ -32,12 +30,11 @@ from cuda_graphs.hostdriver.ptx.syntax.syntax import (
     Symbol,
     Variable,
 )
+from cuda_graphs.native.function_text import FunctionText
 
+from .module_context import ModuleContext
 from .rematerialisation import Chains
-from .table import SPECIAL, Refused, check
-
-if TYPE_CHECKING:
-    from .module import ModuleLowering
+from .table import SPECIAL, Refused, decode_instruction
 
 
 class Frame:
@@ -54,21 +51,19 @@ class Frame:
         self.return_label = ""
 
 
-class FunctionLowering:
-    """Lowers one function. `lines` is the IR of the body; `allocas` and then `prologue` precede it."""
+class FunctionLowering(FunctionText):
+    """Lowers one function. `lines` is the IR of the body; `slots` and then `prologue` precede it."""
 
     def __init__(
-        self, module: ModuleLowering, function: Function, *, resumable: bool = False, gated: bool = False
+        self, module: ModuleContext, function: Function, *, resumable: bool = False, divergent: bool = False
     ):
+        super().__init__(module.declarations)
         self.module = module
         self.resumable = resumable
-        self.clustered = module.facts[function.name].cluster
-        self.gated = gated  # warps may be at different places: barrier_state.py
+        self.clustered = module.call_graph[function.name].cluster
+        self.divergent = divergent  # warps may be at different places: barrier_state.py
         self.kernel = function if function.is_entry else None
-        self.lines: list[str] = []
-        self.allocas: list[str] = []
         self.prologue: list[str] = []
-        self.count = 0
         self.instruction: Instruction | None = None
         self.frame = Frame(function, 0)
         self.frames = [self.frame]
@@ -78,53 +73,8 @@ class FunctionLowering:
         self.parallel_generic = False
         self.never_taken: Instruction | None = None  # the guard's branch, when no thread here takes it
 
-    # ---- emitting ----
-
-    def v(self, text: str) -> str:
-        """Emits an instruction with a result and returns its name."""
-        self.count += 1
-        name = f"%v{self.count}"
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def do(self, text: str) -> None:
-        self.lines.append("  " + text)
-
-    def block(self, what: str = "b") -> str:
-        """Returns a fresh label name."""
-        self.count += 1
-        return f"{what}{self.count}"
-
-    def place(self, label: str) -> None:
-        self.lines.append(f"{label}:")
-
-    def branch(self, label: str) -> None:
-        self.do(f"br label %{label}")
-
-    def branch_if(self, condition: str, yes: str, no: str) -> None:
-        self.do(f"br i1 {condition}, label %{yes}, label %{no}")
-
-    def end_block(self) -> None:
-        """Starts a new block after a terminator; code up to the next label is unreachable."""
-        self.place(self.block("dead"))
-
-    def call(self, result: str, name: str, *args: tuple[str, str], attributes: str = "") -> str:
-        """Declares and calls an intrinsic or helper, and returns the result's name; args are (type, value)."""
-        self.module.declare(name, result, tuple(kind for kind, _ in args))
-        text = f"call {result} @{name}({', '.join(f'{kind} {value}' for kind, value in args)}){attributes}"
-        if result == "void":
-            self.do(text)
-            return ""
-        return self.v(text)
-
     def fail(self, why: str) -> Refused:
         return Refused(why)
-
-    def alloca(self, text: str, name: str = "") -> str:
-        self.count += 1
-        name = name or f"%a{self.count}"
-        self.allocas.append(f"  {name} = alloca {text}")
-        return name
 
     # ---- values ----
 
@@ -134,28 +84,28 @@ class FunctionLowering:
             return value
         if "ptr" in (source, target):
             if source == "ptr":
-                value = self.v(f"ptrtoint ptr {value} to i64")
+                value = self.let(f"ptrtoint ptr {value} to i64")
                 return self.convert(value, "i64", target)
             value = self.convert(value, source, "i64", signed)
-            return self.v(f"inttoptr i64 {value} to ptr")
+            return self.let(f"inttoptr i64 {value} to ptr")
         have, want = LLVM_BITS[source], LLVM_BITS[target]
         if have == want:
-            return self.v(f"bitcast {source} {value} to {target}")
+            return self.let(f"bitcast {source} {value} to {target}")
         if source[0] != "i":
-            return self.convert(self.v(f"bitcast {source} {value} to i{have}"), f"i{have}", target, signed)
+            return self.convert(self.let(f"bitcast {source} {value} to i{have}"), f"i{have}", target, signed)
         if target[0] != "i":
             return self.convert(self.convert(value, source, f"i{want}", signed), f"i{want}", target)
         verb = "trunc" if have > want else "sext" if signed else "zext"
-        return self.v(f"{verb} {source} {value} to {target}")
+        return self.let(f"{verb} {source} {value} to {target}")
 
     def read(self, operand: object, kind: str) -> str:
         """Returns an operand as a value of an LLVM type."""
         if isinstance(operand, Register):
-            slot, storage = self.slot(operand)
+            slot, storage = self.register_slot(operand)
             if LLVM_BITS[storage] < LLVM_BITS[kind]:
                 raise self.fail(f"register {operand.name} is narrower than the instruction")
             self.chains.reads((slot, storage))
-            return self.convert(self.v(f"load {storage}, ptr {slot}"), storage, kind)
+            return self.convert(self.let(f"load {storage}, ptr {slot}"), storage, kind)
         if isinstance(operand, Immediate):
             return self._integer(operand.value, kind)
         if isinstance(operand, FloatImmediate):
@@ -196,7 +146,7 @@ class FunctionLowering:
         if kind[0] == "i":
             return str(bits)
         if kind == "float" and number.width == 64:
-            return self.v(f"fptrunc double bitcast (i64 {bits} to double) to float")
+            return self.let(f"fptrunc double bitcast (i64 {bits} to double) to float")
         # A 0f literal where a double is expected is the low bits of the double, not its value (ptxas of CUDA 13.0).
         return f"bitcast (i{LLVM_BITS[kind]} {bits} to {kind})"
 
@@ -206,23 +156,23 @@ class FunctionLowering:
             return
         if not isinstance(operand, Register):
             raise self.fail("the destination is not a register")
-        slot, storage = self.slot(operand)
+        slot, storage = self.register_slot(operand)
         if LLVM_BITS[storage] < LLVM_BITS[kind]:
             raise self.fail(f"register {operand.name} is narrower than the result")
         self.chains.writes((slot, storage))
         value = self.convert(value, kind, storage, signed)
-        self.do(f"store {storage} {value}, ptr {slot}")
+        self.line(f"store {storage} {value}, ptr {slot}")
 
     def put(self, operand: object, value: str, kind: Type) -> None:
         self.write(operand, value, kind.value, kind.signed)
 
-    def slot(self, register: Register) -> tuple[str, str]:
+    def register_slot(self, register: Register) -> tuple[str, str]:
         found = self.frame.slots.get(register)
         if found is None:
             storage = "ptr" if register in self.frame.pointers else register.type.storage
             if register.type.kind == "pred":
                 storage = "i1"
-            name = self.alloca(storage)
+            name = self.slot(storage)
             # A register that is read before it is written has an unspecified value; this one has zero.
             self.do_at_entry(f"store {storage} {'null' if storage == 'ptr' else zero(storage)}, ptr {name}")
             found = self.frame.slots[register] = (name, storage)
@@ -231,19 +181,28 @@ class FunctionLowering:
     def do_at_entry(self, text: str) -> None:
         self.prologue.append("  " + text)
 
-    def text_of(self, lines: list[str]) -> str:
-        return "\n".join(lines)
-
     def text(self) -> str:
-        return self.text_of(self.allocas + self.prologue + self.lines)
+        return "\n".join(self.slots + self.prologue + self.lines)
+
+    def cut_chains(self) -> None:
+        """Limits the recomputation of values after the suspension point that follows (rematerialisation.py)."""
+        for slot, storage in self.chains.cut():
+            bits = LLVM_BITS[storage]
+            if bits <= 64:
+                kind = storage if storage == "ptr" else "i64" if bits == 64 else "i32"
+                value = self.convert(self.let(f"load {storage}, ptr {slot}"), storage, kind)
+                kept = self.let(
+                    f'call {kind} asm "", "=r,0"({kind} {value}) nounwind willreturn memory(none)'
+                )
+                self.line(f"store {storage} {self.convert(kept, kind, storage)}, ptr {slot}")
 
     def bind_argument(self, variable: Variable, value: str, kind: str) -> None:
         """Stores a scalar argument in its parameter."""
         register = self.frame.function.register_params.get(variable.name)
         if register is not None:
-            slot, storage = self.slot(register)
+            slot, storage = self.register_slot(register)
             saved, self.lines = self.lines, self.prologue
-            self.do(f"store {storage} {self.convert(value, kind, storage)}, ptr {slot}")
+            self.line(f"store {storage} {self.convert(value, kind, storage)}, ptr {slot}")
             self.lines = saved
         else:
             self.do_at_entry(f"store {kind} {value}, ptr {self.storage(variable)}")
@@ -252,7 +211,7 @@ class FunctionLowering:
         register = self.frame.function.register_params.get(variable.name)
         if register is not None:
             return self.read(register, kind)
-        return self.v(f"load {kind}, ptr {self.storage(variable)}")
+        return self.let(f"load {kind}, ptr {self.storage(variable)}")
 
     def holds_pointer(self, operand: object) -> bool:
         if isinstance(operand, Register):
@@ -276,14 +235,14 @@ class FunctionLowering:
                 raise self.fail(f"`{symbol.name}` is not declared")
             return name, "ptr"
         if variable.space == "shared":
-            offset = self.module.shared_offset(self, variable)
+            offset = self.module.layout.offset(self.kernel, variable)
             if offset is not None:
                 return str(offset + symbol.offset), "i32"
             dyn = self.hidden("dyn")
-            return (self.v(f"add i32 {dyn}, {symbol.offset}") if symbol.offset else dyn), "i32"
+            return (self.let(f"add i32 {dyn}, {symbol.offset}") if symbol.offset else dyn), "i32"
         base = self.storage(variable)
         if symbol.offset:
-            base = self.v(f"getelementptr i8, ptr {base}, i64 {symbol.offset}")
+            base = self.let(f"getelementptr i8, ptr {base}, i64 {symbol.offset}")
         return base, "ptr"
 
     def storage(self, variable: Variable) -> str:
@@ -295,7 +254,7 @@ class FunctionLowering:
             if found is not None:
                 return found
         if variable.space in ("local", "param"):
-            found = self.alloca(f"[{max(1, variable.bytes)} x i8], align {max(variable.align, 1)}")
+            found = self.slot(f"[{max(1, variable.bytes)} x i8], align {max(variable.align, 1)}")
             self.frame.objects[variable] = found
             return found
         raise self.fail(f"`{variable.name}` has no address")
@@ -307,12 +266,29 @@ class FunctionLowering:
 
     def block_field(self, name: str) -> str:
         offset, kind = BLOCK[name]
-        at = self.v(f"getelementptr i8, ptr %block, i64 {offset}")
-        return self.v(f"load {kind}, ptr {at}")
+        at = self.let(f"getelementptr i8, ptr %block, i64 {offset}")
+        return self.let(f"load {kind}, ptr {at}")
+
+    # ---- instrumentation ----
+
+    def report_access(self, pointer: str, size: int | str, flags: int) -> None:
+        """Emits a call that reports an access of the current instruction, if the driver asks for it.
+
+        `size` may be a 64-bit register. A fence has no address.
+        """
+        ins = self.instruction
+        if not self.module.wants.accesses or ins is None:
+            return
+        number, line = ins.location or (0, 0)
+        file = self.module.module.files.get(number, "")
+        site = self.module.sites.site(file, line, ins.line, ins.opcode, flags)
+        indices = (f"i32 {self.hidden(f'{name}.{axis}')}" for name in ("tid", "ctaid") for axis in "xyz")
+        values = ", ".join((f"ptr {pointer}", f"i64 {size}", f"ptr {site}", *indices))
+        self.lines.append(self.module.services.call("", "access", "void", values))
 
     # ---- statements ----
 
-    def label(self, name: str, scopes: tuple[int, ...]) -> str:
+    def branch_target(self, name: str, scopes: tuple[int, ...]) -> str:
         for scope in reversed(scopes):
             if (scope, name) in self.frame.labels:
                 return self.label_name(name, scope)
@@ -327,27 +303,27 @@ class FunctionLowering:
         for statement in self.frame.function.body or ():
             if isinstance(statement, Label):
                 label = self.label_name(statement.name, statement.scope)
-                self.branch(label)
-                self.place(label)
+                self.jump(label)
+                self.start(label)
             else:
                 self._instruction(statement)
-        self.branch(after)
+        self.jump(after)
 
     def _instruction(self, ins: Instruction) -> None:
         self.instruction = ins
         self.chains.begin()
         try:
-            found, op = check(ins)
+            found, op = decode_instruction(ins)
             if ins.guard is None or ins.opcode.startswith("bra"):
                 found.lower(self, op, ins.operands)
                 return
-            then, done = self.block("then"), self.block("done")
+            then, done = self.label("then"), self.label("done")
             condition = self.read(ins.guard, "i1")
-            self.branch_if(condition, *((done, then) if ins.negated else (then, done)))
-            self.place(then)
+            self.jump_if(condition, *((done, then) if ins.negated else (then, done)))
+            self.start(then)
             found.lower(self, op, ins.operands)
-            self.branch(done)
-            self.place(done)
+            self.jump(done)
+            self.start(done)
         except Refused as refused:
             raise located(self.frame.function, ins, str(refused)) from None
 

@@ -10,18 +10,12 @@ access, and may choose the order of the threads of a block. Each access has a si
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from .function import FunctionLowering
-    from .module import ModuleLowering
+from cuda_graphs.native.access_sites import site_constant
+from cuda_graphs.native.function_text import constant_string
 
 ACCESSES, ORDER = 1, 2  # bits of cgh_services.wants
-
-# Bits of cgh_site.flags.
-READ, WRITE, STRONG, RELEASE, SHARED, FENCE, AFTER = 1, 2, 4, 8, 16, 32, 64
-
-PLACE = ("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y", "ctaid.z")
 
 
 class Wants(NamedTuple):
@@ -41,8 +35,7 @@ NOTHING = Wants()
 class Sites:
     """The sites of a module, and their strings."""
 
-    def __init__(self, module: ModuleLowering):
-        self.module = module
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.texts: dict[str, str] = {}
         self.known: dict[tuple, str] = {}
@@ -54,32 +47,15 @@ class Sites:
         key = (file, line, ptx_line, opcode, flags)
         if key not in self.known:
             name = self.known[key] = f"@site.{len(self.known)}"
-            numbers = ", ".join(f"i32 {n}" for n in (line, ptx_line, flags, 0))
-            fields = f"ptr {self._constant(file)}, ptr {self._constant(opcode)}, {numbers}"
-            self.lines.append(f"{name} = private constant {{ ptr, ptr, i32, i32, i32, i32 }} {{ {fields} }}")
+            constant = site_constant(self._string(file), self._string(opcode), line, ptx_line, flags, 0)
+            self.lines.append(f"{name} = {constant}")
         return self.known[key]
 
-    def _constant(self, text: str) -> str:
+    def _string(self, text: str) -> str:
+        """Returns a pointer to a string, or "null" for an empty text."""
         if not text:
             return "null"
         if text not in self.texts:
             name = self.texts[text] = f"@text.{len(self.texts)}"
-            data = text.encode() + b"\0"
-            escaped = "".join(f"\\{byte:02X}" for byte in data)
-            self.lines.append(f'{name} = private constant [{len(data)} x i8] c"{escaped}"')
+            self.lines.append(f"{name} = private constant {constant_string(text)}")
         return self.texts[text]
-
-
-def tell(f: FunctionLowering, pointer: str, size: int | str, flags: int) -> None:
-    """Emits a call that reports an access of the current instruction; a fence has no address.
-
-    `size` may be a 64-bit register.
-    """
-    ins = f.instruction
-    if not f.module.wants.accesses or ins is None:
-        return
-    number, line = ins.place or (0, 0)
-    file = f.module.module.files.get(number, "")
-    site = f.module.sites.site(file, line, ins.line, ins.opcode, flags)
-    values = [f"ptr {pointer}", f"i64 {size}", f"ptr {site}", *(f"i32 {f.hidden(name)}" for name in PLACE)]
-    f.lines.append(f.module.prelude.service_call("", "access", "void", ", ".join(values)))

@@ -1,13 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Helper functions that generated code calls; a module has only those that it uses. Services of the driver are called
-through the table @cgh.services, which is filled after linking."""
+"""Helper functions that generated code calls; a module has only those that it uses."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from cuda_graphs.hostdriver.ptx.abi import SERVICES, TOGETHER_BYTES
+from cuda_graphs.hostdriver.ptx.abi import TOGETHER_BYTES
 from cuda_graphs.hostdriver.ptx.analysis import bounds_guard
 
 from . import (
@@ -20,9 +17,7 @@ from . import (
     thread_scheduling,
     warp_sync,
 )
-
-if TYPE_CHECKING:
-    from .module import ModuleLowering
+from .services import ServiceCalls
 
 # Arguments of llvm.set.rounding.
 ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
@@ -31,50 +26,57 @@ _ARITY = {"fadd": 2, "fsub": 2, "fmul": 2, "fdiv": 2, "sqrt": 1, "fma": 3}
 
 
 class Prelude:
-    def __init__(self, module: ModuleLowering):
-        self.module = module
+    """The helper functions of a module.
+
+    Args:
+        declarations: The declarations of the module, by name.
+        services: The calls of services in the module.
+        ordered: True if the driver chooses the order of threads.
+    """
+
+    def __init__(self, declarations: dict[str, str], services: ServiceCalls, *, ordered: bool):
+        self.declarations = declarations
+        self.services = services
+        self.ordered = ordered
         self.functions: dict[str, str] = {}
-        self.calls = 0
 
     def text(self) -> str:
         return "\n".join(self.functions.values())
 
-    def service_call(self, result: str, name: str, kind: str, args: str) -> str:
-        """Returns IR that calls a service: `result` is an LLVM name, or "" for void."""
-        self.calls += 1
-        at, to = f"%service.at{self.calls}", f"%service{self.calls}"
-        assign = f"{result} = " if result else ""
-        return (
-            f"  {at} = getelementptr ptr, ptr @cgh.services, i64 {SERVICES.index(name)}\n"
-            f"  {to} = load ptr, ptr {at}, !invariant.load !0\n"
-            f"  {assign}call {kind} {to}({args})"
-        )
+    def declare(self, name: str, result: str, args: tuple[str, ...]) -> None:
+        self.declarations.setdefault(name, f"declare {result} @{name}({', '.join(args)})")
 
     def blocks(self) -> str:
         """Returns the name of the function that runs blocks of threads that never wait (blocks.py)."""
         self.functions["blocks"] = blocks.text()
         return "blocks"
 
-    def next_inside(self) -> str:
-        """Returns the name of the function that finds the next run of inside threads of a row (bounds_guard.py)."""
-        self.functions["inside.next"] = bounds_guard.NEXT
-        return "inside.next"
+    def next_in_bounds(self) -> str:
+        """Returns the name of the function that finds the next threads in bounds of a row (bounds_guard.py)."""
+        self.functions["bounds.next"] = bounds_guard.NEXT
+        return "bounds.next"
 
-    def frame(self, gated: bool) -> str:
+    def frame(self, divergent: bool) -> str:
         """Returns the name of the function that returns the frame of a resumable thread (thread_scheduling.py)."""
-        name = "frame" + ".gated" * gated
+        name = "frame" + ".divergent" * divergent
         if name not in self.functions:
-            self.functions[name] = thread_scheduling.frame(self, name, gated=gated)
-            if gated:
+            self.functions[name] = thread_scheduling.frame(self.services, name, divergent=divergent)
+            if divergent:
                 self.functions |= barrier_state.FUNCTIONS
-                self.module.declare("llvm.memset.p0.i64", "void", ("ptr", "i8", "i64", "i1"))
+                self.declare("llvm.memset.p0.i64", "void", ("ptr", "i8", "i64", "i1"))
         return name
 
-    def rounds(self, gated: bool, clustered: bool) -> str:
+    def scheduler(self, divergent: bool, clustered: bool) -> str:
         """Returns the name of the function that runs blocks of resumable threads (thread_scheduling.py)."""
-        name = "rounds" + ".gated" * gated + ".clustered" * clustered
+        name = "schedule" + ".divergent" * divergent + ".clustered" * clustered
         if name not in self.functions:
-            self.functions[name] = thread_scheduling.text(self, name, gated=gated, clustered=clustered)
+            self.declare("llvm.coro.resume", "void", ("ptr",))
+            self.declare("llvm.coro.done", "i1", ("ptr",))
+            if divergent:
+                self.declare("sched_yield", "i32", ())
+            self.functions[name] = thread_scheduling.scheduler(
+                self.services, name, divergent=divergent, clustered=clustered, ordered=self.ordered
+            )
         return name
 
     def results(self, kind: str) -> str:
@@ -83,7 +85,7 @@ class Prelude:
         if name not in self.functions:
             self.functions[name] = warp_sync.results(kind)
             for bound in ("smin", "smax"):
-                self.module.declare(f"llvm.{bound}.i64", "i64", ("i64", "i64"))
+                self.declare(f"llvm.{bound}.i64", "i64", ("i64", "i64"))
         return name
 
     def ready(self, kind: str) -> str:
@@ -100,36 +102,36 @@ class Prelude:
         self.functions |= clusters.FUNCTIONS
         return f"cluster.{name}"
 
-    def alone(self) -> str:
+    def no_cluster(self) -> str:
         """Returns the name of a zero cgh_together, for launches without a cgh_together."""
-        self.functions["alone"] = (
-            f"@alone = internal constant [{TOGETHER_BYTES} x i8] zeroinitializer, align 8"
+        self.functions["no.cluster"] = (
+            f"@no.cluster = internal constant [{TOGETHER_BYTES} x i8] zeroinitializer, align 8"
         )
-        return "alone"
+        return "no.cluster"
 
     def mbarrier(self) -> str:
         """Returns the name of the function that changes an mbarrier object (mbarriers.py)."""
         self.functions["mbarrier.update"] = mbarriers.UPDATE
         return "mbarrier.update"
 
-    def gate(self, name: str) -> str:
+    def barrier(self, name: str) -> str:
         """Returns the name of a function for barriers (barrier_arrivals.py)."""
         self.functions |= barrier_arrivals.FUNCTIONS
-        return f"gate.{name}"
+        return f"barrier.{name}"
 
     def interpolator(self, name: str) -> str:
         """Returns the name of a function of a GPU's special function unit (interpolator.py)."""
         if f"interpolator.{name}" not in self.functions:
             self.functions |= interpolator.functions(name)
             for intrinsic, signature in interpolator.INTRINSICS.items():
-                self.module.declare(intrinsic, *signature)
+                self.declare(intrinsic, *signature)
         return f"interpolator.{name}"
 
     def directed(self, operation: str, mode: str) -> str:
         """Returns the name of a function for a double operation in a directed rounding mode.
 
         It sets the machine's rounding mode around the operation. This is exact for subnormal results and overflow,
-        where error-free transformations in double are not. It is not inlined, because strictfp must stay bounds_guard.
+        where error-free transformations in double are not. It is not inlined, because strictfp must stay inside it.
         """
         name = f"directed.{operation}.{mode}"
         if name not in self.functions:
@@ -137,8 +139,8 @@ class Prelude:
             params = ", ".join(f"double %a{i}" for i in range(arity))
             kinds = "".join("double, " for _ in range(arity))
             intrinsic = f"llvm.experimental.constrained.{operation}.f64"
-            self.module.declarations[intrinsic] = f"declare double @{intrinsic}({kinds}metadata, metadata)"
-            self.module.declarations["llvm.set.rounding"] = "declare void @llvm.set.rounding(i32)"
+            self.declarations[intrinsic] = f"declare double @{intrinsic}({kinds}metadata, metadata)"
+            self.declarations["llvm.set.rounding"] = "declare void @llvm.set.rounding(i32)"
             self.functions[name] = f"""
 define internal double @{name}({params}) noinline strictfp nounwind {{
   call void @llvm.set.rounding(i32 {ROUNDING[mode]}) strictfp

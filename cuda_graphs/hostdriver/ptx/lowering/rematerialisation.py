@@ -4,20 +4,13 @@
 
 LLVM's coroutine pass does not save a value that it can compute from other values. It saves those other values, and
 repeats the computation after each suspension point. A sum that grows from point to point is then computed from its
-first term after each of them: 400 shuffles in a row made half a megabyte of code and took 26 s. This module therefore
-cuts long chains: the register goes through an empty piece of assembly, whose result the pass saves.
+first term after each of them: 400 shuffles in a row made half a megabyte of code and took 26 s. Long chains
+are therefore cut: the register goes through an empty piece of assembly, whose result the pass saves.
 
 The length of a chain is counted along the text. The values of a loop begin at its phis, which end chains by themselves.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from cuda_graphs.hostdriver.ptx.syntax.datatypes import LLVM_BITS
-
-if TYPE_CHECKING:
-    from .function import FunctionLowering
 
 LONGEST = 16  # the most instructions that recompute one value
 
@@ -40,20 +33,9 @@ class Chains:
         # A branch may choose between the old value and the new one, so the longer chain counts.
         self.lengths[slot] = min(LONGEST, max(self.read, self.lengths.get(slot, 0))) + 1
 
-    def cut(self, f: FunctionLowering) -> None:
-        """Cuts all long chains; called before a suspension point."""
-        for slot, length in self.lengths.items():
-            if length > LONGEST:
-                _keep(f, *slot)
-                self.lengths[slot] = 0
+    def cut(self) -> list[tuple[str, str]]:
+        """Ends all chains at a suspension point, and returns the slots whose values the pass must save."""
+        kept = [slot for slot, length in self.lengths.items() if length > LONGEST]
+        self.lengths.update(dict.fromkeys(kept, 0))
         self.read = 0  # values read after the suspension point come from other threads
-
-
-def _keep(f: FunctionLowering, slot: str, storage: str) -> None:
-    bits = LLVM_BITS[storage]
-    if bits > 64:
-        return
-    kind = storage if storage == "ptr" else "i64" if bits == 64 else "i32"
-    value = f.convert(f.v(f"load {storage}, ptr {slot}"), storage, kind)
-    kept = f.v(f'call {kind} asm "", "=r,0"({kind} {value}) nounwind willreturn memory(none)')
-    f.do(f"store {storage} {f.convert(kept, kind, storage)}, ptr {slot}")
+        return kept

@@ -121,7 +121,7 @@ def _decode(opcode: str) -> tuple[Row, Op]:
     return found, Op(name, mods, types)
 
 
-def check(ins: Instruction) -> tuple[Row, Op]:
+def decode_instruction(ins: Instruction) -> tuple[Row, Op]:
     """Returns the row and decoded opcode of an instruction, after checking its number of operands."""
     found, op = decode(ins.opcode)
     low, high = found.operand_count

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The function that runs blocks of resumable threads. Kernels of a module with the same needs share one:
 
-    rounds(threads' function, offset of dynamic shared memory, entry arguments)
+    schedule(threads' function, offset of dynamic shared memory, entry arguments)
 
     for every block: for z, y, x: start(thread)                 runs to the first suspension point
                      until all have ended: for every thread: resume
@@ -12,21 +12,17 @@ Where warps may be at different places (barrier_state.py), a round in which no t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from cuda_graphs.hostdriver.ptx.abi import TOGETHER, TOGETHER_AT, TOGETHER_BYTES
 
 from . import barrier_state
 from .blocks import ARGUMENTS, begin, blocks_begin, blocks_end, get_field, set_field
 from .clusters import RANK_SHIFT
-
-if TYPE_CHECKING:
-    from .prelude import Prelude
+from .services import ServiceCalls
 
 
-def _together(gated: bool, clustered: bool) -> str:
+def _together(divergent: bool, clustered: bool) -> str:
     """Returns IR that loads the launch's cgh_together and, for clusters, chooses the cluster's or a new record."""
-    if not gated:
+    if not divergent:
         return ""
     launched = f"""  %together.at = getelementptr i8, ptr %launch, i64 {TOGETHER_AT}
   %together = load ptr, ptr %together.at"""
@@ -38,11 +34,11 @@ def _together(gated: bool, clustered: bool) -> str:
 {_field("own", "step", str(1 << RANK_SHIFT))}
 {_field("own", "threads", "%threads32")}
   %is.launched.alone = icmp eq ptr %together, null
-  %asked.together = select i1 %is.launched.alone, ptr %own, ptr %together
-  %first.shared.at = getelementptr i8, ptr %asked.together, i64 {TOGETHER["shared"][0]}
+  %polled.together = select i1 %is.launched.alone, ptr %own, ptr %together
+  %first.shared.at = getelementptr i8, ptr %polled.together, i64 {TOGETHER["shared"][0]}
   %first.shared = load ptr, ptr %first.shared.at
   %no.cluster = icmp eq ptr %first.shared, null
-  %cluster = select i1 %no.cluster, ptr %own, ptr %asked.together
+  %cluster = select i1 %no.cluster, ptr %own, ptr %polled.together
 {set_field("cluster", "%cluster")}"""
 
 
@@ -59,35 +55,34 @@ def _field(record: str, name: str, value: str) -> str:
     )
 
 
-def _watch(gated: bool) -> str:
+def _clear_progress(divergent: bool) -> str:
     """Returns IR that runs before a round of all threads, in a kernel with barrier records: it clears `progress`."""
-    if not gated:
+    if not divergent:
         return ""
-    return f"""  %gate.offset = mul i64 %threads, %stride
-  %gate = getelementptr i8, ptr %arena, i64 %gate.offset
-  %progress.at = getelementptr i8, ptr %gate, i64 {barrier_state.GATE["progress"][0]}
+    return f"""  %barriers.offset = mul i64 %threads, %stride
+  %barriers = getelementptr i8, ptr %arena, i64 %barriers.offset
+  %progress.at = getelementptr i8, ptr %barriers, i64 {barrier_state.BARRIER_RECORD["progress"][0]}
   store i32 0, ptr %progress.at"""
 
 
-def _look(prelude: Prelude, gated: bool) -> str:
+def _after_round(services: ServiceCalls, divergent: bool) -> str:
     """Returns IR that runs after a round and decides whether another round follows.
 
     If no thread made progress or polled memory, the block is stuck: it traps. If threads only polled, it also traps
     when another block of the same launch ended in a fault.
     """
-    if not gated:
+    if not divergent:
         return "  br i1 %still.waiting, label %round, label %block.end"
-    prelude.module.declarations["sched_yield"] = "declare i32 @sched_yield()"
-    return f"""  br i1 %still.waiting, label %look, label %block.end
-look:
+    return f"""  br i1 %still.waiting, label %stopped, label %block.end
+stopped:
   %progress = load i32, ptr %progress.at
-  %got.on = and i32 %progress, {barrier_state.PROGRESS}
-  %is.on = icmp ne i32 %got.on, 0
-  br i1 %is.on, label %round, label %only.asked
-only.asked:
-  %asked = icmp ne i32 %progress, 0
-  br i1 %asked, label %let.others, label %stuck
-let.others:
+  %advanced = and i32 %progress, {barrier_state.PROGRESS}
+  %is.on = icmp ne i32 %advanced, 0
+  br i1 %is.on, label %round, label %only.polled
+only.polled:
+  %polled = icmp ne i32 %progress, 0
+  br i1 %polled, label %yield, label %stuck
+yield:
   %yielded = call i32 @sched_yield()
   %is.alone = icmp eq ptr %together, null
   br i1 %is.alone, label %round, label %ask.others
@@ -98,11 +93,11 @@ ask.others:
   %go.on = icmp eq i32 %ended, 0
   br i1 %go.on, label %round, label %stuck
 stuck:
-{prelude.service_call("", "trap", "void", "")}
+{services.call("", "trap", "void", "")}
   unreachable"""
 
 
-def _resumed(ordered: bool) -> str:
+def _next_thread(ordered: bool) -> str:
     """Returns IR that chooses the next thread of a round."""
     if not ordered:
         return "  %resumed = add i64 %number, 0"
@@ -111,14 +106,11 @@ def _resumed(ordered: bool) -> str:
   %resumed = zext i32 %resumed32 to i64"""
 
 
-def _draw(prelude: Prelude, ordered: bool) -> str:
-    return prelude.service_call("%order", "order", "ptr", "i32 %threads32") if ordered else ""
+def _thread_order(services: ServiceCalls, ordered: bool) -> str:
+    return services.call("%order", "order", "ptr", "i32 %threads32") if ordered else ""
 
 
-def text(prelude: Prelude, name: str, *, gated: bool, clustered: bool) -> str:
-    ordered = prelude.module.wants.order
-    prelude.module.declare("llvm.coro.resume", "void", ("ptr",))
-    prelude.module.declare("llvm.coro.done", "i1", ("ptr",))
+def scheduler(services: ServiceCalls, name: str, *, divergent: bool, clustered: bool, ordered: bool) -> str:
     return f"""
 define internal void @{name}(ptr %begin, i32 %dyn, {ARGUMENTS}) noinline nounwind {{
 {begin()}
@@ -131,7 +123,7 @@ define internal void @{name}(ptr %begin, i32 %dyn, {ARGUMENTS}) noinline nounwin
   %threads32 = mul i32 %threads.xy, %ntid.z
   %threads = zext i32 %threads32 to i64
 {set_field("threads", "%threads")}
-{_together(gated, clustered)}
+{_together(divergent, clustered)}
 {blocks_begin()}
 {_new_cluster(clustered)}
 {set_field("ctaid.x", "%ctaid.x")}
@@ -167,13 +159,13 @@ started:
 {get_field("stride")}
   br label %round
 round:
-{_watch(gated)}
-{_draw(prelude, ordered)}
+{_clear_progress(divergent)}
+{_thread_order(services, ordered)}
   br label %thread
 thread:
   %number = phi i64 [ 0, %round ], [ %number.next, %thread.next ]
   %waiting = phi i1 [ false, %round ], [ %still.waiting, %thread.next ]
-{_resumed(ordered)}
+{_next_thread(ordered)}
   %offset = mul nuw nsw i64 %resumed, %stride
   %handle = getelementptr i8, ptr %arena, i64 %offset
   %has.ended = call i1 @llvm.coro.done(ptr %handle)
@@ -187,12 +179,12 @@ thread.next:
   %more.threads = icmp ult i64 %number.next, %threads
   br i1 %more.threads, label %thread, label %round.end
 round.end:
-{_look(prelude, gated)}
+{_after_round(services, divergent)}
 {blocks_end()}
 """
 
 
-def frame(prelude: Prelude, name: str, *, gated: bool) -> str:
+def frame(services: ServiceCalls, name: str, *, divergent: bool) -> str:
     """Returns a function that returns a thread's frame; the first thread allocates memory for the whole block."""
     return f"""
 define internal ptr @{name}(ptr %block, i64 %stride, i64 %linear) noinline nounwind {{
@@ -203,8 +195,8 @@ entry:
 allocate:
 {get_field("threads")}
   %frames.bytes = mul i64 %threads, %stride
-{barrier_state.MORE_BYTES if gated else ""}
-{prelude.service_call("%fresh", "scratch", "ptr", f"i64 {'%total' if gated else '%frames.bytes'}")}
+{barrier_state.MORE_BYTES if divergent else ""}
+{services.call("%fresh", "scratch", "ptr", f"i64 {'%total' if divergent else '%frames.bytes'}")}
 {set_field("arena", "%fresh")}
 {set_field("stride", "%stride")}
   br label %place

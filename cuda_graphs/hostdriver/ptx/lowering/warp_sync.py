@@ -8,7 +8,7 @@ with the code around suspension points: with everything inline, a kernel of 48 s
 
 from __future__ import annotations
 
-from .barrier_state import GATE, PROGRESS, RESULT, SOURCE, VALUE, WARP
+from .barrier_state import BARRIER_RECORD, PROGRESS, RESULT, SOURCE, VALUE, WARP
 
 # Reductions of the values of lanes: (start value, operation that adds a lane).
 REDUCTIONS = {
@@ -36,7 +36,7 @@ def ready(kind: str) -> str:
     """
     name = f"warp.ready.{kind}" if kind else "warp.ready"
     compute = f"  call void @warp.{kind}(ptr %warp, i32 %needed)\n" if kind else ""
-    return f"""define internal i1 @{name}(ptr %warp, ptr %gate, i32 %bit, i32 %members) noinline nounwind {{
+    return f"""define internal i1 @{name}(ptr %warp, ptr %barriers, i32 %bit, i32 %members) noinline nounwind {{
 entry:
   %arrived.at = getelementptr i8, ptr %warp, i64 {WARP["arrived"][0]}
   %released.at = getelementptr i8, ptr %warp, i64 {WARP["released"][0]}
@@ -75,7 +75,7 @@ wait:
 
 def progress(which: int | str) -> str:
     """Returns IR that records in the block record that this round of threads made progress."""
-    at = f"  %progress.at = getelementptr i8, ptr %gate, i64 {GATE['progress'][0]}\n"
+    at = f"  %progress.at = getelementptr i8, ptr %barriers, i64 {BARRIER_RECORD['progress'][0]}\n"
     return (
         f"{at}  %progress.old = load i32, ptr %progress.at\n  %progress.new = or i32 %progress.old, {which}\n"
         "  store i32 %progress.new, ptr %progress.at\n"

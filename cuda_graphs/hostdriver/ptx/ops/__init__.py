@@ -1,10 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the instruction table, one file a subject. A row's function lowers an instruction to LLVM IR."""
+"""The rows of the instruction table, one file a subject. A row's function lowers an instruction to LLVM IR.
+
+Other rooms may import:
+    __init__  load_all, which fills the table
+    calls     types of arguments and results, and the names of services
+"""
 
 from importlib import import_module
 
-FAMILIES = (
+FILES = (
     "integer",
     "bits",
     "floating",
@@ -28,5 +33,5 @@ FAMILIES = (
 
 def load_all() -> None:
     """Fills table.ROWS."""
-    for family in FAMILIES:
-        import_module(f".{family}", __name__)
+    for file in FILES:
+        import_module(f".{file}", __name__)

@@ -35,8 +35,8 @@ def approximate(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
         wide, _ = widen(f, value, kind)
         result = unit(f, op.name, wide)
         if kind.name == "f16":  # truncation alone would not give infinity
-            is_large = f.v(f"fcmp oge float {result}, 65536.0")
-            result = f.v(f"select i1 {is_large}, float 0x7FF0000000000000, float {result}")
+            is_large = f.let(f"fcmp oge float {result}, 65536.0")
+            result = f.let(f"select i1 {is_large}, float 0x7FF0000000000000, float {result}")
         return narrow(f, result, kind, "rz")
     is_gradual = op.name in interpolator.GRADUAL and "ftz" not in op
     return unit(f, f"{op.name}.gradual" if is_gradual else op.name, value)
@@ -48,21 +48,21 @@ def quotient(f: FunctionLowering, op: Op, kind: Type, x: str, y: str) -> str:
         raise f.fail("an approximate quotient of f64 is not supported")
     if "ftz" in op:
         x = flush(f, x, "float")  # rcp flushes y itself
-    size = f.call("float", "llvm.fabs.f32", ("float", y))
+    size = f.call("llvm.fabs.f32", "float", [("float", y)])
     scale = "1.0"
     if "ftz" not in op:
-        is_small = f.v(f"fcmp olt float {size}, {SMALLEST_NORMAL['float']}")
-        scale = f.v(f"select i1 {is_small}, float {2.0**24}, float {scale}")
+        is_small = f.let(f"fcmp olt float {size}, {SMALLEST_NORMAL['float']}")
+        scale = f.let(f"select i1 {is_small}, float {2.0**24}, float {scale}")
     if "full" in op:
-        is_large = f.v(f"fcmp ogt float {size}, 0x47D0000000000000")  # 2^126
-        scale = f.v(f"select i1 {is_large}, float 0.25, float {scale}")
-    x, y = f.v(f"fmul float {x}, {scale}"), f.v(f"fmul float {y}, {scale}")
-    result = f.v(f"fmul float {unit(f, 'rcp', y)}, {x}")
+        is_large = f.let(f"fcmp ogt float {size}, 0x47D0000000000000")  # 2^126
+        scale = f.let(f"select i1 {is_large}, float 0.25, float {scale}")
+    x, y = f.let(f"fmul float {x}, {scale}"), f.let(f"fmul float {y}, {scale}")
+    result = f.let(f"fmul float {unit(f, 'rcp', y)}, {x}")
     return flush(f, result, "float") if "ftz" in op else result
 
 
 def unit(f: FunctionLowering, name: str, x: str, kind: str = "float") -> str:
-    return f.call(kind, f.module.prelude.interpolator(name), (kind, x))
+    return f.let(f"call {kind} @{f.module.prelude.interpolator(name)}({kind} {x})")
 
 
 def _of_double(f: FunctionLowering, op: Op, value: str) -> str:
@@ -78,18 +78,20 @@ def _root_of_double(f: FunctionLowering, x: str) -> str:
 
     A subnormal x is first multiplied by 2^54.
     """
-    size = f.call("double", "llvm.fabs.f64", ("double", x))
-    small = f.v(f"fcmp olt double {size}, {SMALLEST_NORMAL['double']}")
-    scaled = f.v(f"fmul double {x}, {f.v(f'select i1 {small}, double {2.0**54}, double 1.0')}")
+    size = f.call("llvm.fabs.f64", "double", [("double", x)])
+    small = f.let(f"fcmp olt double {size}, {SMALLEST_NORMAL['double']}")
+    scaled = f.let(f"fmul double {x}, {f.let(f'select i1 {small}, double {2.0**54}, double 1.0')}")
     near = unit(f, "rsqrt.double", scaled, "double")
-    minus = f.v(f"fneg double {f.v(f'fmul double {near}, {near}')}")
+    minus = f.let(f"fneg double {f.let(f'fmul double {near}, {near}')}")
     error = _fma(f, scaled, minus, "1.0")
-    step = f.v(f"fmul double {near}, {error}")
+    step = f.let(f"fmul double {near}, {error}")
     better = _fma(f, _fma(f, error, "0.375", "0.5"), step, near)
     # For zeros, infinities and NaN the step gives NaN; the unit's result is right.
-    better = f.v(f"select i1 {f.v(f'fcmp uno double {better}, {better}')}, double {near}, double {better}")
-    return f.v(f"fmul double {better}, {f.v(f'select i1 {small}, double {2.0**27}, double 1.0')}")
+    better = f.let(
+        f"select i1 {f.let(f'fcmp uno double {better}, {better}')}, double {near}, double {better}"
+    )
+    return f.let(f"fmul double {better}, {f.let(f'select i1 {small}, double {2.0**27}, double 1.0')}")
 
 
 def _fma(f: FunctionLowering, a: str, b: str, c: str) -> str:
-    return f.call("double", "llvm.fma.f64", ("double", a), ("double", b), ("double", c))
+    return f.call("llvm.fma.f64", "double", [("double", a), ("double", b), ("double", c)])

@@ -4,13 +4,13 @@
 one OS thread, which makes them cheap."""
 
 from cuda_graphs.hostdriver.ptx.lowering.function import FunctionLowering
-from cuda_graphs.hostdriver.ptx.lowering.instrumentation import AFTER, READ, RELEASE, STRONG, WRITE
 from cuda_graphs.hostdriver.ptx.lowering.rounding import arithmetic, flush, narrow, widen
 from cuda_graphs.hostdriver.ptx.lowering.table import Op, row
 from cuda_graphs.hostdriver.ptx.syntax.datatypes import Type
 from cuda_graphs.hostdriver.ptx.syntax.syntax import Vector
+from cuda_graphs.native.access_sites import AFTER, READ, RELEASE, STRONG, WRITE
 
-from .memory import CACHE, SCOPES, SPACES, VECTORS, address, space_of, tell_access
+from .memory import CACHE, SCOPES, SPACES, VECTORS, address, report_access, space_of
 from .packed import join, lanes
 
 OPERATIONS = {
@@ -63,16 +63,16 @@ def _atomic(f: FunctionLowering, op: Op, target: object, place: object, sources:
     pointer = address(f, op, place)
     whole = kind.bytes * (len(sources[0].items) if isinstance(sources[0], Vector) else 1)
     flags = READ | WRITE | STRONG | (RELEASE if order in ("release", "acq_rel") else 0)
-    tell_access(f, place, space_of(op), pointer, whole, flags)
+    report_access(f, place, space_of(op), pointer, whole, flags)
     if name == "cas":
         results = [_compare_and_swap(f, pointer, kind, order, *sources[:2])]
     else:
         items = sources[0].items if isinstance(sources[0], Vector) else (sources[0],)
         results = []
         for number, item in enumerate(items):
-            at = f.v(f"getelementptr i8, ptr {pointer}, i64 {number * kind.bytes}") if number else pointer
+            at = f.let(f"getelementptr i8, ptr {pointer}, i64 {number * kind.bytes}") if number else pointer
             results.append(_one(f, op, name, order, at, item))
-    tell_access(f, place, space_of(op), pointer, whole, flags | AFTER)
+    report_access(f, place, space_of(op), pointer, whole, flags | AFTER)
     targets = target.items if isinstance(target, Vector) else (target,)
     if target is not None:
         if len(targets) != len(results):
@@ -87,8 +87,8 @@ def _compare_and_swap(
     t = kind.storage
     expected, wanted = f.read(old, t), f.read(new, t)
     failure = "acquire" if order in ("acquire", "acq_rel") else "monotonic"
-    pair = f.v(f"cmpxchg ptr {pointer}, {t} {expected}, {t} {wanted} {order} {failure}, align {kind.bytes}")
-    return f.v(f"extractvalue {{ {t}, i1 }} {pair}, 0"), t
+    pair = f.let(f"cmpxchg ptr {pointer}, {t} {expected}, {t} {wanted} {order} {failure}, align {kind.bytes}")
+    return f.let(f"extractvalue {{ {t}, i1 }} {pair}, 0"), t
 
 
 def _one(f: FunctionLowering, op: Op, name: str, order: str, pointer: str, source: object) -> tuple[str, str]:
@@ -108,7 +108,7 @@ def _one(f: FunctionLowering, op: Op, name: str, order: str, pointer: str, sourc
         verb = "u" + verb
     if name == "exch" and t == "float":
         t, value = "i32", f.convert(value, "float", "i32")
-    return f.v(f"atomicrmw {verb} ptr {pointer}, {t} {value} {order}, align {kind.bytes}"), t
+    return f.let(f"atomicrmw {verb} ptr {pointer}, {t} {value} {order}, align {kind.bytes}"), t
 
 
 def _loop(
@@ -116,21 +116,21 @@ def _loop(
 ) -> str:
     """Returns the old value of an atomic operation without a machine instruction: a compare-and-swap loop."""
     t = f"i{kind.total_bits}"
-    again, done, before = f.block("again"), f.block("swapped"), f.block("first")
-    f.branch(before)
-    f.place(before)
-    start = f.v(f"load atomic {t}, ptr {pointer} monotonic, align {kind.bytes}")
-    f.branch(again)
-    f.place(again)
+    again, done, before = f.label("again"), f.label("swapped"), f.label("first")
+    f.jump(before)
+    f.start(before)
+    start = f.let(f"load atomic {t}, ptr {pointer} monotonic, align {kind.bytes}")
+    f.jump(again)
+    f.start(again)
     f.count += 1
     seen, after = f"%seen{f.count}", f"%after{f.count}"
-    f.do(f"{seen} = phi {t} [ {start}, %{before} ], [ {after}, %{again} ]")
+    f.line(f"{seen} = phi {t} [ {start}, %{before} ], [ {after}, %{again} ]")
     wanted = _new_value(f, name, kind, seen, value, flushes=flushes)
-    pair = f.v(f"cmpxchg ptr {pointer}, {t} {seen}, {t} {wanted} {order} monotonic, align {kind.bytes}")
-    f.do(f"{after} = extractvalue {{ {t}, i1 }} {pair}, 0")
-    success = f.v(f"extractvalue {{ {t}, i1 }} {pair}, 1")
-    f.branch_if(success, done, again)
-    f.place(done)
+    pair = f.let(f"cmpxchg ptr {pointer}, {t} {seen}, {t} {wanted} {order} monotonic, align {kind.bytes}")
+    f.line(f"{after} = extractvalue {{ {t}, i1 }} {pair}, 0")
+    success = f.let(f"extractvalue {{ {t}, i1 }} {pair}, 1")
+    f.jump_if(success, done, again)
+    f.start(done)
     return after
 
 
@@ -152,7 +152,7 @@ def _combine(f: FunctionLowering, name: str, kind: Type, a: str, b: str, *, flus
     if name == "add":
         result = arithmetic(f, "add", "rn", "float", a, b)
     else:
-        result = f.call("float", f"llvm.{name}imumnum.f32", ("float", a), ("float", b))
+        result = f.call(f"llvm.{name}imumnum.f32", "float", [("float", a), ("float", b)])
     if flushes:
         result = flush(f, result, "float")
     return narrow(f, result, kind) if kind.bits == 16 else result

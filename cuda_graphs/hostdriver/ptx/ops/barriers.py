@@ -31,20 +31,20 @@ def barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
     elif kind == "red":
         _reduce(f, op, *operands)
     else:
-        _meet(f, kind, operands)
+        _synchronise(f, kind, operands)
 
 
-def _meet(f: FunctionLowering, kind: str, operands: tuple) -> None:
+def _synchronise(f: FunctionLowering, kind: str, operands: tuple) -> None:
     """Lowers `sync a{, b}` and `arrive a, b`."""
     if len(operands) not in (1, 2) or (kind == "arrive" and len(operands) != 2):
         raise f.fail("the number of operands is wrong")
-    if not f.gated:
-        warp.stop(f)  # the entry resumes all threads in turn
+    if not f.divergent:
+        warp.yield_once(f)  # the entry resumes all threads in turn
         return
     number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:])
-    came = _arrive(f, number, needed, "0")
+    generation = _arrive(f, number, needed, "0")
     if kind == "sync":
-        _wait(f, number, needed, came)
+        _wait(f, number, needed, generation)
 
 
 def _needed(f: FunctionLowering, operands: tuple) -> str:
@@ -58,13 +58,15 @@ def _needed(f: FunctionLowering, operands: tuple) -> str:
 
 
 def _arrive(f: FunctionLowering, number: str, needed: str, vote: str) -> str:
-    name = f.module.prelude.gate("arrive")
-    return f.v(f"call i32 @{name}(ptr %gate, i32 {number}, i32 {needed}, i32 {vote})")
+    name = f.module.prelude.barrier("arrive")
+    return f.let(f"call i32 @{name}(ptr %barriers, i32 {number}, i32 {needed}, i32 {vote})")
 
 
-def _wait(f: FunctionLowering, number: str, needed: str, came: str) -> None:
-    asked = f"@{f.module.prelude.gate('ready')}(ptr %gate, i32 {number}, i32 {needed}, i32 {came})"
-    warp.wait_until(f, lambda: f.v(f"call i1 {asked}"))
+def _wait(f: FunctionLowering, number: str, needed: str, generation: str) -> None:
+    asked = (
+        f"@{f.module.prelude.barrier('ready')}(ptr %barriers, i32 {number}, i32 {needed}, i32 {generation})"
+    )
+    warp.wait_until(f, lambda: f.let(f"call i1 {asked}"))
 
 
 def _reduce(f: FunctionLowering, op: Op, target: object, *operands: object) -> None:
@@ -73,19 +75,21 @@ def _reduce(f: FunctionLowering, op: Op, target: object, *operands: object) -> N
     if not kind or (kind == "popc") != (op.type.name == "u32") or len(operands) not in (2, 3):
         raise f.fail("the operation, its type or an operand is missing")
     number, needed = f.read(operands[0], "i32"), _needed(f, operands[1:-1])
-    came = _arrive(f, number, needed, f.v(f"zext i1 {_flag(f, operands[-1])} to i32"))
-    _wait(f, number, needed, came)
-    both = f.v(f"call i32 @{f.module.prelude.gate('result')}(ptr %gate, i32 {number}, i32 {came})")
-    yes, all_ = f.v(f"and i32 {both}, 65535"), f.v(f"lshr i32 {both}, 16")
+    generation = _arrive(f, number, needed, f.let(f"zext i1 {_flag(f, operands[-1])} to i32"))
+    _wait(f, number, needed, generation)
+    both = f.let(
+        f"call i32 @{f.module.prelude.barrier('result')}(ptr %barriers, i32 {number}, i32 {generation})"
+    )
+    yes, all_ = f.let(f"and i32 {both}, 65535"), f.let(f"lshr i32 {both}, 16")
     if kind == "popc":
         f.write(target, yes, "i32")
     elif kind == "and":
-        f.write(target, f.v(f"icmp eq i32 {yes}, {all_}"), "i1")
+        f.write(target, f.let(f"icmp eq i32 {yes}, {all_}"), "i1")
     else:
-        f.write(target, f.v(f"icmp ne i32 {yes}, 0"), "i1")
+        f.write(target, f.let(f"icmp ne i32 {yes}, 0"), "i1")
 
 
 def _flag(f: FunctionLowering, operand: object) -> str:
     if isinstance(operand, Not):
-        return f.v(f"xor i1 {f.read(operand.item, 'i1')}, true")
+        return f.let(f"xor i1 {f.read(operand.item, 'i1')}, true")
     return f.read(operand, "i1")

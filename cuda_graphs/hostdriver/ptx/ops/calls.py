@@ -58,7 +58,7 @@ def _call_by_name(f: FunctionLowering, name: str, results: tuple, args: tuple) -
             raise f.fail(f"the function `{name}` is not available")
         service(f, results, args)
         return
-    found = f.module.facts[function.name]
+    found = f.module.call_graph[function.name]
     if found.barrier or found.exits:
         _inline(f, function, results, args)
     else:
@@ -66,7 +66,7 @@ def _call_by_name(f: FunctionLowering, name: str, results: tuple, args: tuple) -
 
 
 def _emit(f: FunctionLowering, callee: str, function: Function, results: tuple, args: tuple) -> None:
-    _check(f, function, results, args)
+    _check_signature(f, function, results, args)
     values = [f"{kind} {f.hidden(name)}" for name, kind in HIDDEN.items()]
     kinds = [HIDDEN_TYPES]
     for variable, arg in zip(function.params, args, strict=True):
@@ -79,12 +79,12 @@ def _emit(f: FunctionLowering, callee: str, function: Function, results: tuple, 
         kinds.append("ptr")
     text = f"call {result} ({', '.join(kinds)}) {callee}({', '.join(values)})"
     if result == "void":
-        f.do(text)
+        f.line(text)
     else:
-        _deliver(f, results, f.v(text), result)
+        _deliver(f, results, f.let(text), result)
 
 
-def _check(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
+def _check_signature(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
     if len(args) != len(function.params) or len(results) != len(function.returns):
         raise f.fail(
             f"`{function.name}` takes {len(function.params)} arguments and returns {len(function.returns)}"
@@ -100,7 +100,7 @@ def _argument(f: FunctionLowering, arg: object, kind: str) -> str:
     if kind == "ptr":
         return _buffer(f, arg)
     if isinstance(arg, Symbol) and arg.variable is not None and arg.variable.space == "param":
-        return f.v(f"load {kind}, ptr {f.storage(arg.variable)}")
+        return f.let(f"load {kind}, ptr {f.storage(arg.variable)}")
     return f.read(arg, kind)
 
 
@@ -114,7 +114,7 @@ def _deliver(f: FunctionLowering, results: tuple, value: str, kind: str) -> None
     if isinstance(results[0], Register):
         f.write(results[0], value, kind)
     else:
-        f.do(f"store {kind} {value}, ptr {_buffer(f, results[0])}")
+        f.line(f"store {kind} {value}, ptr {_buffer(f, results[0])}")
 
 
 def _inline(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
@@ -122,7 +122,7 @@ def _inline(f: FunctionLowering, function: Function, results: tuple, args: tuple
         raise f.fail(
             f"`{function.name}` calls itself and waits at a barrier or exits, which is not supported"
         )
-    _check(f, function, results, args)
+    _check_signature(f, function, results, args)
     values = [_argument(f, arg, scalar_type(v)) for v, arg in zip(function.params, args, strict=True)]
     target = None
     if function.returns and function.returns[0].space == "param" and isinstance(results[0], Symbol):
@@ -135,9 +135,9 @@ def _inline(f: FunctionLowering, function: Function, results: tuple, args: tuple
         _bind(f, variable, value)
     if target is not None:
         f.frame.objects[function.returns[0]] = target
-    after = f.block("returned")
+    after = f.label("returned")
     f.lower_body(after)
-    f.place(after)
+    f.start(after)
     value = ""
     if function.returns and target is None:
         kind = result_type(function)
@@ -156,7 +156,7 @@ def _bind(f: FunctionLowering, variable: Variable, value: str) -> None:
     elif kind == "ptr":
         f.frame.objects[variable] = value
     else:
-        f.do(f"store {kind} {value}, ptr {f.storage(variable)}")
+        f.line(f"store {kind} {value}, ptr {f.storage(variable)}")
 
 
 # ---- driver services ----
@@ -176,7 +176,7 @@ def _vprintf(f: FunctionLowering, results: tuple, args: tuple) -> None:
     f.count += 1
     result = f"%printed{f.count}"
     values = ", ".join(_values(f, args, "ptr", "ptr"))
-    f.lines.append(f.module.prelude.service_call(result, "vprintf", "i32", values))
+    f.lines.append(f.module.services.call(result, "vprintf", "i32", values))
     if results:
         _deliver(f, results, result, "i32")
 
@@ -185,33 +185,31 @@ def _assert_fail(f: FunctionLowering, results: tuple, args: tuple) -> None:
     """Lowers __assertfail(message, file, line, function, size of a character)."""
     values = _values(f, args, "ptr", "ptr", "i32", "ptr", "i64")[:4]
     for what in ("ctaid", "tid"):
-        place = f.alloca("[3 x i32]")
+        place = f.slot("[3 x i32]")
         for number, axis in enumerate("xyz"):
-            at = f.v(f"getelementptr i32, ptr {place}, i64 {number}")
-            f.do(f"store i32 {f.hidden(f'{what}.{axis}')}, ptr {at}")
+            at = f.let(f"getelementptr i32, ptr {place}, i64 {number}")
+            f.line(f"store i32 {f.hidden(f'{what}.{axis}')}, ptr {at}")
         values.append(f"ptr {place}")
-    f.lines.append(f.module.prelude.service_call("", "assert_fail", "void", ", ".join(values)))
-    f.do("unreachable")
-    f.end_block()
+    f.lines.append(f.module.services.call("", "assert_fail", "void", ", ".join(values)))
+    f.line("unreachable")
+    f.start_unreachable()
 
 
 def _set_conditional(f: FunctionLowering, results: tuple, args: tuple) -> None:
     values = ", ".join(_values(f, args, "i64", "i32"))
-    f.lines.append(f.module.prelude.service_call("", "set_conditional", "void", values))
+    f.lines.append(f.module.services.call("", "set_conditional", "void", values))
 
 
 def _malloc(f: FunctionLowering, results: tuple, args: tuple) -> None:
     f.count += 1
     address = f"%allocated{f.count}"
-    f.lines.append(
-        f.module.prelude.service_call(address, "allocate", "ptr", ", ".join(_values(f, args, "i64")))
-    )
+    f.lines.append(f.module.services.call(address, "allocate", "ptr", ", ".join(_values(f, args, "i64"))))
     if results:
         _deliver(f, results, f.convert(address, "ptr", "i64"), "i64")
 
 
 def _free(f: FunctionLowering, results: tuple, args: tuple) -> None:
-    f.lines.append(f.module.prelude.service_call("", "release", "void", ", ".join(_values(f, args, "ptr"))))
+    f.lines.append(f.module.services.call("", "release", "void", ", ".join(_values(f, args, "ptr"))))
 
 
 SERVICES: dict[str, Callable[[FunctionLowering, tuple, tuple], None]] = {

@@ -45,11 +45,11 @@ def _compare(f: FunctionLowering, op: Op, kind: Type, a: str, b: str) -> str:
     if order is None:
         raise f.fail(f"the comparison .{name} does not support .{kind.name}")
     if not kind.is_float:
-        return f.v(f"icmp {order} {kind.value} {a}, {b}")
+        return f.let(f"icmp {order} {kind.value} {a}, {b}")
     (a, t), (b, _) = widen(f, a, kind), widen(f, b, kind)
     if "ftz" in op:
         a, b = flush_wide(f, a, kind), flush_wide(f, b, kind)
-    return f.v(f"fcmp {order} {t} {a}, {b}")
+    return f.let(f"fcmp {order} {t} {a}, {b}")
 
 
 def _results(f: FunctionLowering, op: Op, operands: tuple) -> list[str]:
@@ -66,12 +66,12 @@ def _combined(f: FunctionLowering, op: Op, operands: tuple, value: str) -> str:
     boolean = op.one_of(*BOOLEAN)
     if bool(boolean) != (len(operands) == 4):
         raise f.fail("a boolean operator needs a third source, and a third source needs an operator")
-    return f.v(f"{boolean} i1 {value}, {_predicate(f, operands[3])}") if boolean else value
+    return f.let(f"{boolean} i1 {value}, {_predicate(f, operands[3])}") if boolean else value
 
 
 def _predicate(f: FunctionLowering, operand: object) -> str:
     if isinstance(operand, Not):
-        return f.v(f"xor i1 {f.read(operand.item, 'i1')}, true")
+        return f.let(f"xor i1 {f.read(operand.item, 'i1')}, true")
     return f.read(operand, "i1")
 
 
@@ -92,7 +92,7 @@ def _store_predicates(f: FunctionLowering, op: Op, operands: tuple, results: lis
         (operands[0].first, operands[0].second) if isinstance(operands[0], Pair) else (operands[0], SINK)
     )
     if len(results) == 1:
-        results = [results[0], f.v(f"xor i1 {results[0]}, true")]
+        results = [results[0], f.let(f"xor i1 {results[0]}, true")]
     values = [
         "" if target is SINK else _combined(f, op, operands, value)
         for target, value in zip(targets, results, strict=True)
@@ -121,13 +121,13 @@ def _set_value(f: FunctionLowering, op: Op, operands: tuple) -> None:
     results = [_combined(f, op, operands, value) for value in _results(f, op, operands)]
     element = target.element if len(results) == 2 and target.lanes == 2 else target
     if len(results) == 2 and target.lanes == 1:  # a packed comparison to an integer: a mask for each half
-        words = [f.v(f"sext i1 {value} to i16") for value in results]
+        words = [f.let(f"sext i1 {value} to i16") for value in results]
         f.write(operands[0], join(f, words, _HALF_WORD), "i32")
         return
     true = TRUE.get(element.name, "-1")
     zero = "0.0" if element.kind == "f" else "0"
     t = element.value
-    values = [f.v(f"select i1 {value}, {t} {true}, {t} {zero}") for value in results]
+    values = [f.let(f"select i1 {value}, {t} {true}, {t} {zero}") for value in results]
     if len(values) == 2:
         f.write(operands[0], join(f, values, element), "i32")
     else:
@@ -155,7 +155,7 @@ def _select(f: FunctionLowering, op: Op, operands: tuple) -> None:
     values = f.read(a, t), f.read(b, t)
     f.write(
         target,
-        f.v(f"select i1 {_predicate(f, condition)}, {t} {values[0]}, {t} {values[1]}"),
+        f.let(f"select i1 {_predicate(f, condition)}, {t} {values[0]}, {t} {values[1]}"),
         t,
         op.type.signed,
     )
@@ -168,9 +168,9 @@ def select_by_sign(f: FunctionLowering, op: Op, operands: tuple) -> None:
     t = chosen.value
     a, b, c = f.read(operands[1], t), f.read(operands[2], t), f.read(operands[3], by.value)
     if by.name == "s32":
-        condition = f.v(f"icmp sge i32 {c}, 0")
+        condition = f.let(f"icmp sge i32 {c}, 0")
     elif by.name == "f32":
-        condition = f.v(f"fcmp oge float {flush(f, c, 'float') if 'ftz' in op else c}, 0.0")
+        condition = f.let(f"fcmp oge float {flush(f, c, 'float') if 'ftz' in op else c}, 0.0")
     else:
         raise f.fail("the selecting type must be .s32 or .f32")
-    f.put(operands[0], f.v(f"select i1 {condition}, {t} {a}, {t} {b}"), chosen)
+    f.put(operands[0], f.let(f"select i1 {condition}, {t} {a}, {t} {b}"), chosen)

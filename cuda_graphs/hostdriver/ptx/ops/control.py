@@ -3,9 +3,9 @@
 """Branches, thread exits and fences."""
 
 from cuda_graphs.hostdriver.ptx.lowering.function import FunctionLowering
-from cuda_graphs.hostdriver.ptx.lowering.instrumentation import FENCE, tell
 from cuda_graphs.hostdriver.ptx.lowering.table import Op, row
 from cuda_graphs.hostdriver.ptx.syntax.syntax import Symbol
+from cuda_graphs.native.access_sites import FENCE
 
 from . import warp
 
@@ -16,25 +16,25 @@ def branch(f: FunctionLowering, op: Op, operands: tuple) -> None:
     assert ins is not None
     if not isinstance(operands[0], Symbol):
         raise f.fail("the target is not a label")
-    target = f.label(operands[0].name, ins.scopes)
+    target = f.branch_target(operands[0].name, ins.scopes)
     if ins is f.never_taken:
         return
-    polls = f.gated and ins in f.module.facts[f.frame.function.name].polls
+    polls = f.divergent and ins in f.module.call_graph[f.frame.function.name].polls
     if ins.guard is None:
         if polls:
-            warp.let_others_run(f)
-        f.branch(target)
-        f.end_block()
+            warp.yield_while_polling(f)
+        f.jump(target)
+        f.start_unreachable()
         return
-    follow, again = f.block("next"), f.block("again")
+    follow, again = f.label("next"), f.label("again")
     taken = again if polls else target
     condition = f.read(ins.guard, "i1")
-    f.branch_if(condition, *((follow, taken) if ins.negated else (taken, follow)))
+    f.jump_if(condition, *((follow, taken) if ins.negated else (taken, follow)))
     if polls:
-        f.place(again)
-        warp.let_others_run(f)
-        f.branch(target)
-    f.place(follow)
+        f.start(again)
+        warp.yield_while_polling(f)
+        f.jump(target)
+    f.start(follow)
 
 
 @row("brx", mods="idx uni", operands="2")
@@ -45,38 +45,40 @@ def branch_table(f: FunctionLowering, op: Op, operands: tuple) -> None:
     if "idx" not in op or table is None:
         raise f.fail("a .branchtargets list is needed")
     index = f.read(operands[0], "i32")
-    nowhere = f.block("nowhere")
-    cases = " ".join(f"i32 {number}, label %{f.label(name, ins.scopes)}" for number, name in enumerate(table))
-    f.do(f"switch i32 {index}, label %{nowhere} [ {cases} ]")
-    f.place(nowhere)
-    f.do("unreachable")
-    f.end_block()
+    nowhere = f.label("nowhere")
+    cases = " ".join(
+        f"i32 {number}, label %{f.branch_target(name, ins.scopes)}" for number, name in enumerate(table)
+    )
+    f.line(f"switch i32 {index}, label %{nowhere} [ {cases} ]")
+    f.start(nowhere)
+    f.line("unreachable")
+    f.start_unreachable()
 
 
 @row("ret", mods="uni", operands="0")
 def return_(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    f.branch(f.frame.return_label)
-    f.end_block()
+    f.jump(f.frame.return_label)
+    f.start_unreachable()
 
 
 @row("exit", operands="0")
 def leave(f: FunctionLowering, op: Op, operands: tuple) -> None:
     """Branches to the end of the kernel, which is in the same LLVM function because functions that exit are inlined."""
-    f.branch(f.frames[0].return_label)
-    f.end_block()
+    f.jump(f.frames[0].return_label)
+    f.start_unreachable()
 
 
 @row("trap brkpt", operands="0")
 def trap(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    f.lines.append(f.module.prelude.service_call("", "trap", "void", ""))
-    f.do("unreachable")
-    f.end_block()
+    f.lines.append(f.module.services.call("", "trap", "void", ""))
+    f.line("unreachable")
+    f.start_unreachable()
 
 
 @row("membar", mods="cta gl sys proxy alias", operands="0")
 def memory_barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    tell(f, "null", 0, FENCE)
-    f.do("fence seq_cst")
+    f.report_access("null", 0, FENCE)
+    f.line("fence seq_cst")
 
 
 @row(
@@ -87,8 +89,8 @@ def memory_barrier(f: FunctionLowering, op: Op, operands: tuple) -> None:
 )
 def fence(f: FunctionLowering, op: Op, operands: tuple) -> None:
     order = op.one_of("acq_rel", "acquire", "release", default="seq_cst")
-    tell(f, "null", 0, FENCE)
-    f.do(f"fence {order}")
+    f.report_access("null", 0, FENCE)
+    f.line(f"fence {order}")
 
 
 @row("nanosleep", types="u32", operands="1")
@@ -96,11 +98,11 @@ def sleep(f: FunctionLowering, op: Op, operands: tuple) -> None:
     """Yields to other threads, then sleeps. The time starts before yielding, so all threads sleep at once."""
     f.count += 1
     now = f"%slept{f.count}"
-    f.lines.append(f.module.prelude.service_call(now, "globaltimer", "i64", ""))
-    span = f.v(f"zext i32 {f.read(operands[0], 'i32')} to i64")
-    end = f.v(f"add i64 {now}, {span}")
-    warp.let_others_run(f)
-    f.lines.append(f.module.prelude.service_call("", "sleep_until", "void", f"i64 {end}"))
+    f.lines.append(f.module.services.call(now, "globaltimer", "i64", ""))
+    span = f.let(f"zext i32 {f.read(operands[0], 'i32')} to i64")
+    end = f.let(f"add i64 {now}, {span}")
+    warp.yield_while_polling(f)
+    f.lines.append(f.module.services.call("", "sleep_until", "void", f"i64 {end}"))
 
 
 @row("griddepcontrol", mods="wait launch_dependents", operands="0")

@@ -77,9 +77,9 @@ def _clamp(f: FunctionLowering, value: str, source: Type, target: Type) -> str:
     (low, high), (source_low, source_high) = _limits(target), _limits(source)
     t, sign = source.value, "s" if source.signed else "u"
     if low > source_low:
-        value = f.call(t, f"llvm.{sign}max.{t}", (t, value), (t, str(low)))
+        value = f.call(f"llvm.{sign}max.{t}", t, [(t, value), (t, str(low))])
     if high < source_high:
-        value = f.call(t, f"llvm.{sign}min.{t}", (t, value), (t, str(high)))
+        value = f.call(f"llvm.{sign}min.{t}", t, [(t, value), (t, str(high))])
     return value
 
 
@@ -92,20 +92,20 @@ def _float_to_int(f: FunctionLowering, op: Op, value: str, source: Type, target:
     if not mode:
         raise f.fail("a rounding modifier (.rni, .rzi, .rmi or .rpi) is needed")
     suffix = "f64" if t == "double" else "f32"
-    rounded = f.call(t, f"llvm.{INTEGRAL[mode]}.{suffix}", (t, value))
+    rounded = f.call(f"llvm.{INTEGRAL[mode]}.{suffix}", t, [(t, value)])
     name = f"llvm.fpto{'s' if target.signed else 'u'}i.sat.{target.value}.{suffix}"
-    result = f.call(target.value, name, (t, rounded))
+    result = f.call(name, target.value, [(t, rounded)])
     if t == "double" or target.bits == 64:
-        is_nan = f.v(f"fcmp uno {t} {value}, {value}")
+        is_nan = f.let(f"fcmp uno {t} {value}, {value}")
         top = -(1 << target.bits - 1)
-        result = f.v(f"select i1 {is_nan}, {target.value} {top}, {target.value} {result}")
+        result = f.let(f"select i1 {is_nan}, {target.value} {top}, {target.value} {result}")
     return result
 
 
 def _int_to_float(f: FunctionLowering, op: Op, value: str, source: Type, target: Type) -> str:
     mode = op.one_of(*MODES, default="rn")
     if mode == "rn" and target.bits >= 32:
-        result = f.v(f"{'s' if source.signed else 'u'}itofp {source.value} {value} to {target.value}")
+        result = f.let(f"{'s' if source.signed else 'u'}itofp {source.value} {value} to {target.value}")
         return saturate(f, result, target.value) if "sat" in op else result
     if target.bits == 16:  # rounding to odd first avoids double rounding
         wide = _directed_int(f, value, source, "float", "odd")
@@ -122,23 +122,23 @@ def _directed_int(f: FunctionLowering, value: str, source: Type, t: str, mode: s
     """
     digits, word = (24, "i32") if t == "float" else (53, "i64")
     value = f.convert(value, source.value, "i64", source.signed)
-    negative = f.v(f"icmp slt i64 {value}, 0") if source.signed else "false"
+    negative = f.let(f"icmp slt i64 {value}, 0") if source.signed else "false"
     if source.signed:
-        value = f.call("i64", "llvm.abs.i64", ("i64", value), ("i1", "false"))
-    zeros = f.call("i64", "llvm.ctlz.i64", ("i64", value), ("i1", "false"))
-    excess = f.call("i64", "llvm.smax.i64", ("i64", f.v(f"sub i64 {64 - digits}, {zeros}")), ("i64", "0"))
-    mask = f.v(f"shl i64 -1, {excess}")
-    kept = f.v(f"and i64 {value}, {mask}")
-    lost = f.v(f"icmp ne i64 {kept}, {value}")
-    bits = f.v(f"bitcast {t} {f.v(f'uitofp i64 {kept} to {t}')} to {word}")
+        value = f.call("llvm.abs.i64", "i64", [("i64", value), ("i1", "false")])
+    zeros = f.call("llvm.ctlz.i64", "i64", [("i64", value), ("i1", "false")])
+    excess = f.call("llvm.smax.i64", "i64", [("i64", f.let(f"sub i64 {64 - digits}, {zeros}")), ("i64", "0")])
+    mask = f.let(f"shl i64 -1, {excess}")
+    kept = f.let(f"and i64 {value}, {mask}")
+    lost = f.let(f"icmp ne i64 {kept}, {value}")
+    bits = f.let(f"bitcast {t} {f.let(f'uitofp i64 {kept} to {t}')} to {word}")
     if mode == "odd":
-        bits = f.v(f"or {word} {bits}, {f.v(f'zext i1 {lost} to {word}')}")
+        bits = f.let(f"or {word} {bits}, {f.let(f'zext i1 {lost} to {word}')}")
     elif mode != "rz":
-        side = f.v(f"xor i1 {negative}, {'true' if mode == 'rp' else 'false'}")
-        away = f.v(f"and i1 {lost}, {side}")
-        bits = f.v(f"add {word} {bits}, {f.v(f'zext i1 {away} to {word}')}")
-    result = f.v(f"bitcast {word} {bits} to {t}")
-    return f.v(f"select i1 {negative}, {t} {f.v(f'fneg {t} {result}')}, {t} {result}")
+        side = f.let(f"xor i1 {negative}, {'true' if mode == 'rp' else 'false'}")
+        away = f.let(f"and i1 {lost}, {side}")
+        bits = f.let(f"add {word} {bits}, {f.let(f'zext i1 {away} to {word}')}")
+    result = f.let(f"bitcast {word} {bits} to {t}")
+    return f.let(f"select i1 {negative}, {t} {f.let(f'fneg {t} {result}')}, {t} {result}")
 
 
 def _float_to_float(f: FunctionLowering, op: Op, value: str, source: Type, target: Type) -> str:
@@ -147,22 +147,22 @@ def _float_to_float(f: FunctionLowering, op: Op, value: str, source: Type, targe
         value = flush_wide(f, value, source)
     integral = op.one_of(*INTEGRAL)
     if integral:
-        value = f.call(t, f"llvm.{INTEGRAL[integral]}.{'f64' if t == 'double' else 'f32'}", (t, value))
+        value = f.call(f"llvm.{INTEGRAL[integral]}.{'f64' if t == 'double' else 'f32'}", t, [(t, value)])
     mode = op.one_of(*MODES, default="rn")
     if target.bits == 64:
         if t == "float":
-            value = f.v(f"fpext float {value} to double")
+            value = f.let(f"fpext float {value} to double")
         return saturate(f, value, "double") if "sat" in op else value
     if t == "double" and target.bits == 16:
         value = to_odd_float(f, value)
     elif t == "double":
-        value = f.v(f"fptrunc double {value} to float") if mode == "rn" else to_float(f, Exact(value), mode)
+        value = f.let(f"fptrunc double {value} to float") if mode == "rn" else to_float(f, Exact(value), mode)
         value = flush(f, value, "float") if "ftz" in op else value
     if "sat" in op:
         value = saturate(f, value, "float")
     if target.bits == 32:
         return value
     if "relu" in op:
-        negative = f.v(f"fcmp ole float {value}, 0.0")
-        value = f.v(f"select i1 {negative}, float 0.0, float {value}")
+        negative = f.let(f"fcmp ole float {value}, 0.0")
+        value = f.let(f"select i1 {negative}, float 0.0, float {value}")
     return narrow(f, value, target, mode)

@@ -4,9 +4,9 @@
 Commit and wait instructions therefore do nothing."""
 
 from cuda_graphs.hostdriver.ptx.lowering.function import FunctionLowering
-from cuda_graphs.hostdriver.ptx.lowering.instrumentation import READ, SHARED, WRITE, tell
 from cuda_graphs.hostdriver.ptx.lowering.table import Op, row
 from cuda_graphs.hostdriver.ptx.syntax.syntax import Immediate, Register
+from cuda_graphs.native.access_sites import READ, SHARED, WRITE
 
 from .mbarrier import update
 from .memory import CACHE, address
@@ -64,25 +64,25 @@ def _small(f: FunctionLowering, op: Op, operands: tuple) -> None:
     size = operands[2].value
     to, source = address(f, op, operands[0], "shared"), address(f, op, operands[1], "global")
     if len(operands) == 3:
-        tell(f, source, size, READ)
-        tell(f, to, size, WRITE | SHARED)
+        f.report_access(source, size, READ)
+        f.report_access(to, size, WRITE | SHARED)
         word = f"i{8 * size}"
-        f.do(f"store {word} {f.v(f'load {word}, ptr {source}, align {size}')}, ptr {to}, align {size}")
+        f.line(f"store {word} {f.let(f'load {word}, ptr {source}, align {size}')}, ptr {to}, align {size}")
         return
     given = operands[3]
     if isinstance(given, Register) and given.type.kind == "pred":
-        count = f.v(f"select i1 {f.read(given, 'i1')}, i64 0, i64 {size}")
+        count = f.let(f"select i1 {f.read(given, 'i1')}, i64 0, i64 {size}")
     else:
-        wide = f.v(f"zext i32 {f.read(given, 'i32')} to i64")
-        count = f.call("i64", "llvm.umin.i64", ("i64", wide), ("i64", str(size)))
-    tell(f, source, count, READ)
-    tell(f, to, size, WRITE | SHARED)
-    f.call("void", "llvm.memset.p0.i64", ("ptr", to), ("i8", "0"), ("i64", str(size)), ("i1", "false"))
+        wide = f.let(f"zext i32 {f.read(given, 'i32')} to i64")
+        count = f.call("llvm.umin.i64", "i64", [("i64", wide), ("i64", str(size))])
+    f.report_access(source, count, READ)
+    f.report_access(to, size, WRITE | SHARED)
+    f.call_void("llvm.memset.p0.i64", [("ptr", to), ("i8", "0"), ("i64", str(size)), ("i1", "false")])
     _move(f, to, source, count)
 
 
 def _move(f: FunctionLowering, to: str, source: str, count: str) -> None:
-    f.call("void", "llvm.memcpy.p0.p0.i64", ("ptr", to), ("ptr", source), ("i64", count), ("i1", "false"))
+    f.call_void("llvm.memcpy.p0.p0.i64", [("ptr", to), ("ptr", source), ("i64", count), ("i1", "false")])
 
 
 def _shared(space: str) -> int:
@@ -102,9 +102,9 @@ def _bulk(f: FunctionLowering, op: Op, operands: tuple) -> None:
     if len(spaces) != 2:
         raise f.fail("the source and destination spaces are needed")
     to, source = (address(f, op, operand, space) for operand, space in zip(operands, spaces, strict=False))
-    size = f.v(f"zext i32 {f.read(operands[2], 'i32')} to i64")
-    tell(f, source, size, READ | _shared(spaces[1]))
-    tell(f, to, size, WRITE | _shared(spaces[0]))
+    size = f.let(f"zext i32 {f.read(operands[2], 'i32')} to i64")
+    f.report_access(source, size, READ | _shared(spaces[1]))
+    f.report_access(to, size, WRITE | _shared(spaces[0]))
     _move(f, to, source, size)
     if counts:
-        update(f, address(f, op, operands[3], spaces[0]), size=f.v(f"sub i64 0, {size}"))
+        update(f, address(f, op, operands[3], spaces[0]), size=f.let(f"sub i64 0, {size}"))

@@ -99,8 +99,8 @@ def _fused(f: FunctionLowering, op: Op, kind: Type, a: str, b: str, c: str) -> s
 
 def _relu(f: FunctionLowering, value: str, t: str) -> str:
     """Returns +0 for negative values; NaN stays NaN."""
-    negative = f.v(f"fcmp ole {t} {value}, 0.0")
-    return f.v(f"select i1 {negative}, {t} 0.0, {t} {value}")
+    negative = f.let(f"fcmp ole {t} {value}, 0.0")
+    return f.let(f"select i1 {negative}, {t} 0.0, {t} {value}")
 
 
 @row("abs:f neg:f", types=ALL, mods="ftz", operands="2")
@@ -116,9 +116,9 @@ def _sign_bit(f: FunctionLowering, op: Op, kind: Type, value: str) -> str:
     bits = f.convert(value, kind.value, word)
     top = 1 << kind.bits - 1
     if op.name == "neg":
-        bits = f.v(f"xor {word} {bits}, {-top}")
+        bits = f.let(f"xor {word} {bits}, {-top}")
     else:
-        bits = f.v(f"and {word} {bits}, {top - 1}")
+        bits = f.let(f"and {word} {bits}, {top - 1}")
     return f.convert(bits, word, kind.value)
 
 
@@ -127,7 +127,7 @@ def copy_sign(f: FunctionLowering, op: Op, operands: tuple) -> None:
     """Lowers `copysign d, a, b`: d has the sign of a and the magnitude of b."""
     t = op.type.value
     sign, size = (f.read(operand, t) for operand in operands[1:])
-    f.put(operands[0], f.call(t, f"llvm.copysign.f{op.type.bits}", (t, size), (t, sign)), op.type)
+    f.put(operands[0], f.call(f"llvm.copysign.f{op.type.bits}", t, [(t, size), (t, sign)]), op.type)
 
 
 @row("min:f max:f", types=ALL, mods="ftz NaN xorsign abs relu", operands="3-4")
@@ -151,14 +151,14 @@ def _min_max(f: FunctionLowering, op: Op, kind: Type, *values: str) -> str:
         wide = [flush_wide(f, value, kind) for value in wide]
     sizes = wide
     if "abs" in op or "xorsign" in op:
-        sizes = [f.call(t, f"llvm.fabs.{suffix}", (t, value)) for value in wide]
+        sizes = [f.call(f"llvm.fabs.{suffix}", t, [(t, value)]) for value in wide]
     result = sizes[0]
     for size in sizes[1:]:
-        result = f.call(t, intrinsic, (t, result), (t, size))
+        result = f.call(intrinsic, t, [(t, result), (t, size)])
     if "xorsign" in op:
         word = f"i{32 if kind.bits == 16 else kind.bits}"
-        signs = f.v(f"xor {word} {f.convert(wide[0], t, word)}, {f.convert(wide[1], t, word)}")
-        result = f.call(t, f"llvm.copysign.{suffix}", (t, result), (t, f.convert(signs, word, t)))
+        signs = f.let(f"xor {word} {f.convert(wide[0], t, word)}, {f.convert(wide[1], t, word)}")
+        result = f.call(f"llvm.copysign.{suffix}", t, [(t, result), (t, f.convert(signs, word, t))])
     if "relu" in op:
         result = _relu(f, result, t)
     return narrow(f, result, kind) if kind.bits == 16 else result
@@ -179,5 +179,5 @@ CLASSES = {
 def test_property(f: FunctionLowering, op: Op, operands: tuple) -> None:
     t = op.type.value
     value = f.read(operands[1], t)
-    result = f.call("i1", f"llvm.is.fpclass.f{op.type.bits}", (t, value), ("i32", str(CLASSES[op.mods[0]])))
+    result = f.call(f"llvm.is.fpclass.f{op.type.bits}", "i1", [(t, value), ("i32", str(CLASSES[op.mods[0]]))])
     f.write(operands[0], result, "i1")

@@ -28,8 +28,8 @@ def _add(f: FunctionLowering, op: Op, kind: Type, a: str, b: str) -> str:
     if "sat" in op:
         if kind.name != "s32":
             raise f.fail("saturation is for .s32 only")
-        return f.call("i32", f"llvm.s{op.name}.sat.i32", ("i32", a), ("i32", b))
-    return f.v(f"{op.name} {kind.value} {a}, {b}")
+        return f.call(f"llvm.s{op.name}.sat.i32", "i32", [("i32", a), ("i32", b)])
+    return f.let(f"{op.name} {kind.value} {a}, {b}")
 
 
 def _pointer_sum(f: FunctionLowering, op: Op, target: object, a: object, b: object) -> bool:
@@ -42,8 +42,8 @@ def _pointer_sum(f: FunctionLowering, op: Op, target: object, a: object, b: obje
         return False
     offset = f.read(b, "i64")
     if op.name == "sub":
-        offset = f.v(f"sub i64 0, {offset}")
-    f.write(target, f.v(f"getelementptr i8, ptr {f.read(a, 'ptr')}, i64 {offset}"), "ptr")
+        offset = f.let(f"sub i64 0, {offset}")
+    f.write(target, f.let(f"getelementptr i8, ptr {f.read(a, 'ptr')}, i64 {offset}"), "ptr")
     return True
 
 
@@ -63,29 +63,29 @@ def add_with_carry(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 def _sum(f: FunctionLowering, op: Op, target: object, values: list[str], verb: str, *, takes: bool) -> None:
     narrow, wide = op.type.value, f"i{2 * op.type.bits}"
-    a, b = (f.v(f"zext {narrow} {value} to {wide}") for value in values)
-    total = f.v(f"{verb} {wide} {a}, {b}")
+    a, b = (f.let(f"zext {narrow} {value} to {wide}") for value in values)
+    total = f.let(f"{verb} {wide} {a}, {b}")
     carry = _carry_slot(f)
     if takes:
-        flag = f.v(f"load i1, ptr {carry}")
-        flag = f.v(f"zext i1 {_no_borrow(f, verb, flag)} to {wide}")
-        total = f.v(f"{verb} {wide} {total}, {flag}")
+        flag = f.let(f"load i1, ptr {carry}")
+        flag = f.let(f"zext i1 {_no_borrow(f, verb, flag)} to {wide}")
+        total = f.let(f"{verb} {wide} {total}, {flag}")
     if "cc" in op:
-        out = f.v(f"lshr {wide} {total}, {op.type.bits}")
-        flag = f.v(f"trunc {wide} {out} to i1")
-        f.do(f"store i1 {_no_borrow(f, verb, flag)}, ptr {carry}")
-    f.put(target, f.v(f"trunc {wide} {total} to {narrow}"), op.type)
+        out = f.let(f"lshr {wide} {total}, {op.type.bits}")
+        flag = f.let(f"trunc {wide} {out} to i1")
+        f.line(f"store i1 {_no_borrow(f, verb, flag)}, ptr {carry}")
+    f.put(target, f.let(f"trunc {wide} {total} to {narrow}"), op.type)
 
 
 def _no_borrow(f: FunctionLowering, verb: str, flag: str) -> str:
     """Converts between the flag and the carry of an addition or the borrow of a subtraction, in either direction."""
-    return f.v(f"xor i1 {flag}, true") if verb == "sub" else flag
+    return f.let(f"xor i1 {flag}, true") if verb == "sub" else flag
 
 
 def _carry_slot(f: FunctionLowering) -> str:
     name = f.frame.storage.get("carry")
     if name is None:
-        name = f.frame.storage["carry"] = f.alloca("i1")
+        name = f.frame.storage["carry"] = f.slot("i1")
         f.do_at_entry(f"store i1 false, ptr {name}")
     return name
 
@@ -95,13 +95,13 @@ def product(f: FunctionLowering, op: Op, a: object, b: object) -> tuple[str, str
     kind = op.type
     x, y = f.read(a, kind.value), f.read(b, kind.value)
     if "hi" not in op and "wide" not in op:
-        return f.v(f"mul {kind.value} {x}, {y}"), kind.value
+        return f.let(f"mul {kind.value} {x}, {y}"), kind.value
     wide, verb = f"i{2 * kind.bits}", "sext" if kind.signed else "zext"
-    x, y = f.v(f"{verb} {kind.value} {x} to {wide}"), f.v(f"{verb} {kind.value} {y} to {wide}")
-    whole = f.v(f"mul {'nsw' if kind.signed else 'nuw'} {wide} {x}, {y}")
+    x, y = f.let(f"{verb} {kind.value} {x} to {wide}"), f.let(f"{verb} {kind.value} {y} to {wide}")
+    whole = f.let(f"mul {'nsw' if kind.signed else 'nuw'} {wide} {x}, {y}")
     if "wide" in op:
         return whole, wide
-    return f.v(f"trunc {wide} {f.v(f'lshr {wide} {whole}, {kind.bits}')} to {kind.value}"), kind.value
+    return f.let(f"trunc {wide} {f.let(f'lshr {wide} {whole}, {kind.bits}')} to {kind.value}"), kind.value
 
 
 @row("mul", types=INTEGERS, mods="lo hi wide", operands="3")
@@ -119,14 +119,14 @@ def mad(f: FunctionLowering, op: Op, operands: tuple) -> None:
             raise f.fail("a wide product has no carry")
         _sum(f, op, target, [value, f.read(c, kind)], "add", takes=op.name == "madc")
     elif kind == "i64" and f.holds_pointer(c) and f.holds_pointer(target):
-        f.write(target, f.v(f"getelementptr i8, ptr {f.read(c, 'ptr')}, i64 {value}"), "ptr")
+        f.write(target, f.let(f"getelementptr i8, ptr {f.read(c, 'ptr')}, i64 {value}"), "ptr")
     elif "sat" in op:
         if op.type.name != "s32" or "hi" not in op:
             raise f.fail("saturation is for .hi.s32 only")
-        total = f.call("i32", "llvm.sadd.sat.i32", ("i32", value), ("i32", f.read(c, kind)))
+        total = f.call("llvm.sadd.sat.i32", "i32", [("i32", value), ("i32", f.read(c, kind))])
         f.write(target, total, kind)
     else:
-        f.write(target, f.v(f"add {kind} {value}, {f.read(c, kind)}"), kind, op.type.signed)
+        f.write(target, f.let(f"add {kind} {value}, {f.read(c, kind)}"), kind, op.type.signed)
 
 
 @row("mul24", types="u32 s32", mods="lo hi", operands="3")
@@ -134,21 +134,21 @@ def mad(f: FunctionLowering, op: Op, operands: tuple) -> None:
 def mul24(f: FunctionLowering, op: Op, operands: tuple) -> None:
     factors = []
     for operand in operands[1:3]:
-        top = f.v(f"shl i32 {f.read(operand, 'i32')}, 8")
-        low = f.v(f"{'ashr' if op.type.signed else 'lshr'} i32 {top}, 8")
-        factors.append(f.v(f"{'sext' if op.type.signed else 'zext'} i32 {low} to i64"))
-    whole = f.v(f"mul i64 {factors[0]}, {factors[1]}")
+        top = f.let(f"shl i32 {f.read(operand, 'i32')}, 8")
+        low = f.let(f"{'ashr' if op.type.signed else 'lshr'} i32 {top}, 8")
+        factors.append(f.let(f"{'sext' if op.type.signed else 'zext'} i32 {low} to i64"))
+    whole = f.let(f"mul i64 {factors[0]}, {factors[1]}")
     if "hi" in op:
-        whole = f.v(f"lshr i64 {whole}, 16")
-    value = f.v(f"trunc i64 {whole} to i32")
+        whole = f.let(f"lshr i64 {whole}, 16")
+    value = f.let(f"trunc i64 {whole} to i32")
     if op.name == "mad24":
         addend = f.read(operands[3], "i32")
         if "sat" in op:
             if op.type.name != "s32" or "hi" not in op:
                 raise f.fail("saturation is for .hi.s32 only")
-            value = f.call("i32", "llvm.sadd.sat.i32", ("i32", value), ("i32", addend))
+            value = f.call("llvm.sadd.sat.i32", "i32", [("i32", value), ("i32", addend)])
         else:
-            value = f.v(f"add i32 {value}, {addend}")
+            value = f.let(f"add i32 {value}, {addend}")
     f.put(operands[0], value, op.type)
 
 
@@ -158,15 +158,15 @@ def div(f: FunctionLowering, op: Op, operands: tuple) -> None:
     kind = op.type
     t, sign = kind.value, "s" if kind.signed else "u"
     a, b = f.read(operands[1], t), f.read(operands[2], t)
-    by_zero = f.v(f"icmp eq {t} {b}, 0")
+    by_zero = f.let(f"icmp eq {t} {b}, 0")
     bad = by_zero
     if kind.signed:
-        lowest = f.v(f"icmp eq {t} {a}, {-(1 << kind.bits - 1)}")
-        both = f.v(f"and i1 {lowest}, {f.v(f'icmp eq {t} {b}, -1')}")
-        bad = f.v(f"or i1 {by_zero}, {both}")
-    divisor = f.v(f"select i1 {bad}, {t} 1, {t} {b}")
-    result = f.v(f"{sign}{op.name} {t} {a}, {divisor}")
-    f.put(operands[0], f.v(f"select i1 {by_zero}, {t} -1, {t} {result}"), kind)
+        lowest = f.let(f"icmp eq {t} {a}, {-(1 << kind.bits - 1)}")
+        both = f.let(f"and i1 {lowest}, {f.let(f'icmp eq {t} {b}, -1')}")
+        bad = f.let(f"or i1 {by_zero}, {both}")
+    divisor = f.let(f"select i1 {bad}, {t} 1, {t} {b}")
+    result = f.let(f"{sign}{op.name} {t} {a}, {divisor}")
+    f.put(operands[0], f.let(f"select i1 {by_zero}, {t} -1, {t} {result}"), kind)
 
 
 @row("abs neg", types="s16 s32 s64", operands="2")
@@ -174,9 +174,9 @@ def abs_neg(f: FunctionLowering, op: Op, operands: tuple) -> None:
     t = op.type.value
     value = f.read(operands[1], t)
     if op.name == "neg":
-        result = f.v(f"sub {t} 0, {value}")
+        result = f.let(f"sub {t} 0, {value}")
     else:
-        result = f.call(t, f"llvm.abs.{t}", (t, value), ("i1", "false"))
+        result = f.call(f"llvm.abs.{t}", t, [(t, value), ("i1", "false")])
     f.put(operands[0], result, op.type)
 
 
@@ -187,11 +187,11 @@ def min_max(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 def _min_max(f: FunctionLowering, op: Op, kind: Type, a: str, b: str) -> str:
     t, sign = kind.value, "s" if kind.signed else "u"
-    value = f.call(t, f"llvm.{sign}{op.name}.{t}", (t, a), (t, b))
+    value = f.call(f"llvm.{sign}{op.name}.{t}", t, [(t, a), (t, b)])
     if "relu" in op:
         if not kind.signed:
             raise f.fail(".relu is for signed integers")
-        value = f.call(t, f"llvm.smax.{t}", (t, value), (t, "0"))
+        value = f.call(f"llvm.smax.{t}", t, [(t, value), (t, "0")])
     return value
 
 
@@ -199,9 +199,9 @@ def _min_max(f: FunctionLowering, op: Op, kind: Type, a: str, b: str) -> str:
 def sad(f: FunctionLowering, op: Op, operands: tuple) -> None:
     t, sign = op.type.value, "s" if op.type.signed else "u"
     a, b, c = (f.read(operand, t) for operand in operands[1:])
-    high = f.call(t, f"llvm.{sign}max.{t}", (t, a), (t, b))
-    low = f.call(t, f"llvm.{sign}min.{t}", (t, a), (t, b))
-    f.put(operands[0], f.v(f"add {t} {f.v(f'sub {t} {high}, {low}')}, {c}"), op.type)
+    high = f.call(f"llvm.{sign}max.{t}", t, [(t, a), (t, b)])
+    low = f.call(f"llvm.{sign}min.{t}", t, [(t, a), (t, b)])
+    f.put(operands[0], f.let(f"add {t} {f.let(f'sub {t} {high}, {low}')}, {c}"), op.type)
 
 
 @row("dp4a dp2a", types="u32 s32", mods="lo hi", count="2", operands="4")
@@ -213,10 +213,10 @@ def dot_product(f: FunctionLowering, op: Op, operands: tuple) -> None:
     for lane in range(count):
         x = _field(f, a, lane * width, width, first.signed)
         y = _field(f, b, 8 * lane + (16 if "hi" in op else 0), 8, second.signed)
-        total = f.v(f"add i32 {total}, {f.v(f'mul i32 {x}, {y}')}")
+        total = f.let(f"add i32 {total}, {f.let(f'mul i32 {x}, {y}')}")
     f.put(operands[0], total, TYPES["s32"])
 
 
 def _field(f: FunctionLowering, word: str, start: int, width: int, signed: bool) -> str:
-    cut = f.v(f"trunc i32 {f.v(f'lshr i32 {word}, {start}')} to i{width}")
-    return f.v(f"{'sext' if signed else 'zext'} i{width} {cut} to i32")
+    cut = f.let(f"trunc i32 {f.let(f'lshr i32 {word}, {start}')} to i{width}")
+    return f.let(f"{'sext' if signed else 'zext'} i{width} {cut} to i32")

@@ -59,17 +59,17 @@ def _counted(f: FunctionLowering, verb: str, operands: tuple) -> tuple:
 
 def update(f: FunctionLowering, place: str, arrivals: str = "0", dropped: str = "0", size: str = "0") -> str:
     name = f.module.prelude.mbarrier()
-    return f.v(f"call i64 @{name}(ptr {place}, i64 {arrivals}, i64 {dropped}, i64 {size})")
+    return f.let(f"call i64 @{name}(ptr {place}, i64 {arrivals}, i64 {dropped}, i64 {size})")
 
 
 def _wide(f: FunctionLowering, operand: object) -> str:
-    return f.v(f"zext i32 {f.read(operand, 'i32')} to i64")
+    return f.let(f"zext i32 {f.read(operand, 'i32')} to i64")
 
 
 def _init(f: FunctionLowering, op: Op, place: object, count: object) -> None:
-    expected = f.v(f"and i64 {_wide(f, count)}, {COUNT_MASK}")
-    word = f.v(f"or i64 {expected}, {f.v(f'shl i64 {expected}, {COUNT_BITS}')}")
-    f.do(f"store atomic i64 {word}, ptr {address(f, op, place)} release, align 8")
+    expected = f.let(f"and i64 {_wide(f, count)}, {COUNT_MASK}")
+    word = f.let(f"or i64 {expected}, {f.let(f'shl i64 {expected}, {COUNT_BITS}')}")
+    f.line(f"store atomic i64 {word}, ptr {address(f, op, place)} release, align 8")
 
 
 def _invalidate(f: FunctionLowering, op: Op, place: object) -> None:
@@ -79,7 +79,9 @@ def _invalidate(f: FunctionLowering, op: Op, place: object) -> None:
 
 def _transaction(f: FunctionLowering, op: Op, place: object, size: object) -> None:
     value = _wide(f, size)
-    update(f, address(f, op, place), size=value if op.mods[0] == "expect_tx" else f.v(f"sub i64 0, {value}"))
+    update(
+        f, address(f, op, place), size=value if op.mods[0] == "expect_tx" else f.let(f"sub i64 0, {value}")
+    )
 
 
 def _arrive(f: FunctionLowering, op: Op, state: object, place: object, count: object = Immediate(1)) -> None:
@@ -95,28 +97,28 @@ def _wait(
 ) -> None:
     """Lowers test_wait and try_wait. Both yield if the phase is not complete, because the program will poll again."""
     if "parity" in op:
-        before = f.v(f"shl i64 {_wide(f, state)}, 63")
+        before = f.let(f"shl i64 {_wide(f, state)}, 63")
     else:
         before = f.read(state, "i64")
     where = address(f, op, place)
 
     def is_over() -> str:
-        now = f.v(f"load atomic i64, ptr {where} acquire, align 8")
-        return f.v(f"icmp slt i64 {f.v(f'xor i64 {now}, {before}')}, 0")
+        now = f.let(f"load atomic i64, ptr {where} acquire, align 8")
+        return f.let(f"icmp slt i64 {f.let(f'xor i64 {now}, {before}')}, 0")
 
-    ask, go_on = f.block("ask"), f.block("asked")
+    ask, go_on = f.label("ask"), f.label("asked")
     f.write(done, is_over(), "i1")
-    f.branch_if(f.read(done, "i1"), go_on, ask)
-    f.place(ask)
-    warp.let_others_run(f)
+    f.jump_if(f.read(done, "i1"), go_on, ask)
+    f.start(ask)
+    warp.yield_while_polling(f)
     f.write(done, is_over(), "i1")
-    f.branch(go_on)
-    f.place(go_on)
+    f.jump(go_on)
+    f.start(go_on)
 
 
 def _pending(f: FunctionLowering, op: Op, count: object, state: object) -> None:
-    pending = f.v(f"and i64 {f.read(state, 'i64')}, {COUNT_MASK}")
-    f.put(count, f.v(f"trunc i64 {pending} to i32"), TYPES["u32"])
+    pending = f.let(f"and i64 {f.read(state, 'i64')}, {COUNT_MASK}")
+    f.put(count, f.let(f"trunc i64 {pending} to i32"), TYPES["u32"])
 
 
 LOWERINGS: dict[str, Callable[..., None]] = {

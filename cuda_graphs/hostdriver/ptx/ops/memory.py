@@ -8,18 +8,17 @@ sets. Ordinary accesses carry metadata: members of the parallel access group, an
 
 from cuda_graphs.hostdriver.ptx.abi import ACCESS_GROUP, INVARIANT, NOT_READ_ONLY, READ_ONLY_SCOPE
 from cuda_graphs.hostdriver.ptx.lowering.function import FunctionLowering
-from cuda_graphs.hostdriver.ptx.lowering.instrumentation import (
+from cuda_graphs.hostdriver.ptx.lowering.table import Op, row
+from cuda_graphs.hostdriver.ptx.syntax.datatypes import Type
+from cuda_graphs.hostdriver.ptx.syntax.syntax import Address, Immediate, Register, Symbol, Vector
+from cuda_graphs.native.access_sites import (
     AFTER,
     READ,
     RELEASE,
     SHARED,
     STRONG,
     WRITE,
-    tell,
 )
-from cuda_graphs.hostdriver.ptx.lowering.table import Op, row
-from cuda_graphs.hostdriver.ptx.syntax.datatypes import Type
-from cuda_graphs.hostdriver.ptx.syntax.syntax import Address, Immediate, Register, Symbol, Vector
 
 from . import clusters
 from .move import shared_offset
@@ -48,9 +47,9 @@ def address(f: FunctionLowering, op: Op, operand: object, space: str = "") -> st
     base, offset = operand.base, operand.offset
     space = space or op.one_of(*SPACES.split(), default="generic")
     if space == "shared::cluster" and not isinstance(base, Symbol):
-        start = f.read(base, "i64") if _is_wide(base) else f.v(f"zext i32 {f.read(base, 'i32')} to i64")
+        start = f.read(base, "i64") if _is_wide(base) else f.let(f"zext i32 {f.read(base, 'i32')} to i64")
         pointer = clusters.pointer(f, start)
-        return f.v(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+        return f.let(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
     space = space.partition("::")[0]
     if isinstance(base, Symbol) and f.symbol_space(base) == "shared":
         space = "shared"
@@ -59,12 +58,12 @@ def address(f: FunctionLowering, op: Op, operand: object, space: str = "") -> st
             start = str(base.value)
         else:
             start = shared_offset(f, base)
-        pointer = f.v(f"getelementptr i8, ptr {f.hidden('shared')}, i64 {start}")
+        pointer = f.let(f"getelementptr i8, ptr {f.hidden('shared')}, i64 {start}")
     elif isinstance(base, Symbol | Register | Immediate):
         pointer = f.read(base, "ptr")
     else:
         raise f.fail("the address is not a register, symbol or integer")
-    return f.v(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
+    return f.let(f"getelementptr i8, ptr {pointer}, i64 {offset}") if offset else pointer
 
 
 def _is_wide(base: object) -> bool:
@@ -97,7 +96,7 @@ def _ordering(f: FunctionLowering, op: Op, kind: Type, space: str) -> str:
     return {"volatile": "monotonic", "relaxed": "monotonic", "mmio": "monotonic"}.get(order, order)
 
 
-def tell_access(
+def report_access(
     f: FunctionLowering, operand: object, space: str, pointer: str, size: int, flags: int
 ) -> None:
     """Reports an access to the driver, except for local memory and parameters, which belong to one thread."""
@@ -108,7 +107,7 @@ def tell_access(
         return
     if space == "shared":
         flags |= SHARED
-    tell(f, pointer, size, flags)
+    f.report_access(pointer, size, flags)
 
 
 def _strength(op: Op, order: str) -> int:
@@ -130,20 +129,20 @@ def load(f: FunctionLowering, op: Op, operands: tuple) -> None:
     metadata = _metadata(f, op, space, operands[1], store=False)
     order = _ordering(f, op, kind, space)
     whole = VECTORS.get(op.one_of(*VECTORS), 1) * kind.bytes
-    tell_access(f, operands[1], space, pointer, whole, READ | _strength(op, order))
+    report_access(f, operands[1], space, pointer, whole, READ | _strength(op, order))
     results = []
     for place, item in enumerate(_items(f, op, operands[0])):
         t = kind.storage
         if t == "i64" and f.holds_pointer(item):
             t = "ptr"
-        at = f.v(f"getelementptr i8, ptr {pointer}, i64 {place * kind.bytes}") if place else pointer
+        at = f.let(f"getelementptr i8, ptr {pointer}, i64 {place * kind.bytes}") if place else pointer
         if order:
-            value = f.v(f"load atomic volatile {t}, ptr {at} {order}, align {kind.bytes}")
+            value = f.let(f"load atomic volatile {t}, ptr {at} {order}, align {kind.bytes}")
         else:
-            value = f.v(f"load {t}, ptr {at}, align {kind.bytes}{metadata}")
+            value = f.let(f"load {t}, ptr {at}, align {kind.bytes}{metadata}")
         results.append((item, value, t))
     if order:  # reported after the load: from here on, writes before the store of this value are visible
-        tell_access(f, operands[1], space, pointer, whole, READ | AFTER | _strength(op, order))
+        report_access(f, operands[1], space, pointer, whole, READ | AFTER | _strength(op, order))
     for item, value, t in results:
         f.write(item, value, t, kind.signed)
 
@@ -155,7 +154,7 @@ def store(f: FunctionLowering, op: Op, operands: tuple) -> None:
     metadata = _metadata(f, op, space, operands[0], store=True)
     order = _ordering(f, op, kind, space)
     whole = VECTORS.get(op.one_of(*VECTORS), 1) * kind.bytes
-    tell_access(f, operands[0], space, pointer, whole, WRITE | _strength(op, order))
+    report_access(f, operands[0], space, pointer, whole, WRITE | _strength(op, order))
     for place, item in enumerate(_items(f, op, operands[1])):
         t = (
             "ptr"
@@ -163,11 +162,11 @@ def store(f: FunctionLowering, op: Op, operands: tuple) -> None:
             else kind.storage
         )
         value = f.read(item, t)
-        at = f.v(f"getelementptr i8, ptr {pointer}, i64 {place * kind.bytes}") if place else pointer
+        at = f.let(f"getelementptr i8, ptr {pointer}, i64 {place * kind.bytes}") if place else pointer
         if order:
-            f.do(f"store atomic volatile {t} {value}, ptr {at} {order}, align {kind.bytes}")
+            f.line(f"store atomic volatile {t} {value}, ptr {at} {order}, align {kind.bytes}")
         else:
-            f.do(f"store {t} {value}, ptr {at}, align {kind.bytes}{metadata}")
+            f.line(f"store {t} {value}, ptr {at}, align {kind.bytes}{metadata}")
 
 
 @row(

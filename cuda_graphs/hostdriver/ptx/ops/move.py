@@ -39,9 +39,9 @@ def _pack(f: FunctionLowering, kind: Type, target: object, source: Vector) -> No
     width = _width(f, kind, source)
     whole = "0"
     for place, item in enumerate(source.items):
-        part = f.v(f"zext i{width} {f.read(item, f'i{width}')} to {kind.storage}")
-        shifted = f.v(f"shl {kind.storage} {part}, {place * width}")
-        whole = f.v(f"or {kind.storage} {whole}, {shifted}")
+        part = f.let(f"zext i{width} {f.read(item, f'i{width}')} to {kind.storage}")
+        shifted = f.let(f"shl {kind.storage} {part}, {place * width}")
+        whole = f.let(f"or {kind.storage} {whole}, {shifted}")
     f.write(target, whole, kind.storage)
 
 
@@ -58,8 +58,8 @@ def _unpack(f: FunctionLowering, kind: Type, target: Vector, source: object) -> 
     whole = f.read(source, kind.storage)
     for place, item in enumerate(target.items):
         if item is not SINK:
-            part = f.v(f"lshr {kind.storage} {whole}, {place * width}")
-            f.write(item, f.v(f"trunc {kind.storage} {part} to i{width}"), f"i{width}")
+            part = f.let(f"lshr {kind.storage} {whole}, {place * width}")
+            f.write(item, f.let(f"trunc {kind.storage} {part} to i{width}"), f"i{width}")
 
 
 SPACES = "global const local param shared shared::cta shared::cluster param::entry"
@@ -77,18 +77,18 @@ def convert_address(f: FunctionLowering, op: Op, operands: tuple) -> None:
         return
     base = f.hidden("shared")
     if "to" in op:
-        start = f.v(f"ptrtoint ptr {base} to i64")
-        f.write(target, f.v(f"sub i64 {f.read(source, 'i64')}, {start}"), "i64")
+        start = f.let(f"ptrtoint ptr {base} to i64")
+        f.write(target, f.let(f"sub i64 {f.read(source, 'i64')}, {start}"), "i64")
     else:
         offset = shared_offset(f, source)
-        f.write(target, f.v(f"getelementptr i8, ptr {base}, i64 {offset}"), "ptr")
+        f.write(target, f.let(f"getelementptr i8, ptr {base}, i64 {offset}"), "ptr")
 
 
 def shared_offset(f: FunctionLowering, operand: object) -> str:
     """Returns a shared address, 32 or 64 bits wide, as i64."""
     if isinstance(operand, Register) and operand.type.total_bits == 64:
         return f.read(operand, "i64")
-    return f.v(f"zext i32 {f.read(operand, 'i32')} to i64")
+    return f.let(f"zext i32 {f.read(operand, 'i32')} to i64")
 
 
 @row("isspacep", mods=SPACES, operands="2")
@@ -101,8 +101,8 @@ def is_in_space(f: FunctionLowering, op: Op, operands: tuple) -> None:
             others.append(_in_param(f, address))
         result = others[0]
         for other in others[1:]:
-            result = f.v(f"or i1 {result}, {other}")
-        result = f.v(f"xor i1 {result}, true")
+            result = f.let(f"or i1 {result}, {other}")
+        result = f.let(f"xor i1 {result}, true")
     elif space == "param" and f.kernel is None:
         raise f.fail(".param is supported in kernels only, not in device functions")
     else:
@@ -113,13 +113,13 @@ def is_in_space(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 
 def _within(f: FunctionLowering, address: str, base: str, size: str) -> str:
-    start = f.v(f"ptrtoint ptr {base} to i64")
-    return f.v(f"icmp ult i64 {f.v(f'sub i64 {address}, {start}')}, {size}")
+    start = f.let(f"ptrtoint ptr {base} to i64")
+    return f.let(f"icmp ult i64 {f.let(f'sub i64 {address}, {start}')}, {size}")
 
 
 def _in_shared(f: FunctionLowering, address: str) -> str:
     size, _ = f.special("%total_smem_size")
-    return _within(f, address, f.hidden("shared"), f.v(f"zext i32 {size} to i64"))
+    return _within(f, address, f.hidden("shared"), f.let(f"zext i32 {size} to i64"))
 
 
 def _in_const(f: FunctionLowering, address: str) -> str:
@@ -127,7 +127,7 @@ def _in_const(f: FunctionLowering, address: str) -> str:
     for variable in f.module.module.variables.values():
         if variable.space == "const":
             inside = _within(f, address, f.module.global_name(variable), str(variable.bytes))
-            result = f.v(f"or i1 {result}, {inside}")
+            result = f.let(f"or i1 {result}, {inside}")
     return result
 
 
@@ -142,11 +142,11 @@ RED_ZONE = 128  # bytes below the stack pointer that a leaf function of the x86-
 def _in_local(f: FunctionLowering, address: str) -> str:
     """Returns whether an address is on the stack, up to the entry's frame, or in the frames of resumable threads."""
     # LLVM treats a comparison of a variable's address with the stack pointer as undecided: hide the address's origin.
-    address = f.v(f'call i64 asm sideeffect "", "=r,0"(i64 {address})')
-    pointer = f.v(f"ptrtoint ptr {f.call('ptr', 'llvm.stacksave.p0')} to i64")
-    here = f.v(f"sub i64 {pointer}, {RED_ZONE}")
-    entry = f.v(f"ptrtoint ptr {f.block_field('frame')} to i64")
-    above, below = f.v(f"icmp uge i64 {address}, {here}"), f.v(f"icmp ult i64 {address}, {entry}")
-    total = f.v(f"mul i64 {f.block_field('threads')}, {f.block_field('stride')}")
+    address = f.let(f'call i64 asm sideeffect "", "=r,0"(i64 {address})')
+    pointer = f.let(f"ptrtoint ptr {f.call('llvm.stacksave.p0', 'ptr', [])} to i64")
+    here = f.let(f"sub i64 {pointer}, {RED_ZONE}")
+    entry = f.let(f"ptrtoint ptr {f.block_field('frame')} to i64")
+    above, below = f.let(f"icmp uge i64 {address}, {here}"), f.let(f"icmp ult i64 {address}, {entry}")
+    total = f.let(f"mul i64 {f.block_field('threads')}, {f.block_field('stride')}")
     in_frames = _within(f, address, f.block_field("arena"), total)
-    return f.v(f"or i1 {f.v(f'and i1 {above}, {below}')}, {in_frames}")
+    return f.let(f"or i1 {f.let(f'and i1 {above}, {below}')}, {in_frames}")

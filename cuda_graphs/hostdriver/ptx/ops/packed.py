@@ -24,11 +24,11 @@ def apply(f: FunctionLowering, op: Op, operands: tuple, scalar: Callable, kind: 
 
 
 def lanes(f: FunctionLowering, value: str, element: Type) -> list[str]:
-    high = f.v(f"lshr i32 {value}, 16")
-    halves = [f.v(f"trunc i32 {part} to i16") for part in (value, high)]
+    high = f.let(f"lshr i32 {value}, 16")
+    halves = [f.let(f"trunc i32 {part} to i16") for part in (value, high)]
     return [f.convert(half, "i16", element.value) for half in halves]
 
 
 def join(f: FunctionLowering, values: list[str], element: Type) -> str:
     low, high = (f.convert(f.convert(value, element.value, "i16"), "i16", "i32") for value in values)
-    return f.v(f"or i32 {low}, {f.v(f'shl i32 {high}, 16')}")
+    return f.let(f"or i32 {low}, {f.let(f'shl i32 {high}, 16')}")

@@ -14,8 +14,8 @@ AXES = ("x", "y", "z")
 
 def _launch(name: str) -> Callable[[FunctionLowering], tuple[str, str]]:
     def read(f: FunctionLowering) -> tuple[str, str]:
-        at = f.v(f"getelementptr i8, ptr {f.hidden('launch')}, i64 {LAUNCH[name]}")
-        return f.v(f"load i32, ptr {at}, {INVARIANT}"), "i32"
+        at = f.let(f"getelementptr i8, ptr {f.hidden('launch')}, i64 {LAUNCH[name]}")
+        return f.let(f"load i32, ptr {at}, {INVARIANT}"), "i32"
 
     return read
 
@@ -32,9 +32,9 @@ def _service(name: str, shift: int = 0, kind: str = "i64") -> Callable[[Function
     def read(f: FunctionLowering) -> tuple[str, str]:
         f.count += 1
         result = f"%time{f.count}"
-        f.lines.append(f.module.prelude.service_call(result, name, "i64", ""))
+        f.lines.append(f.module.services.call(result, name, "i64", ""))
         if shift:
-            result = f.v(f"lshr i64 {result}, {shift}")
+            result = f.let(f"lshr i64 {result}, {shift}")
         return f.convert(result, "i64", kind), kind
 
     return read
@@ -45,7 +45,7 @@ def _cluster(op: str, register: str, axis: str) -> Callable[[FunctionLowering], 
 
     def read(f: FunctionLowering) -> tuple[str, str]:
         whole = f.hidden(f"ctaid.{axis}") if register == "ctaid" else _launch(f"{register}.{axis}")(f)[0]
-        return f.v(f"{op} i32 {whole}, {_launch(f'cluster_nctaid.{axis}')(f)[0]}"), "i32"
+        return f.let(f"{op} i32 {whole}, {_launch(f'cluster_nctaid.{axis}')(f)[0]}"), "i32"
 
     return read
 
@@ -54,18 +54,18 @@ def _cluster_rank(f: FunctionLowering) -> tuple[str, str]:
     """Returns the block's rank in its cluster."""
     x, y, z = (_cluster("urem", "ctaid", axis)(f)[0] for axis in AXES)
     columns, rows = (_launch(f"cluster_nctaid.{axis}")(f)[0] for axis in "xy")
-    row_number = f.v(f"add i32 {f.v(f'mul i32 {z}, {rows}')}, {y}")
-    return f.v(f"add i32 {f.v(f'mul i32 {row_number}, {columns}')}, {x}"), "i32"
+    row_number = f.let(f"add i32 {f.let(f'mul i32 {z}, {rows}')}, {y}")
+    return f.let(f"add i32 {f.let(f'mul i32 {row_number}, {columns}')}, {x}"), "i32"
 
 
 def _cluster_size(f: FunctionLowering) -> tuple[str, str]:
     x, y, z = (_launch(f"cluster_nctaid.{axis}")(f)[0] for axis in AXES)
-    return f.v(f"mul i32 {f.v(f'mul i32 {x}, {y}')}, {z}"), "i32"
+    return f.let(f"mul i32 {f.let(f'mul i32 {x}, {y}')}, {z}"), "i32"
 
 
 def _is_cluster(f: FunctionLowering) -> tuple[str, str]:
     """Returns whether the launch has clusters. A launch with explicit clusters of one block counts as without."""
-    return f.v(f"icmp ugt i32 {_cluster_size(f)[0]}, 1"), "i1"
+    return f.let(f"icmp ugt i32 {_cluster_size(f)[0]}, 1"), "i1"
 
 
 def _grid_words(shift: int) -> Callable[[FunctionLowering], tuple[str, str]]:
@@ -76,13 +76,13 @@ def _grid_words(shift: int) -> Callable[[FunctionLowering], tuple[str, str]]:
     """
 
     def read(f: FunctionLowering) -> tuple[str, str]:
-        at = f.v(f"getelementptr i8, ptr {f.hidden('launch')}, i64 {TOGETHER_AT}")
-        together = f.v(f"load ptr, ptr {at}")
-        nothing = f"@{f.module.prelude.alone()}"
-        is_alone = f.v(f"icmp eq ptr {together}, null")
-        words = f.v(f"load ptr, ptr {f.v(f'select i1 {is_alone}, ptr {nothing}, ptr {together}')}")
-        half = f.v(f"lshr i64 {f.v(f'ptrtoint ptr {words} to i64')}, {shift}")
-        return f.v(f"trunc i64 {half} to i32"), "i32"
+        at = f.let(f"getelementptr i8, ptr {f.hidden('launch')}, i64 {TOGETHER_AT}")
+        together = f.let(f"load ptr, ptr {at}")
+        nothing = f"@{f.module.prelude.no_cluster()}"
+        is_alone = f.let(f"icmp eq ptr {together}, null")
+        words = f.let(f"load ptr, ptr {f.let(f'select i1 {is_alone}, ptr {nothing}, ptr {together}')}")
+        half = f.let(f"lshr i64 {f.let(f'ptrtoint ptr {words} to i64')}, {shift}")
+        return f.let(f"trunc i64 {half} to i32"), "i32"
 
     return read
 
@@ -90,43 +90,43 @@ def _grid_words(shift: int) -> Callable[[FunctionLowering], tuple[str, str]]:
 def _linear(f: FunctionLowering) -> str:
     """Returns the thread's number in its block."""
     x, y = (_launch(f"ntid.{axis}")(f)[0] for axis in "xy")
-    rows = f.v(f"mul i32 {f.hidden('tid.z')}, {y}")
-    row_number = f.v(f"add i32 {rows}, {f.hidden('tid.y')}")
-    return f.v(f"add i32 {f.v(f'mul i32 {row_number}, {x}')}, {f.hidden('tid.x')}")
+    rows = f.let(f"mul i32 {f.hidden('tid.z')}, {y}")
+    row_number = f.let(f"add i32 {rows}, {f.hidden('tid.y')}")
+    return f.let(f"add i32 {f.let(f'mul i32 {row_number}, {x}')}, {f.hidden('tid.x')}")
 
 
 def _lane(f: FunctionLowering) -> tuple[str, str]:
-    return f.v(f"and i32 {_linear(f)}, 31"), "i32"
+    return f.let(f"and i32 {_linear(f)}, 31"), "i32"
 
 
 def _warp(f: FunctionLowering) -> tuple[str, str]:
-    return f.v(f"lshr i32 {_linear(f)}, 5"), "i32"
+    return f.let(f"lshr i32 {_linear(f)}, 5"), "i32"
 
 
 def _warps(f: FunctionLowering) -> tuple[str, str]:
     x, y, z = (_launch(f"ntid.{axis}")(f)[0] for axis in AXES)
-    threads = f.v(f"mul i32 {f.v(f'mul i32 {x}, {y}')}, {z}")
-    return f.v(f"lshr i32 {f.v(f'add i32 {threads}, 31')}, 5"), "i32"
+    threads = f.let(f"mul i32 {f.let(f'mul i32 {x}, {y}')}, {z}")
+    return f.let(f"lshr i32 {f.let(f'add i32 {threads}, 31')}, 5"), "i32"
 
 
 def _lane_mask(make: str) -> Callable[[FunctionLowering], tuple[str, str]]:
     """Returns a reader of a lane mask: the lanes whose number is `make` ("eq", "lt", ...) the own lane's number."""
 
     def read(f: FunctionLowering) -> tuple[str, str]:
-        bit = f.v(f"shl i32 1, {_lane(f)[0]}")
-        below = f.v(f"sub i32 {bit}, 1")
-        up_to = f.v(f"or i32 {bit}, {below}")
+        bit = f.let(f"shl i32 1, {_lane(f)[0]}")
+        below = f.let(f"sub i32 {bit}, 1")
+        up_to = f.let(f"or i32 {bit}, {below}")
         found = {"eq": bit, "lt": below, "le": up_to}
         if make in found:
             return found[make], "i32"
-        return f.v(f"xor i32 {up_to if make == 'gt' else below}, -1"), "i32"
+        return f.let(f"xor i32 {up_to if make == 'gt' else below}, -1"), "i32"
 
     return read
 
 
 def _total_shared(f: FunctionLowering) -> tuple[str, str]:
     dynamic, _ = _launch("dynamic_smem_size")(f)
-    return f.v(f"add i32 {f.hidden('dyn')}, {dynamic}"), "i32"
+    return f.let(f"add i32 {f.hidden('dyn')}, {dynamic}"), "i32"
 
 
 def _reserved(distance: int) -> Callable[[FunctionLowering], tuple[str, str]]:

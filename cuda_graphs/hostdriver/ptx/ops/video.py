@@ -17,18 +17,18 @@ def absolute_difference(f: FunctionLowering, op: Op, operands: tuple) -> None:
     result = c if "add" in op else "0"
     for lane in range(lanes):
         x, y = _lane(f, a, first, bits, lane), _lane(f, b, second, bits, lane)
-        value = f.call("i32", "llvm.abs.i32", ("i32", f.v(f"sub i32 {x}, {y}")), ("i1", "false"))
+        value = f.call("llvm.abs.i32", "i32", [("i32", f.let(f"sub i32 {x}, {y}")), ("i1", "false")])
         if "add" in op:
-            result = f.v(f"add i32 {result}, {value}")
+            result = f.let(f"add i32 {result}, {value}")
             continue
         if "sat" in op:
             most = (1 << bits - target.signed) - 1
-            value = f.call("i32", "llvm.umin.i32", ("i32", value), ("i32", str(most)))
-        kept = f.v(f"and i32 {value}, {(1 << bits) - 1}")
-        result = f.v(f"or i32 {result}, {f.v(f'shl i32 {kept}, {lane * bits}')}")
+            value = f.call("llvm.umin.i32", "i32", [("i32", value), ("i32", str(most))])
+        kept = f.let(f"and i32 {value}, {(1 << bits) - 1}")
+        result = f.let(f"or i32 {result}, {f.let(f'shl i32 {kept}, {lane * bits}')}")
     f.put(operands[0], result, target)
 
 
 def _lane(f: FunctionLowering, word: str, kind: Type, bits: int, lane: int) -> str:
-    top = f.v(f"shl i32 {word}, {32 - bits * (lane + 1)}")
-    return f.v(f"{'ashr' if kind.signed else 'lshr'} i32 {top}, {32 - bits}")
+    top = f.let(f"shl i32 {word}, {32 - bits * (lane + 1)}")
+    return f.let(f"{'ashr' if kind.signed else 'lshr'} i32 {top}, {32 - bits}")

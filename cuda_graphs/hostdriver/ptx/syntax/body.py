@@ -8,9 +8,10 @@ the scopes in which the label may be defined, because the definition may follow 
 
 import re
 
+from .cursor import SHIFT
 from .datatypes import TYPES, Type
+from .declarations import LINKAGE, DeclarationParser
 from .lexer import Token
-from .parser import LINKAGE, SHIFT, Parser
 from .syntax import (
     SINK,
     Address,
@@ -32,6 +33,8 @@ _NUMBERED = re.compile(r"(.*?)(\d+)$", re.DOTALL)
 
 
 class Scope:
+    """The names that a block declares."""
+
     def __init__(self, number: int):
         self.number = number
         self.names: dict[str, object] = {}
@@ -49,14 +52,16 @@ class Scope:
 
 
 class BodyParser:
-    def __init__(self, cursor: Parser, function: Function):
+    """The parser of one body. `cursor` is the parser of the text."""
+
+    def __init__(self, cursor: DeclarationParser, function: Function):
         self.cursor = cursor
         self.function = function
         self.body: list = []
         self.scopes = [Scope(0)]
         self.scope_path: tuple[int, ...] = (0,)
         self.count = 0
-        self.place: tuple[int, int] | None = None
+        self.location: tuple[int, int] | None = None
         for variable in function.params + function.returns:
             if variable.space == "reg":
                 function.register_params[variable.name] = Register(variable.name, variable.type)
@@ -116,7 +121,7 @@ class BodyParser:
             cursor.expect(";")
         elif name == ".section":
             cursor.at += 1
-            cursor._section()
+            cursor.section()
         elif name in LINKAGE or name in (".local", ".shared", ".param", ".global", ".const"):
             linkage = ""
             while word := cursor.accept(*LINKAGE):
@@ -130,7 +135,7 @@ class BodyParser:
         cursor = self.cursor
         file, *line = (token.text for token in cursor.tokens[cursor.at + 1 : cursor.at + 3])
         if file.isdecimal() and line and line[0].isdecimal():
-            self.place = (int(file), int(line[0]))
+            self.location = (int(file), int(line[0]))
         cursor.skip_line()
 
     def _registers(self) -> None:
@@ -207,7 +212,7 @@ class BodyParser:
                 cursor.expect(";")
                 break
         return Instruction(
-            token.line, guard, negated, token.text, tuple(operands), self.scope_path, self.place
+            token.line, guard, negated, token.text, tuple(operands), self.scope_path, self.location
         )
 
     def _operand(self) -> object:

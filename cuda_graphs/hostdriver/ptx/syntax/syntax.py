@@ -100,7 +100,7 @@ class Instruction:
     opcode: str
     operands: tuple
     scopes: tuple = (0,)
-    place: tuple[int, int] | None = None  # (file number, line) of the last .loc
+    location: tuple[int, int] | None = None  # (file number, line) of the last .loc
 
     def __str__(self) -> str:
         return self.opcode

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The debug output of the compiler on stderr: CUDA_GRAPHS_DEBUG=1..5.
+"""Debug output on stderr, of the compiler and of the PTX translator: CUDA_GRAPHS_DEBUG=1..5.
 
 1 timing, 2 passes, 3 the IR after each pass, 4 LLVM before and after optimisation, 5 assembly or PTX. A level includes
 all lower ones.
@@ -26,7 +26,7 @@ def level() -> int:
 def show(at: int, title: str, text: object = "") -> None:
     """Print `text` if the level is `at` or higher."""
     if level() >= at:
-        print(f"[compiler] {title}\n{text}".rstrip(), file=sys.stderr)
+        print(f"[cuda_graphs] {title}\n{text}".rstrip(), file=sys.stderr)
 
 
 @contextmanager
@@ -35,4 +35,4 @@ def timed(what: str) -> Iterator[None]:
     start = time.perf_counter()
     yield
     if level() >= TIMING:
-        print(f"[compiler] {what}: {(time.perf_counter() - start) * 1e3:.2f} ms", file=sys.stderr)
+        print(f"[cuda_graphs] {what}: {(time.perf_counter() - start) * 1e3:.2f} ms", file=sys.stderr)

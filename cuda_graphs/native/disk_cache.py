@@ -16,6 +16,7 @@ CUDA_GRAPHS_CACHE=0 turns the cache off. CUDA_GRAPHS_CACHE_DIR sets the folder, 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
 import tempfile
@@ -23,8 +24,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-
-from cuda_graphs.compiler.sha256 import sha256
 
 __all__ = [
     "KINDS",
@@ -48,7 +47,7 @@ KINDS = (
 DEFAULT_MIB = 256
 UNFINISHED = ".unfinished-"
 ABANDONED_S = 3600.0  # age in seconds at which an unfinished file is taken to have no writer
-RESERVED_PART = 64  # 1/RESERVED_PART of the limit is kept free, and written without a scan of the entries
+PARTS = 64  # 1/PARTS of the limit is kept free, and written without a scan of the entries
 
 # (folder, limit) -> bytes that this process may write before it scans the entries.
 _free: dict[tuple[Path, int], int] = {}
@@ -133,7 +132,7 @@ def write(kind: str, name: str, payload: bytes) -> bool:
         except BaseException:
             os.unlink(temporary)
             raise
-        _reserve(folder, len(MAGIC) + DIGEST + len(payload))
+        _trim_if_full(folder, len(MAGIC) + DIGEST + len(payload))
     except OSError as error:
         _warn(f"cannot write to {folder}: {error}")
         return False
@@ -168,12 +167,12 @@ def remove() -> int:
     return len(found)
 
 
-def _reserve(folder: Path, written: int) -> None:
+def _trim_if_full(folder: Path, written: int) -> None:
     """Count `written` bytes, and trim the entries if the free part of the limit is used up."""
     limit = limit_bytes()
     left = _free.get((folder, limit), 0) - written
     if left < 0:
-        left = limit // RESERVED_PART
+        left = limit // PARTS
         trim(folder, limit - left)
     _free[folder, limit] = left
 
@@ -188,7 +187,7 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 def _digest(name: str, payload: bytes) -> bytes:
     """Return the checksum. It covers the name, so that a file under another name is detected."""
-    return sha256(name.encode() + b"\0" + payload).digest()
+    return hashlib.sha256(name.encode() + b"\0" + payload).digest()
 
 
 def _folder() -> Path | None:

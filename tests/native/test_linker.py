@@ -8,9 +8,11 @@ import ctypes
 import random
 import struct
 
+import numpy as np
 import pytest
 
-from cuda_graphs.hostdriver.ptx import linker, native
+from cuda_graphs.native import linker, llvm
+from cuda_graphs.native.loaded_code import LoadedCode
 
 IR = """
 @numbers = internal constant [4 x double] [double 1.5, double 2.5, double 3.5, double 4.5]
@@ -47,13 +49,13 @@ TRIPLE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)(lambda x: 3 * x)
 IMPORTS = {"given": ctypes.cast(TRIPLE, ctypes.c_void_p).value}
 
 pytestmark = pytest.mark.skipif(
-    "x86_64" not in native.host()["triple"], reason="LLVM links the objects of this CPU"
+    "x86_64" not in llvm.requirements()["triple"], reason="LLVM links the objects of this CPU"
 )
 
 
 @pytest.fixture(scope="module")
 def image():
-    return native.compile_ir(IR)
+    return llvm.object_code(IR)
 
 
 def function(code, name, result, *args):
@@ -61,7 +63,7 @@ def function(code, name, result, *args):
 
 
 def test_code_calls_reads_and_writes(image):
-    code = native.Code(image, ["cosine", "count", "number", "ask"], IMPORTS)
+    code = LoadedCode(image, ["cosine", "count", "number", "ask"], IMPORTS)
     assert function(code, "cosine", ctypes.c_double, ctypes.c_double)(0.0) == 1.0
     assert [function(code, "count", ctypes.c_int32)() for _ in range(3)] == [8, 9, 10]
     numbers = function(code, "number", ctypes.c_double, ctypes.c_int64)
@@ -70,7 +72,7 @@ def test_code_calls_reads_and_writes(image):
 
 
 def test_each_linked_object_has_variables_of_its_own(image):
-    one, two = (native.Code(image, ["count"], IMPORTS) for _ in range(2))
+    one, two = (LoadedCode(image, ["count"], IMPORTS) for _ in range(2))
     assert function(one, "count", ctypes.c_int32)() == function(two, "count", ctypes.c_int32)() == 8
 
 
@@ -86,7 +88,7 @@ def protections(address):
 
 
 def test_nothing_can_be_both_written_and_executed(image):
-    code = linker.Linked(image, IMPORTS)
+    code = linker.LinkedObject(image, IMPORTS)
     assert protections(code["count"]) == "r-xp"
     assert protections(code["counter"]) == "rw-p"
     address = code["count"]
@@ -97,14 +99,14 @@ def test_nothing_can_be_both_written_and_executed(image):
 
 def test_symbols_that_an_object_needs_must_be_there(image):
     with pytest.raises(RuntimeError, match="given"):
-        native.Code(image, ["count"])
+        LoadedCode(image, ["count"])
     with pytest.raises(RuntimeError, match="missing"):
-        native.Code(image, ["count", "missing"], IMPORTS)
+        LoadedCode(image, ["count", "missing"], IMPORTS)
 
 
 def test_names_that_the_object_keeps_to_itself_are_not_exported(image):
     with pytest.raises(RuntimeError, match="numbers"):
-        native.Code(image, ["numbers"], IMPORTS)
+        LoadedCode(image, ["numbers"], IMPORTS)
 
 
 def test_other_relocations_are_refused(image):
@@ -117,13 +119,13 @@ def test_other_relocations_are_refused(image):
         for at in range(offset, offset + length, 24) if kind == linker.RELA else ():
             struct.pack_into("<I", changed, at + 8, 2)  # R_X86_64_PC32
     with pytest.raises(RuntimeError, match="relocation type 2"):
-        linker.Linked(bytes(changed), IMPORTS)
+        linker.LinkedObject(bytes(changed), IMPORTS)
 
 
 def test_an_object_that_is_cut_anywhere_is_refused(image):
     for end in range(0, len(image) - 64, 7):
         with pytest.raises(RuntimeError):
-            linker.Linked(image[:end], IMPORTS)
+            linker.LinkedObject(image[:end], IMPORTS)
 
 
 def test_damage_anywhere_in_the_tables_ends_in_code_or_in_an_error(image):
@@ -135,4 +137,43 @@ def test_damage_anywhere_in_the_tables_ends_in_code_or_in_an_error(image):
         for _ in range(4):
             changed[chosen.randrange(table, len(image))] = chosen.randrange(256)
         with contextlib.suppress(RuntimeError):
-            linker.Linked(bytes(changed), IMPORTS).close()
+            linker.LinkedObject(bytes(changed), IMPORTS).close()
+
+
+HALVES = """
+define float @widen(i16 %bits) {
+  %half = bitcast i16 %bits to half
+  %wide = fpext half %half to float
+  ret float %wide
+}
+define i16 @from_float(float %x) {
+  %half = fptrunc float %x to half
+  %bits = bitcast half %half to i16
+  ret i16 %bits
+}
+define i16 @from_double(double %x) {
+  %half = fptrunc double %x to half
+  %bits = bitcast half %half to i16
+  ret i16 %bits
+}
+"""
+
+
+def test_conversions_of_f16_are_linked_for_a_cpu_without_f16c(monkeypatch):
+    monkeypatch.setattr(llvm, "this_cpu", lambda: llvm.cpu_machine("x86-64-v2", "-f16c"))
+    assert "__extendhfsf2" in llvm.assembly(HALVES)
+    code = LoadedCode(llvm.object_code(HALVES), ["widen", "from_float", "from_double"])
+    widen = function(code, "widen", ctypes.c_float, ctypes.c_uint16)
+    narrow = function(code, "from_float", ctypes.c_uint16, ctypes.c_float)
+    narrow_double = function(code, "from_double", ctypes.c_uint16, ctypes.c_double)
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    halves = halves[~np.isnan(halves)]
+    assert [widen(int(each)) for each in halves.view(np.uint16)] == halves.astype(np.float32).tolist()
+    numbers = np.random.default_rng(5).standard_normal(1000) * 10.0 ** np.arange(-8, 12).repeat(50)
+    with np.errstate(over="ignore"):
+        assert [narrow(each) for each in numbers.astype("f")] == [
+            int(each) for each in numbers.astype("f").astype(np.float16).view(np.uint16)
+        ]
+        assert [narrow_double(each) for each in numbers] == [
+            int(each) for each in numbers.astype(np.float16).view(np.uint16)
+        ]

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
-from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.passes.mark_bins import BIN_BYTES
 from cuda_graphs.compiler.passes.privatise_atomics import neutral
+
+from .emitter import Emitter
+from .notation import llvm_type, number
 
 REPAYS = 4  # iterations per bin that pay for its initialisation and final addition
 
@@ -31,8 +32,8 @@ def with_bins(e: Emitter, atomics: tuple[ir.Atomic, ...], iterations: str, run: 
         memory = e.addresses.copy()
         for (array, atomic), count in counts.items():
             t = llvm_type(array.element)
-            e.addresses[array] = e.slot(f"[{room(array)} x {t}], align 64")
-            fill_bins(e, e.addresses[array], f"{t} {untouched(atomic)}", t, count)
+            e.addresses[array] = e.slot(f"[{capacity(array)} x {t}], align 64")
+            fill_bins(e, e.addresses[array], f"{t} {identity(atomic)}", t, count)
         e.private = frozenset(array for array, _ in counts)
         run()
         e.private = frozenset()
@@ -40,7 +41,7 @@ def with_bins(e: Emitter, atomics: tuple[ir.Atomic, ...], iterations: str, run: 
             add_bins(e, atomic, array, e.addresses[array], memory[array], count)
         e.addresses = memory
 
-    either(e, pays(e, counts, iterations), own, run)
+    branch(e, pays(e, counts, iterations), own, run)
 
 
 Counts = dict[tuple[ir.Array, ir.Atomic], str]
@@ -59,29 +60,29 @@ def pays(e: Emitter, counts: Counts, iterations: str) -> str:
     """Emit the condition that all bins fit and that there are enough iterations; return its name."""
     worth = "true"
     for (array, _), count in counts.items():
-        small = e.let(f"icmp ule i64 {count}, {room(array)}")
+        small = e.let(f"icmp ule i64 {count}, {capacity(array)}")
         repaid = e.let(f"icmp ule i64 {e.let(f'mul i64 {count}, {REPAYS}')}, {iterations}")
         worth = e.let(f"and i1 {worth}, {e.let(f'and i1 {small}, {repaid}')}")
     return worth
 
 
-def either(e: Emitter, condition: str, first: Callable[[], None], second: Callable[[], None]) -> None:
+def branch(e: Emitter, condition: str, first: Callable[[], None], second: Callable[[], None]) -> None:
     """Emit a branch: the code of `first` if the condition holds, else the code of `second`."""
     own, shared, after = (e.label(stem) for stem in ("own", "shared", "binned"))
-    e.line(f"br i1 {condition}, label %{own}, label %{shared}")
+    e.jump_if(condition, own, shared)
     for label, body in ((own, first), (shared, second)):
         e.start(label)
         body()
-        e.line(f"br label %{after}")
+        e.jump(after)
     e.start(after)
 
 
-def room(array: ir.Array) -> int:
+def capacity(array: ir.Array) -> int:
     """Return the largest number of bins for an array."""
     return BIN_BYTES // array.element.size
 
 
-def untouched(atomic: ir.Atomic) -> str:
+def identity(atomic: ir.Atomic) -> str:
     """Return the initial value of a bin."""
     return number(neutral(atomic.kind, atomic.type).value, atomic.type)
 
@@ -94,12 +95,12 @@ def elements(e: Emitter, array: ir.Array) -> str:
     return count
 
 
-def fill_bins(e: Emitter, bins: str, nothing: str, t: str, count: str) -> None:
+def fill_bins(e: Emitter, bins: str, initial: str, t: str, count: str) -> None:
     index = ir.LoopIndex("bin")
 
     def body(following: str) -> None:
         at = e.let(f"getelementptr inbounds {t}, ptr {bins}, i64 {e.wide[index]}")
-        e.line(f"store {nothing}, ptr {at}")
+        e.line(f"store {initial}, ptr {at}")
 
     e.counted(index, "0", count, 1, body)
 
@@ -120,10 +121,10 @@ def add_bins(e: Emitter, atomic: ir.Atomic, array: ir.Array, bins: str, memory: 
 def add_bin(e: Emitter, atomic: ir.Atomic, value: str, at: str, following: str) -> None:
     """Emit the addition of a bin to an element, unless the bin still holds its initial value."""
     t, bits = llvm_type(atomic.type), f"i{atomic.type.bits}"
-    nothing = untouched(atomic)
+    initial = identity(atomic)
     now = value if t == bits else e.let(f"bitcast {t} {value} to {bits}")
-    then = nothing if t == bits else e.let(f"bitcast {t} {nothing} to {bits}")
+    then = initial if t == bits else e.let(f"bitcast {t} {initial} to {bits}")
     add = e.label("add")
-    e.line(f"br i1 {e.let(f'icmp eq {bits} {now}, {then}')}, label %{following}, label %{add}")
+    e.jump_if(e.let(f"icmp eq {bits} {now}, {then}"), following, add)
     e.start(add)
-    e.change(atomic, t, at, value)
+    e.emit_atomic(atomic, t, at, value)

@@ -16,27 +16,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH
-from cuda_graphs.compiler.codegen.x86.outer_loop_vectoriser import Lanes
+from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.native.access_sites import JOIN, READ, SHARED, STRONG, WRITE, site_constant
 
-from .emitter import Emitter
-from .resident import Staying
+from .outer_loop_vectoriser import VectorEmitter
 
-__all__ = ["StayingTold", "Told"]
-
-# Bits of cgh_site.flags.
-READ, WRITE, STRONG, SHARED, JOIN = 1, 2, 4, 16, 128
+__all__ = ["InstrumentedEmitter", "InstrumentedResidentTasks"]
 
 AXES = 3  # at most so many indices are reported; loops with more axes report the number of the iteration
 ACCESSES = (ir.Load, ir.Store, ir.Atomic)
 Access = ir.Load | ir.Store | ir.Atomic
 
 
-class Told(Lanes):
+class InstrumentedEmitter(VectorEmitter):
     """Emitter of an instrumented task."""
 
     # The enclosing parallel loop without blocks, the begin of its axes, and their lengths.
-    spread_out: ir.For | None = None
+    parallel_loop: ir.For | None = None
     begins: list[str]
     counts: list[str]
 
@@ -44,47 +42,58 @@ class Told(Lanes):
     def iterations_of(self, loop: ir.For, begins: list[str], counts: list[str]) -> Iterator[None]:
         """Report accesses as those of iterations of a parallel loop, in a `with` block."""
         if not loop.block_dim:
-            self.spread_out, self.begins, self.counts = loop, begins, counts
+            self.parallel_loop, self.begins, self.counts = loop, begins, counts
         yield
-        self.spread_out = None
+        self.parallel_loop = None
 
     def statements(self, statements: list[ir.Statement]) -> None:
         for statement in statements:
             if isinstance(statement, ACCESSES):
-                self.tell(statement)
+                self.report(statement)
             if isinstance(statement, ir.Last):
                 join(self)
             super().statements([statement])
 
-    def tell(self, access: Access) -> None:
+    def report(self, access: Access) -> None:
         """Emit the report of an access that comes next."""
         assert isinstance(access.array, ir.Array)
         address = self.address(access.array, access.index)[1]
-        call(self, address, access.array.element.size, self.site(access), self.who(), self.block_number())
+        call_access(
+            self,
+            address,
+            access.array.element.size,
+            self.site(access),
+            self.thread_indices(),
+            self.block_number(),
+        )
 
     # The thread of an access
 
-    def who(self) -> list[str]:
+    def thread_indices(self) -> list[str]:
         """Return the indices of the iteration, or the number of the thread."""
-        if self.spread_out is None:
-            return ["0" if self.team is None or not self.team.thread else self.short_number(self.team.thread)]
-        if len(self.spread_out.axes) > AXES:
-            return [self.short_number(self.number())]
-        return [self.short_number(self.wide[axis.index]) for axis in self.spread_out.axes]
+        if self.parallel_loop is None:
+            return [
+                "0"
+                if self.schedule is None or not self.schedule.thread
+                else self.short_number(self.schedule.thread)
+            ]
+        if len(self.parallel_loop.axes) > AXES:
+            return [self.short_number(self.iteration_number())]
+        return [self.short_number(self.wide[axis.index]) for axis in self.parallel_loop.axes]
 
     def block_number(self) -> tuple[str, str]:
         """Return the two halves of the iteration's number, or the number of the block and 0."""
-        if self.spread_out is None:
-            first = "%first" if self.team is None or not self.team.block else self.team.block
+        if self.parallel_loop is None:
+            first = "%first" if self.schedule is None or not self.schedule.block else self.schedule.block
             return self.short_number(first), "0"
-        number = self.number()
+        number = self.iteration_number()
         return self.short_number(number), self.short_number(self.let(f"lshr i64 {number}, 32"))
 
-    def number(self) -> str:
+    def iteration_number(self) -> str:
         """Return the number of the iteration, in 64 bits."""
-        assert self.spread_out is not None
+        assert self.parallel_loop is not None
         found = "0"
-        for axis, begin, count in zip(self.spread_out.axes, self.begins, self.counts, strict=True):
+        for axis, begin, count in zip(self.parallel_loop.axes, self.begins, self.counts, strict=True):
             step = self.let(f"sdiv i64 {self.let(f'sub i64 {self.wide[axis.index]}, {begin}')}, {axis.step}")
             found = self.let(f"add i64 {self.let(f'mul i64 {found}, {count}')}, {step}")
         return found
@@ -101,14 +110,19 @@ class Told(Lanes):
         # Iterations of one worker share a stack. If a stack is too small, all of them write the same word.
         if array.path == OVERFLOW_PATH or (array.space is ir.Space.TEMP and array.shape is None):
             flags |= STRONG
-        axes = 0 if self.spread_out is None else len(self.spread_out.axes)
+        axes = 0 if self.parallel_loop is None else len(self.parallel_loop.axes)
         file = "null" if loc is None else self.string(loc.file)
         return site(
-            self, file, self.string(words(access, array)), ir.line_of(loc), flags, axes if axes <= AXES else 1
+            self,
+            file,
+            self.string(description(access, array)),
+            ir.line_of(loc),
+            flags,
+            axes if axes <= AXES else 1,
         )
 
 
-class StayingTold(Staying):
+class InstrumentedResidentTasks(ResidentTasks):
     """Resident tasks, instrumented: each task follows all of the previous one."""
 
     def task(self, task: ir.Task) -> None:
@@ -118,10 +132,12 @@ class StayingTold(Staying):
 
 def join(e: Emitter) -> None:
     """Emit the report that all threads have finished: later accesses come after theirs."""
-    call(e, "null", 0, site(e, "null", "null", 0, JOIN, 0), [], ("0", "0"))
+    call_access(e, "null", 0, site(e, "null", "null", 0, JOIN, 0), [], ("0", "0"))
 
 
-def call(e: Emitter, address: str, size: int, site: str, thread: list[str], block: tuple[str, str]) -> None:
+def call_access(
+    e: Emitter, address: str, size: int, site: str, thread: list[str], block: tuple[str, str]
+) -> None:
     numbers = [*thread, "0", "0"][:3] if thread else ["0"] * 3
     parts = [
         ("ptr", address),
@@ -135,17 +151,16 @@ def call(e: Emitter, address: str, size: int, site: str, thread: list[str], bloc
 FLAGS: dict[type, int] = {ir.Load: READ, ir.Store: WRITE, ir.Atomic: READ | WRITE | STRONG}
 
 
-def site(e: Emitter, file: str, words: str, line: int, flags: int, axes: int) -> str:
+def site(e: Emitter, file: str, description: str, line: int, flags: int, axes: int) -> str:
     """Return the name of a site, and declare it."""
-    numbers = ", ".join(f"i32 {each}" for each in (line, 0, flags, axes))
-    text = f"private constant {{ ptr, ptr, i32, i32, i32, i32 }} {{ ptr {file}, ptr {words}, {numbers} }}"
+    text = site_constant(file, description, line, 0, flags, axes)
     key = f"site {text}"
     if key not in e.declarations:
         e.declare(key, f"@site{len(e.declarations)} = {text}")
     return e.declarations[key].partition(" ")[0]
 
 
-def words(access: Access, array: ir.Array) -> str:
+def description(access: Access, array: ir.Array) -> str:
     """Return the description of an access for reports."""
     what = {ir.Load: "a load", ir.Store: "a store"}.get(
         type(access), f"an atomic {getattr(access, 'kind', '')}"

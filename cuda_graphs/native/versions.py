@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from functools import cache
@@ -11,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cuda_graphs.compiler.sha256 import sha256
+__all__ = ["FOLDER", "interpreter", "llvm_version", "state_of", "tree_hash", "version"]
 
-__all__ = ["interpreter", "llvm_version", "state_of", "tree_hash", "version"]
+# The folder of this package. Its source decides the code of all its users.
+FOLDER = os.path.dirname(__file__)
 
 
 @cache
@@ -59,13 +61,13 @@ def state_of(file: str | os.PathLike[str]) -> str:
     return f"{os.fspath(file)} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
-def tree_hash(folder: str) -> str:
-    """Return the hash of the states of all Python files in a folder, at any depth.
+def tree_hash(*roots: str) -> str:
+    """Return the hash of the states of all Python files in folders, at any depth.
 
     Reading the files would take longer than the rest of a warm start.
     """
-    found = sha256()
-    folders = [folder]
+    found = hashlib.sha256()
+    folders = [*roots]
     for each in folders:
         for entry in sorted(os.scandir(each), key=lambda entry: entry.name):
             if entry.name.endswith(".py"):

@@ -8,7 +8,7 @@ the process, now and then, once enough was mapped between the two.
 
 import struct
 
-from cuda_graphs.hostdriver.ptx import native
+from cuda_graphs.native import llvm
 
 R_X86_64_64 = 1
 
@@ -64,6 +64,6 @@ def relocation_types(image):
 
 
 def test_objects_hold_no_distances_of_32_bits():
-    types = list(relocation_types(native.compile_ir(IR)))
+    types = list(relocation_types(llvm.object_code(IR)))
     assert len(types) > 3
     assert set(types) == {R_X86_64_64}

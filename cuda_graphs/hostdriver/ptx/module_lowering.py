@@ -12,8 +12,13 @@ from dataclasses import asdict, dataclass, field
 
 from cuda_graphs.hostdriver.ptx.abi import HIDDEN_SIGNATURE, METADATA, SERVICES
 from cuda_graphs.hostdriver.ptx.analysis import call_graph, parallel
-from cuda_graphs.hostdriver.ptx.analysis.layout import Layout
 from cuda_graphs.hostdriver.ptx.errors import ImageError, invalid_ptx
+from cuda_graphs.hostdriver.ptx.lowering import entry
+from cuda_graphs.hostdriver.ptx.lowering.function import FunctionLowering, located
+from cuda_graphs.hostdriver.ptx.lowering.instrumentation import NOTHING, Wants
+from cuda_graphs.hostdriver.ptx.lowering.module_context import ModuleContext, quoted
+from cuda_graphs.hostdriver.ptx.lowering.services import TABLE
+from cuda_graphs.hostdriver.ptx.lowering.table import Refused, decode_instruction
 from cuda_graphs.hostdriver.ptx.ops import load_all
 from cuda_graphs.hostdriver.ptx.ops.calls import result_type, scalar_type
 from cuda_graphs.hostdriver.ptx.syntax import limits
@@ -27,14 +32,8 @@ from cuda_graphs.hostdriver.ptx.syntax.syntax import (
     Variable,
 )
 
-from . import entry, prelude
-from .function import FunctionLowering, located
-from .instrumentation import NOTHING, Sites, Wants
-from .table import Refused, check
-
 load_all()
 
-TABLE = "cgh.services"
 DEVICE_ARCHITECTURE = 90  # the host driver's compute capability, 9.0
 
 
@@ -70,98 +69,55 @@ class Lowered:
         return {"kernels": [asdict(kernel) for kernel in self.kernels], "globals": self.globals}
 
 
-def quoted(prefix: str, name: str) -> str:
-    return f'@"{prefix}{name}"'
-
-
 def check_instructions(module: Module) -> None:
     """Checks every instruction against its row, so that the analyses may trust the number of operands."""
     for function in module.functions.values():
         for statement in function.body or ():
             if isinstance(statement, Instruction):
                 try:
-                    check(statement)
+                    decode_instruction(statement)
                 except Refused as refused:
                     raise located(function, statement, str(refused)) from None
 
 
 class ModuleLowering:
+    """Lowers a parsed module."""
+
     def __init__(self, module: Module, wants: Wants = NOTHING):
-        self.module = module
-        self.wants = wants
         check_instructions(module)
-        self.facts = call_graph.gather(module)
-        self.layout = Layout(module, self.facts)
-        self.declarations: dict[str, str] = {}
-        self.prelude = prelude.Prelude(self)
-        self.sites = Sites(self)
-        self.metadata: list[str] = []
-
-    # ---- queries from function lowering ----
-
-    def declare(self, name: str, result: str, args: tuple[str, ...]) -> None:
-        if name.startswith("llvm.") and name not in self.declarations:
-            self.declarations[name] = f"declare {result} @{name}({', '.join(args)})"
-
-    def variable(self, name: str) -> Variable | None:
-        return self.module.variables.get(name)
-
-    def global_name(self, variable: Variable) -> str:
-        if variable.linkage == "extern" and variable.init is None:
-            raise invalid_ptx(f"line {variable.line}: the extern variable `{variable.name}` is not defined")
-        return quoted("g.", variable.name)
-
-    def function(self, name: str) -> Function | None:
-        return self.module.functions.get(self.module.aliases.get(name, name))
-
-    def function_address(self, name: str) -> str | None:
-        function = self.function(name)
-        if function is None or function.body is None:
-            return None
-        found = self.facts[function.name]
-        if function.is_entry:
-            raise invalid_ptx(f"line {function.line}: the address of the kernel `{name}` is not supported")
-        if found.barrier or found.exits:
-            raise invalid_ptx(
-                f"line {function.line}: the address of `{name}` is taken, but it waits at a barrier or exits the "
-                "thread; such functions can only be called by name"
-            )
-        return quoted("f.", function.name)
-
-    def shared_offset(self, lowering: FunctionLowering, variable: Variable) -> int | None:
-        return self.layout.offset(lowering.kernel, variable)
-
-    # ---- lowering ----
+        self.context = ModuleContext(module, wants)
 
     def lower(self) -> Lowered:
         lowered = Lowered("")
-        limits.check_variables([v for v in self.module.variables.values() if _has_memory(v)])
-        parts = [self._variable(variable) for variable in self.module.variables.values()]
+        limits.check_variables([v for v in self.context.module.variables.values() if _has_memory(v)])
+        parts = [self._variable(variable) for variable in self.context.module.variables.values()]
         lowered.globals = [
             (name, f"g.{variable.name}", variable.bytes)
-            for name, variable in self.module.variables.items()
+            for name, variable in self.context.module.variables.items()
             if _has_memory(variable)
         ]
-        for function in self.module.functions.values():
+        for function in self.context.module.functions.values():
             if function.body is None:
                 continue
             if function.is_entry:
                 info, text = self._kernel(function)
                 lowered.kernels.append(info)
                 parts.append(text)
-            elif not (self.facts[function.name].barrier or self.facts[function.name].exits):
+            elif not (
+                self.context.call_graph[function.name].barrier or self.context.call_graph[function.name].exits
+            ):
                 parts.append(self._function(function))
-        parts += [self.prelude.text(), self.sites.text()]
+        parts += [self.context.prelude.text(), self.context.sites.text()]
         table = f"@{TABLE} = global [{len(SERVICES)} x ptr] zeroinitializer"
         lowered.ir = "\n".join([table, *parts, *self._footer()])
         return lowered
 
     def _footer(self) -> list[str]:
-        return [*self.declarations.values(), *METADATA, *self.metadata, ""]
+        return [*self.context.declarations.values(), *METADATA, *self.context.metadata, ""]
 
     def _function(self, function: Function) -> str:
         """Lowers a device function. It takes the hidden arguments, scalars as integers, and arrays by address."""
-        lowering = FunctionLowering(self, function)
+        lowering = FunctionLowering(self.context, function)
         args = [HIDDEN_SIGNATURE]
         for number, variable in enumerate(function.params):
             kind = scalar_type(variable)
@@ -175,32 +131,35 @@ class ModuleLowering:
             args.append("ptr %result")
             lowering.frame.objects[function.returns[0]] = "%result"
         lowering.lower_body("return")
-        lowering.place("return")
+        lowering.start("return")
         if result == "void":
-            lowering.do("ret void")
+            lowering.line("ret void")
         else:
-            lowering.do(f"ret {result} {lowering.result_value(function.returns[0], result)}")
+            lowering.line(f"ret {result} {lowering.result_value(function.returns[0], result)}")
         name = quoted("f.", function.name)
         return (
             f"define internal {result} {name}({', '.join(args)}) nounwind {{\nentry:\n{lowering.text()}\n}}\n"
         )
 
     def _kernel(self, function: Function) -> tuple[KernelInfo, str]:
-        resumable = self.facts[function.name].barrier
+        resumable = self.context.call_graph[function.name].barrier
         params, param_bytes = entry.param_offsets(function)
-        gated = self.facts[function.name].warp
-        lowering = FunctionLowering(self, function, resumable=resumable, gated=gated)
+        divergent = self.context.call_graph[function.name].divergent
+        lowering = FunctionLowering(self.context, function, resumable=resumable, divergent=divergent)
         no_local = not any(
-            self.facts[name].has_local for name in call_graph.reachable(self.facts, function.name)
+            self.context.call_graph[name].has_local
+            for name in call_graph.reachable(self.context.call_graph, function.name)
         )
-        watched = resumable or self.wants.accesses
+        watched = resumable or self.context.wants.accesses
         lowering.parallel = not watched and parallel.loads_precede_stores(function, lowering.frame.pointers)
         lowering.parallel_generic = lowering.parallel and no_local
         build = entry.resumable_kernel if resumable else entry.plain_kernel
         text = build(lowering, function, params, param_bytes)
-        shared = self.layout.static_bytes(function)
+        shared = self.context.layout.static_bytes(function)
         local = sum(v.bytes for v in function.variables if v.space == "local")
-        limits.check_kernel(function, shared - self.layout.reserved_bytes(function), local, param_bytes)
+        limits.check_kernel(
+            function, shared - self.context.layout.reserved_bytes(function), local, param_bytes
+        )
         info = KernelInfo(
             name=function.name,
             symbol=f"k.{function.name}",
@@ -208,16 +167,16 @@ class ModuleLowering:
             param_bytes=param_bytes,
             static_shared_bytes=shared,
             local_bytes=local,
-            const_bytes=sum(v.bytes for v in self.module.variables.values() if v.space == "const"),
+            const_bytes=sum(v.bytes for v in self.context.module.variables.values() if v.space == "const"),
             registers=_registers(function),
             max_threads_per_block=_max_threads(function),
             required_block=_extents(function, "reqntid"),
             uses_barrier=int(resumable),
-            uses_cluster=int(self.facts[function.name].cluster),
+            uses_cluster=int(self.context.call_graph[function.name].cluster),
             required_cluster=_extents(function, "reqnctapercluster"),
-            ptx_version=architecture(self.module),
+            ptx_version=architecture(self.context.module),
             binary_version=DEVICE_ARCHITECTURE,
-            tells_accesses=int(self.wants.accesses),
+            tells_accesses=int(self.context.wants.accesses),
         )
         return info, text
 
@@ -251,10 +210,14 @@ class ModuleLowering:
     def _address_constant(self, variable: Variable, symbol: Symbol) -> str:
         if variable.type.total_bits != 64:
             raise invalid_ptx(f"line {variable.line}: the address in `{variable.name}` needs 64 bits")
-        target = self.variable(symbol.name)
+        target = self.context.variable(symbol.name)
         if target is not None and target.space == "shared":
             raise invalid_ptx(f"line {variable.line}: `{symbol.name}` is shared and has no constant address")
-        name = self.global_name(target) if target is not None else self.function_address(symbol.name)
+        name = (
+            self.context.global_name(target)
+            if target is not None
+            else self.context.function_address(symbol.name)
+        )
         if name is None:
             raise invalid_ptx(f"line {variable.line}: `{symbol.name}` is not declared")
         return f"ptrtoint (ptr getelementptr (i8, ptr {name}, i64 {symbol.offset}) to i64)"

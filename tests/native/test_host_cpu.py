@@ -8,8 +8,7 @@ import threading
 
 import pytest
 
-from cuda_graphs.compiler import machine
-from cuda_graphs.compiler.codegen.x86 import host_cpu
+from cuda_graphs.native import host_cpu, llvm
 
 LINE = (
     "processor\t: {n}\nvendor_id\t: Acme\nmodel\t\t: 17\ncpu MHz\t\t: {mhz}\nflags\t\t: fpu {flag}\n"
@@ -50,14 +49,14 @@ def test_only_the_first_core_is_read(cpu, monkeypatch):
 
 @pytest.mark.parametrize("text", ["", "nothing that is known\t: 1\n\n"])
 def test_llvm_names_the_cpu_where_the_system_does_not(cpu, text):
-    assert cpu(text) == str(machine.cpu())
+    assert cpu(text) == str(llvm.requirements())
 
 
 def test_llvm_names_the_cpu_where_the_file_is_missing(monkeypatch):
     monkeypatch.setattr(host_cpu, "FILE", "/nowhere")
     host_cpu.identity.cache_clear()
     try:
-        assert host_cpu.identity() == str(machine.cpu())
+        assert host_cpu.identity() == str(llvm.requirements())
     finally:
         host_cpu.identity.cache_clear()
 
@@ -74,9 +73,9 @@ def test_an_image_is_known_again_by_all_that_it_says_of_its_cpu():
 
 MAPS = """
 import sys, threading
-from cuda_graphs.compiler import machine
+from cuda_graphs.native import llvm
 before = set(threading.enumerate())
-machine.map_llvm()
+llvm.preload()
 for thread in set(threading.enumerate()) - before:
     thread.join()
 mapped = "libllvmlite" in open("/proc/self/maps").read()
@@ -93,8 +92,8 @@ def test_llvm_is_mapped_without_llvmlite_which_finds_it_later(run_child):
 
 
 def test_llvm_that_is_loaded_is_not_mapped_again():
-    machine._binding()
-    machine.map_llvm.cache_clear()
+    llvm.binding()
+    llvm.preload.cache_clear()
     before = threading.active_count()
-    machine.map_llvm()
+    llvm.preload()
     assert threading.active_count() == before

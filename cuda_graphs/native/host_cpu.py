@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from functools import cache
-
-from cuda_graphs.compiler.sha256 import sha256
 
 __all__ = ["identity", "made_here"]
 
@@ -23,24 +22,24 @@ LINES = (
 def identity() -> str:
     """Return a text that CPUs share only if they run the same code. Without /proc/cpuinfo it is LLVM's description."""
     try:
-        text = first_of_them(FILE)
+        text = _lines_of_first_core(FILE)
     except OSError:
         text = ""
     lines = dict(line.partition("\t")[::2] for line in text.splitlines())
     found = [f"{name} {lines[name].strip(': ' + chr(9))}" for name in LINES if name in lines]
     if found:
         return f"{os.uname().machine}, {', '.join(found)}"
-    from cuda_graphs.compiler import machine
+    from . import llvm
 
-    return str(machine.cpu())
+    return str(llvm.requirements())
 
 
 def made_here(triple: str, features: list[str]) -> str:
     """Return the mark of an image for a triple and features of this CPU, by which this CPU recognises it."""
-    return sha256("\n".join((identity(), triple, *features)).encode()).hexdigest()
+    return hashlib.sha256("\n".join((identity(), triple, *features)).encode()).hexdigest()
 
 
-def first_of_them(file: str) -> str:
+def _lines_of_first_core(file: str) -> str:
     """Return the lines about the first core, without reading those about hundreds of others."""
     text = b""
     handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)

@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs LLVM: optimises LLVM IR and emits an object file for this CPU, or PTX.
+
+This is the only module that runs LLVM's passes and code generators. LLVM is loaded on the first use. One lock covers
+it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+import sys
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import trace
+
+if TYPE_CHECKING:
+    from llvmlite.binding import ModuleRef, TargetMachine
+
+__all__ = ["CODE_MODEL", "LOCK", "InvalidIR", "assembly", "object_code", "preload", "ptx", "requirements"]
+
+LOCK = threading.RLock()
+# A linker may place code and constants of one object more than 2 GiB apart. 32-bit distances between them (the small
+# code model; with position independence also in jump tables) then end the process in an assertion.
+CODE_MODEL = {"reloc": "static", "codemodel": "large"}
+
+
+class InvalidIR(Exception):
+    """LLVM does not accept a text as a module. The text of the exception is LLVM's reason."""
+
+
+@cache
+def preload() -> None:
+    """Map LLVM's library, of some 180 MB, in a thread of its own while other code runs.
+
+    The thread does not hold the interpreter lock in the call of C. Its result is not needed: llvmlite loads the library
+    again on import.
+    """
+    found = None if "llvmlite" in sys.modules else importlib.util.find_spec("llvmlite")
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        for library in Path(folder, "binding").glob("libllvmlite.*"):
+            threading.Thread(target=_map, args=(os.fsencode(library),), daemon=True).start()
+
+
+def _map(library: bytes) -> None:
+    ctypes.CDLL(None).dlopen(library, os.RTLD_NOW)
+
+
+@cache
+def binding() -> Any:
+    """Return llvmlite's interface to LLVM, ready for use."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm
+
+
+@cache
+def requirements() -> dict[str, Any]:
+    """Return the requirements of object code on a CPU: {"triple", "features"}."""
+    features = sorted(name for name, has in binding().get_host_cpu_features().items() if has)
+    return {"triple": binding().get_process_triple(), "features": features}
+
+
+def cpu_machine(name: str, features: str) -> TargetMachine:
+    """Return the code generator for a CPU of this machine's architecture."""
+    target = binding().Target.from_triple(binding().get_process_triple())
+    return target.create_target_machine(cpu=name, features=features, opt=3, **CODE_MODEL)
+
+
+@cache
+def this_cpu() -> TargetMachine:
+    """Return the code generator for the CPU of this process."""
+    return cpu_machine(binding().get_host_cpu_name(), binding().get_host_cpu_features().flatten())
+
+
+@cache
+def gpu_machine(arch: str, version: int) -> TargetMachine:
+    target = binding().Target.from_triple("nvptx64-nvidia-cuda")
+    return target.create_target_machine(cpu=arch, features=f"+ptx{version}", opt=3)
+
+
+def object_code(text: str, rewrite: Callable[[str], str] | None = None) -> bytes:
+    """Return an object file for the CPU of this process.
+
+    `rewrite` changes the text of the optimised module. Functions that it adds as alwaysinline are inlined.
+    """
+    with LOCK:
+        module = _optimised(text, this_cpu(), rewrite=rewrite)
+        if trace.level() >= trace.ASSEMBLY:
+            trace.show(trace.ASSEMBLY, "assembly", this_cpu().emit_assembly(module))
+        with trace.timed("LLVM code generation"):
+            return this_cpu().emit_object(module)
+
+
+def assembly(text: str, rewrite: Callable[[str], str] | None = None) -> str:
+    """Return the assembly of the object file from `object_code`."""
+    with LOCK:
+        return this_cpu().emit_assembly(_optimised(text, this_cpu(), rewrite=rewrite))
+
+
+def ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
+    """Return PTX for `arch` ("sm_90") in an ISA version (83: 8.3). `libdevice` is the path of the math library."""
+    with LOCK:
+        machine = gpu_machine(arch, version)
+        module = _optimised(text, machine, library=libdevice if "@__nv_" in text else None)
+        with trace.timed("LLVM code generation"):
+            found = machine.emit_assembly(module)
+        trace.show(trace.ASSEMBLY, "PTX", found)
+        return found
+
+
+def _optimised(
+    text: str,
+    machine: TargetMachine,
+    *,
+    library: str | None = None,
+    rewrite: Callable[[str], str] | None = None,
+) -> ModuleRef:
+    """Return the module, optimised at O3 with vectorisation.
+
+    Contraction and fast-math are allowed where the flags of instructions allow them.
+    """
+    trace.show(trace.LLVM, "LLVM before optimisation", text)
+    module = _parsed(text, machine)
+    if library is not None:
+        _link(module, library)
+    with trace.timed("LLVM optimise"):
+        passes = _pass_builder(machine)
+        passes.getModulePassManager().run(module, passes)
+        if rewrite is not None:
+            module = _rewritten(module, machine, rewrite)
+    trace.show(trace.LLVM, "LLVM after optimisation", module)
+    return module
+
+
+def _parsed(text: str, machine: TargetMachine) -> ModuleRef:
+    with trace.timed("LLVM parse"):
+        try:
+            module = binding().parse_assembly(text, binding().create_context())
+            module.triple = machine.triple
+            module.data_layout = str(machine.target_data)
+            module.verify()
+        except RuntimeError as error:
+            raise InvalidIR(str(error)) from None
+    return module
+
+
+def _pass_builder(machine: TargetMachine) -> Any:
+    options = binding().create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    options.loop_interleaving = options.loop_unrolling = True
+    return binding().create_pass_builder(machine, options)
+
+
+def _rewritten(module: ModuleRef, machine: TargetMachine, rewrite: Callable[[str], str]) -> ModuleRef:
+    before = str(module)
+    after = rewrite(before)
+    if after == before:
+        return module
+    module = _parsed(after, machine)
+    inliner = binding().create_new_module_pass_manager()
+    inliner.add_always_inliner_pass()
+    inliner.run(module, _pass_builder(machine))
+    return module
+
+
+def _link(module: ModuleRef, library: str) -> None:
+    """Link a library into the module. Its functions become internal, so that unused ones are dropped."""
+    own = {function.name for function in module.functions if not function.is_declaration}
+    other = binding().parse_bitcode(Path(library).read_bytes(), module._context)
+    other.triple, other.data_layout = module.triple, module.data_layout
+    module.link_in(other)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in own:
+            function.linkage = "internal"
