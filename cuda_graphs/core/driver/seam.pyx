@@ -149,13 +149,13 @@ cdef extern from "core/handles/leak_report.hpp" namespace "cg":
     void report_leaks_to(void (*report)(CUresult status, const char* call) noexcept) noexcept
 
 
-cdef void warn_of_leak(CUresult status, const char* call) noexcept:
+cdef void report_leak(CUresult status, const char* call) noexcept:
     """Warn of a lost resource. If a filter turns the warning into an error, Python passes that to
     sys.unraisablehook."""
     warn_of_leak(<int>status, call.decode())
 
 
-report_leaks_to(warn_of_leak)
+report_leaks_to(report_leak)
 
 
 # The image loader of the host driver. llvmlite is imported when the first module is loaded, not earlier.
