@@ -57,7 +57,10 @@ void bury(NodeRecord& record) noexcept {
     record.raw = nullptr;
     record.owners = {};
     ++record.deaths;
-    if (record.facts) record.facts->parameters.reset();
+    if (record.facts) {
+        record.facts->parameters.reset();
+        record.facts->loaded.reset();
+    }
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda_graphs.graph.nodes.node_kinds import (
@@ -28,7 +28,6 @@ from cuda_graphs.graph.nodes.node_kinds import (
     MemcpyNode,
     MemsetNode,
 )
-from cuda_graphs.graph.operands.copy_shape import Shape
 from cuda_graphs.graph.operands.spans import Span
 
 from .liveness import Lives, lives_of
@@ -120,19 +119,18 @@ Uses = Iterator[tuple[Span, bool, str, str]]
 
 
 def memset_uses(node: MemsetNode) -> Uses:
-    v = node._read() | node._operand_parameters()
-    if v["height"]:
-        span = Span.of(v["dptr"], v["width"] * v["element_size"], (v["height"], v["pitch"]))
-        yield span._replace(start=v.get("dst", span.start)), True, "fills", "memory"
+    if node.height:
+        span = Span.of(node.dptr, node.width * node.element_size, (node.height, node.pitch))
+        yield span._replace(start=node._operand_parameters().get("dst", span.start)), True, "fills", "memory"
 
 
 def memcpy_uses(node: MemcpyNode) -> Uses:
-    v = node._read() | node._operand_parameters()
-    shape: Shape = v["shape"]
+    shape, parameters = node._shape, node._operand_parameters()
     to, source = shape.layout(shape.dst), shape.layout(shape.src)
     if shape.size:
-        yield Span.of(0, to.run, *to.axes)._replace(start=v["dst"]), True, "copies to", "memory"
-        yield Span.of(0, source.run, *source.axes)._replace(start=v["src"]), False, "copies from", "memory"
+        dst, src = parameters.get("dst", node.dst), parameters.get("src", node.src)
+        yield Span.of(0, to.run, *to.axes)._replace(start=dst), True, "copies to", "memory"
+        yield Span.of(0, source.run, *source.axes)._replace(start=src), False, "copies from", "memory"
 
 
 def kernel_uses(node: KernelNode) -> Uses:
@@ -171,7 +169,7 @@ class Scope:
 
     def __init__(self, graph: Definition) -> None:
         self.graph = graph
-        self.nodes = sorted(graph.nodes(), key=attrgetter("handle"))  # makes reports reproducible
+        self.nodes = sorted(graph.nodes(), key=methodcaller("_raw"))  # makes reports reproducible
         self.inner: dict[GraphNode, list[Scope]] = {}
 
     @classmethod

@@ -14,9 +14,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from cuda_graphs.objects.code.launch_config import LaunchConfig
+from cuda_graphs.graph.nodes.node_kinds import (
+    AllocNode,
+    ConditionalNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    HostCallbackNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+)
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
@@ -170,28 +181,41 @@ def describe_node(partner: GraphNode | None, node: GraphNode) -> str:
 
 def changed_fields(partner: GraphNode, node: GraphNode) -> Iterator[tuple[str, Any, Any]]:
     """Yield name, old value and new value of each property that has changed."""
-    before, after = flat(partner), flat(node)
+    before, after = compared_properties(partner), compared_properties(node)
     for name, was, now in ((name, before.get(name), after[name]) for name in after):
         if was != now:
             yield name, show(name, was), show(name, now)
 
 
-def flat(node: GraphNode) -> dict[str, Any]:
-    """Return the properties of a node, with the fields of a LaunchConfig as single entries."""
-    values = dict(node._read())
-    config = values.pop("config", None)
-    if isinstance(config, LaunchConfig):
-        names = ("grid", "cluster", "block", "shmem_size", "is_cooperative")
-        values |= {name: getattr(config, name) for name in names}
-    shape = values.pop("shape", None)
-    if shape is not None:
-        extents = {"width": shape.width, "height": shape.height, "depth": shape.depth}
-        values |= extents | {"dst_pitch": shape.dst.pitch, "src_pitch": shape.src.pitch}
-    values.pop("child_graph", None)
-    if "branches" in values:
-        values["branches"] = len(values["branches"])
-        values.pop("condition", None)  # conditions differ between any two definitions
-    return values
+# Class -> properties that are compared. Conditions are not: they differ between any two definitions.
+PROPERTIES: dict[type, tuple[str, ...]] = {
+    KernelNode: ("grid", "block", "shmem_size", "kernel", "config.cluster", "config.is_cooperative"),
+    AllocNode: ("dptr", "bytesize", "device_id", "memory_type", "peer_access"),
+    FreeNode: ("dptr",),
+    MemsetNode: ("dptr", "value", "element_size", "width", "height", "pitch"),
+    MemcpyNode: (
+        "dst",
+        "src",
+        "_dst_side",
+        "_src_side",
+        "width",
+        "height",
+        "depth",
+        "dst_pitch",
+        "src_pitch",
+    ),
+    HostCallbackNode: ("callback_fn", "_function"),
+    EventRecordNode: ("event",),
+    EventWaitNode: ("event",),
+}
+
+
+def compared_properties(node: GraphNode) -> dict[str, Any]:
+    """Return name -> value of the properties of a node that an executable takes over or must share."""
+    if isinstance(node, ConditionalNode):
+        return {"cond_type": node.cond_type, "branches": len(node.branches)}
+    paths = PROPERTIES.get(type(node), ())
+    return {path.rpartition(".")[2].lstrip("_"): attrgetter(path)(node) for path in paths}
 
 
 def show(name: str, value: Any) -> str:

@@ -41,7 +41,7 @@ cdef Place wrap_node(const NodeHandle& any, NodeRecord* record)
 cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw)
 
 # Returns the driver's graph for use by other code, which may copy it: the graph then keeps the objects of its nodes
-# alive. Returns null once the graph is destroyed.
+# alive, and its nodes no longer keep what the driver reported. Returns null once the graph is destroyed.
 cdef CUgraph hand_out(GraphBox* graph) except? NULL
 
 # Returns `child` as a GraphDef. Raises TypeError for other objects.

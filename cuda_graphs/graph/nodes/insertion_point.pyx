@@ -43,6 +43,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     create_graph_memory,
     find_kind,
     make_node,
+    note_handed_out,
     place_after,
     point_to,
     share_owners,
@@ -139,6 +140,7 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL:
     cdef CUresult status
     if graph.raw == NULL:
         return NULL
+    note_handed_out(graph[0])
     status = share_owners(graph[0])
     if status:
         check_attempt(status, "attach the owners of a graph's nodes to the driver's graph")

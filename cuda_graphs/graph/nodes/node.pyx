@@ -4,10 +4,10 @@
 
 import re
 
-from cpython.object cimport PyObject
+from cython.operator cimport dereference
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
-from libcpp.memory cimport unique_ptr
+from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_INVALID_VALUE,
@@ -17,7 +17,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUresult,
 )
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
-from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs.core.graphs.graph_handles cimport (
     Direction,
     Edges,
@@ -31,6 +31,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     add_edges,
     destroy_node,
     holds,
+    is_handed_out,
     list_edges_of,
     load_node,
     note_memset_change,
@@ -38,7 +39,6 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     remove_edges,
     set_node,
 )
-from cuda_graphs.core.resources.handles cimport hold_python
 from cuda_graphs.objects.source cimport text_of
 from .labels cimport given_name, place_in_holder, set_name
 from cuda_graphs.graph.operands.operands cimport accept_edge
@@ -53,7 +53,6 @@ from .node_type import GraphNodeType
 
 CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 LEVELS_NAMED = 8  # number of graphs around a node that a message names
-OWNERS = ("kernel", "event", "callback_fn", "child_graph", "branches")
 
 
 cdef class GraphNode(Place):
@@ -62,6 +61,9 @@ cdef class GraphNode(Place):
     A node has at most one Python object at a time, so all methods return the same object for it. A node keeps its
     definition, and all definitions around it, alive. Properties show the current state of the driver. Properties of a
     destroyed node keep their last values, except objects that the node released: these raise RuntimeError.
+
+    The driver is asked for the parameters of a node once, and again after `update`. Once the `handle` of a node or graph
+    of the definition was read, other code may change nodes, and every property asks the driver.
     """
 
     @property
@@ -151,19 +153,14 @@ cdef class GraphNode(Place):
         cdef CUresult status
         if record.raw == NULL:
             return
-        values, name = self._read(), self._own_name()
+        cdef shared_ptr[NodeSpec] last = self._parameters()
+        name = self._own_name()
         status = destroy_node(record[0])
         if status:
             check_attempt(status, f"destroy {self._identify(True)}")
-        # Objects that own resources are released now, so the last values do not hold them.
-        for owner in OWNERS:
-            values.pop(owner, None)
-        values["name"] = name
-        record.make_facts().values = hold_python(<PyObject*>values)
-
-    def _read(self):
-        """Read the properties of the node's kind from the driver. Returns name -> value."""
-        return {}
+        record.make_facts().loaded = last
+        if name is not None:
+            set_name(record, name)
 
     def _function_name(self):
         """Return the name of the function that the node runs, or None."""
@@ -181,9 +178,7 @@ cdef class GraphNode(Place):
         """Return the given name or the function name of the node, or None."""
         cdef NodeRecord* record = self._record()
         name = given_name(record)
-        if name is None:
-            return self._function_name() if record.is_alive() else self._last_values().get("name")
-        return name
+        return self._function_name() if name is None and record.is_alive() else name
 
     def _identify(self, bint with_handle=False):
         """Return the name of the node in messages: class, name, source line, and the nodes around it."""
@@ -222,6 +217,28 @@ cdef class GraphNode(Place):
             words += f" ({', '.join(facts)})"
         return words
 
+    cdef shared_ptr[NodeSpec] _parameters(self) except *:
+        cdef NodeRecord* record = self._record()
+        cdef shared_ptr[NodeSpec] loaded
+        self._check_known()
+        if record.facts:
+            loaded = record.facts.get().loaded
+        if record.raw == NULL:
+            return loaded
+        ensure_driver()  # raises in a forked child process
+        if loaded and not is_handed_out(record.graph[0]):
+            return loaded
+        loaded = make_shared[NodeSpec]()
+        self._load(dereference(loaded))
+        record.make_facts().loaded = loaded
+        return loaded
+
+    cdef int _check_known(self) except -1:
+        cdef NodeRecord* record = self._record()
+        if record.raw == NULL and not (record.facts and record.facts.get().loaded):
+            self._open()  # raises
+        return 0
+
     cdef NodeRecord* _load(self, NodeSpec& spec) except NULL:
         cdef NodeRecord* record = self._record()
         cdef CUresult status
@@ -254,6 +271,8 @@ cdef class GraphNode(Place):
             parameters = prepare_uses(graph, spec)
         if not keeps:
             slot = self._attach(spec.owners) if spec.owners else OwnerSlot()
+        if record.facts:
+            record.facts.get().loaded.reset()
         with nogil:
             status = set_node(record.raw, spec)
         if status:
@@ -267,19 +286,6 @@ cdef class GraphNode(Place):
         if parameters or record.facts:
             record.make_facts().parameters.swap(parameters)
         return 0
-
-    cdef object _value(self, str name):
-        cdef NodeRecord* record = self._record()
-        if record.raw != NULL:
-            return self._read()[name]
-        values = self._last_values()
-        if name not in values:
-            self._open()  # raises: the node or its graph has been destroyed
-        return values[name]
-
-    cdef dict _last_values(self):
-        cdef NodeRecord* record = self._record()
-        return <object><PyObject*>record.facts.get().values.get() if record.facts and record.facts.get().values else {}
 
     # Methods that AdjacencySet calls.
 
