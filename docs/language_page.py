@@ -23,8 +23,10 @@ import numpy as np
 
 import cuda_graphs as cg
 from cuda_graphs.compiler import errors
-from cuda_graphs.compiler.frontend import functions, translate
-from cuda_graphs.compiler.frontend.expressions import calls, expressions, linear
+from cuda_graphs.compiler.frontend import syntax, translate
+from cuda_graphs.compiler.frontend.calls import calls
+from cuda_graphs.compiler.frontend.expressions import linear
+from cuda_graphs.compiler.frontend.frame import frame
 from cuda_graphs.compiler.frontend.statements import statements
 from cuda_graphs.compiler.ir import collectives, ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
@@ -285,8 +287,8 @@ def types() -> Iterator[str]:
 
 def constructs() -> Iterator[str]:
     for title, table, known in (
-        ("Statements", statements.STATEMENTS, rows.STATEMENTS),
-        ("Expressions", expressions.EXPRESSIONS, rows.EXPRESSIONS),
+        ("Statements", syntax.STATEMENTS, rows.STATEMENTS),
+        ("Expressions", syntax.EXPRESSIONS, rows.EXPRESSIONS),
     ):
         yield from (f"## {title}", "", "| | Example | |", "|---|---|---|")
         yield from (f"| {kind.__name__} | {code(known[kind][0])} | {known[kind][1]} |" for kind in table)
@@ -309,7 +311,7 @@ def constructs() -> Iterator[str]:
         ", ".join(f"`{SYMBOLS[name]}=`" for name in OPERATORS if (name in statements.ATOMIC) == wanted)
         for wanted in (True, False)
     )
-    rest = ", ".join(name for key, name in functions.NAMES.items() if key not in functions.REMEDIES)
+    rest = ", ".join(name for key, name in frame.NAMES.items() if key not in frame.REMEDIES)
     yield from (
         "",
         "### Augmented assignment",
@@ -323,7 +325,7 @@ def constructs() -> Iterator[str]:
         "| | Instead |",
         "|---|---|",
     )
-    instead = {functions.NAMES[key]: remedy for key, remedy in functions.REMEDIES.items()}
+    instead = {frame.NAMES[key]: remedy for key, remedy in frame.REMEDIES.items()}
     yield from (f"| {name} | {remedy} |" for name, remedy in instead.items())
     yield from ("", f"Further constructs: {rest}.".replace("*", "`*`"), "")
 

@@ -179,7 +179,7 @@ class Artifact:
     why       the reason against resident tasks, if those were requested
     results   the values that the kernel returns, in order
     checkpoints  (label, its name in the source) of each, in order; a name may be missing (None)
-    captured  {function: {name: value}} of globals and closure variables that were compiled in as constants
+    free_values  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      the LLVM IR before optimisation
     apart     pairs of arrays that must not share memory in a call, since sections run at the same time
     gradient  the description of a gradient, if this kernel computes one
@@ -194,7 +194,7 @@ class Artifact:
     plan: Plan
     temps: tuple[tuple[str, int], ...]
     results: tuple[Result, ...]
-    captured: Mapping[Callable[..., Any], Mapping[str, Any]]
+    free_values: Mapping[Callable[..., Any], Mapping[str, Any]]
     llvm: str = field(repr=False)
     claims: tuple[Any, ...] = ()
     lowering: str | None = None

@@ -17,7 +17,7 @@ from typing import Any
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.frontend.captured import Captured
+from cuda_graphs.compiler.frontend.free_values import FreeValues
 from cuda_graphs.compiler.ir import ir, printer
 from cuda_graphs.compiler.ir.checker import check
 from cuda_graphs.compiler.language.annotations import Spec
@@ -108,8 +108,8 @@ def lower(
     chain: str | None = None,
     mode: str | None = None,
     checkpoints: bool = False,
-) -> tuple[ir.Program, Captured]:
-    """Return the function as tasks, and the captured names that it depends on: {function: {name: value}}.
+) -> tuple[ir.Program, FreeValues]:
+    """Return the function as tasks, and the free values that it depends on: {function: {name: value}}.
 
     `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is for graph kernels. With `chain`, consecutive
     tasks become one launch: "all" tasks, or only "light" ones. `mode`, one of MODES, is for gradients. `checkpoints` is
@@ -117,7 +117,7 @@ def lower(
     (checker.py).
     """
     with trace.timed("frontend"):
-        kernel, captured = translate(function, dict(signature), graph, checkpoints)
+        kernel, free_values = translate(function, dict(signature), graph, checkpoints)
     show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, check_ir)
     found: Any = kernel
     if mode is not None:
@@ -143,7 +143,7 @@ def lower(
     if graph == "resident" or chain:
         found = make_resident(found, graph == "resident", chain)
         show("make_resident", "tasks become one launch, whose threads stay", found, check_ir)
-    return found, captured
+    return found, free_values
 
 
 def show(step: str, why: str, found: ir.Kernel | ir.Program, check_ir: bool) -> None:
@@ -185,13 +185,13 @@ def compile_kernel(
     """
     machine.map_llvm()
     options = {"debug": debug, "check_ir": check_ir, "mode": mode, "checkpoints": checkpoints}
-    graph, why, (program, captured) = chosen(function, signature, graph, chain, options)
+    graph, why, (program, free_values) = chosen(function, signature, graph, chain, options)
     claims: tuple[Claim, ...] = ()
     if reports:
         program, claims = report_asserts(program)
         show("report_asserts", "a failed assertion is recorded for the caller", program, check_ir)
     return replace(
-        generate(program, target, captured),
+        generate(program, target, free_values),
         claims=claims,
         lowering=became(program.plan, graph),
         why=why,
@@ -241,7 +241,7 @@ def chosen(
     graph: str | None,
     chain: str | None,
     options: Mapping[str, Any],
-) -> tuple[str | None, str, tuple[ir.Program, Captured]]:
+) -> tuple[str | None, str, tuple[ir.Program, FreeValues]]:
     """Return the lowering, the reason why it is not the first choice, and the result of `lower`."""
     if graph not in CHOICES:
         return graph, "", lower(function, signature, graph=graph, chain=chain, **options)
@@ -264,7 +264,7 @@ def has_sections(plan: ir.Plan) -> bool:
     return any(isinstance(step, ir.Fork) for inner in stay for step in ir.all_steps(inner))
 
 
-def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Artifact:
+def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) -> Artifact:
     """Return the artifact of a program."""
     with trace.timed("emission"):
         text = target.module(program)
@@ -283,7 +283,7 @@ def generate(program: ir.Program, target: X86 | Ptx, captured: Captured) -> Arti
         plan_of(program.plan),
         tuple((temp.path, size_of(temp)) for temp in program.temps),
         tuple(Result(array.path, array.element) for array in program.results),
-        captured,
+        free_values,
         text,
         apart=arrays_apart(program.kernel),
         checkpoints=program.kernel.checkpoints,

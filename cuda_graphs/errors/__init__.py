@@ -4,7 +4,10 @@
 
 `error_from_code` returns the exception for a CUresult. Errors that programs are likely to catch have classes of their
 own. Misuse that is detected before the driver is called raises TypeError, ValueError or RuntimeError instead. The
-module imports only the table of explanations, so that every layer may import it.
+package imports no other package, so that every package may import it.
+
+Other rooms may import:
+    __init__  the exceptions, and the functions that make them from a status
 """
 
 from __future__ import annotations

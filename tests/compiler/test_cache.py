@@ -65,7 +65,7 @@ def test_cached_artifact_equals_the_compiled_one(folder, counts, target):
     first, second = compiled(target=target), compiled(target=target)
     assert first == second == compile_kernel(kernel, signature(), target)
     assert counts() == (1, 1, 1)
-    assert second.captured[moved.__cuda_graphs_func__] == {"OFFSET": 3}
+    assert second.free_values[moved.__cuda_graphs_func__] == {"OFFSET": 3}
 
 
 def test_each_thing_that_code_depends_on_has_its_own_entry(folder, counts, monkeypatch):
@@ -81,7 +81,7 @@ def test_each_thing_that_code_depends_on_has_its_own_entry(folder, counts, monke
         other()
     assert counts() == (0, 7, 7)
     monkeypatch.setattr("tests.compiler.test_cache.OFFSET", 4)
-    assert compiled().captured[moved.__cuda_graphs_func__] == {"OFFSET": 4}
+    assert compiled().free_values[moved.__cuda_graphs_func__] == {"OFFSET": 4}
     monkeypatch.setattr("tests.compiler.test_cache.OFFSET", 4.0)
     compiled()
     assert counts() == (0, 9, 9)

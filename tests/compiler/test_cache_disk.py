@@ -90,7 +90,7 @@ CONTENTS = {
     "a number": (1).to_bytes(8, "little") + b"7",
     "a list": (2).to_bytes(8, "little") + b"[]",
     "other members": (12).to_bytes(8, "little") + b'{"image": 1}',
-    "members of other types": (29).to_bytes(8, "little") + b'{"image": "x", "captured": 0}',
+    "members of other types": (29).to_bytes(8, "little") + b'{"image": "x", "free_values": 0}',
 }
 
 

@@ -52,7 +52,7 @@ class Input:
 
     def artifact(self):
         found = compile_kernel(self.function, self.signature, self.target, **self.options)
-        return dataclasses.replace(found, captured={})
+        return dataclasses.replace(found, free_values={})
 
 
 def defined(text, **names):

@@ -390,7 +390,7 @@ def test_each_class_has_a_mistake_of_its_own():
         for each in vars(errors).values()
         if isinstance(each, type) and issubclass(each, errors.CompileError)
     }
-    of_gradients = {errors.CompileGradientError}  # test_gradient_refusals.py
+    of_gradients = {errors.CompileGradientError}  # tests/autodiff/compiler/test_refusals.py
     assert shown | of_gradients == classes - {errors.CompileError}
 
 

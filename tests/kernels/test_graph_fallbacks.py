@@ -95,6 +95,16 @@ def test_a_kernel_that_says_it_returns_none_may_be_a_graph():
     assert (x[0], counters(nothing)) == (1, (1, 1, False))
 
 
+def test_an_unknown_lowering_is_refused_when_it_is_decorated():
+    with pytest.raises(ValueError, match="loop must be one of auto, conditional, resident, host, got 'fast'"):
+        cg.kernel(graph=True, loop="fast")(body)
+
+
+def test_words_of_graph_kernels_mean_nothing_outside():
+    with pytest.raises(RuntimeError, match="graph_do_while"):
+        cg.graph_do_while(array(1, cg.i32))
+
+
 def test_a_gradient_is_no_graph(driver):
     """Only the kernel itself is a graph; its gradient is right, and counts as none of its graphs"""
 

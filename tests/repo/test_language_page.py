@@ -6,9 +6,10 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.compiler import errors
-from cuda_graphs.compiler.frontend import functions
-from cuda_graphs.compiler.frontend.expressions import calls, expressions, linear
-from cuda_graphs.compiler.frontend.statements import statements
+from cuda_graphs.compiler.frontend import syntax
+from cuda_graphs.compiler.frontend.calls import calls
+from cuda_graphs.compiler.frontend.expressions import linear
+from cuda_graphs.compiler.frontend.frame import frame
 from cuda_graphs.compiler.ir.collectives import COLLECTIVES
 from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.types import NUMPY
@@ -52,13 +53,13 @@ def test_every_example_of_the_page_is_compiled(example):
 def test_construct_that_is_not_in_kernels_is_refused_by_name(construct):
     with pytest.raises(errors.UnsupportedSyntaxError) as refused:
         page.translated(rows.REFUSED[construct])
-    assert functions.NAMES[construct] in str(refused.value)
+    assert frame.NAMES[construct] in str(refused.value)
 
 
 def test_every_construct_and_function_of_the_frontend_is_on_the_page():
-    assert set(rows.STATEMENTS) == set(statements.STATEMENTS)
-    assert set(rows.EXPRESSIONS) == set(expressions.EXPRESSIONS)
-    assert set(rows.REFUSED) == set(functions.NAMES) - NEVER_SEEN
+    assert set(rows.STATEMENTS) == set(syntax.STATEMENTS)
+    assert set(rows.EXPRESSIONS) == set(syntax.EXPRESSIONS)
+    assert set(rows.REFUSED) == set(frame.NAMES) - NEVER_SEEN
     assert set(rows.VECTORS) == {function.__name__ for function in intrinsics.VECTORS}
     met = {getattr(getattr(cg, row.scope), name.partition(".")[2]) for name, row in COLLECTIVES.items()}
     listed = {

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of docs/architecture.md: imports point down, in Python, Cython and C++ alike, and files import each other in no
-circle but those that are listed.
+"""Laws of docs/architecture.md: imports point down, in Python, Cython and C++ alike, files import each other in no
+circle but those that are listed, and each room lists the files that other rooms may import.
 
 A package is a folder or a module directly below `cuda_graphs/`, a room is a folder in a package. `MAY_USE` says which
 packages a package imports, `ORDER` says how the rooms of a package lie above each other. Both tables are complete: a
@@ -9,6 +9,7 @@ new package or room needs a line here. Imports inside functions and under TYPE_C
 """
 
 import ast
+import itertools
 import re
 
 BELOW_THE_BRIDGE = {"graph", "objects", "core", "compiler", "errors"}
@@ -37,7 +38,7 @@ ORDER = {
     "objects": [
         "__init__",
         ("numbers", "options", "protocols", "source", "unraisable", "waiting"),
-        ("capture_effects", "capture_ledger"),
+        ("capture_ledger", "captured_call", "ledger_text"),
         ("device", "memory", "code"),
     ],
     "graph": [
@@ -165,14 +166,15 @@ def includes(path, tree):
 
 def used_files(path, tree, modules):
     """(file of ours below the package, or an outside name in angle brackets; line) for all that the file uses."""
-    imports = {".py": python_imports, ".pyx": cython_imports, ".pxd": cython_imports}.get(path.suffix)
+    readers = {".py": python_imports, ".pyi": python_imports, ".pyx": cython_imports, ".pxd": cython_imports}
+    imports = readers.get(path.suffix)
     for module, line in imports(path, tree) if imports else ():
         if module.split(".")[0] == PACKAGE:
             found = target_of(module, modules)
             yield ("__init__.py" if found is None else found), line
         elif module.split(".")[0] == "cuda":
             yield f"<{module}>", line
-    if path.suffix != ".py":
+    if imports is not python_imports:
         yield from includes(path, tree)
 
 
@@ -202,8 +204,9 @@ def breach(name, used):
 
 def violations(tree):
     found, modules = [], modules_of(tree)
-    # Stubs are left out: they name types of the packages above, and no module imports a stub.
-    for path in tree.files(".py", ".pyx", ".pxd", ".hpp", ".cpp", ".h", below=PACKAGE):
+    # Stubs are left out: they name types of the packages above, and no module imports a stub. Only `__init__.py` reads
+    # its stub, and imports what stands there.
+    for path in tree.files(".py", ".pyx", ".pxd", ".hpp", ".cpp", ".h", "__init__.pyi", below=PACKAGE):
         name = below(path, tree)
         package, room = package_of(name), room_of(name)
         if package not in MAY_USE:
@@ -262,9 +265,6 @@ def files_with_python_h(tree, below_package):
 
 # Imports that point up and are left.
 UPWARD = {
-    "compiler/ir/printf.py": "compiler/codegen",
-    "compiler/passes/make_resident.py": "compiler/codegen",
-    "hostdriver/loader/image.cpp": "hostdriver/api",
 }
 
 
@@ -279,10 +279,6 @@ def test_imports_point_down_only(tree):
 # Circles that are left, by their first module and their size. None may be added and none may grow.
 CIRCLES = {
     "compiler/codegen/llvm/block_schedule": 5,
-    "compiler/frontend/arguments": 19,
-    "compiler/frontend/captured": 2,
-    "compiler/ir/interpreter": 2,
-    "compiler/ir/ir": 2,
     "core/driver/choice": 2,
     "hostdriver/ptx/lowering/entry": 8,
     "hostdriver/ptx/syntax/body": 2,
@@ -296,6 +292,110 @@ CIRCLES = {
 def test_modules_import_each_other_in_no_further_circle(tree):
     found = {group[0].removeprefix(f"{PACKAGE}/"): len(group) for group in cycles(tree)}
     assert found == CIRCLES
+
+
+# The docstring of a room's `__init__` has a section that begins with this line. Each entry has four spaces, the stem of
+# a file or the name of a folder whose files are all open, two or more spaces, and a description.
+SECTION = "Other rooms may import:"
+
+
+def listed_in(path):
+    """The names that the `__init__` file `path` opens to other rooms, or None if it has no such section."""
+    lines = (ast.get_docstring(ast.parse(path.read_text())) or "").splitlines()
+    if SECTION not in lines:
+        return None
+    entries = itertools.takewhile(lambda line: line.startswith("    "), lines[lines.index(SECTION) + 1 :])
+    return [line[4:].partition("  ")[0] for line in entries if line[4] != " "]
+
+
+def doors(tree):
+    """{folder: the names that its `__init__` lists, or None} of all packages, rooms and folders in them."""
+    folders = [path.parent for path in tree.files("__init__.py", below=PACKAGE)]
+    return {below(each, tree): listed_in(each / "__init__.py") for each in folders if each.name != PACKAGE}
+
+
+def imports_from_outside(tree):
+    """{folder: {file or folder in it: the first file outside of the folder that imports it}}"""
+    users, modules = {}, modules_of(tree)
+    for path in tree.files(".py", ".pyx", ".pxd", ".hpp", ".cpp", ".h", "__init__.pyi", below=PACKAGE):
+        name = below(path, tree)
+        for used, _ in used_files(path, tree, modules):
+            steps = used.partition(".")[0].split("/")
+            for depth in range(1, len(steps)):
+                folder = "/".join(steps[:depth])
+                if not name.startswith(f"{folder}/"):
+                    users.setdefault(folder, {}).setdefault(steps[depth], name)
+    return users
+
+
+def rooms_without_doors(tree, users):
+    """Rooms, and packages without rooms, that other rooms import although they have no section."""
+    found = doors(tree)
+    divided = {folder.partition("/")[0] for folder in found if "/" in folder}
+    rooms = [folder for folder in found if folder.count("/") == (folder.partition("/")[0] in divided)]
+    return {folder for folder in rooms if found[folder] is None and folder in users}
+
+
+def breaches_of_doors(tree, users):
+    found = []
+    for folder, listed in doors(tree).items():
+        if listed is not None:
+            used = users.get(folder, {})
+            there = {path.name.partition(".")[0] for path in (tree.root / PACKAGE / folder).iterdir()}
+            found += [
+                f"{used[name]} imports {folder}/{name}, which is not listed" for name in used.keys() - listed
+            ]
+            found += [
+                f"{folder} lists {name}, which no other room imports" for name in listed if name not in used
+            ]
+            found += [f"{folder} lists {name}, which is not there" for name in listed if name not in there]
+    return sorted(found)
+
+
+# Rooms whose `__init__` has no section yet.
+WITHOUT_DOORS = {
+    *(f"compiler/{room}" for room in "autodiff cache codegen frontend ir language passes".split()),
+    *(f"core/{room}" for room in "capture driver graphs handles resources".split()),
+    *(f"graph/{room}" for room in "analysis capture display executable nodes operands".split()),
+    *(f"kernels/{room}" for room in "arrays call debug gradients graph".split()),
+    *(f"objects/{room}" for room in "code device memory".split()),
+    "hostdriver/ptx",
+    "interop",
+}
+
+
+def test_rooms_import_only_files_that_other_rooms_open(tree):
+    users = imports_from_outside(tree)
+    assert breaches_of_doors(tree, users) == []
+    assert rooms_without_doors(tree, users) == WITHOUT_DOORS
+
+
+def test_each_breach_of_a_door_is_reported(empty_tree):
+    root = empty_tree.root / PACKAGE
+    section = (
+        f"{SECTION}\n    open     The first\n             shape.\n    inner    Others.\n    gone     Nothing."
+    )
+    for name, text in {
+        "graph/__init__.py": "",
+        "graph/nodes/__init__.py": f'"""Shapes.\n\n{section}\n"""\n',
+        "graph/nodes/open.pyx": "from cuda_graphs.graph.nodes.closed import x\n",
+        "graph/nodes/closed.pyx": "",
+        "graph/nodes/inner/__init__.py": "",
+        "graph/nodes/inner/a.py": "",
+        "graph/display/__init__.py": "from cuda_graphs.graph.nodes import open, closed\n",
+        "graph/display/dot.py": "from cuda_graphs.graph.nodes.inner.a import x\n",
+        "graph/definition.pyx": "from cuda_graphs.graph.display import dot\nfrom cuda_graphs.errors import x\n",
+        "errors/__init__.py": "",
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    users = imports_from_outside(empty_tree)
+    assert breaches_of_doors(empty_tree, users) == [
+        "graph/display/__init__.py imports graph/nodes/closed, which is not listed",
+        "graph/nodes lists gone, which is not there",
+        "graph/nodes lists gone, which no other room imports",
+    ]
+    assert rooms_without_doors(empty_tree, users) == {"graph/display", "errors"}
 
 
 def test_the_host_driver_knows_nothing_of_python(tree):
@@ -341,6 +441,7 @@ OFFENCES = {
         '#include "cuda_graphs/hostdriver/objects/x.hpp"\n',
         "core may not use hostdriver/objects/x.hpp",
     ),
+    "__init__.pyi": ("from cuda_graphs.testing import x as x\n", "__init__ may not use testing/x"),
     "tools/a.py": ("", "the package 'tools' is not in MAY_USE"),
     "kernels/odd/a.py": ("", "the room 'odd' is not in ORDER['kernels']"),
 }

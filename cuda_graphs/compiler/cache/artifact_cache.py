@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda_graphs.compiler import machine, trace
 from cuda_graphs.compiler.artifact import Artifact, GradientInfo, Result, Slot, StackInfo, TaskInfo
-from cuda_graphs.compiler.frontend.captured import note
+from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.compiler.language.annotations import Spec
 from cuda_graphs.compiler.language.free_names import path_value
@@ -131,7 +131,7 @@ def cached_compile(
     artifact = compile_kernel(
         function, signature, target, debug=debug, graph=graph, chain=chain, mode=mode, checkpoints=checkpoints
     )
-    # A captured name that another thread changed meanwhile may be in the code with its old or its new value.
+    # A free name that another thread changed meanwhile may be in the code with its old or its new value.
     if key is not None and key != fingerprint(function, signature, target, *options):
         key = None
     data = None if key is None else encoded(artifact, key[1])
@@ -170,12 +170,12 @@ def load(name: str, functions: Functions) -> Artifact | None:
 
 
 def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
-    """Return an artifact as bytes, or None if it captured names of a function that the fingerprint does not know.
+    """Return an artifact as bytes, or None if it depends on names of a function that the fingerprint does not know.
 
-    The code is stored once, as the end of the image. Captured values are stored as their names.
+    The code is stored once, as the end of the image. Values of free names are stored as their names.
     """
     try:
-        captured = [(*_number(functions, each), list(names)) for each, names in artifact.captured.items()]
+        recorded = [(*_number(functions, each), list(names)) for each, names in artifact.free_values.items()]
     except LookupError as error:
         trace.show(trace.TIMING, f"not kept on disk: it depends on {error}")
         return None
@@ -192,7 +192,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "checkpoints": artifact.checkpoints,
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
-        "captured": captured,
+        "free_values": recorded,
         "gradient": None if artifact.gradient is None else dataclasses.asdict(artifact.gradient),
     }
     text = json.dumps(head).encode()
@@ -208,16 +208,15 @@ def _plain(task: TaskInfo) -> dict[str, Any]:
 
 
 def decoded(data: bytes, functions: Functions) -> Artifact | None:
-    """Return the artifact from the bytes of `encoded`, or None if a captured name no longer exists."""
+    """Return the artifact from the bytes of `encoded`, or None if a free name no longer exists."""
     start = 8 + int.from_bytes(data[:8], "little")
     head = json.loads(data[8:start])
     end = start + head["image"]
     image = data[start:end]
-    listed = [(name, number, paths) for name, number, paths in head["captured"]]
+    listed = [(name, number, paths) for name, number, paths in head["free_values"]]
     try:
-        captured = {
-            functions[name][number]: _captured(functions[name][number], paths)
-            for name, number, paths in listed
+        recorded = {
+            functions[name][number]: _values(functions[name][number], paths) for name, number, paths in listed
         }
     except (LookupError, AttributeError):
         return None
@@ -229,7 +228,7 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         _tuples(head["plan"]),
         tuple((path, size) for path, size in head["temps"]),
         tuple(Result(temp, SCALARS[type]) for temp, type in head["results"]),
-        captured,
+        recorded,
         data[end:].decode(),
         lowering=head["lowering"],
         apart=_tuples(head["apart"]),
@@ -274,9 +273,9 @@ def _number(functions: Functions, function: Callable[..., Any]) -> tuple[str, in
     raise LookupError(f"the function {name}, which ran for cg.static")
 
 
-def _captured(function: Callable[..., Any], paths: list[str]) -> dict[str, Any]:
-    """Return the captured values of the names of a function. Equal fingerprints imply equal values."""
+def _values(function: Callable[..., Any], paths: list[str]) -> dict[str, Any]:
+    """Return the values of free names of a function. Equal fingerprints imply equal values."""
     names: dict[str, Any] = {}
     for path in paths:
-        note(names, path, path_value(function, path))
+        free_values.record(names, path, path_value(function, path))
     return names

@@ -3,7 +3,7 @@
 """The hash of everything that decides the code of a kernel, without translating the kernel.
 
 The hash covers the source of the function and of all functions that it names, at any depth, with their declared types
-and defaults. It covers the values of all other captured names, the parameters, the target and the compiler. A name that
+and defaults. It covers the values of all other free names, the parameters, the target and the compiler. A name that
 the kernel has but does not use counts too: that costs a compilation at most. Some values have no lasting identity:
 objects of unknown classes, whole modules, functions that query the system. A kernel that names such a value has no
 fingerprint.

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frontend: translates Python source to IR in one walk over the syntax tree, which gives every value its type.
 
-This package reads Python's syntax and knows compile-time values. A transformation of the IR alone is a pass.
+This package reads Python's syntax and knows compile-time values. A transformation of the IR alone is a pass. From the
+lowest to the highest: the source and its free names, `frame/`, `expressions/`, `calls/`, `statements/`, the tables of
+`syntax.py`, and the entry, `translate.py`.
 """
 
 from .translate import translate

@@ -16,6 +16,8 @@ from cuda_graphs.compiler.ir.ir import Loc
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.signature import resolve
 
+from .source import Source
+
 __all__ = ["NO_RETURN", "REMEDY", "check_return", "final_value", "returned_types"]
 
 REMEDY = "declare the returned types: -> cg.f32, -> tuple[cg.f32, cg.i32]"
@@ -63,8 +65,6 @@ def check_return(function: Callable[..., Any]) -> None:
 
 def final_value(function: Callable[..., Any]) -> Loc | None:
     """Return the position of a final `return` with a value; None without one, or without a source."""
-    from .source import Source
-
     if not may_return_value(function.__code__):
         return None  # the bytecode is quicker to read than the source
     source = Source(function)

@@ -15,20 +15,19 @@ from functools import cached_property
 from typing import Any
 
 from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, fail
+from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.ir import ir
-
-from .captured import note
 
 
 @dataclass(eq=False)
 class Source:
-    """One function. `captured` collects the globals and closure variables that were read, with their values.
+    """One function. `free_values` collects the globals and closure variables that were read, with their values.
 
     `values` keeps the first value of each name. Later changes by other threads have no effect on the translation.
     """
 
     function: Callable[..., Any]
-    captured: dict[str, Any] = field(default_factory=dict)
+    free_values: dict[str, Any] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -67,6 +66,11 @@ class Source:
         linecache.checkcache(self.file)
         return found
 
+    @property
+    def body(self) -> list[ast.stmt]:
+        """The statements without the docstring."""
+        return self.tree.body[1:] if ast.get_docstring(self.tree) is not None else self.tree.body
+
     def loc(self, node: Any, caller: ir.Loc | None) -> ir.Loc:
         """Return the position of a node of the tree."""
         end = node.end_col_offset if node.end_lineno == node.lineno else 0
@@ -87,13 +91,13 @@ class Source:
                 "a variable that is first assigned in an if or a loop exists only there: assign it before",
             )  # fmt: skip
         value = self.once(name, value)
-        self.capture(name, value)
+        self.record(name, value)
         return value
 
     def once(self, path: str, value: Any) -> Any:
         """Return the value of a path at its first read."""
         return self.values.setdefault(path, value)
 
-    def capture(self, path: str, value: Any) -> None:
+    def record(self, path: str, value: Any) -> None:
         """Record the current value of a name, or of an attribute of a named object."""
-        note(self.captured, path, value)
+        free_values.record(self.free_values, path, value)

@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from cuda_graphs.compiler.errors import CompileError, CompileRecursionError, CompileReturnError, fail
-from cuda_graphs.compiler.frontend.expressions.values import Struct, Vector
-from cuda_graphs.compiler.frontend.statements.checkpoint_flags import begin
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
+from cuda_graphs.compiler.frontend.frame.values import Struct, Vector
+from cuda_graphs.compiler.frontend.statements.checkpoint_state import begin_checkpoints
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import ScalarType
@@ -26,10 +27,11 @@ from cuda_graphs.compiler.language.annotations import (
     VectorSpec,
 )
 
-from .captured import Captured, with_functions_that_ran
-from .functions import Conditionals, Frame
+from .free_values import FreeValues
+from .python_functions import with_functions_that_ran
 from .returns import NO_RETURN, returned_types
 from .source import Source
+from .syntax import SYNTAX
 
 
 def translate(
@@ -37,10 +39,10 @@ def translate(
     signature: dict[str, Spec],
     graph: str | None = None,
     checkpoints: bool = False,
-) -> tuple[ir.Kernel, Captured]:
-    """Return the kernel, and the captured values that it depends on: {function: {name: value}}.
+) -> tuple[ir.Kernel, FreeValues]:
+    """Return the kernel, and the free values that it depends on: {function: {name: value}}.
 
-    The captured values are those of the kernel, of all inlined functions, and of all Python functions that may have
+    The free values are those of the kernel, of all inlined functions, and of all Python functions that may have
     run.
 
     Args:
@@ -51,21 +53,22 @@ def translate(
     builder = Builder()
     params: list[ir.Param] = []
     source = Source(function)
-    frame = Frame(builder, source, parallel_level=True)
+    frame = Frame(builder, source, SYNTAX, parallel_level=True)
     arrays = frame.arrays
     for name, spec in signature.items():
         frame.scope.names[name] = parameter(name, spec, params, frame)
         frame.parameters.add(name)
-    frame.conditionals = None if graph is None else Conditionals(graph)
+    frame.graph_state = None if graph is None else GraphState(graph)
+    found: Checkpoints | None = None
     frame.return_types = returned_types(function)
-    if frame.conditionals is not None and checkpoints:
+    if frame.graph_state is not None and checkpoints:
         frame.at(source.tree)
-        frame.conditionals.checkpoints = begin(frame, params)
+        found = frame.graph_state.checkpoints = begin_checkpoints(frame, params)
     with enough_stack(builder):
-        frame.run(body_of(source.tree))
+        frame.run(source.body)
     check_returns(frame)
-    captured = with_functions_that_ran(
-        {function: source.captured, **frame.captured}, static_values(signature.values())
+    values = with_functions_that_ran(
+        {function: source.free_values, **frame.free_values}, static_values(signature.values())
     )
     kernel = ir.Kernel(
         function.__name__,
@@ -74,9 +77,9 @@ def translate(
         builder.block,
         frame.returned,
         source.loc(source.tree, None),
-        checkpoints=tuple(frame.conditionals.checkpoints.found) if frame.conditionals and checkpoints else (),
+        checkpoints=tuple(found.found) if found else (),
     )
-    return kernel, captured
+    return kernel, values
 
 
 @contextmanager
@@ -106,11 +109,6 @@ def check_returns(frame: Frame) -> None:
     """Raise if a kernel declares a return value but returns none."""
     if frame.return_types is not None and not frame.returned:
         raise fail(CompileReturnError, frame.source.loc(frame.source.tree, None), *NO_RETURN)
-
-
-def body_of(tree: ast.FunctionDef) -> list[ast.stmt]:
-    """Return the statements of a function without its docstring."""
-    return tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
 
 
 def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> Any:

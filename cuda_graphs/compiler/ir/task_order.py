@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .ir import Array, Condition
+from .values import Array, Condition
 
 __all__ = ["LOOPS", "Branch", "Fork", "Plan", "Resident", "Step", "all_steps", "steps_of", "tasks_of"]
 

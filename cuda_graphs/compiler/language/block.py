@@ -3,7 +3,8 @@
 """Operations of all threads of a block: `cg.block`.
 
 They are available in loops over `cg.blocks(...)`, and in parallel loops after `cg.loop_config(block_dim=...)`. Either
-all threads of a block reach a barrier or reduction, or none (collectives.py, compiler/frontend/statements/blocks.py).
+all threads of a block reach a barrier or reduction, or none (collectives.py,
+compiler/frontend/calls/block_operations.py).
 """
 
 from __future__ import annotations

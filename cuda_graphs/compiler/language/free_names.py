@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Captured names of a function: dotted paths from its globals and closure, and their current values."""
+"""Free names of a function: dotted paths from its globals and closure, and their current values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def path_value(function: Callable[..., Any], path: str) -> Any:
 
 
 def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
-    """Yield (dotted path, value) of the captured names of a function, in the order of the text."""
+    """Yield (dotted path, value) of the free names of a function, in the order of the text."""
     own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     done: set[str] = set()
     # Decorators run when the function is defined. Their names do not affect its code.

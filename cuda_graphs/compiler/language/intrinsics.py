@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Functions with a meaning in kernels only. The frontend recognises them by identity
-(compiler/frontend/expressions/calls.py).
+(compiler/frontend/calls/calls.py).
 
 Numbers are scalars, vectors and matrices. Operations apply to vectors and matrices component by component. A place is
 an assignment target: an element of an array or field, or a variable.

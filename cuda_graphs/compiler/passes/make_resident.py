@@ -22,13 +22,13 @@ from cuda_graphs.compiler.artifact import (
     settings_of,
     shared_layout,
 )
-from cuda_graphs.compiler.codegen.x86.bins import BYTES
 from cuda_graphs.compiler.errors import CompileError, CompileResidentError, fail
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import EXCHANGE, WARP
 from cuda_graphs.compiler.ir.types import u32
 
 from .gather_atomics import JOINED
+from .mark_bins import BIN_BYTES
 
 __all__ = ["make_resident"]
 
@@ -124,4 +124,4 @@ def shared_by(task: ir.Task) -> int:
     """Returns the most bytes of shared memory that a GPU block uses in the task."""
     exchange = -(-EXCHANGE // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
     team = exchange if task.loop is not None and task.loop.blocks else 0
-    return shared_layout(task.body)[1] + team + BYTES * len(task.bins) + SUM * min(len(task.sums), JOINED)
+    return shared_layout(task.body)[1] + team + BIN_BYTES * len(task.bins) + SUM * min(len(task.sums), JOINED)

@@ -13,8 +13,9 @@ from cuda_graphs.compiler.ir import ir
 
 from .gather_atomics import Accesses
 
-__all__ = ["mark_bins"]
+__all__ = ["BIN_BYTES", "mark_bins"]
 
+BIN_BYTES = 1 << 14  # of the bins of one array: they fit into the first-level cache beside the streamed data
 MOST = 2  # the most arrays with bins in one loop
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
-from cuda_graphs.compiler.ir.printf import formatted
+from cuda_graphs.compiler.ir.formats import formatted
 from cuda_graphs.compiler.ir.types import ScalarType, f64, i64
 
 from .copy import Copier

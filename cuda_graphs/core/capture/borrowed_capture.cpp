@@ -18,7 +18,7 @@ CaptureHandle borrow_capture(const StreamHandle& stream, CUresult* status) {
         CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
         *status = driver().cuStreamIsCapturing(*stream, &now);
         if (*status != CUDA_SUCCESS || now == CU_STREAM_CAPTURE_STATUS_NONE) return nullptr;
-        *status = driver().cuStreamGetCaptureInfo == nullptr ? CUDA_ERROR_NOT_SUPPORTED : ask_capture(*stream, &state);
+        *status = ask_capture(*stream, &state);
     }
     if (*status == CUDA_SUCCESS && state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE)
         *status = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;

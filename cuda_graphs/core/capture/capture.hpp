@@ -7,7 +7,7 @@
 // the graph only after the capture has ended successfully (user_object.hpp).
 //
 // A capture keeps a ledger of the operations made through this library and their source lines, so that an error can
-// name the call that spoiled it. A driver call that may be captured is made inside a CapturedCall.
+// name the call that spoiled it. A driver call that may be captured is made by a CapturedCall (captured_call.hpp).
 //
 // There is no lock: callers hold the GIL, except during driver calls.
 #ifndef CUDA_GRAPHS_CORE_CAPTURE_CAPTURE_HPP
@@ -19,15 +19,12 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "core/graphs/definition.hpp"
-#include "core/graphs/node_spec.hpp"
 #include "core/handles/box.hpp"
-#include "core/handles/lock.hpp"
 #include "core/resources/stream.hpp"
 
 namespace cg {
@@ -117,7 +114,7 @@ CUresult order_within(CaptureBox& capture, const StreamHandle& stream, const Str
 void tie_stream(const StreamHandle& stream, CaptureBox& capture) noexcept;
 void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcept;
 
-// Functions for the source files of this header only.
+// Functions for the source files of this folder only.
 namespace detail {
 void enter(CaptureBox& capture);
 void leave(CaptureBox& capture) noexcept;
@@ -133,6 +130,9 @@ inline bool may_be_captured(const StreamHandle& stream) noexcept {
 
 // Returns all captures that are active now.
 std::vector<CaptureHandle> list_active_captures();
+
+// Returns the active capture with the driver's number `id`, or null.
+CaptureHandle find_active_capture(cuuint64_t id);
 
 // The driver's capture information of a stream. The arrays belong to the driver and are valid until its next call for
 // that stream.
@@ -151,6 +151,9 @@ struct CaptureTail {
     std::vector<CUgraphNode> nodes;
     std::vector<CUgraphEdgeData> edges;
 
+    CaptureTail() = default;
+    explicit CaptureTail(const CaptureState& state);
+
     void add(const CaptureTail& other);
 };
 CUresult get_tail(CUstream stream, CaptureTail& tail);
@@ -160,62 +163,6 @@ CUresult set_tail(CUstream stream, const CaptureTail& tail);
 // Called without the GIL.
 CUresult capture_condition(CaptureBox& capture, CUcontext context, unsigned int value, unsigned int flags,
                            CUgraphConditionalHandle* condition);
-
-// One driver call on a stream that may be captured. The caller calls find and keep with the GIL; start, the driver call
-// and look without it; settle with it. Between start and look no other thread captures into the same graph through this
-// library. Therefore the tail of the stream is the node that the call made.
-class CapturedCall {
-  public:
-    CapturedCall() noexcept = default;
-    CapturedCall(const CapturedCall&) = delete;
-    CapturedCall& operator=(const CapturedCall&) = delete;
-
-    // Finds the capture of the stream. Returns false when the stream is in no capture of this library, or on failure:
-    // then `asked` is the cause.
-    bool find(const StreamHandle& stream);
-    bool is_captured() const noexcept { return capture_ != nullptr; }
-    CaptureBox& capture() const noexcept { return *capture_; }
-
-    // Sets the owners that must live as long as the node. Returns false with a noted error on failure.
-    bool keep(Opaque first, Opaque second) noexcept;
-
-    void start() {
-        if (is_captured()) alone_.emplace(capture_->calls);
-    }
-
-    // Makes the node of a spec after the work that the stream has captured so far. The next work that the stream
-    // captures depends on the node. Makes driver calls.
-    CUresult add(NodeSpec& spec);
-
-    // Finds the node that the call has made, if any.
-    void look(CUresult status) noexcept;
-
-    // Puts the node on record with its owners and inner graphs. Returns null when the call failed or its node was not
-    // found.
-    NodeRecord* settle(NodeKind kind);
-
-    // For tests: forgets the node, as if look had not found it.
-    void lose_node() noexcept { node_ = nullptr; }
-
-    // Returns the status of find, or after look the cause for which no node was found although the call succeeded.
-    CUresult asked() const noexcept { return asked_; }
-    std::size_t tail_count() const noexcept { return state_.count; }
-    bool has_spoiled() const noexcept;
-
-  private:
-    CaptureHandle find_joined();
-
-    CaptureHandle capture_;
-    std::optional<Lock> alone_;  // locks `capture_`, so it is destroyed first
-    CUstream stream_ = nullptr;
-    OwnerSlot owners_;
-    CUresult status_ = CUDA_SUCCESS;
-    CUresult asked_ = CUDA_SUCCESS;
-    CaptureState state_;
-    CUgraphNode node_ = nullptr;
-    CUgraphConditionalHandle condition_ = 0;  // condition of a conditional node that `add` has made
-    std::vector<CUgraph> inner_;              // bodies of that node
-};
 
 }  // namespace cg
 

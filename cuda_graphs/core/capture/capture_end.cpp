@@ -16,6 +16,7 @@
 #include "capture.hpp"
 #include "core/driver/table.hpp"
 #include "core/handles/gil.hpp"
+#include "core/handles/lock.hpp"
 
 namespace cg {
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cython declarations of captures. `capture.hpp` documents them."""
+"""Cython declarations of captures and of calls in them. `capture.hpp` and `captured_call.hpp` document them."""
 
 from libc.stddef cimport size_t
 from libcpp cimport bool as cpp_bool
@@ -102,17 +102,17 @@ cdef extern from "capture.hpp" namespace "cg" nogil:
         CUgraphConditionalHandle* condition
     ) except +
 
+cdef extern from "captured_call.hpp" namespace "cg" nogil:
     cppclass CapturedCall:
         CapturedCall()
-        cpp_bool find(const StreamHandle& stream) except +
+        cpp_bool find_capture(const StreamHandle& stream) except +
         cpp_bool is_captured() noexcept
         CaptureBox& capture() noexcept
-        cpp_bool keep(Opaque first, Opaque second) noexcept
-        void start() except +
-        CUresult add(NodeSpec& spec) except +
-        void look(CUresult status) noexcept
-        NodeRecord* settle(NodeKind kind) except +
-        void lose_node() noexcept
-        CUresult asked() noexcept
+        cpp_bool keep_owners(Opaque first, Opaque second) noexcept
+        CUresult run(...) except +  # run(function, its arguments); write <T*>NULL for NULL
+        CUresult status() noexcept
+        CUresult run_add(NodeSpec& spec) except +
+        NodeRecord* record_node(NodeKind kind) except +
+        CUresult query_status() noexcept
         size_t tail_count() noexcept
-        cpp_bool has_spoiled() noexcept
+        cpp_bool is_spoiled() noexcept

@@ -116,28 +116,34 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
 
 namespace {
 
-// Makes `call` if `allow` returns true, and records its end. `undo` reverts the effects of `allow`.
-template <class Allow, class Call, class Undo>
-CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use which, Allow allow, Call call,
+// Makes `call` if `prepare` succeeds, and records its end. `undo` reverts the effects of `prepare`.
+template <class Prepare, class Call, class Undo>
+CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use which, Prepare prepare, Call call,
                   Undo undo) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     LastUse next;  // later the previous use: dropped after the lock is released, since Python may run
     const std::lock_guard lock(box.mutex);
     CUresult status = CUDA_SUCCESS;
     if (has_owners(box) || may_be_captured(stream)) status = refuse_capturing(*stream);
+    if (status == CUDA_SUCCESS) status = prepare(box);
     if (status != CUDA_SUCCESS) return status;
-    if (!has_owners(box)) return call(box.raw, *stream);
 
-    if (!allow(box)) return CUDA_ERROR_UNKNOWN;
     LastUse& last = box.owners.last(which);
-    const bool is_followed = last.is_of(*stream);
-    if (!is_followed) status = prepare_use(last, stream, &next);
+    const bool is_recorded = has_owners(box) && !last.is_of(*stream);
+    if (is_recorded) status = prepare_use(last, stream, &next);
     if (status == CUDA_SUCCESS) status = call(box.raw, *stream);
     if (status != CUDA_SUCCESS) undo(box);
-    if (status != CUDA_SUCCESS || is_followed) return status;
+    if (status != CUDA_SUCCESS || !is_recorded) return status;
     mark_end(next, stream);
     std::swap(last, next);
     return CUDA_SUCCESS;
+}
+
+void do_nothing(GraphExecBox&) noexcept {}
+
+// Marks the kernels of launch_kernels as changed in another way, so that the next launch sets them.
+void set_kernels_again(GraphExecBox& box) noexcept {
+    for (ExecNode& kernel : box.kernels) kernel.is_pending = true;
 }
 
 // Another thread may have updated the executable since the caller looked up the parameters.
@@ -149,7 +155,10 @@ bool has_parameters(const GraphExecBox& box, ParameterChanges& changes, Paramete
 }
 
 bool set_values(GraphExecBox& box, ParameterChanges& changes, std::vector<Opaque>& gone, ParameterProblem* problem) {
-    if (!changes.empty() && !box.parameters->set(box.target(), changes.data(), changes.size(), problem)) return false;
+    if (!changes.empty()) {
+        set_kernels_again(box);
+        if (!box.parameters->set(box.target(), changes.data(), changes.size(), problem)) return false;
+    }
     std::vector<Opaque> replaced;
     for (const ParameterChange& change : changes)
         if (change.value.owner) replaced.push_back(change.value.owner);
@@ -163,9 +172,10 @@ CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream, Paramet
                 ParameterProblem* problem) {
     std::vector<Opaque> gone;
     const auto set = [&](GraphExecBox& box) {
-        if (!has_parameters(box, changes, problem)) return false;
-        return !box.parameters || (box.parameters->is_complete(changes.data(), changes.size(), problem) &&
-                                   set_values(box, changes, gone, problem));
+        const bool is_set = has_parameters(box, changes, problem) &&
+                            (!box.parameters || (box.parameters->is_complete(changes.data(), changes.size(), problem) &&
+                                                 set_values(box, changes, gone, problem)));
+        return is_set ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN;
     };
     const auto undo = [&](GraphExecBox& box) {
         if (box.parameters) box.parameters->undo(box.target(), changes.data(), changes.size());
@@ -174,9 +184,39 @@ CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream, Paramet
 }
 
 CUresult upload(const GraphExecHandle& exec, const StreamHandle& stream) {
-    const auto always = [](GraphExecBox&) { return true; };
-    const auto nothing = [](GraphExecBox&) {};
-    return make_use(exec, stream, Use::kUpload, always, driver().cuGraphUpload, nothing);
+    const auto nothing = [](GraphExecBox&) { return CUDA_SUCCESS; };
+    return make_use(exec, stream, Use::kUpload, nothing, driver().cuGraphUpload, do_nothing);
+}
+
+CUresult add_kernel(const GraphExecHandle& exec, NodeRecord& node, const CUgraphNodeParams& params) {
+    GraphExecBox& box = *box_of<GraphExecBox>(exec);
+    ExecNode kernel(node);
+    const CUresult status = kernel.load(params);
+    if (status != CUDA_SUCCESS) return status;
+    const std::lock_guard lock(box.mutex);
+    box.kernels.push_back(std::move(kernel));
+    box.kept = box.definition.lock();
+    return CUDA_SUCCESS;
+}
+
+namespace {
+
+CUresult set_kernels(GraphExecBox& box, const KernelArguments* arguments) {
+    for (ExecNode& kernel : box.kernels) {
+        kernel.write(*arguments++);
+        if (!kernel.is_pending) continue;
+        const CUresult status = kernel.apply(box.target());
+        if (status != CUDA_SUCCESS) return status;
+        kernel.is_pending = false;
+    }
+    return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUresult launch_kernels(const GraphExecHandle& exec, const StreamHandle& stream, const KernelArguments* arguments) {
+    const auto set = [&](GraphExecBox& box) { return set_kernels(box, arguments); };
+    return make_use(exec, stream, Use::kLaunch, set, driver().cuGraphLaunch, do_nothing);
 }
 
 bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, ParameterProblem* problem) {
@@ -198,15 +238,16 @@ CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& 
     OwnerSlot slot;
     const std::lock_guard lock(box.mutex);
     CUresult status = box.owners.prepare(spec.owners, &slot);
-    Recipe recipe(node);
+    ExecNode fresh(node);
     if (box.parameters) box.parameters->fill(spec.params, spec.uses);
-    if (box.parameters && status == CUDA_SUCCESS) status = recipe.load(spec.params);
+    if (box.parameters && status == CUDA_SUCCESS) status = fresh.load(spec.params);
     if (status == CUDA_SUCCESS) status = box.target().set(node.raw, spec.params);
     if (status == CUDA_SUCCESS)
         box.owners.commit(slot);
     else
         dropped = box.owners.rollback(slot);
-    if (status == CUDA_SUCCESS && box.parameters) box.parameters->replace(std::move(recipe), spec.uses);
+    if (status == CUDA_SUCCESS && box.parameters) box.parameters->replace(std::move(fresh), spec.uses);
+    set_kernels_again(box);
     return status;
 }
 
@@ -253,13 +294,20 @@ CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec&
 
 namespace {
 
-// Keeps the scratch memory of disabled memsets.
-CUresult keep_scratch(ExecOwners& owners, std::vector<Opaque> all) {
+// Keeps owners that no node of a definition has.
+CUresult keep_further(ExecOwners& owners, std::vector<Opaque> all) {
     if (all.empty()) return CUDA_SUCCESS;
     OwnerSlot slot;
     const CUresult status = owners.prepare({bundle(std::move(all)), {}}, &slot);
     if (status == CUDA_SUCCESS) owners.commit(slot);
     return status;
+}
+
+// Lists the scratch memory of disabled memsets and the code of the kernels that launch_kernels sets.
+std::vector<Opaque> list_further(const GraphExecBox& box) {
+    std::vector<Opaque> all = box.memsets.all_scratch();
+    for (const ExecNode& kernel : box.kernels) all.push_back(kernel.kernel());
+    return all;
 }
 
 // Returns the driver's error for the node, or `known` if the executable contains it.
@@ -285,7 +333,7 @@ CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
     if (!box.memsets.knows(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;  // another thread was faster
     std::vector<Opaque> all = box.memsets.all_scratch();
     all.push_back(memory);
-    const CUresult status = keep_scratch(box.owners, std::move(all));
+    const CUresult status = keep_further(box.owners, std::move(all));
     if (status != CUDA_SUCCESS) return status;
     box.kept = box.definition.lock();
     box.memsets.give_scratch(node, memory, *context);
@@ -411,13 +459,14 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
         const std::lock_guard lock(box.mutex);
         const bool has_them = box.owners.are(owners.all());
         if (!has_them) status = keep(owners, other);
-        if (status == CUDA_SUCCESS && !has_them) status = keep_scratch(other, box.memsets.all_scratch());
+        if (status == CUDA_SUCCESS && !has_them) status = keep_further(other, list_further(box));
         if (status == CUDA_SUCCESS)
             status = are_known || !box.memsets.has_off() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
                                                          : refuse_shape(info);
         is_done = status == CUDA_SUCCESS;
         if (is_done) {
             if (!has_them) box.owners.exchange(other);
+            set_kernels_again(box);
             status = take_over(box, are_known, memsets, graph, number);
             if (replaced && box.parameters) replaced->catch_up(*box.parameters);
             box.parameters.swap(replaced);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Executable graphs. An executable depends on no definition: it keeps the owners of its nodes itself
-// (executable_owners.hpp). It can be changed between launches: named parameters (executable_parameters.hpp), single
-// nodes, or all nodes at once. CUDA requires that no two threads use one executable at the same time; its mutex ensures
-// that.
+// (executable_owners.hpp). It can be changed between launches: named parameters (executable_parameters.hpp), kernels
+// that each launch sets (launch_kernels), single nodes, or all nodes at once. CUDA requires that no two threads use one
+// executable at the same time; its mutex ensures that.
 #ifndef CUDA_GRAPHS_CORE_GRAPHS_EXECUTABLE_HPP
 #define CUDA_GRAPHS_CORE_GRAPHS_EXECUTABLE_HPP
 
@@ -19,6 +19,7 @@
 #include "definition.hpp"
 #include "definition_shape.hpp"
 #include "executable_memsets.hpp"
+#include "executable_node.hpp"
 #include "executable_owners.hpp"
 #include "executable_parameters.hpp"
 #include "node_spec.hpp"
@@ -35,7 +36,8 @@ struct GraphExecBox {
                                                   // with the GIL
     std::unique_ptr<ExecParameters> parameters;   // null without named parameters
     ExecMemsets memsets;
-    NodeHandle kept;  // that definition, once a memset was disabled: a whole update needs it
+    std::vector<ExecNode> kernels;  // the nodes that launch_kernels sets
+    NodeHandle kept;                // that definition, while `memsets` or `kernels` refer to its nodes
     Counted<Kind::kGraphExec> counted;
 
     bool finish() noexcept;  // does not wait: a launch in flight keeps the owners alive
@@ -54,6 +56,14 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
 CUresult launch(const GraphExecHandle& exec, const StreamHandle& stream, ParameterChanges& changes,
                 ParameterProblem* problem);
 CUresult upload(const GraphExecHandle& exec, const StreamHandle& stream);
+
+// Adds a kernel node to those that launch_kernels sets. `node` belongs to the instantiated definition or to a body in
+// it, and `params` are its present parameters. Called without the GIL.
+CUresult add_kernel(const GraphExecHandle& exec, NodeRecord& node, const CUgraphNodeParams& params);
+// Sets the added kernels whose grid or arguments differ from those of `arguments`, and launches. `arguments` has one
+// entry for each added kernel, in order. A kernel that was changed in another way gets its parameters back. If the
+// driver refuses a kernel, nothing is launched, and the next call sets this kernel again. Otherwise as `launch`.
+CUresult launch_kernels(const GraphExecHandle& exec, const StreamHandle& stream, const KernelArguments* arguments);
 
 // Sets parameters: all of them, or none with a `problem`. Called without the GIL.
 bool set_parameters(const GraphExecHandle& exec, ParameterChanges& changes, ParameterProblem* problem);

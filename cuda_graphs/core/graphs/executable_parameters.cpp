@@ -18,54 +18,6 @@
 
 namespace cg {
 
-CUresult Recipe::load(const NodeRecord& source) {
-    const NodeParameters& parameters = *source.facts->parameters;
-    if (source.kind != NodeKind::kKernel) return load(parameters.wanted);
-    NodeSpec spec;
-    spec.begin(source.kind);
-    const CUresult status = load_node(source.raw, spec);
-    if (status != CUDA_SUCCESS) return status;
-    return load(spec.params);
-}
-
-CUresult Recipe::load(const CUgraphNodeParams& params) {
-    params_ = params;
-    if (params.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_SUCCESS;
-    // With a function, or without a context, the driver uses the current context of the thread that sets the node.
-    // Therefore a kernel is set by its CUkernel and a context. A function of a module has no CUkernel.
-    if (params.kernel.kern != nullptr) params_.kernel.func = nullptr;
-    const CUresult status = params.kernel.ctx == nullptr ? current_context(&params_.kernel.ctx) : CUDA_SUCCESS;
-    return status == CUDA_SUCCESS ? keep_arguments() : status;
-}
-
-// Copies the argument values that the parameters point to.
-CUresult Recipe::keep_arguments() {
-    CUDA_KERNEL_NODE_PARAMS_v3& kernel = params_.kernel;
-    const KernelHandle code = kernel_of_node(kernel.func, kernel.kern);
-    const std::vector<Parameter>* sizes = kernel_parameters(code);
-    if (sizes == nullptr) return take_noted_error().status;
-    const auto words = [](const Parameter& p) { return (p.size + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t); };
-    std::size_t count = 0;
-    for (const Parameter& parameter : *sizes) count += words(parameter);
-    std::vector<std::uint64_t> copy(count);
-    std::vector<void*> pointers;
-    std::uint64_t* place = copy.data();
-    for (std::size_t i = 0; i < sizes->size(); ++i) {
-        std::memcpy(place, kernel.kernelParams[i], (*sizes)[i].size);
-        pointers.push_back(place);
-        place += words((*sizes)[i]);
-    }
-    words_ = std::move(copy);  // moving a vector keeps the addresses of its elements
-    pointers_ = std::move(pointers);
-    kernel.kernelParams = pointers_.data();
-    return CUDA_SUCCESS;
-}
-
-CUresult Recipe::apply(const ExecTarget& exec) {
-    if (params_.type != CU_GRAPH_NODE_TYPE_KERNEL && unknown != 0) return CUDA_SUCCESS;
-    return exec.set(raw_, params_);
-}
-
 std::unique_ptr<ExecParameters> ExecParameters::create(const NodeHandle& first, GraphBox& graph,
                                                        const ExecParameters* previous) {
     std::unique_ptr<ExecParameters> made(new ExecParameters(first));
@@ -75,7 +27,7 @@ std::unique_ptr<ExecParameters> ExecParameters::create(const NodeHandle& first, 
     GraphBox& named = *box_of<NodeRecord>(first)->graph;
     if (!pair_parameter_nodes(named, graph, pairs)) return nullptr;
     const GilRelease released;
-    for (const NodePair& pair : pairs) CU_TRY(made->add_recipe(*pair.first, *pair.other));
+    for (const NodePair& pair : pairs) CU_TRY(made->add_node(*pair.first, *pair.other));
     made->drop_undeclared();
     made->count_missing();
     return made;
@@ -105,8 +57,8 @@ void ExecParameters::catch_up(const ExecParameters& other) {
     }
 }
 
-// Removes the parameters that the new definition lacks. No node uses them, because recipes declare the parameters that
-// they use. If the names of all earlier definitions stayed, each update would take longer.
+// Removes the parameters that the new definition lacks. No node uses them, because add_uses declares the parameters of
+// each node. If the names of all earlier definitions stayed, each update would take longer.
 void ExecParameters::drop_undeclared() {
     const auto is_dropped = [](const ExecParameter& entry) { return !entry.is_declared; };
     all_.erase(std::remove_if(all_.begin(), all_.end(), is_dropped), all_.end());
@@ -136,25 +88,25 @@ std::uint32_t ExecParameters::declare(const ParameterRef& parameter) {
     return static_cast<std::uint32_t>(index);
 }
 
-CUresult ExecParameters::add_recipe(NodeRecord& named, const NodeRecord& source) {
-    const auto index = static_cast<std::uint32_t>(recipes_.size());
-    Recipe& recipe = recipes_.emplace_back(named);
-    const CUresult status = recipe.load(source);
+CUresult ExecParameters::add_node(NodeRecord& named, const NodeRecord& source) {
+    const auto index = static_cast<std::uint32_t>(nodes_.size());
+    ExecNode& node = nodes_.emplace_back(named);
+    const CUresult status = node.load(source);
     if (status == CUDA_SUCCESS) add_uses(index, source.facts->parameters->uses);
     return status;
 }
 
-// Writes the known values into the recipe, and touches it if that changed it.
+// Writes the known values into the node, and marks it as pending if that changed it.
 void ExecParameters::add_uses(std::uint32_t index, const std::vector<ParameterUse>& uses) {
-    Recipe& recipe = recipes_[index];
+    ExecNode& node = nodes_[index];
     for (const ParameterUse& use : uses) {
         ExecParameter& entry = all_[declare(use.parameter)];
         entry.slots.push_back({index, use});
         if (!entry.value.known) {
-            ++recipe.unknown;
-        } else if (!has_value(recipe.params(), use, entry.value.bits)) {
-            write_value(recipe.params(), use, entry.value.bits);
-            touch(index);
+            ++node.unknown;
+        } else if (!has_value(node.params(), use, entry.value.bits)) {
+            write_value(node.params(), use, entry.value.bits);
+            mark_pending(index);
         }
     }
 }
@@ -168,8 +120,8 @@ void ExecParameters::list_owners(std::vector<Opaque>& owners) const {
         if (entry.value.owner) owners.push_back(entry.value.owner);
 }
 
-void ExecParameters::touch(std::uint32_t index) {
-    if (!std::exchange(recipes_[index].touched, true)) touched_.push_back(index);
+void ExecParameters::mark_pending(std::uint32_t index) {
+    if (!std::exchange(nodes_[index].is_pending, true)) pending_.push_back(index);
 }
 
 namespace {
@@ -227,9 +179,9 @@ bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem*
     if (entry.value.known && entry.value.bits == change.value.bits) return true;
     bool copied = false;
     for (const ParameterSlot& slot : entry.slots) {
-        const Recipe& recipe = recipes_[slot.recipe];
-        if (recipe.is_lost()) return fail(problem, ParameterFault::kLost, entry.parameter);
-        copied |= is_operand(recipe.params(), slot.use);
+        const ExecNode& node = nodes_[slot.node];
+        if (node.is_lost()) return fail(problem, ParameterFault::kLost, entry.parameter);
+        copied |= is_operand(node.params(), slot.use);
         if (slot.use.field == Field::kExtent && !is_extent(*entry.parameter->type, change.value.bits))
             return fail(problem, ParameterFault::kExtent, entry.parameter);
     }
@@ -240,7 +192,7 @@ bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem*
     return type != kUnknownMemory || fail(problem, ParameterFault::kPageable, entry.parameter);
 }
 
-// Swaps the value and the change, and writes the new value into the recipes. A second exchange undoes the first.
+// Swaps the value and the change, and writes the new value into the nodes. A second exchange undoes the first.
 void ExecParameters::exchange(ParameterChange& change) {
     ExecParameter& entry = all_[change.index];
     std::swap(entry.value, change.value);
@@ -249,11 +201,11 @@ void ExecParameters::exchange(ParameterChange& change) {
     const bool became_unknown = !entry.value.known && change.value.known;
     if (entry.value.bits == change.value.bits && !became_known && !became_unknown) return;
     for (const ParameterSlot& slot : entry.slots) {
-        Recipe& recipe = recipes_[slot.recipe];
-        if (became_known) --recipe.unknown;
-        if (became_unknown) ++recipe.unknown;
-        write_value(recipe.params(), slot.use, entry.value.bits);
-        touch(slot.recipe);
+        ExecNode& node = nodes_[slot.node];
+        if (became_known) --node.unknown;
+        if (became_unknown) ++node.unknown;
+        write_value(node.params(), slot.use, entry.value.bits);
+        mark_pending(slot.node);
     }
     if (entry.slots.empty()) return;
     if (became_known) --missing_;
@@ -262,29 +214,29 @@ void ExecParameters::exchange(ParameterChange& change) {
 
 namespace {
 
-bool uses(const ExecParameter& entry, std::uint32_t recipe) {
+bool uses(const ExecParameter& entry, std::uint32_t node) {
     return std::any_of(entry.slots.begin(), entry.slots.end(),
-                       [&](const ParameterSlot& slot) { return slot.recipe == recipe; });
+                       [&](const ParameterSlot& slot) { return slot.node == node; });
 }
 
 }  // namespace
 
-// Returns a parameter that the node of the recipe uses.
-const ParameterRef& ExecParameters::user_of(std::uint32_t recipe) const {
-    return std::find_if(all_.begin(), all_.end(), [&](const ExecParameter& e) { return uses(e, recipe); })->parameter;
+// Returns a parameter that the node uses.
+const ParameterRef& ExecParameters::user_of(std::uint32_t node) const {
+    return std::find_if(all_.begin(), all_.end(), [&](const ExecParameter& e) { return uses(e, node); })->parameter;
 }
 
-// Applies the touched recipes up to the first one that the driver refuses. `done` is the number of recipes applied.
-bool ExecParameters::apply_touched(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done) {
-    for (*done = 0; *done < touched_.size(); ++*done) {
-        Recipe& recipe = recipes_[touched_[*done]];
-        const CUresult status = recipe.is_lost() ? CUDA_ERROR_INVALID_HANDLE : recipe.apply(exec);
+// Applies the pending nodes up to the first one that the driver refuses. `done` is the number of nodes applied.
+bool ExecParameters::apply_pending(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done) {
+    for (*done = 0; *done < pending_.size(); ++*done) {
+        ExecNode& node = nodes_[pending_[*done]];
+        const CUresult status = node.apply(exec);
         if (status != CUDA_SUCCESS)
-            return fail(problem, ParameterFault::kDriver, user_of(touched_[*done]), status,
-                        node_handle(definition_, *recipe.node()));
+            return fail(problem, ParameterFault::kDriver, user_of(pending_[*done]), status,
+                        node_handle(definition_, *node.node()));
     }
-    for (const std::uint32_t index : touched_) recipes_[index].touched = false;
-    touched_.clear();
+    for (const std::uint32_t index : pending_) nodes_[index].is_pending = false;
+    pending_.clear();
     return true;
 }
 
@@ -294,44 +246,44 @@ bool ExecParameters::set(const ExecTarget& exec, ParameterChange* changes, std::
         if (!may_change(changes[i], problem)) return false;
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
     std::size_t done = 0;
-    if (apply_touched(exec, problem, &done)) return true;
-    const auto uses_it = [&](const ParameterChange& change) { return uses(all_[change.index], touched_[done]); };
+    if (apply_pending(exec, problem, &done)) return true;
+    const auto uses_it = [&](const ParameterChange& change) { return uses(all_[change.index], pending_[done]); };
     problem->parameter = all_[std::find_if(changes, changes + count, uses_it)->index].parameter;
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
     take_back(exec, done);
     return false;
 }
 
-// Applies the first `done` touched recipes with their previous values. If the driver refuses these, the state of the
+// Applies the first `done` pending nodes with their previous values. If the driver refuses these, the state of the
 // node is unknown: the values are marked unknown, so that no launch is made without new values.
 void ExecParameters::take_back(const ExecTarget& exec, std::size_t done) {
-    for (std::size_t i = 0; i < touched_.size(); ++i) {
-        Recipe& recipe = recipes_[touched_[i]];
-        recipe.touched = false;
-        if (i < done && recipe.apply(exec) != CUDA_SUCCESS) forget_values(touched_[i]);
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+        ExecNode& node = nodes_[pending_[i]];
+        node.is_pending = false;
+        if (i < done && node.apply(exec) != CUDA_SUCCESS) forget_values(pending_[i]);
     }
-    touched_.clear();
+    pending_.clear();
 }
 
 void ExecParameters::undo(const ExecTarget& exec, ParameterChange* changes, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
-    take_back(exec, touched_.size());
+    take_back(exec, pending_.size());
 }
 
 bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
     std::size_t done = 0;
-    if (apply_touched(exec, problem, &done)) return true;
-    for (; done < touched_.size(); ++done) forget_values(touched_[done]);
-    for (const std::uint32_t index : touched_) recipes_[index].touched = false;
-    touched_.clear();
+    if (apply_pending(exec, problem, &done)) return true;
+    for (; done < pending_.size(); ++done) forget_values(pending_[done]);
+    for (const std::uint32_t index : pending_) nodes_[index].is_pending = false;
+    pending_.clear();
     return false;
 }
 
-void ExecParameters::forget_values(std::uint32_t recipe) {
+void ExecParameters::forget_values(std::uint32_t node) {
     for (ExecParameter& entry : all_) {
-        if (!uses(entry, recipe) || !entry.value.known) continue;
+        if (!uses(entry, node) || !entry.value.known) continue;
         entry.value.known = false;  // its owner is kept until the next value
-        for (const ParameterSlot& slot : entry.slots) ++recipes_[slot.recipe].unknown;
+        for (const ParameterSlot& slot : entry.slots) ++nodes_[slot.node].unknown;
         ++missing_;
     }
 }
@@ -347,17 +299,17 @@ void ExecParameters::fill(CUgraphNodeParams& params, const std::vector<Parameter
     }
 }
 
-void ExecParameters::replace(Recipe&& fresh, const std::vector<ParameterUse>& uses) {
-    const auto names_it = [&](const Recipe& recipe) { return recipe.node() == fresh.node() && !recipe.is_lost(); };
-    auto recipe = std::find_if(recipes_.begin(), recipes_.end(), names_it);
-    if (recipe == recipes_.end() && uses.empty()) return;
-    if (recipe == recipes_.end())
-        recipe = recipes_.insert(recipes_.end(), std::move(fresh));
+void ExecParameters::replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses) {
+    const auto names_it = [&](const ExecNode& node) { return node.node() == fresh.node() && !node.is_lost(); };
+    auto node = std::find_if(nodes_.begin(), nodes_.end(), names_it);
+    if (node == nodes_.end() && uses.empty()) return;
+    if (node == nodes_.end())
+        node = nodes_.insert(nodes_.end(), std::move(fresh));
     else
-        *recipe = std::move(fresh);
-    const auto index = static_cast<std::uint32_t>(recipe - recipes_.begin());
+        *node = std::move(fresh);
+    const auto index = static_cast<std::uint32_t>(node - nodes_.begin());
     for (ExecParameter& entry : all_) {
-        const auto is_of_it = [&](const ParameterSlot& slot) { return slot.recipe == index; };
+        const auto is_of_it = [&](const ParameterSlot& slot) { return slot.node == index; };
         entry.slots.erase(std::remove_if(entry.slots.begin(), entry.slots.end(), is_of_it), entry.slots.end());
     }
     add_uses(index, uses);

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The named parameters of one executable: their present values, and a recipe for each node that uses any. A recipe
-// holds the node's parameters as they are in the executable now. Setting a value writes it into the recipes of the
-// nodes that use it and makes one driver call for each of these nodes. It runs no Python, allocates nothing, and costs
-// nothing for other nodes.
+// The named parameters of one executable: their present values, and the nodes that use them (executable_node.hpp).
+// Setting a value writes it into the nodes that use it and makes one driver call for each of these nodes. It runs no
+// Python, allocates nothing, and costs nothing for other nodes.
 //
 // The driver identifies the nodes of an executable by those of the definition it was instantiated from, also after an
 // update with another definition (tests/conformance/driver, patch/names_after_an_update). Therefore that definition is
@@ -21,46 +20,10 @@
 #include <vector>
 
 #include "definition.hpp"
-#include "executable_memsets.hpp"
+#include "executable_node.hpp"
 #include "named_parameter.hpp"
 
 namespace cg {
-
-// The parameters of one node of the executable, into which new values are written.
-class Recipe {
-  public:
-    // `named` is the node of the first definition that names the executable's node.
-    explicit Recipe(NodeRecord& named) noexcept : node_(&named), raw_(named.raw), deaths_(named.deaths) {}
-    Recipe(Recipe&&) noexcept = default;  // its parameters point into members that keep their addresses
-    Recipe& operator=(Recipe&&) noexcept = default;
-
-    // Loads the parameters of a node with the same parameters: the naming node, or its partner in another definition.
-    CUresult load(const NodeRecord& source);
-    CUresult load(const CUgraphNodeParams& params);
-
-    NodeRecord* node() const noexcept { return node_; }
-    // Returns true when the naming node was destroyed.
-    bool is_lost() const noexcept { return node_->deaths != deaths_; }
-
-    CUgraphNodeParams& params() noexcept { return params_; }
-    const CUgraphNodeParams& params() const noexcept { return params_; }
-
-    // Sets the node in the executable. Makes no driver call while a memset or memcpy node lacks a value.
-    CUresult apply(const ExecTarget& exec);
-
-    std::uint32_t unknown = 0;  // number of missing values
-    bool touched = false;
-
-  private:
-    CUresult keep_arguments();
-
-    NodeRecord* node_;
-    CUgraphNode raw_;
-    std::uint32_t deaths_;
-    CUgraphNodeParams params_{};
-    std::vector<std::uint64_t> words_;  // argument values of a kernel node
-    std::vector<void*> pointers_;       // pointers to `words_`
-};
 
 // A new value. ExecParameters::set exchanges it with the previous value.
 struct ParameterChange {
@@ -92,7 +55,7 @@ struct ParameterProblem {
 };
 
 struct ParameterSlot {
-    std::uint32_t recipe;
+    std::uint32_t node;
     ParameterUse use;
 };
 
@@ -143,8 +106,8 @@ class ExecParameters {
 
     // Writes present values into the parameters that a node of the executable is about to get.
     void fill(CUgraphNodeParams& params, const std::vector<ParameterUse>& uses);
-    // Replaces the recipe of a node that was set. `uses` may be empty.
-    void replace(Recipe&& fresh, const std::vector<ParameterUse>& uses);
+    // Replaces the entry of a node that was set. `uses` may be empty.
+    void replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses);
 
   private:
     explicit ExecParameters(const NodeHandle& definition) : definition_(definition) {}
@@ -153,21 +116,21 @@ class ExecParameters {
     void drop_undeclared();
     std::size_t find(const NamedParameter& parameter) const;
     std::uint32_t declare(const ParameterRef& parameter);
-    CUresult add_recipe(NodeRecord& named, const NodeRecord& source);
-    void add_uses(std::uint32_t recipe, const std::vector<ParameterUse>& uses);
-    void touch(std::uint32_t recipe);
+    CUresult add_node(NodeRecord& named, const NodeRecord& source);
+    void add_uses(std::uint32_t node, const std::vector<ParameterUse>& uses);
+    void mark_pending(std::uint32_t node);
     bool may_change(const ParameterChange& change, ParameterProblem* problem) const;
     void exchange(ParameterChange& change);
-    const ParameterRef& user_of(std::uint32_t recipe) const;
-    bool apply_touched(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done);
+    const ParameterRef& user_of(std::uint32_t node) const;
+    bool apply_pending(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done);
     void take_back(const ExecTarget& exec, std::size_t done);
-    void forget_values(std::uint32_t recipe);
+    void forget_values(std::uint32_t node);
     void count_missing() noexcept;
 
     NodeHandle definition_;
     std::vector<ExecParameter> all_;
-    std::vector<Recipe> recipes_;
-    std::vector<std::uint32_t> touched_;  // recipes with values that the executable lacks
+    std::vector<ExecNode> nodes_;
+    std::vector<std::uint32_t> pending_;  // nodes with values that the executable lacks
     std::size_t missing_ = 0;             // number of parameters that are used and have no value
 };
 

@@ -298,6 +298,11 @@ cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
         uint64_t bits
         cpp_bool is_known
 
+cdef extern from "executable_node.hpp" namespace "cg" nogil:
+    cppclass KernelArguments:
+        unsigned int grid
+        const void** values
+
 cdef extern from "executable.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUgraphExec] GraphExecHandle
     GraphExecHandle instantiate(
@@ -306,6 +311,9 @@ cdef extern from "executable.hpp" namespace "cg" nogil:
     CUresult launch(
         const GraphExecHandle& graph, const StreamHandle& stream, ParameterChanges& changes,
         ParameterProblem* problem) except +
+    CUresult add_kernel(const GraphExecHandle& graph, NodeRecord& node, const CUgraphNodeParams& params) except +
+    CUresult launch_kernels(
+        const GraphExecHandle& graph, const StreamHandle& stream, const KernelArguments* arguments) except +
     cpp_bool set_parameters(
         const GraphExecHandle& graph, ParameterChanges& changes, ParameterProblem* problem) except +
     void list_parameters(const GraphExecHandle& graph, vector[PresentParameter]& values) except +

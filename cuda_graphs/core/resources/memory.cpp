@@ -40,10 +40,10 @@ const char* name_of_free(Free how) noexcept {
 bool would_be_captured(const PointerBox& box) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     cuuint64_t id = 0;
-    const CUresult asked =
-        driver().cuStreamGetCaptureInfo == nullptr
-            ? driver().cuStreamIsCapturing(raw_of(box.stream), &status)
-            : driver().cuStreamGetCaptureInfo(raw_of(box.stream), &status, &id, nullptr, nullptr, nullptr, nullptr);
+    CUresult asked =
+        driver().cuStreamGetCaptureInfo(raw_of(box.stream), &status, &id, nullptr, nullptr, nullptr, nullptr);
+    if (asked == CUDA_ERROR_NOT_SUPPORTED)  // before CUDA 12.3, where no graph of this library is captured
+        asked = driver().cuStreamIsCapturing(raw_of(box.stream), &status);
     // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: the legacy stream while an ordinary stream captures. Using it would spoil the
     // capture.
     if (asked != CUDA_SUCCESS) return !is_over(asked);

@@ -4,7 +4,7 @@
 
 A builder has a kind, which decides whether it may end the capture, and a state, which only moves forward. Methods check
 their arguments before they call the driver or change the builder. `core/capture/capture_end.cpp` ends captures in every
-state. `objects/capture_effects.pyx` reports the call that invalidated a capture.
+state. `objects/capture_ledger.pyx` reports the call that invalidated a capture.
 """
 
 from libcpp.memory cimport shared_ptr
@@ -52,7 +52,12 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     uses_parameters,
 )
 from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, drain_deferred, raw_of
-from cuda_graphs.objects.capture_effects cimport fail_capture, ledger_text, note_found, note_operation
+from cuda_graphs.objects.capture_ledger cimport (
+    add_operation,
+    ledger_text,
+    raise_capture_error,
+    record_foreign_spoiler,
+)
 from cuda_graphs.objects.numbers cimport as_int, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
 from cuda_graphs.objects.device.stream cimport Stream
@@ -79,7 +84,7 @@ from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.nodes.insertion_point cimport Place, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
 from .builder_nodes import ENDED_MEANWHILE
-from cuda_graphs.objects.capture_ledger import unjoined
+from cuda_graphs.objects.ledger_text import describe_unjoined
 from cuda_graphs.objects.device.stream import register_builder
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
 
@@ -141,7 +146,7 @@ cdef class GraphBuilder(BuilderState):
             status = driver().cuStreamIsCapturing(raw_of(h), &now)
         check_attempt(status, f"ask whether {self!r} is building")
         if now == CU_STREAM_CAPTURE_STATUS_INVALIDATED:
-            note_found(capture.get()[0], "is_building")
+            record_foreign_spoiler(capture.get()[0], "is_building")
             why = ledger_text(capture.get()[0])
             raise RuntimeError(
                 "The capture has been invalidated by an error: call end_building() or close()."
@@ -182,7 +187,7 @@ cdef class GraphBuilder(BuilderState):
             self._state = CAPTURING
             self._capture = capture
             self._graph = capture.get().graph
-            note_operation(capture.get()[0], "begin_building")
+            add_operation(capture.get()[0], "begin_building")
         check_attempt(status, f"begin to capture {self._stream!r} in mode {mode!r}")
         return self
 
@@ -203,7 +208,7 @@ cdef class GraphBuilder(BuilderState):
             raise RuntimeError(
                 "a forked GraphBuilder does not end the capture: join it, and end the builder that it was split from"
             )
-        note_found(capture.get()[0], "end_building")
+        record_foreign_spoiler(capture.get()[0], "end_building")
         cdef CUresult status = end_capture(capture.get()[0])
         if not capture.get().active and self._state == CAPTURING:
             self._state = ENDED
@@ -215,10 +220,10 @@ cdef class GraphBuilder(BuilderState):
     cdef int _fail_to_end(self, CaptureHandle capture, CUresult status) except -1:
         cdef Fork fork
         try:
-            fail_capture(capture.get()[0], status, f"end the capture of {self!r}")
+            raise_capture_error(capture.get()[0], status, f"end the capture of {self!r}")
         except CUDAError as error:
             if status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
-                error.capture = unjoined([
+                error.capture = describe_unjoined([
                     text_of(&capture.get().box(), fork.source)
                     for fork in capture.get().forks if not fork.joined
                 ])
@@ -319,7 +324,7 @@ cdef class GraphBuilder(BuilderState):
             for fork in forks:  # a branch without work needs no join
                 (<GraphBuilder>fork)._leave()
             raise
-        note_operation(capture.get()[0], "split")
+        add_operation(capture.get()[0], "split")
         return (self, *forks)
 
     cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here):
@@ -330,7 +335,7 @@ cdef class GraphBuilder(BuilderState):
         with nogil:
             status = order_within(capture.get()[0], there, here)
         if status:
-            fail_capture(capture.get()[0], status, f"split {self!r}")
+            raise_capture_error(capture.get()[0], status, f"split {self!r}")
         entry.source = keep_source(&capture.get().box(), find_source())
         entry.stream = there
         if not capture.get().active:
@@ -384,7 +389,7 @@ cdef class GraphBuilder(BuilderState):
                 if (<GraphBuilder>builder)._state != CLOSED:
                     (<GraphBuilder>builder)._tear_down()
                     (<GraphBuilder>builder)._stream = None
-        note_operation(capture.get()[0], "join")
+        add_operation(capture.get()[0], "join")
         return root
 
     def embed(self, GraphBuilder child not None, *, name=None):
@@ -447,7 +452,7 @@ cdef class GraphBuilder(BuilderState):
         )
         cdef StreamHandle h = self._h
         check_name(name)
-        label(capture_callback(h, fn, user_data, False), name)
+        label(capture_callback(h, fn, user_data), name)
 
     def create_condition(self, default_value=None):
         """Return a Condition for one conditional node of the captured graph: a 32-bit value on the device.
@@ -566,14 +571,14 @@ cdef class GraphBuilder(BuilderState):
         """
         cdef CaptureHandle capture = self._capture
         if self._state == CAPTURING and self._kind != FORKED:
-            note_found(capture.get()[0], "close")
+            record_foreign_spoiler(capture.get()[0], "close")
         cdef CUresult status = self._tear_down()
         self._stream = None
         with nogil:
             drain_deferred()
         if status and status != CUDA_ERROR_NOT_PERMITTED:  # host functions may not end captures: a later call ends it
             try:
-                fail_capture(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
+                raise_capture_error(capture.get()[0], status, "close a GraphBuilder whose capture has not ended")
             finally:
                 capture.reset()  # its release asks the driver again to end the capture, with no exception in flight
 
@@ -608,15 +613,6 @@ cdef class GraphBuilder(BuilderState):
         return 0
 
 
-def _capture_callback_with_tail_failure_for_testing(GraphBuilder gb not None, fn, *, user_data=None):
-    """Run `gb.callback(fn)` as if the driver did not report the new node. The graph must keep `fn` nevertheless."""
-    cdef CaptureHandle _held = gb._capturing(
-        "callback() needs a GraphBuilder that is capturing: call begin_building() first"
-    )
-    cdef StreamHandle h = gb._h
-    capture_callback(h, fn, user_data, True)
-
-
 cdef int label(NodeRecord* node, object name) except -1:
     return 0 if name is None else set_name(node, name)
 
@@ -644,7 +640,7 @@ cdef int join_one(GraphBuilder root, GraphBuilder builder, CaptureHandle capture
     with nogil:
         status = order_within(capture.get()[0], here, there)
     if status:
-        fail_capture(capture.get()[0], status, f"join {builder!r} with {root!r}")
+        raise_capture_error(capture.get()[0], status, f"join {builder!r} with {root!r}")
     return builder._leave()
 
 

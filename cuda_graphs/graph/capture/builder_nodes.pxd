@@ -10,13 +10,13 @@ from cuda_graphs.graph.operands.condition cimport Condition
 cdef CUcontext context_of(const StreamHandle& h) except NULL
 
 # Finds the capture of the stream. Raises RuntimeError if the stream is not captured.
-cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1
+cdef int require_capture(CapturedCall& call, const StreamHandle& h) except -1
 
 # Adds a node that no stream call can add, after the work that the stream has captured. The ledger shows `what`.
 cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, object attempt) except NULL
 
-# Captures a host function. A test sets `lose_tail`: the call then behaves as if the driver did not report the new node.
-cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, bint lose_tail) except NULL
+# Captures a host function.
+cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data) except NULL
 
 cdef Condition create_captured_condition(
     CaptureBox& capture, CUcontext context, object default_value, str where)

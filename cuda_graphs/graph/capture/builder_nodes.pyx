@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adds the nodes that have GraphBuilder methods: callbacks, conditional nodes, copies of other graphs."""
 
-from cuda_graphs.core.driver.cuda cimport CUcontext, CUresult
+from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUcontext, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport graph_driver
 from cuda_graphs.core.driver.seam cimport ensure_driver
 from cuda_graphs.core.capture.capture_handles cimport CaptureBox, CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord, NodeSpec
 from cuda_graphs.core.resources.handles cimport StreamBox, StreamHandle, box_of, raw_of
-from cuda_graphs.objects.capture_effects cimport fail, fail_capture, find, keep, settle
+from cuda_graphs.objects.capture_ledger cimport raise_capture_error
+from cuda_graphs.objects.captured_call cimport find_capture, keep_owners, raise_call_error, record_node
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.definition cimport make_condition
 from cuda_graphs.graph.operands.operands cimport accept_context
@@ -41,8 +42,8 @@ cdef CUcontext context_of(const StreamHandle& h) except NULL:
     return raw_of(box.context) if box.context else accept_context("conditional node")
 
 
-cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
-    if not find(call, h):
+cdef int require_capture(CapturedCall& call, const StreamHandle& h) except -1:
+    if not find_capture(call, h):
         ensure_driver()  # raises in a forked child process, which has no captures
         raise RuntimeError(ENDED_MEANWHILE)
     return 0
@@ -50,36 +51,26 @@ cdef int find_call(CapturedCall& call, const StreamHandle& h) except -1:
 
 cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, object attempt) except NULL:
     cdef CapturedCall call
-    cdef CUresult status
-    find_call(call, h)
+    require_capture(call, h)
     with nogil:
-        call.start()
-        status = call.add(spec)
-        call.look(status)
-    cdef NodeRecord* node = settle(call, status, spec.kind, what)
-    if status:
-        fail(call, status, attempt)
+        call.run_add(spec)
+    cdef NodeRecord* node = record_node(call, spec.kind, what)
+    if call.status() != CUDA_SUCCESS:
+        raise_call_error(call, attempt)
     return node
 
 
-cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, bint lose_tail) except NULL:
+cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data) except NULL:
     cdef CapturedCall call
     cdef NodeSpec spec
-    cdef CUresult status
     read_host(spec, fn, user_data)
-    find_call(call, h)
-    keep(call, spec.owners.first, spec.owners.second)
+    require_capture(call, h)
+    keep_owners(call, spec.owners.first, spec.owners.second)
     with nogil:
-        call.start()
-        status = graph_driver().cuLaunchHostFunc(raw_of(h), spec.params.host.fn, spec.params.host.userData)
-        call.look(status)
-    if lose_tail:
-        call.lose_node()
-        call.settle(NodeKind.kHost)
-        raise RuntimeError("test hook: the captured node was not reported")
-    cdef NodeRecord* node = settle(call, status, NodeKind.kHost, "host callback")
-    if status:
-        fail(call, status, f"capture a callback of {fn!r}")
+        call.run(graph_driver().cuLaunchHostFunc, raw_of(h), spec.params.host.fn, spec.params.host.userData)
+    cdef NodeRecord* node = record_node(call, NodeKind.kHost, "host callback")
+    if call.status() != CUDA_SUCCESS:
+        raise_call_error(call, f"capture a callback of {fn!r}")
     return node
 
 
@@ -87,5 +78,5 @@ cdef Condition create_captured_condition(CaptureBox& capture, CUcontext context,
     cdef CUresult status
     condition = make_condition(&capture.box(), &capture, context, default_value, &status)
     if status:
-        fail_capture(capture, status, f"create a condition {where} with default {default_value}")
+        raise_capture_error(capture, status, f"create a condition {where} with default {default_value}")
     return condition

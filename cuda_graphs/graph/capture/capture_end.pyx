@@ -23,7 +23,6 @@ from cuda_graphs.core.capture.capture_handles cimport (
     CaptureHandle,
     borrow_capture,
     get_tail,
-    may_be_captured,
     return_capture,
     set_tail,
 )
@@ -35,14 +34,15 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     node_handle,
 )
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
-from cuda_graphs.objects.capture_effects cimport find, note_operation
+from cuda_graphs.objects.capture_ledger cimport add_operation
+from cuda_graphs.objects.captured_call cimport find_capture
 from cuda_graphs.objects.device.stream cimport Stream
 from .builder_nodes cimport (
     add_captured,
     check_driver_has,
     context_of,
     create_captured_condition,
-    find_call,
+    require_capture,
 )
 from cuda_graphs.graph.nodes.insertion_point cimport wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional
@@ -89,7 +89,7 @@ cdef class CapturedPlace:
         cdef CapturedCall call
         cdef StreamHandle h = self._stream._h
         check_driver_has("create_condition")
-        find_call(call, h)
+        require_capture(call, h)
         return create_captured_condition(call.capture(), context_of(h), default_value, f"of {self!r}")
 
     def launch(self, config, kernel, *args, reads=(), writes=()):
@@ -135,7 +135,7 @@ cdef class CapturedPlace:
         cdef vector[GraphBox*] inside
         cdef GraphBox* body
         check_driver_has(what.decode())
-        find_call(call, h)
+        require_capture(call, h)
         fill_conditional(spec, condition, kind, cond_type, count, context_of(h), &call.capture().box())
         self._go()
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
@@ -168,7 +168,7 @@ cdef class BorrowedCapture:
         cdef StreamHandle h = self._stream._h
         cdef CapturedCall call
         cdef CUresult status
-        if may_be_captured(h) and find(call, h):  # this package began the capture or has borrowed it already
+        if find_capture(call, h):  # this package began the capture or has borrowed it already
             self.is_there = True
             return self
         self._capture = borrow_capture(h, &status)
@@ -176,7 +176,7 @@ cdef class BorrowedCapture:
         self.is_there = self._capture.get() != NULL
         if self.is_there:
             try:
-                note_operation(self._capture.get()[0], "capture by others")
+                add_operation(self._capture.get()[0], "capture by others")
             except BaseException:
                 self.__exit__(*sys.exc_info())
                 raise

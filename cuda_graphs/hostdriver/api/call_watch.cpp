@@ -15,8 +15,8 @@
 #include <mutex>
 #include <string>
 
-#include "errors.hpp"
 #include "hostdriver/entry.hpp"
+#include "hostdriver/objects/error_codes.hpp"
 
 namespace cgh {
 namespace {

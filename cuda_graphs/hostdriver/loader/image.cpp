@@ -16,10 +16,10 @@
 #include <new>
 #include <string>
 
-#include "hostdriver/api/errors.hpp"
 #include "hostdriver/entry.hpp"
 #include "hostdriver/objects/arena.hpp"
 #include "hostdriver/objects/context.hpp"
+#include "hostdriver/objects/error_codes.hpp"
 #include "hostdriver/objects/log.hpp"
 #include "hostdriver/objects/memory.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"

@@ -15,6 +15,7 @@ class ForeignArray:
     dtype: ScalarType
     shape: tuple[int, ...]
     path: str
+    needs_grad: bool
 
 class Foreign: ...
 

@@ -76,10 +76,10 @@ FIELD: str
 def address_of(field: NDArray) -> int: ...
 def find_field(name: str) -> NDArray: ...
 
-Element = ScalarType | VectorType | np.dtype[Any] | type
+_Element = ScalarType | VectorType | np.dtype[Any] | type
 
 def ndarray(
-    dtype: Element,
+    dtype: _Element,
     shape: int | Sequence[int],
     needs_grad: bool = False,
     *,
@@ -87,7 +87,7 @@ def ndarray(
     device: Device | int | None = None,
 ) -> NDArray: ...
 def field(
-    dtype: Element,
+    dtype: _Element,
     shape: int | Sequence[int],
     needs_grad: bool = False,
     *,

@@ -11,12 +11,12 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
-from cuda_graphs.objects.capture_effects cimport find
+from cuda_graphs.objects.captured_call cimport find_capture
 
 
 cdef bint is_captured(const StreamHandle& h) except -1:
     cdef CapturedCall call
-    return find(call, h)
+    return find_capture(call, h)
 
 
 cdef bint captures_for_others(const StreamHandle& h) except -1:

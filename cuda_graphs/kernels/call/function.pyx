@@ -204,7 +204,7 @@ cdef class KernelFunction:
             artifact = self._artifact(signature, target, *lowering)
         except CompileError as error:
             raise self._shown(error)
-        guards = guards_of(artifact.captured)
+        guards = guards_of(artifact.free_values)
         if artifact.lowering == "host" and self.loop == "auto" and self._is_replayed() and not is_refused:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
         found = load(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
@@ -319,16 +319,16 @@ cdef class KernelFunction:
                 f"{self.name}() has {len(found)} tasks, one for each loop at the top level and one for the statements between "
                 "two loops: add the kernel with call(), which makes a node for each task"
             )
-        own, code, values, _, _ = found[0]
-        if own.is_cooperative and config is not None:
+        (task,) = found
+        if task.config.is_cooperative and config is not None:
             raise ValueError(
                 f"{self.name}() is one cooperative launch, which sets its own grid: add the kernel with call()"
             )
         if self.debug:  # a launch outside a graph does not keep the memory that asserts write to
             from cuda_graphs.kernels.debug.reports import keep
 
-            keep(values)
-        return own if config is None else config, code, values
+            keep(task.arguments)
+        return task.config if config is None else config, task.kernel, task.arguments
 
     cdef object _run(self, Reading* r, tuple args, Stream stream, object label=None):
         cdef Specialisation code = self._find(r, args)

@@ -12,7 +12,7 @@ import types
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
-from cuda_graphs.compiler.frontend.captured import CONTAINERS
+from cuda_graphs.compiler.frontend.free_values import CONTAINERS
 from cuda_graphs.compiler.language.free_names import is_ours
 from .constants import frozen, is_method_of_value, is_of_numpy
 
@@ -67,11 +67,11 @@ cdef class Guards:
         return True
 
 
-def guards_of(captured) -> Guards:
+def guards_of(free_values) -> Guards:
     """Return the Guards for {function: {path: value}} of a kernel and of the functions that it inlines."""
     cdef Guards self = Guards.__new__(Guards)
     self.checks = []
-    for function, paths in captured.items():
+    for function, paths in free_values.items():
         if not is_ours(function):  # functions of this package capture only constants
             checks = [check_of(function, path, value) for path, value in paths.items()]
             self.checks += [check for check in checks if check is not None]

@@ -137,8 +137,8 @@ cdef class Specialisation:
     cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1
     # Launches the tasks on a stream that is not captured.
     cdef int launch(self, const Leaf* leaves, Stream stream, const vector[uint64_t]* stacks) except -1
-    # Returns (LaunchConfig, Kernel, arguments, reads, writes) of each task, for nodes of graphs. `owners` holds the
-    # owners of leaves, by index; `temps` holds the memory of the temporary arrays.
+    # Returns the TaskLaunch of each task, for nodes of graphs. `owners` holds the owners of leaves, by index; `temps`
+    # holds the memory of the temporary arrays.
     cdef list launches(self, const Leaf* leaves, dict owners, list temps)
     cdef list new_temps(self)
     cdef bint waits(self, size_t task, dict owners) except -1

@@ -15,10 +15,16 @@ class Specialisation:
     fields: tuple[Field, ...]
     name: str
     answers: bool
+    labels: tuple[Any, ...]
+    state: int
+    is_replayable: bool
+    is_straight: bool
+    prints: bool
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __repr__(self) -> str: ...
 
 class SourceMaker:
+    OPERATIONS: dict[str, int]
     def __init__(self, owner: Specialisation, leaves: dict[str, int]) -> None: ...
     def slot(self, slot: Any) -> tuple[int, int, int, int]: ...
     def array(self, path: str) -> tuple[int, int]: ...

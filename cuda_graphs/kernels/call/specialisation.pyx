@@ -34,7 +34,7 @@ from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, YIELDED
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.graph.checkpoints import status_of
-from cuda_graphs.kernels.graph.emission import ConditionSlot
+from cuda_graphs.kernels.graph.emission import ConditionSlot, TaskLaunch
 from cuda_graphs.kernels.arrays.ndarray import FIELD, address_of, find_field
 from cuda_graphs.kernels.debug.reports import overflow_report
 from cuda_graphs.kernels.targets import (
@@ -271,7 +271,7 @@ cdef class Specialisation:
             arrays.pop(REPORT, None)  # no other node accesses it
             arrays.pop(OVERFLOW_PATH, None)
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
-            found.append((config, self.kernels[i], values, reads, writes))
+            found.append(TaskLaunch(config, self.kernels[i], values, reads, writes))
         return found
 
     cdef bint waits(self, size_t task, dict owners) except -1:

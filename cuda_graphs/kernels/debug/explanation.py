@@ -174,7 +174,7 @@ def members(annotation: Any) -> dict[str, Any]:
 
 def captured(artifact: Artifact) -> Iterator[Baked]:
     """Yield the constants that come from globals and closures, without functions and modules."""
-    for function, names in artifact.captured.items():
+    for function, names in artifact.free_values.items():
         lines = first_lines(function)
         for path, value in names.items():
             if not callable(value) and not isinstance(value, ModuleType) and not path.endswith(".__dict__"):

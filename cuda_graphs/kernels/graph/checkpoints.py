@@ -27,7 +27,7 @@ class CheckpointStatus(NamedTuple):
 
 def labels_of(function: Callable[..., Any], artifact: Artifact) -> tuple[int | None, ...]:
     """Return the labels of the checkpoints in order, with None for a loop without a label."""
-    names = artifact.captured.get(function, {})
+    names = artifact.free_values.get(function, {})
     return tuple(
         names.get(path, label) if path is not None else label for label, path in artifact.checkpoints
     )

@@ -9,22 +9,41 @@ whose bodies contain tasks. Sections become branches, which an EmptyNode joins. 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from cuda_graphs.graph.operands.edge_data import EdgeData
+from cuda_graphs.objects.code.kernel import Kernel
+from cuda_graphs.objects.code.launch_config import LaunchConfig
 
-__all__ = ["ConditionSlot", "Emission"]
+__all__ = ["ConditionSlot", "Emission", "TaskLaunch"]
 
 
 class ConditionSlot(str):
     """The name of a condition that stands in the arguments of a task."""
 
 
+class TaskLaunch(NamedTuple):
+    """The launch of one task, as a KernelNode.
+
+    Attributes:
+        config: The grid and the block.
+        kernel: The compiled task.
+        arguments: Its arguments, with a ConditionSlot for each condition.
+        reads, writes: Owners of the arrays that the task accesses.
+    """
+
+    config: LaunchConfig
+    kernel: Kernel
+    arguments: tuple[Any, ...]
+    reads: Sequence[Any]
+    writes: Sequence[Any]
+
+
 class Emission:
     """Adds the nodes after `start`, a node or an empty definition.
 
     Args:
-        launches: (LaunchConfig, Kernel, arguments, reads, writes) of each task.
+        launches: The TaskLaunch of each task.
         plan: The plan of the Artifact.
         early: The `early` of the Artifact: True makes edges between consecutive tasks programmatic.
 
@@ -32,10 +51,13 @@ class Emission:
         last: The last of the nodes, or `start` if the plan is empty.
         nodes: The nodes of the tasks, by number.
         conditions: The Conditions, by name.
+        count: The number of nodes added, including nodes in bodies of conditional nodes.
     """
 
-    def __init__(self, start: Any, launches: Sequence[Any], plan: Sequence[Any], early: bool = False) -> None:
-        self.launches, self.early = launches, early
+    def __init__(
+        self, start: Any, launches: Sequence[TaskLaunch], plan: Sequence[Any], early: bool = False
+    ) -> None:
+        self.launches, self.early, self.count = launches, early, 0
         self.conditions: dict[str, Any] = {}
         self.nodes: dict[int, Any] = {}
         self.last = self.chain(start, plan)
@@ -61,23 +83,31 @@ class Emission:
         """Add a branch for each plan with tasks, and return the node that joins them."""
         ends = [self.chain(node, plan) for plan in plans if plan]
         if len(ends) > 1:
+            self.count += 1
             return ends[0].join(*ends[1:])
         return ends[0] if ends else node
 
     def task(self, node: Any, number: int, before: Any) -> Any:
         """Add the KernelNode of a task after `node`. `before` is the step of the plan that added `node`, if any."""
-        config, kernel, values, reads, writes = self.launches[number]
-        values = [self.conditions[v] if isinstance(v, ConditionSlot) else v for v in values]
+        task = self.launches[number]
         edge = self.edge(before, number) if self.early and isinstance(before, int) else {}
-        self.nodes[number] = node.launch(config, kernel, *values, reads=reads, writes=writes, **edge)
+        self.nodes[number] = node.launch(
+            task.config, task.kernel, *self.arguments(number), reads=task.reads, writes=task.writes, **edge
+        )
+        self.count += 1
         return self.nodes[number]
+
+    def arguments(self, number: int) -> tuple[Any, ...]:
+        """Return the arguments of a task, with its Conditions."""
+        values = self.launches[number].arguments
+        return tuple([self.conditions[v] if isinstance(v, ConditionSlot) else v for v in values])
 
     def edge(self, before: int, number: int) -> dict[str, EdgeData]:
         """Return the keyword `edge` of a launch, which is empty for a full edge.
 
         Edges of cooperative launches are full, as such a launch may need the whole device.
         """
-        alone = any(self.launches[each][0].is_cooperative for each in (before, number))
+        alone = any(self.launches[each].config.is_cooperative for each in (before, number))
         return {} if alone else {"edge": EdgeData.programmatic()}
 
     def conditional(self, node: Any, kind: str, name: str, initial: int | None, plans: Sequence[Any]) -> Any:
@@ -88,6 +118,7 @@ class Emission:
             added = node.switch(condition, len(plans))
         else:
             added = node.if_then(condition) if len(plans) == 1 else node.if_else(condition)
+        self.count += 1
         for body, plan in zip(added.branches, plans, strict=True):
             self.chain(body, plan)
         return added

@@ -4,8 +4,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUcontext, CUgraphNode, CUresult
-from cuda_graphs.core.driver.cuda_graph cimport CUgraphNodeParams
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUcontext, CUresult
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.objects.device.stream cimport Stream
@@ -19,15 +18,6 @@ cdef extern from "<mutex>" namespace "std" nogil:
         void unlock()
 
 
-# The node of a task, and its parameters of the last launch.
-cdef struct TaskNode:
-    CUgraphNode raw
-    CUgraphNodeParams params
-    vector[uint64_t] values    # values of the parameters, 8 bytes each
-    vector[void*] pointers     # addresses of `values`
-    vector[size_t] sizes       # sizes of the parameters in bytes; 0 for a constant parameter
-
-
 # The executable graph of a specialisation in one context.
 cdef class Replay:
     cdef readonly object graph       # the Graph
@@ -36,22 +26,22 @@ cdef class Replay:
     cdef readonly size_t count       # number of nodes, including nodes in bodies
     cdef CUcontext context
     cdef list memory                 # memory of the temporary arrays
-    cdef GraphExecHandle executable
-    cdef vector[TaskNode] nodes      # by the number of the task
+    cdef GraphExecHandle executable  # its kernels are the tasks, by number
+    cdef size_t values               # number of parameters of all tasks
     cdef vector[uint64_t] temps      # addresses of temporary arrays
-    cdef Mutex mutex                 # guards `nodes`, and the setting and launch of one call
+    cdef Mutex mutex                 # guards a launch with checkpoints until its status is read
 
     # Sets the changed parameters, and launches. Returns False if the stream is captured: a capture cannot launch an
     # executable graph. A kernel with checkpoints waits for the end; `yielded` becomes the index of the checkpoint that
     # ended the launch, or -1.
     cdef bint run(self, const Leaf* leaves, Stream stream, int32_t* yielded) except -1
-    cdef CUresult look(self, const StreamHandle& stream, int32_t* yielded) noexcept nogil
     cdef CUresult submit(
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed
     ) except? CUDA_ERROR_UNKNOWN nogil
-    cdef CUresult set_task(self, size_t number, const Leaf* leaves, const uint64_t* seed) noexcept nogil
-    cdef int note_node(self, size_t number, emission) except -1
-    cdef int bind(self) except -1
+    cdef CUresult submit_and_read(
+        self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed, int32_t* yielded
+    ) except? CUDA_ERROR_UNKNOWN nogil
+    cdef int add_task(self, size_t number, object emission) except -1
 
 
 # Builds the graph with the arguments of the first call.

@@ -9,16 +9,15 @@ from cuda_graphs.core.driver.cuda cimport (
     CUfunction,
     CUlaunchAttribute,
     CUlaunchConfig,
-    CUresult,
     CUstream,
     driver,
 )
 from cuda_graphs.core.driver.seam cimport raise_noted
-from cuda_graphs.core.capture.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, as_owner
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, raw_of
 from .arguments cimport own_arguments, pack_arguments
-from cuda_graphs.objects.capture_effects cimport fail, find, keep, settle
+from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, LaunchConfig_accept
 from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
@@ -57,41 +56,33 @@ def launch(stream, config, kernel, *args):
     cdef CUfunction function = function_on(code._h, h)
     if function == NULL:
         raise_noted(f"launch of kernel {code._name()!r}")
-    cdef CUresult status
     cdef CapturedCall call
     cdef Opaque owner
-    if may_be_captured(h) and find(call, h):
+    if find_capture(call, h):
         own_arguments(args, owner)
-        keep(call, as_owner(code._h), move(owner))
+        keep_owners(call, as_owner(code._h), move(owner))
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
-        status = launch_with_attributes(raw_stream, shape, function, pack, call)
+        launch_with_attributes(raw_stream, shape, function, pack, call)
     else:
         with nogil:
-            call.start()
-            status = driver().cuLaunchKernel(
-                function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0], shape._block[1],
-                shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), NULL,
+            call.run(
+                driver().cuLaunchKernel, function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0],
+                shape._block[1], shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), <void**>NULL,
             )
-            call.look(status)
-    if call.is_captured():
-        settle(call, status, NodeKind.kKernel, "launch")
-    if status != CUDA_SUCCESS:
-        fail(call, status, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
+    if finish_call(call, NodeKind.kKernel, "launch") != CUDA_SUCCESS:
+        raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
 
 
-cdef CUresult launch_with_attributes(
+cdef int launch_with_attributes(
     CUstream stream, LaunchConfig shape, CUfunction function, ArgumentPack& pack, CapturedCall& call
-) except *:
+) except -1:
     cdef CUlaunchConfig native
     cdef CUlaunchAttribute attributes[MOST_ATTRIBUTES]
-    cdef CUresult status
     shape._fill(&native, attributes)
     native.hStream = stream
     with nogil:
-        call.start()
-        status = driver().cuLaunchKernelEx(&native, function, pack.pointers(), NULL)
-        call.look(status)
-    return status
+        call.run(driver().cuLaunchKernelEx, &native, function, pack.pointers(), <void**>NULL)
+    return 0
 
 
 cdef int check_cooperative(LaunchConfig shape, Kernel kernel) except -1:

@@ -22,7 +22,7 @@ from cuda_graphs.core.resources.handles cimport (
     primary_context,
     raw_of,
 )
-from cuda_graphs.objects.capture_effects cimport protect_bodies
+from cuda_graphs.objects.capture_ledger cimport check_no_body_captured
 from .context cimport Context, find_current
 from cuda_graphs.objects.numbers cimport as_int
 from cuda_graphs.objects.waiting cimport waited
@@ -250,7 +250,7 @@ class Device:
         cdef Context context = self.context
         cdef Context previous = get_current()
         cdef CUresult status
-        protect_bodies(f"synchronize {self!r}")
+        check_no_body_captured(f"synchronize {self!r}")
         if previous == context:
             with nogil:
                 status = driver().cuCtxSynchronize()

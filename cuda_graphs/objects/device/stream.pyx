@@ -20,7 +20,7 @@ from cuda_graphs.core.driver.cuda cimport (
     driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
-from cuda_graphs.core.capture.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.resources.handles cimport (
     ContextHandle,
     EventHandle,
@@ -36,7 +36,8 @@ from cuda_graphs.core.resources.handles cimport (
     hold_python,
     raw_of,
 )
-from cuda_graphs.objects.capture_effects cimport fail, find, note, protect_bodies
+from cuda_graphs.objects.capture_ledger cimport check_no_body_captured
+from cuda_graphs.objects.captured_call cimport find_capture, finish_call_without_node, raise_call_error
 from .context cimport Context, find_current
 from .event cimport Event
 from .event import make_event
@@ -120,8 +121,8 @@ cdef class Stream:
         self._check_open()
         cdef StreamHandle h = self._h
         cdef CapturedCall call
-        if may_be_captured(h) and find(call, h) and call.capture().into_body:
-            protect_bodies(f"synchronize {self!r}")
+        if find_capture(call, h) and call.capture().into_body:
+            check_no_body_captured(f"synchronize {self!r}")
         cdef CUresult status
         with nogil:
             status = driver().cuStreamSynchronize(raw_of(h))
@@ -170,18 +171,12 @@ cdef class Stream:
                 "only an Event, Stream, or object supporting __cuda_stream__ can be waited, "
                 f"got {type(event_or_stream).__name__}"
             )
-        cdef CUresult status
         cdef CapturedCall call
-        if may_be_captured(h):
-            find(call, h)
+        find_capture(call, h)
         with nogil:
-            call.start()
-            status = driver().cuStreamWaitEvent(raw_of(h), raw_of(e), 0)
-            call.look(status)
-        if call.is_captured():
-            note(call, status, "wait")
-        if status != CUDA_SUCCESS:
-            fail(call, status, f"have {self!r} wait for {event_or_stream!r}")
+            call.run(driver().cuStreamWaitEvent, raw_of(h), raw_of(e), <unsigned int>0)
+        if finish_call_without_node(call, "wait") != CUDA_SUCCESS:
+            raise_call_error(call, f"have {self!r} wait for {event_or_stream!r}")
 
     cdef EventHandle _mark(self, Stream other):
         """Returns an event recorded at the present end of another stream."""
@@ -272,18 +267,12 @@ cdef class Stream:
 
 
 cdef int record_on(StreamHandle h, EventHandle e) except -1:
-    cdef CUresult status
     cdef CapturedCall call
-    if may_be_captured(h):
-        find(call, h)
+    find_capture(call, h)
     with nogil:
-        call.start()
-        status = driver().cuEventRecord(raw_of(e), raw_of(h))
-        call.look(status)
-    if call.is_captured():
-        note(call, status, "record")
-    if status != CUDA_SUCCESS:
-        fail(call, status, "record of an event")
+        call.run(driver().cuEventRecord, raw_of(e), raw_of(h))
+    if finish_call_without_node(call, "record") != CUDA_SUCCESS:
+        raise_call_error(call, "record of an event")
     return 0
 
 

@@ -1,6 +1,5 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from types import TracebackType
 from typing import Any
 
 from cuda_graphs.objects.device.stream import Stream
@@ -38,13 +37,7 @@ class Buffer:
     def copy_from(self, src: Buffer, *, stream: Stream | SupportsCudaStream) -> None: ...
     def fill(self, value: Any, *, stream: Stream | SupportsCudaStream) -> None: ...
     def __enter__(self) -> Buffer: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
+    def __exit__(self, *exc: object) -> None: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __dlpack__(
         self,

@@ -23,7 +23,7 @@ from cuda_graphs.core.driver.cuda cimport (
     driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
-from cuda_graphs.core.capture.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, as_owner
 from cuda_graphs.core.resources.handles cimport (
     Free,
@@ -41,7 +41,7 @@ from cuda_graphs.core.resources.handles cimport (
     hold_python,
     raw_of,
 )
-from cuda_graphs.objects.capture_effects cimport fail, find, keep, settle
+from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
@@ -170,7 +170,7 @@ cdef class Buffer:
         cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
         cdef StreamHandle h = stream._h
         cdef CapturedCall call
-        if box.how == Free.kAsync and may_be_captured(h) and find(call, h):
+        if box.how == Free.kAsync and find_capture(call, h):
             raise RuntimeError(
                 f"{self!r} cannot be freed in the order of a stream that is being captured: the free would become a "
                 "node of a graph that did not allocate the memory"
@@ -187,18 +187,14 @@ cdef class Buffer:
         cdef CUdeviceptr address = address_of(memory)
         cdef StreamHandle h = box.stream
         cdef CapturedCall call
-        cdef CUresult status
-        if box.how != Free.kGraph or not may_be_captured(h) or not find(call, h):
+        if box.how != Free.kGraph or not find_capture(call, h):
             return 0
         with nogil:
-            call.start()
-            status = driver().cuMemFreeAsync(address, raw_of(h))
-            call.look(status)
-        if status == CUDA_SUCCESS:
+            call.run(driver().cuMemFreeAsync, address, raw_of(h))
+        if call.status() == CUDA_SUCCESS:
             box.how = Free.kNever  # also when the node was not found
-        settle(call, status, NodeKind.kFree, "free")
-        if status != CUDA_SUCCESS:
-            fail(call, status, f"free of {self!r}")
+        if finish_call(call, NodeKind.kFree, "free") != CUDA_SUCCESS:
+            raise_call_error(call, f"free of {self!r}")
         return 0
 
     def __enter__(self):
@@ -266,25 +262,20 @@ cdef class Buffer:
         cdef size_t count = self._size // <size_t>width
         cdef StreamHandle h = on._h
         cdef CUstream raw_stream = raw_of(h)
-        cdef CUresult status
         cdef CapturedCall call
         if count == 0:
             return
-        if may_be_captured(h) and find(call, h):
-            keep(call, own_memory(memory), Opaque())
+        if find_capture(call, h):
+            keep_owners(call, own_memory(memory), Opaque())
         with nogil:
-            call.start()
             if width == 1:
-                status = driver().cuMemsetD8Async(address, <unsigned char>pattern, count, raw_stream)
+                call.run(driver().cuMemsetD8Async, address, <unsigned char>pattern, count, raw_stream)
             elif width == 2:
-                status = driver().cuMemsetD16Async(address, <unsigned short>pattern, count, raw_stream)
+                call.run(driver().cuMemsetD16Async, address, <unsigned short>pattern, count, raw_stream)
             else:
-                status = driver().cuMemsetD32Async(address, pattern, count, raw_stream)
-            call.look(status)
-        if call.is_captured():
-            settle(call, status, NodeKind.kMemset, "fill")
-        if status != CUDA_SUCCESS:
-            fail(call, status, f"fill of {self!r}")
+                call.run(driver().cuMemsetD32Async, address, pattern, count, raw_stream)
+        if finish_call(call, NodeKind.kMemset, "fill") != CUDA_SUCCESS:
+            raise_call_error(call, f"fill of {self!r}")
 
     @property
     def is_device_accessible(self):
@@ -384,20 +375,15 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     cdef StreamHandle h = on._h
     cdef CUstream raw_stream = raw_of(h)
     cdef size_t size = src._size
-    cdef CUresult status
     cdef CapturedCall call
     if size == 0:
         return 0
-    if may_be_captured(h) and find(call, h):
-        keep(call, own_memory(written), own_memory(read))
+    if find_capture(call, h):
+        keep_owners(call, own_memory(written), own_memory(read))
     with nogil:
-        call.start()
-        status = driver().cuMemcpyAsync(to, source, size, raw_stream)
-        call.look(status)
-    if call.is_captured():
-        settle(call, status, NodeKind.kMemcpy, "copy")
-    if status != CUDA_SUCCESS:
-        fail(call, status, f"copy of {src!r} to {dst!r}")
+        call.run(driver().cuMemcpyAsync, to, source, size, raw_stream)
+    if finish_call(call, NodeKind.kMemcpy, "copy") != CUDA_SUCCESS:
+        raise_call_error(call, f"copy of {src!r} to {dst!r}")
     return 0
 
 

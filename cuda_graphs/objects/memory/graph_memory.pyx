@@ -21,7 +21,7 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.cuda_graph cimport CU_MEMORYTYPE_DEVICE, CUmemorytype
 from cuda_graphs.core.driver.seam cimport check_attempt
-from cuda_graphs.core.capture.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport GraphMemory, NodeKind, as_owner, create_graph_memory
 from cuda_graphs.core.resources.handles cimport (
     Opaque,
@@ -32,7 +32,7 @@ from cuda_graphs.core.resources.handles cimport (
     raw_of,
 )
 from .buffer cimport Buffer, MemoryKind
-from cuda_graphs.objects.capture_effects cimport fail, find, keep, settle
+from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from cuda_graphs.objects.numbers cimport as_int, read_size
 from cuda_graphs.objects.device.stream cimport Stream, Stream_accept
 from cuda_graphs.objects.device.device import Device
@@ -125,17 +125,13 @@ cdef Buffer allocate(resource, size_t size, Stream stream):
         raise RuntimeError("GraphMemoryResource cannot perform memory operations on a non-capturing stream.")
     if size == 0:
         return Buffer._of_nothing(resource, MemoryKind.DEVICE, resource.device_id)
-    if may_be_captured(on) and find(call, on):
+    if find_capture(call, on):
         range_ = create_graph_memory()
-        keep(call, as_owner(range_), Opaque())
+        keep_owners(call, as_owner(range_), Opaque())
     with nogil:
-        call.start()
-        status = allocate_in_graph(size, on, &h)
-        call.look(status)
-    if call.is_captured():
-        settle(call, status, NodeKind.kAlloc, "alloc")
-    if status != CUDA_SUCCESS:
-        fail(call, status, f"allocation of {size} bytes by a captured graph")
+        call.run(allocate_in_graph, size, on, &h)
+    if finish_call(call, NodeKind.kAlloc, "alloc") != CUDA_SUCCESS:
+        raise_call_error(call, f"allocation of {size} bytes by a captured graph")
     if call.is_captured():
         range_.get().record(address_of(h), size, <CUmemorytype>CU_MEMORYTYPE_DEVICE)
     return Buffer._from_handle(h, resource)

@@ -127,7 +127,8 @@ void reset() {
     };
     table.cuDevicePrimaryCtxRelease = [](CUdevice) { return note("cuDevicePrimaryCtxRelease"); };
     table.cuThreadExchangeStreamCaptureMode = [](CUstreamCaptureMode*) { return CUDA_SUCCESS; };
-    table.cuStreamGetCaptureInfo = nullptr;  // as in drivers before CUDA 12.3
+    // As in drivers before CUDA 12.3.
+    table.cuStreamGetCaptureInfo = cg::refusal<CUDA_ERROR_NOT_SUPPORTED>(table.cuStreamGetCaptureInfo);
     table.cuStreamIsCapturing = [](CUstream, CUstreamCaptureStatus* status) {
         *status = CU_STREAM_CAPTURE_STATUS_NONE;
         return CUDA_SUCCESS;
@@ -162,6 +163,11 @@ void reset() {
         params->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
         return make("cuGraphInstantiateWithParams", e);
     };
+    table.cuGraphExecNodeSetParams = [](CUgraphExec, CUgraphNode, CUgraphNodeParams*) {
+        return note("cuGraphExecNodeSetParams");
+    };
+    table.cuGraphLaunch = [](CUgraphExec, CUstream) { return note("cuGraphLaunch"); };
+    table.cuGraphUpload = [](CUgraphExec, CUstream) { return note("cuGraphUpload"); };
     table.cuGraphExecDestroy = [](CUgraphExec e) { return end("cuGraphExecDestroy", "executable", e); };
     table.cuLibraryGetKernel = [](CUkernel* k, CUlibrary l, const char* name) {
         *k = (CUkernel)((std::uintptr_t)l + 1 + (std::uintptr_t)(name[0] - 'a'));

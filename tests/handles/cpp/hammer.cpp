@@ -17,7 +17,7 @@
 #include <string>
 
 #include "check.hpp"
-#include "core/capture/capture.hpp"
+#include "core/capture/captured_call.hpp"
 #include "core/driver/table.hpp"
 #include "core/graphs/executable.hpp"
 #include "core/handles/error.hpp"
@@ -343,20 +343,17 @@ struct Actor {
     void capture_into_one() {
         const StreamHandle stream = any_of(shared.streams);
         CapturedCall call;
-        if (!may_be_captured(stream) || !call.find(stream)) return;
+        if (!may_be_captured(stream) || !call.find_capture(stream)) return;
         NodeSpec spec;
         fill(spec);
-        CHECK(call.keep(spec.owners.first, spec.owners.second));
-        CUresult status = CUDA_SUCCESS;
+        CHECK(call.keep_owners(spec.owners.first, spec.owners.second));
         {
             const GilRelease released;
-            call.start();
-            status = driver().cuLaunchHostFunc(*stream, spec.params.host.fn, spec.params.host.userData);
-            call.look(status);
+            call.run(driver().cuLaunchHostFunc, *stream, spec.params.host.fn, spec.params.host.userData);
         }
-        const NodeRecord* const node = call.settle(NodeKind::kHost);
+        const NodeRecord* const node = call.record_node(NodeKind::kHost);
         // Another thread has ended the capture meanwhile, so the function runs outside the capture.
-        if (status == CUDA_SUCCESS && node == nullptr) late.push_back(spec.owners.first);
+        if (call.status() == CUDA_SUCCESS && node == nullptr) late.push_back(spec.owners.first);
     }
 
     // Another thread may end the capture at any time, as a Python thread may close a GraphBuilder.
@@ -385,22 +382,21 @@ struct Actor {
     void add_conditional_one() {
         const CaptureHandle capture = any_of(shared.captures);
         CapturedCall call;
-        if (!capture || !call.find(capture->origin)) return;
+        if (!capture || !call.find_capture(capture->origin)) return;
         NodeSpec spec;
         spec.begin(NodeKind::kIf);
         CUDA_CONDITIONAL_NODE_PARAMS& params = spec.params.conditional;
         params.type = CU_GRAPH_COND_TYPE_IF;
         params.size = 1;
         params.ctx = *primary_context(0);
-        CUresult status = CUDA_SUCCESS;
         {
             const GilRelease released;
-            status = capture_condition(*capture, params.ctx, 0, CU_GRAPH_COND_ASSIGN_DEFAULT, &params.handle);
-            call.start();
-            if (status == CUDA_SUCCESS) status = call.add(spec);
-            call.look(status);
+            if (capture_condition(*capture, params.ctx, 0, CU_GRAPH_COND_ASSIGN_DEFAULT, &params.handle) !=
+                CUDA_SUCCESS)
+                return;
+            call.run_add(spec);
         }
-        const NodeRecord* const node = call.settle(NodeKind::kIf);
+        const NodeRecord* const node = call.record_node(NodeKind::kIf);
         if (node != nullptr) CHECK(node->facts->inner.size() == 1 && node->facts->condition == params.handle);
     }
 

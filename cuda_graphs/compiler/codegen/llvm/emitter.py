@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cuda_graphs.compiler.artifact import Slot
 from cuda_graphs.compiler.codegen.ptx import load_hoisting
-from cuda_graphs.compiler.ir import ir, printf
+from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.ops import OPS, computing_type
 from cuda_graphs.compiler.ir.scalars import is_small
 from cuda_graphs.compiler.ir.types import ScalarType, f32, i32, i64
 
-from . import prelude
+from . import prelude, printf
 from .alias_metadata import tag
 from .notation import llvm_type, number, suffix
 

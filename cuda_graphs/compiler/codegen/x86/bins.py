@@ -18,8 +18,8 @@ from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.passes.gather_atomics import neutral
+from cuda_graphs.compiler.passes.mark_bins import BIN_BYTES
 
-BYTES = 1 << 14  # of the bins of one array: they fit into the first-level cache beside the streamed data
 REPAYS = 4  # iterations per bin that pay for its initialisation and final addition
 
 
@@ -78,7 +78,7 @@ def either(e: Emitter, condition: str, first: Callable[[], None], second: Callab
 
 def room(array: ir.Array) -> int:
     """Return the largest number of bins for an array."""
-    return BYTES // array.element.size
+    return BIN_BYTES // array.element.size
 
 
 def untouched(atomic: ir.Atomic) -> str:

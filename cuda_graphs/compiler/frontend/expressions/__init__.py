@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions of the language: one function a construct."""
+"""Expressions of the language, besides calls: one function per construct."""

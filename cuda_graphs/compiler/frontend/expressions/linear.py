@@ -10,19 +10,17 @@ from functools import reduce
 from typing import Any
 
 from cuda_graphs.compiler.errors import CompileArgumentError, CompileTypeError, fail
-from cuda_graphs.compiler.frontend.functions import Frame, kind_of
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Vector, describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import f32, promote
 
 from .lvalues import broadcast
-from .values import Vector
 
 
 def dot(frame: Frame, a: Any, b: Any) -> ir.Value:
     """Return the sum of the products of the components."""
-    from .lvalues import read
-
-    products = broadcast(frame, lambda x, y: frame.builder.binary("Mult", x, y), a, read(frame, b)).leaves()
+    products = broadcast(frame, lambda x, y: frame.builder.binary("Mult", x, y), a, frame.read(b)).leaves()
     return reduce(lambda x, y: frame.builder.binary("Add", x, y), products)
 
 
@@ -41,9 +39,7 @@ def norm(frame: Frame, a: Vector) -> ir.Value:
 
 def cross(frame: Frame, a: Vector, b: Any) -> Vector:
     """Return the cross product of vectors of three components."""
-    from .lvalues import read
-
-    b = read(frame, b)
+    b = frame.read(b)
     if a.shape != (3,) or not isinstance(b, Vector) or b.shape != (3,):
         raise fail(
             CompileTypeError,
@@ -85,7 +81,7 @@ def matmul(frame: Frame, a: Any, b: Any) -> Any:
         raise fail(
             CompileTypeError,
             frame.builder.loc,
-            f"@ takes matrices and vectors, not {kind_of(a)} and {kind_of(b)}",
+            f"@ takes matrices and vectors, not {describe(a)} and {describe(b)}",
             "write * for numbers",
         )
     if a.shape[-1] != b.shape[0]:
@@ -216,13 +212,14 @@ def distance(frame: Frame, a: Vector, b: Any) -> Any:
 
 def vector_of(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
     """Return an argument as a vector or matrix, or raise."""
-    from .lvalues import read
-
-    found = read(frame, found)
+    found = frame.read(found)
     if not isinstance(found, Vector) or (ndim is not None and len(found.shape) != ndim):
         what = {1: "a vector", 2: "a matrix", None: "a vector or matrix"}[ndim]
         raise fail(
-            CompileTypeError, frame.builder.loc, f"{what} is needed, not {kind_of(found)}", "cg.vec3(x, y, z)"
+            CompileTypeError,
+            frame.builder.loc,
+            f"{what} is needed, not {describe(found)}",
+            "cg.vec3(x, y, z)",
         )
     return found
 

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Places and composites: reading, indexing, assignment, and construction from parts."""
+"""Elements, components and vectors: indexing, and construction from parts."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
@@ -12,151 +11,23 @@ from typing import Any
 import numpy as np
 
 from cuda_graphs.compiler.errors import (
-    CompileImmutableError,
     CompileIndexError,
-    CompileNameError,
     CompileNegativeIndexError,
-    CompileSyntaxError,
     CompileTypeError,
     fail,
 )
-from cuda_graphs.compiler.frontend.functions import Frame, kind_of
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import (
+    Element,
+    KnownArray,
+    Static,
+    Vector,
+    VectorElement,
+    describe,
+)
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec, VectorType
-from cuda_graphs.compiler.language.free_names import dotted
-
-from .values import Computed, Element, KnownArray, Static, Vector, VectorElement
-
-NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
-
-
-def read(frame: Frame, found: Any) -> Any:
-    """Return the current value: numbers become Values, places are loaded, other objects stay."""
-    builder = frame.builder
-    match found:
-        case ir.Local():
-            return builder.put(ir.Get(found, builder.loc))
-        case ir.Value():
-            return found
-        case Static():
-            return read(frame, found.value)
-        case Computed():
-            return found.constant()
-        case Element():
-            loaded = builder.put(ir.Load(found.array, found.index, builder.loc))
-            stops = loaded.type.kind == "float" and frame.stops(found.array)
-            return builder.op("stop_grad", loaded) if stops else loaded
-        case VectorElement():
-            return found.places.map(lambda part: read(frame, part))
-        case Vector():
-            return found.map(lambda part: read(frame, part))
-        case tuple():
-            return tuple(read(frame, part) for part in found) if has_places(found) else found
-    return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
-
-
-def has_places(found: tuple[Any, ...]) -> bool:
-    """Return whether parts of a tuple change at run time."""
-    return any(
-        has_places(part)
-        if isinstance(part, tuple)
-        else isinstance(part, (ir.Value, ir.Local, Vector, Element, VectorElement))
-        for part in found
-    )
-
-
-def place(frame: Frame, node: ast.expr) -> Any:
-    """Return the place of an assignment target: a Local, an Element, or a Vector of them."""
-    frame.at(node)
-    if isinstance(node, ast.Name):
-        scope = frame.scope.find(node.id)
-        if scope is None:
-            raise fail(
-                CompileNameError,
-                frame.builder.loc,
-                f"name {node.id!r} is not defined here",
-                "assign it first",
-            )
-        found = scope.names[node.id]
-        if node.id in frame.parameters and not isinstance(found, ir.Local):
-            raise fail(
-                CompileImmutableError, frame.builder.loc,
-                f"{node.id!r} is a parameter of the kernel, which is immutable",
-                f"assign to a new name: {node.id}_ = ...",
-            )  # fmt: skip
-    else:
-        found = frame.visit(node)
-    if isinstance(found, VectorElement):
-        return found.places
-    leaf = found.leaves()[0] if isinstance(found, Vector) else found
-    if isinstance(leaf, (ir.LoopIndex, ir.Param)) or (isinstance(node, ast.Name) and isinstance(leaf, ir.Op)):
-        name = leaf.path if isinstance(leaf, ir.Param) else ast.unparse(node).partition("[")[0]
-        what = "a parameter of the kernel" if isinstance(leaf, ir.Param) else "a loop variable"
-        raise fail(
-            CompileImmutableError,
-            frame.builder.loc,
-            f"{name!r} is {what}, which is immutable",
-            "assign to a new name",
-        )
-    path = dotted(node)
-    if path is not None and "." in path and not isinstance(found, (ir.Local, Element, Vector)):
-        raise fail(
-            CompileImmutableError,
-            frame.builder.loc,
-            f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
-            "write to an element of an array in it, or return the value and assign it outside of the kernel",
-        )
-    if not isinstance(found, (ir.Local, Element, Vector)):
-        raise fail(
-            CompileSyntaxError,
-            frame.builder.loc,
-            f"cannot assign to {kind_of(found)}",
-            "assign to a variable, an element x[i] or a component v.x",
-        )
-    return found
-
-
-def assign_place(frame: Frame, target: Any, value: Any) -> None:
-    """Emit an assignment of a value, cast to the type of the place."""
-    builder = frame.builder
-    if isinstance(target, VectorElement):
-        target = target.places
-    if isinstance(target, tuple):
-        parts = read(frame, value)
-        if not isinstance(parts, tuple) or len(parts) != len(target):
-            raise fail(
-                CompileTypeError,
-                builder.loc,
-                f"a tuple of {len(target)} becomes {kind_of(parts)}",
-                "assign a tuple with as many parts",
-            )
-        for each, part in zip(target, parts, strict=True):
-            assign_place(frame, each, part)
-    elif isinstance(target, Vector):
-        found = read(frame, value)
-        if isinstance(found, tuple):
-            found = make_vector(frame, None, found)
-        if isinstance(found, Vector) and found.shape != target.shape:
-            raise fail(
-                CompileTypeError,
-                builder.loc,
-                f"a value of shape {found.shape} for one of shape {target.shape}",
-                "give a value of the same shape",
-            )
-        target.map(lambda part, each: assign_place(frame, part, each), found)
-    elif isinstance(target, ir.Local):
-        builder.put(ir.Set(target, builder.cast(frame.scalar(value), target.type), builder.loc))
-    elif isinstance(target, Element):
-        stored = builder.cast(frame.scalar(value), target.array.element)
-        builder.put(ir.Store(target.array, target.index, stored, builder.loc))
-    else:
-        raise fail(
-            CompileSyntaxError,
-            builder.loc,
-            f"cannot assign to {kind_of(target)}",
-            "assign to a variable, an element x[i] or a component v.x",
-        )
 
 
 def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
@@ -176,12 +47,12 @@ def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
 
 def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
     """Return a vector from components, rows, another vector or one number. Without a type it has their common type."""
-    found = read(frame, args[0]) if len(args) == 1 else tuple(read(frame, arg) for arg in args)
+    found = frame.read(args[0]) if len(args) == 1 else tuple(frame.read(arg) for arg in args)
     if isinstance(found, Vector):
         parts = found
     elif isinstance(found, tuple) and found:
         rows = [
-            make_vector(frame, None, part) if isinstance(part, tuple) else read(frame, part) for part in found
+            make_vector(frame, None, part) if isinstance(part, tuple) else frame.read(part) for part in found
         ]
         if len({row.shape if isinstance(row, Vector) else () for row in rows}) > 1:
             raise fail(
@@ -196,7 +67,7 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
         raise fail(
             CompileTypeError,
             frame.builder.loc,
-            f"a vector is made of numbers, not {kind_of(found)}",
+            f"a vector is made of numbers, not {describe(found)}",
             "cg.vec3(x, y, z)",
         )
     scalars = [frame.scalar(leaf, "a component") for leaf in parts.leaves()]
@@ -242,7 +113,7 @@ def item(frame: Frame, owner: Any, key: Any) -> Any:
     """Return an item of a compile-time container."""
     if isinstance(key, (ir.Value, ir.Local)):
         raise fail(
-            CompileTypeError, frame.builder.loc, f"{kind_of(owner)} is indexed with a value known at run time only",
+            CompileTypeError, frame.builder.loc, f"{describe(owner)} is indexed with a value known at run time only",
             "use a loop over cg.static(range(n)), or an array",
         )  # fmt: skip
     try:
@@ -251,7 +122,7 @@ def item(frame: Frame, owner: Any, key: Any) -> Any:
         raise fail(
             CompileIndexError,
             frame.builder.loc,
-            f"{kind_of(owner)}: {error}",
+            f"{describe(owner)}: {error}",
             "see its content, which is known when compiling",
         ) from None
 
@@ -260,7 +131,7 @@ def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
     """Return an element of an array. For an array of vectors, it is the whole vector or an indexed component."""
     flat: list[Any] = []
     for each in index:
-        each = read(frame, each)
+        each = frame.read(each)
         flat.extend(each.components if isinstance(each, Vector) else [each])
     outer = array.ndim - len(array.inner)
     if len(flat) != outer:

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from cuda_graphs.compiler.errors import CompileLiteralError, fail
-from cuda_graphs.compiler.frontend.functions import Frame
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Computed, Static
 from cuda_graphs.compiler.ir.builder import SYMBOLS
-
-from .values import Computed, Static
 
 Number = int | float
 

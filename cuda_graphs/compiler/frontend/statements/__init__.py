@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Statements of the language: one function a construct."""
+"""Statements of the language: one function per construct."""

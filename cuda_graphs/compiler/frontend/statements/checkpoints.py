@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`with cg.checkpoint(label, yield_on=flag):`, and loops that are checkpoints without a label.
 
-Each checkpoint becomes a Conditional that runs or is skipped. The code before it decides that (checkpoint_flags.py).
+Each checkpoint becomes a Conditional that runs or is skipped. The code before it decides that (checkpoint_state.py).
 """
 
 from __future__ import annotations
@@ -13,28 +13,29 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import CompileCheckpointError, fail
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
-from cuda_graphs.compiler.frontend.functions import Conditionals, Frame, kind_of
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
+from cuda_graphs.compiler.frontend.frame.values import describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.free_names import dotted
 
-from .checkpoint_flags import Checkpoints, checkpoints_of, enter, new_number, yields
+from .checkpoint_state import checkpoints_of, enter, new_number, yields
 from .graph_flow import arm, flag_of, inside, new_condition
 
 __all__ = ["check_bare", "checkpoint", "put_loop"]
 
-SPELLING = "with cg.checkpoint(label, yield_on=flag)"
 BARE = (ir.Store, ir.Set, ir.Atomic, ir.If, ir.While, ir.Print, ir.Assert)
 
 
-def checkpoint(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
+def checkpoint(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     """Translate a checkpoint with a label."""
-    loc, checkpoints = frame.builder.loc, conditionals.checkpoints
+    loc, checkpoints = frame.builder.loc, graph_state.checkpoints
     if checkpoints is None:
         raise fail(
             CompileCheckpointError, loc, "cg.checkpoint is for kernels with checkpoints",
             "write @cg.kernel(graph=True, checkpoints=True)",
         )  # fmt: skip
-    if checkpoints.inside is not None:
+    if checkpoints.current is not None:
         raise fail(CompileCheckpointError, loc, "cg.checkpoint is in another one", "put one after the other")
     if not frame.parallel_level or frame.parallel:
         raise fail(
@@ -49,7 +50,7 @@ def checkpoint(frame: Frame, node: ast.With, conditionals: Conditionals) -> None
     frame.builder.loc = loc
     condition, block = new_condition(frame), ir.Block()
     arm(frame, condition, enter(frame, checkpoints, number))
-    checkpoints.inside = block
+    checkpoints.current = block
     try:
         with inside(frame, block):
             frame.run(node.body)
@@ -57,7 +58,7 @@ def checkpoint(frame: Frame, node: ast.With, conditionals: Conditionals) -> None
             if found is not None:
                 yields(frame, checkpoints, number, found)
     finally:
-        checkpoints.inside = None
+        checkpoints.current = None
     frame.builder.loc = loc
     frame.builder.put(ir.Conditional("if", condition, (block,), loc))
 
@@ -77,7 +78,7 @@ def arguments(frame: Frame, call: ast.Call) -> tuple[ast.expr, ast.expr | None]:
     if not fits or "label" not in values or any(isinstance(each, ast.Starred) for each in call.args):
         raise fail(
             CompileCheckpointError, frame.builder.loc, "cg.checkpoint takes a label, and a flag if it may yield",
-            f"{SPELLING}:",
+            "with cg.checkpoint(label, yield_on=flag):",
         )  # fmt: skip
     flag = values.get("yield_on")
     return values["label"], None if isinstance(flag, ast.Constant) and flag.value is None else flag
@@ -88,7 +89,7 @@ def label_of(frame: Frame, node: ast.expr, checkpoints: Checkpoints) -> tuple[in
     found = node.value if isinstance(node, ast.Constant) else python_value(frame, frame.visit(node))
     frame.at(node)
     if type(found) is not int and not isinstance(found, IntEnum):
-        what = repr(found) if isinstance(node, ast.Constant) else kind_of(found)
+        what = repr(found) if isinstance(node, ast.Constant) else describe(found)
         raise fail(
             CompileCheckpointError, frame.builder.loc, f"the label of cg.checkpoint is {what}",
             "it must be an integer, or a member of an enum.IntEnum",
@@ -103,10 +104,10 @@ def label_of(frame: Frame, node: ast.expr, checkpoints: Checkpoints) -> tuple[in
 
 def check_bare(frame: Frame, node: ast.stmt) -> None:
     """Raise if a statement directly in a checkpoint made neither a loop nor control flow between tasks."""
-    conditionals = frame.root.conditionals
-    checkpoints = None if conditionals is None else conditionals.checkpoints
+    graph_state = frame.root.graph_state
+    checkpoints = None if graph_state is None else graph_state.checkpoints
     block = frame.builder.block
-    if checkpoints is None or checkpoints.inside is not block or not isinstance(block.body[-1], BARE):
+    if checkpoints is None or checkpoints.current is not block or not isinstance(block.body[-1], BARE):
         return
     frame.at(node)
     raise fail(

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
-    CompileError,
     CompileLoopError,
     CompileSectionError,
     CompileSyntaxError,
@@ -21,15 +20,17 @@ from cuda_graphs.compiler.errors import (
     CompileValueError,
     fail,
 )
-from cuda_graphs.compiler.frontend.functions import Conditionals, Frame, kind_of
-from cuda_graphs.compiler.frontend.scope import Scope
+from cuda_graphs.compiler.frontend.calls.statement_words import WORDS, misplaced
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.graph_state import GraphState
+from cuda_graphs.compiler.frontend.frame.scope import Scope
+from cuda_graphs.compiler.frontend.frame.values import describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32, u32, u64
 from cuda_graphs.compiler.language import graph_flow as words
 from cuda_graphs.compiler.language.free_names import dotted
 
-from .checkpoint_flags import Guard, guard_of
-from .loops import unused_settings
+from .checkpoint_state import Guard, guard_of
 
 MOST_CASES = 1024  # cases of a switch
 
@@ -52,8 +53,8 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
     name = word.__name__
     statement, translate = STATEMENTS[word]
     if not isinstance(node, statement):
-        raise misplaced(frame, name)
-    if frame.root.conditionals is None:
+        raise misplaced(frame, word)
+    if frame.root.graph_state is None:
         raise fail(
             CompileSyntaxError, frame.builder.loc, f"cg.{name} is for graph kernels",
             "write @cg.kernel(graph=True)",
@@ -63,39 +64,26 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
             CompileSyntaxError, frame.builder.loc, f"cg.{name} is not at the kernel top level",
             "put it there, or directly into another one, as into `if cg.graph_if(n > 0):`; not into a plain if or loop",
         )  # fmt: skip
-    if frame.root.conditionals.in_section or frame.root.conditionals.region is not None:
-        place = "a section" if frame.root.conditionals.in_section else "cg.graph_parallel"
+    if frame.root.graph_state.in_section or frame.root.graph_state.region is not None:
+        place = "a section" if frame.root.graph_state.in_section else "cg.graph_parallel"
         raise fail(
             CompileSectionError, frame.builder.loc, f"cg.{name} is in {place}",
             "a section holds loops and statements: put control flow between tasks around cg.graph_parallel, before or "
             "after it",
         )  # fmt: skip
     if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
-        raise fail(CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", f"{SPELLINGS[name]}")
-    unused_settings(frame)
+        raise fail(CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", WORDS[word][1])
+    frame.require_no_settings()
     translate(frame, node, call.args[0])
-
-
-def misplaced(frame: Frame, name: str) -> CompileError:
-    """Return the error for such a function in an expression or in another kind of statement."""
-    return fail(
-        CompileSyntaxError, frame.builder.loc, f"cg.{name} is a statement of its own",
-        f"write `{SPELLINGS[name]}:`, with nothing else in it",
-    )  # fmt: skip
-
-
-def expression(frame: Frame, node: ast.Call) -> Any:
-    """Raise for such a function in an expression."""
-    raise misplaced(frame, frame.visit(node.func).__name__)
 
 
 def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
     flag = flag_of(frame, argument, "the flag of cg.graph_do_while")
     condition, guard, kind = new_condition(frame), guard_of(frame), "while"
-    conditionals = conditionals_of(frame)
-    if guard is None and conditionals.lowering == "resident":
+    graph_state = graph_state_of(frame)
+    if guard is None and graph_state.lowering == "resident":
         kind = "do"
-    elif guard is None and conditionals.depth == 0 and conditionals.lowering != "embedded":
+    elif guard is None and graph_state.depth == 0 and graph_state.lowering != "embedded":
         condition.initial = 1
     else:  # an enclosing graph may run it again, it is in such a graph, or it may be skipped
         arm(frame, condition, ir.Const(1, u32), guard)
@@ -113,7 +101,7 @@ def flag_of(frame: Frame, argument: ast.expr, what: str) -> ir.Array:
         found = (
             f"the array {flag.path!r} of {flag.ndim} dimensions of {flag.element}"
             if isinstance(flag, ir.Array)
-            else kind_of(flag)
+            else describe(flag)
         )
         raise fail(
             CompileTypeError, frame.builder.loc, f"{what} is {found}",
@@ -221,27 +209,27 @@ def blocks_of(frame: Frame, bodies: list[list[ast.stmt]], guard: Guard | None = 
 @contextmanager
 def inside(frame: Frame, block: ir.Block) -> Iterator[None]:
     """Put statements into a block of a conditional, in which loops are tasks."""
-    conditionals, loops = conditionals_of(frame), frame.loops
-    conditionals.depth += 1
+    state, loops = graph_state_of(frame), frame.loops
+    state.depth += 1
     frame.loops = []
     try:
         with frame.block(block, parallel_level=True):
             yield
     finally:
-        conditionals.depth -= 1
+        state.depth -= 1
         frame.loops = loops
 
 
-def conditionals_of(frame: Frame) -> Conditionals:
-    found = frame.root.conditionals
+def graph_state_of(frame: Frame) -> GraphState:
+    found = frame.root.graph_state
     assert found is not None
     return found
 
 
 def new_condition(frame: Frame) -> ir.Condition:
-    conditionals = conditionals_of(frame)
-    conditionals.count += 1
-    return ir.Condition(f"graph.condition.{conditionals.count - 1}")  # no name of a variable
+    graph_state = graph_state_of(frame)
+    graph_state.conditions += 1
+    return ir.Condition(f"graph.condition.{graph_state.conditions - 1}")  # no name of a variable
 
 
 def arm(
@@ -274,10 +262,4 @@ STATEMENTS: dict[Callable[..., Any], tuple[type[ast.stmt], Callable[..., None]]]
     words.graph_while: (ast.While, while_loop),
     words.graph_if: (ast.If, branch),
     words.graph_switch: (ast.Match, switch),
-}
-SPELLINGS = {
-    "graph_do_while": "while cg.graph_do_while(flag)",
-    "graph_while": "while cg.graph_while(condition)",
-    "graph_if": "if cg.graph_if(condition)",
-    "graph_switch": "match cg.graph_switch(value)",
 }

@@ -11,7 +11,8 @@ import ast
 from collections.abc import Iterator
 
 from cuda_graphs.compiler.errors import CompileError, CompileSectionError, fail
-from cuda_graphs.compiler.frontend.functions import Conditionals, Frame
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.graph_state import GraphState
 from cuda_graphs.compiler.ir import ir
 
 from .graph_flow import inside
@@ -30,16 +31,16 @@ def no_arguments(frame: Frame, node: ast.With, name: str) -> None:
         )  # fmt: skip
 
 
-def parallel(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
+def parallel(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     """Translate a region, which contains only sections."""
     no_arguments(frame, node, "graph_parallel")
     loc = frame.builder.loc
-    if conditionals.checkpoints is not None:
+    if graph_state.checkpoints is not None:
         raise fail(
             CompileSectionError, loc, "cg.graph_parallel is in a kernel with checkpoints, which need one order",
             "leave out checkpoints=True, or the sections",
         )  # fmt: skip
-    if conditionals.in_section or conditionals.region is not None:
+    if graph_state.in_section or graph_state.region is not None:
         raise fail(
             CompileSectionError, loc, "cg.graph_parallel is in another one",
             "put all sections into one, or one cg.graph_parallel after the other",
@@ -52,12 +53,12 @@ def parallel(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
     for stranger in strangers(node.body):
         raise only_sections(frame, stranger)
     scratch, region, loops = ir.Block(), [], frame.loops  # type: ignore[var-annotated]
-    conditionals.region, frame.loops = region, []
+    graph_state.region, frame.loops = region, []
     try:
         with frame.block(scratch, parallel_level=True):
             frame.run(node.body)
     finally:
-        conditionals.region, frame.loops = None, loops
+        graph_state.region, frame.loops = None, loops
     frame.builder.loc = loc
     if region:
         blocks, locs = zip(*region, strict=True)
@@ -86,11 +87,11 @@ def only_sections(frame: Frame, node: ast.AST) -> CompileError:
     )  # fmt: skip
 
 
-def section(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
+def section(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     """Translate one section."""
     no_arguments(frame, node, "graph_section")
-    loc, region = frame.builder.loc, conditionals.region
-    if conditionals.in_section:
+    loc, region = frame.builder.loc, graph_state.region
+    if graph_state.in_section:
         raise fail(
             CompileSectionError, loc, "cg.graph_section is in another one", "put one after the other"
         )  # fmt: skip
@@ -106,10 +107,10 @@ def section(frame: Frame, node: ast.With, conditionals: Conditionals) -> None:
             "for into the section",
         )  # fmt: skip
     block = ir.Block()
-    conditionals.region, conditionals.in_section = None, True
+    graph_state.region, graph_state.in_section = None, True
     try:
         with inside(frame, block):
             frame.run(node.body)
     finally:
-        conditionals.region, conditionals.in_section = region, False
+        graph_state.region, graph_state.in_section = region, False
     region.append((block, loc))

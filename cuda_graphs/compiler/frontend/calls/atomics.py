@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""cg.atomic_*: atomic changes of a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cuda_graphs.compiler.errors import CompileArgumentError, CompileSyntaxError, CompileTypeError, fail
+from cuda_graphs.compiler.frontend.expressions.assignment import assign_place
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.scope import Scope
+from cuda_graphs.compiler.frontend.frame.values import Element, Vector, VectorElement, describe
+from cuda_graphs.compiler.ir import ir
+
+
+def atomic(kind: str) -> Callable[..., Any]:
+    """Return the translation of cg.atomic_*. Its result is the previous value of the place.
+
+    The arguments are the place and the value, or for cas the place, the value to compare with, and the new value.
+    """
+    wanted = 2 if kind == "cas" else 1
+
+    def function(frame: Frame, target: Any, *values: Any) -> Any:
+        if len(values) != wanted:
+            raise fail(
+                CompileArgumentError, frame.builder.loc,
+                f"cg.atomic_{kind} takes a place in memory and {wanted} value{'s' * (wanted > 1)}, not {len(values)}",
+                f"cg.atomic_{kind}(x[i], {'compare, value' if wanted > 1 else 'value'})",
+            )  # fmt: skip
+        if isinstance(target, VectorElement):
+            target = target.places
+        given = [frame.read(each) for each in values]
+        if isinstance(target, Vector):
+            return of_vector(frame, kind, target, given)
+        return one(frame, kind, target, *given)
+
+    return function
+
+
+def of_vector(frame: Frame, kind: str, target: Vector, values: list[Any]) -> Vector:
+    """Emit an atomic on a vector: one for each component."""
+    for value in values:
+        if isinstance(value, Vector) and value.shape != target.shape:
+            raise fail(
+                CompileTypeError, frame.builder.loc,
+                f"a value of shape {value.shape} for a place of shape {target.shape}", "give a value of the same shape",
+            )  # fmt: skip
+    return target.map(lambda place, *parts: one(frame, kind, place, *parts), *values)
+
+
+def one(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
+    """Emit the atomic on a scalar; return the previous value."""
+    builder = frame.builder
+    if not isinstance(target, (Element, ir.Local)):
+        raise fail(
+            CompileSyntaxError, builder.loc, f"cg.atomic_{kind} takes a place in memory, not {describe(target)}",
+            "the first argument must be a place that can be assigned to: x[i]",
+        )  # fmt: skip
+    type = target.array.element if isinstance(target, Element) else target.type
+    if kind in ("and", "or", "xor", "cas") and type.kind == "float":
+        raise fail(
+            CompileTypeError,
+            builder.loc,
+            f"cg.atomic_{kind} takes integers, not {type}",
+            "use an array of integers, or cg.bit_cast",
+        )
+    casted = [builder.cast(frame.scalar(each), type) for each in values]
+    if isinstance(target, ir.Local) and not is_shared(frame, target):
+        return plain(frame, kind, target, casted)
+    if kind == "sub":
+        kind, casted = "add", [builder.op("neg", casted[0])]
+    compare = casted[0] if kind == "cas" else None
+    return builder.put(atomic_of(kind, target, casted[-1], builder.loc, compare))
+
+
+OPERATORS = {"add": "Add", "sub": "Sub", "mul": "Mult", "and": "BitAnd", "or": "BitOr", "xor": "BitXor"}
+
+
+def plain(frame: Frame, kind: str, target: ir.Local, values: list[ir.Value]) -> ir.Value:
+    """Emit the operation without atomicity, on a variable of this thread; return the previous value."""
+    builder = frame.builder
+    old, changed = frame.read(target), values[-1]
+    if kind in OPERATORS:
+        changed = builder.binary(OPERATORS[kind], old, changed)
+    elif kind in ("min", "max"):
+        changed = builder.op(kind, *builder.promoted(old, changed))
+    elif kind == "cas":
+        changed = builder.op("select", builder.compare("Eq", old, values[0]), changed, old)
+    assign_place(frame, target, changed)
+    return old
+
+
+def atomic_of(
+    kind: str, target: Any, value: ir.Value, loc: ir.Loc | None, compare: ir.Value | None = None
+) -> ir.Atomic:
+    if isinstance(target, ir.Local):
+        return ir.Atomic(kind, target, (), value, compare, loc)
+    return ir.Atomic(kind, target.array, target.index, value, compare, loc)
+
+
+def is_shared(frame: Frame, target: Any) -> bool:
+    """Return whether other iterations of a parallel loop may change the same place."""
+    if not frame.parallel:
+        return False
+    if isinstance(target, ir.Local):
+        scope: Scope | None = frame.root.outer_scope or frame.outer_scope
+        while scope is not None:
+            if any(target in leaves(found) for found in scope.names.values()):
+                return True
+            scope = scope.parent
+        return False
+    return target.array.space is not ir.Space.LOCAL
+
+
+def leaves(found: Any) -> list[Any]:
+    """Return the locals that a name stands for."""
+    if isinstance(found, tuple):
+        return [leaf for part in found for leaf in leaves(part)]
+    return found.leaves() if isinstance(found, Vector) else [found] if isinstance(found, ir.Local) else []

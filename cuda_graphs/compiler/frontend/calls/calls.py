@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls: functions of the language, inlined functions, and Python functions that run at compile time.
+
+`BUILTINS` is the table of functions that kernels may call. The function object selects the row, whatever its name in
+the source: `math.sin` and `cg.sin` are one row.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import math
+import types
+from collections.abc import Callable
+from typing import Any
+
+from cuda_graphs.compiler.errors import (
+    CompileArgumentError,
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS, METHODS
+from cuda_graphs.compiler.frontend.expressions.lvalues import extent, field_or_value, make_vector
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import (
+    Bound,
+    BoundFunction,
+    Static,
+    TypeOf,
+    Vector,
+    VectorElement,
+    describe,
+)
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32
+from cuda_graphs.compiler.language import intrinsics as cg
+from cuda_graphs.compiler.language import library
+from cuda_graphs.compiler.language.annotations import OwnMethod, VectorType, mat, vec
+
+from .atomics import atomic
+from .block_operations import BLOCK_OPERATIONS, blocks_call
+from .conversions import (
+    bit_cast,
+    cast,
+    conversion,
+    convert,
+    converts,
+    is_hashable,
+    is_literal,
+    scalar_type,
+)
+from .elementwise import elementwise, many, power, rounding, select
+from .inlining import inline
+from .messages import print_call
+from .ranges import grouped, loop_config, ndrange_call, range_call
+from .statement_words import WORDS, in_expression
+from .static import run_python, static_assert, static_print, static_value
+from .vectors import matrix, vector, vector_type
+
+
+def call(frame: Frame, node: ast.Call) -> Any:
+    """Translate a call."""
+    function = frame.visit(node.func)
+    function = function.value if isinstance(function, Static) else function
+    loc = frame.builder.loc
+    for each in node.keywords:
+        if each.arg is None:
+            raise frame.refuse(each)
+    if is_hashable(function) and function in SPECIAL:
+        return SPECIAL[function](frame, node)
+    visit = frame.visit_number if converts(function) else frame.visit
+    args = [visit(each) for each in node.args]
+    keywords = {str(each.arg): frame.visit(each.value) for each in node.keywords}
+    frame.builder.loc = loc
+    if isinstance(function, ScalarType):
+        function = TypeOf(function)
+    if isinstance(function, TypeOf):
+        return convert(frame, function.type, *args, literal=is_literal(node))
+    if isinstance(function, VectorType):
+        return make_vector(frame, function, *args)
+    if isinstance(function, Bound):
+        return method(frame, function, args)
+    inner: Any = getattr(function, "__cuda_graphs_func__", None)
+    if isinstance(function, OwnMethod):  # a method of the same object as the kernel
+        scope = frame.root.scope.find("self")
+        assert scope is not None
+        function = BoundFunction(function.function, scope.names["self"])
+    if isinstance(function, BoundFunction):
+        args.insert(0, function.owner)
+        inner = function.function
+    elif inner is not None and isinstance(function, types.MethodType):
+        args.insert(0, function.__self__)  # an object from outside, known at compile time
+    if inner is not None:
+        return inline(frame, inner, args, keywords)
+    row = BUILTINS.get(function) if callable(function) and is_hashable(function) else None
+    if hasattr(function, "__cuda_graph_emit__"):
+        raise fail(
+            CompileSyntaxError, loc, f"the kernel {ast.unparse(node.func)} is called in a kernel",
+            "make what both need a @cg.func and call that",
+        )  # fmt: skip
+    if row is None:
+        return run_python(frame, ast.unparse(node.func), function, args, keywords)
+    try:
+        inspect.signature(row).bind(frame, *args, **keywords)
+    except TypeError as error:
+        raise fail(
+            CompileArgumentError,
+            loc,
+            f"{ast.unparse(node.func)}: {error}",
+            "see the language reference for its arguments",
+        ) from None
+    return row(frame, *args, **keywords)
+
+
+def library_function(function: Any) -> Callable[..., Any]:
+    """Return the translation of a function of the library under another name."""
+    inner = function.__cuda_graphs_func__
+    return lambda frame, x: inline(frame, inner, [x], {})
+
+
+def stop_grad(frame: Frame, x: Any) -> Any:
+    """Return a number as a constant to gradients. Mark an array as such a constant for the rest of the block."""
+    if isinstance(x, ir.Array):
+        frame.scope.stopped.add(x)
+        return None
+    found = frame.read(x)
+    one = frame.builder.op
+    if isinstance(found, Vector):
+        return found.map(lambda part: one("stop_grad", part) if part.type.kind == "float" else part)
+    value = frame.scalar(found)
+    return one("stop_grad", value) if value.type.kind == "float" else value
+
+
+def random_number(frame: Frame, dtype: Any = f32) -> ir.Value:
+    return frame.builder.put(ir.Random(scalar_type(frame, dtype), frame.builder.loc))
+
+
+def length(frame: Frame, what: Any) -> Any:
+    if isinstance(what, ir.Array):
+        if what.ndim == len(what.inner):
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                f"{describe(what)} has no dimensions, and so no length",
+                "read its element with x[()]",
+            )
+        return extent(frame, what, 0)
+    if isinstance(what, (Vector, VectorElement)):
+        return len((what.places if isinstance(what, VectorElement) else what).components)
+    if not isinstance(what, (tuple, list, dict, str)):
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"{describe(what)} has no length",
+            "arrays, vectors, tuples, lists and strings have one",
+        )
+    return len(what)
+
+
+def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
+    return METHODS[bound.name](frame, frame.read(bound.owner), *args)
+
+
+# Functions that get their call as a syntax tree, with untranslated arguments.
+SPECIAL: dict[Any, Callable[..., Any]] = {
+    cg.static: lambda frame, node: Static(field_or_value(frame, static_value(frame, node))),
+    cg.static_assert: static_assert,
+    cg.static_print: static_print,
+    builtins.print: print_call,
+    **dict.fromkeys(WORDS, in_expression),
+}
+
+BUILTINS: dict[Any, Callable[..., Any]] = {
+    range: range_call,
+    cg.ndrange: ndrange_call,
+    cg.grouped: grouped,
+    cg.cast: cast,
+    cg.bit_cast: bit_cast,
+    cg.select: select,
+    cg.stop_grad: stop_grad,
+    cg.random: random_number,
+    cg.vector: vector,
+    vec: lambda frame, n, dtype=f32: vector_type(frame, vec, n, dtype=dtype),
+    mat: matrix,
+    cg.loop_config: loop_config,
+    cg.blocks: blocks_call,
+    **BLOCK_OPERATIONS,
+    len: length,
+    abs: elementwise("abs"),
+    min: many("min"),
+    max: many("max"),
+    pow: power,
+    math.pow: power,
+    **{python: conversion(type) for python, type in PYTHON.items()},
+    **{function: FUNCTIONS[function.__name__] for function in cg.VECTORS},
+    **{function: atomic(kind) for function, kind in cg.ATOMICS.items()},
+    **{function: elementwise(row) for function, row in cg.OPERATIONS.items()},
+    **{
+        getattr(math, f.__name__): elementwise(r)
+        for f, r in cg.OPERATIONS.items()
+        if hasattr(math, f.__name__)
+    },
+    **{function: rounding("floor") for function in (cg.floor, math.floor)},
+    **{function: rounding("ceil") for function in (cg.ceil, math.ceil)},
+    **{function: rounding("trunc") for function in (cg.trunc, math.trunc)},
+    **{function: rounding("round") for function in (cg.round, builtins.round)},
+    math.fabs: elementwise("abs"),
+    math.degrees: library_function(library.degrees),
+    math.radians: library_function(library.radians),
+}
+
+__all__ = ["BUILTINS", "call"]

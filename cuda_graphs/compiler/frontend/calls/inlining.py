@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Inlined functions: their bodies, and their arguments and results as the annotations declare them."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from cuda_graphs.compiler.errors import (
+    CompileArgumentError,
+    CompileError,
+    CompileRecursionError,
+    CompileReturnError,
+    CompileTypeError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.expressions.assignment import declare
+from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Static, Struct, Vector, describe
+from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.annotations import NDArray, Tensor, VectorType
+from cuda_graphs.compiler.language.signature import is_template, resolve
+
+MAX_DEPTH = 64  # calls inside calls
+FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
+
+
+def inline(frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]) -> Any:
+    """Translate a call: the body of the function with its parameters bound. Return its result."""
+    names = bind_arguments(frame, function, args, keywords)
+    if frame.depth + 1 >= MAX_DEPTH:
+        raise fail(
+            CompileRecursionError, frame.builder.loc,
+            f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
+            "a recursion must end at compile time: decide with `if cg.static(...)`",
+        )  # fmt: skip
+    root = frame.root
+    source = root.sources.setdefault(function, Source(function))
+    callee = Frame(frame.builder, source, frame.syntax, frame, frame.parallel_level)
+    callee.scope.names.update(names)
+    callee.outer_scope = frame.outer_scope
+    loc = frame.builder.loc
+    callee.run(source.body)
+    frame.builder.loc = loc
+    root.free_values[function] = source.free_values
+    return result_of(frame, function, callee.result)
+
+
+def bind_arguments(
+    frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of an inlined function by name: numbers by value, all others as they are."""
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*args, **keywords)
+    except TypeError as error:
+        raise fail(
+            CompileArgumentError,
+            frame.builder.loc,
+            f"{function.__name__}: {error}",
+            "see the parameters of the function",
+        ) from None
+    bound.apply_defaults()
+    result = {}
+    for name, value in bound.arguments.items():
+        kind = resolve(signature.parameters[name].annotation, function)
+        if is_template(kind):
+            known = value.value if isinstance(value, Static) else value
+            result[name] = python_value(frame, known)
+        else:
+            value = fitted(frame, kind, value, f"{name!r} of {function.__name__}")
+            result[name] = copied(frame, name, value)
+    return result
+
+
+def copied(frame: Frame, name: str, value: Any) -> Any:
+    """Return the meaning of a parameter in an inlined function: numbers and vectors become variables."""
+    return declare(frame, name, value) if isinstance(value, (ir.Value, Vector)) else value
+
+
+def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
+    """Return the result of a call of an inlined function, converted to the declared types."""
+    kind = inspect.signature(function).return_annotation
+    if kind is inspect.Signature.empty:
+        return result
+    kind, name = resolve(kind, function), function.__name__
+    if kind is None and result is not None:
+        raise refuse(frame, f"{name} is declared to return None but returns a value")
+    if kind in FREE or kind is None:
+        return result
+    if result is None:
+        raise refuse(frame, f"{name} declares a return value but has no return")
+    kinds = kind if isinstance(kind, tuple) else getattr(kind, "__args__", None)
+    if kinds is None:
+        return fitted(frame, kind, result, f"the result of {name}")
+    count = len(result) if isinstance(result, tuple) else 1
+    if count != len(kinds):
+        raise refuse(frame, f"{name} returns {count} values, and its annotation says {len(kinds)}")
+    return tuple(
+        fitted(frame, resolve(each, function), part, f"the result of {name}")
+        for each, part in zip(kinds, result, strict=True)
+    )
+
+
+def refuse(frame: Frame, cause: str) -> CompileError:
+    return fail(CompileReturnError, frame.builder.loc, cause, "declare the returned types, or remove ->")
+
+
+def fitted(frame: Frame, kind: Any, value: Any, what: str) -> Any:
+    """Return a value as its annotation declares it. Numbers are cast; an unsuitable value raises."""
+    value = frame.read(value)
+    if kind in FREE:
+        return value
+    if isinstance(kind, VectorType):
+        return make_vector(frame, kind, value)
+    if isinstance(kind, ScalarType):
+        return frame.builder.cast(frame.scalar(value, what), kind)
+    if not fits(frame, kind, value, what):
+        passed = array_type(value) if isinstance(value, ir.Array) else describe(value)
+        raise fail(
+            CompileTypeError, frame.builder.loc,
+            f"{what} is declared as {getattr(kind, '__name__', repr(kind))}, and gets {passed}",
+            "pass a value of the declared type, or remove the annotation",
+        )  # fmt: skip
+    return value
+
+
+def fits(frame: Frame, kind: Any, value: Any, what: str) -> bool:
+    """Return whether a value other than a number or vector is what its annotation declares."""
+    if kind is Tensor:
+        return isinstance(value, ir.Array)
+    if isinstance(kind, NDArray):
+        return is_array(kind, value) if isinstance(value, ir.Array) else kind.optional and value is None
+    if dataclasses.is_dataclass(kind):
+        return isinstance(value, Struct) and issubclass(value.cls, kind)  # type: ignore[arg-type]
+    raise fail(
+        CompileTypeError, frame.builder.loc, f"{what} is declared as {kind!r}, which functions do not take",
+        "take cg.f32 and the like, cg.types.ndarray(...), cg.template, a vector type or a dataclass",
+    )  # fmt: skip
+
+
+def is_array(kind: NDArray, array: ir.Array) -> bool:
+    """Return whether an array is what its annotation declares."""
+    return (
+        kind.dtype in (None, array.element)
+        and kind.ndim in (None, array.ndim - len(array.inner))
+        and (kind.dtype is None or kind.inner == array.inner)
+    )
+
+
+def array_type(array: ir.Array) -> str:
+    element = f"{array.element}" if not array.inner else f"{VectorType(array.element, array.inner)}"
+    return f"{describe(array)} ({element}, ndim={array.ndim - len(array.inner)})"

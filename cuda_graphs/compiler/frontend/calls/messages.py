@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Text with values in it: the output of `print`, and the messages of asserts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any, TypeGuard
+
+from cuda_graphs.compiler.errors import CompileArgumentError, CompileSyntaxError, CompileValueError, fail
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Vector
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.formats import format_of
+from cuda_graphs.compiler.ir.types import f64
+
+
+def print_call(frame: Frame, node: ast.Call) -> None:
+    """Translate print(...) of literals, values and f-strings. sep and end are constants."""
+    options: dict[Any, Any] = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
+    if not set(options) <= {"sep", "end"} or not all(isinstance(each, str) for each in options.values()):
+        raise fail(
+            CompileSyntaxError, frame.at(node), "print takes sep and end, which are constants", "sep=', '"
+        )
+    separator, end = options.get("sep", " "), options.get("end", "\n")
+    parts: list[Any] = []
+    for i, each in enumerate(node.args):
+        parts.extend([separator] if i else [])
+        parts.extend(message_parts(frame, each))
+    frame.builder.put(ir.Print((*parts, end), frame.builder.loc))
+
+
+def constant_format(frame: Frame, node: ast.FormattedValue) -> str:
+    """Return the format after the colon in `{x:8.3f}`."""
+    if node.conversion != -1:
+        raise fail(
+            CompileSyntaxError, frame.at(node), "!r, !s and !a have no meaning in kernels", "write {x}"
+        )
+    if node.format_spec is None:
+        return ""
+    values = node.format_spec.values  # type: ignore[attr-defined]
+    if not all(isinstance(each, ast.Constant) for each in values):
+        raise fail(CompileSyntaxError, frame.at(node), "a format must be a constant", "{x:8.3f}")
+    return "".join(each.value for each in values)
+
+
+def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
+    """Return a text with values as a list of parts."""
+    if isinstance(node, ast.JoinedStr):
+        return [part for each in node.values for part in message_parts(frame, each)]
+    if isinstance(node, ast.FormattedValue):
+        return value_parts(frame, frame.visit(node.value), constant_format(frame, node))
+    if is_percent(node):
+        return percent_parts(frame, node)
+    return value_parts(frame, frame.visit(node), "")
+
+
+def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
+    """Return the parts of a text, a number or a vector."""
+    value = frame.read(found)
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, Vector):
+        return [number_part(frame, value, form)]
+    numbers = [number_part(frame, leaf, form) for leaf in value.leaves()]
+    return ["[", *(piece for i, part in enumerate(numbers) for piece in ([", "] if i else []) + [part]), "]"]
+
+
+def is_percent(node: ast.expr) -> TypeGuard[ast.BinOp]:
+    """Return whether an expression looks like `"n is %d" % n`."""
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mod)
+        and isinstance(node.left, ast.Constant)
+        and isinstance(node.left.value, str)
+    )
+
+
+CONVERSION = re.compile(r"%([+ 0]*\d*(?:\.\d+)?)([a-zA-Z%])")
+
+
+def percent_parts(frame: Frame, node: ast.BinOp) -> list[Any]:
+    """Return the parts of `"n is %d, x %8.3f" % (n, x)`, formatted as Python does."""
+    text: str = node.left.value  # type: ignore[attr-defined]
+    values = list(node.right.elts) if isinstance(node.right, ast.Tuple) else [node.right]
+    pieces = CONVERSION.split(text)  # text, flags, letter, text, ...
+    letters = [letter for letter in pieces[2::3] if letter != "%"]
+    if len(letters) != len(values) or "%" in "".join(pieces[::3]):
+        raise fail(
+            CompileArgumentError, frame.at(node),
+            f"the text has {len(letters)} places for values, and {len(values)} are given",
+            "write one of %d, %x, %f, %e, %g and %s, with a width and a precision, for each value; %% is a percent",
+        )  # fmt: skip
+    parts: list[Any] = [pieces[0]]
+    for flags, letter, text in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+        parts += ["%"] if letter == "%" else converted(frame, frame.visit(values.pop(0)), flags, letter)
+        parts.append(text)
+    return [part for part in parts if part != ""]
+
+
+def converted(frame: Frame, found: Any, flags: str, letter: str) -> list[Any]:
+    """Return the parts of a value for one place of the text. Integers become floats if the place asks for floats."""
+    if letter == "s":
+        return value_parts(frame, found, flags)
+    value = frame.scalar(found, "a printed value")
+    if letter in "feg" and value.type.kind != "float":
+        value = frame.builder.cast(value, f64)
+    return [number_part(frame, value, flags + {"i": "d", "u": "d"}.get(letter, letter))]
+
+
+def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:
+    """Return a number with its format."""
+    scalar = frame.scalar(value, "a printed value")
+    found = format_of(scalar.type, form)
+    if found is None:
+        raise fail(
+            CompileValueError, frame.builder.loc, f"the format {form!r} has no meaning for {scalar.type}",
+            "integers take d, unsigned ones also x, floats f, e or g, with a width and a precision: {x:8.3f}",
+        )  # fmt: skip
+    return scalar, found

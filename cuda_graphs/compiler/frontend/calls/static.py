@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`cg.static` and related functions: expressions that Python evaluates at compile time."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import types
+from collections.abc import Container
+from types import SimpleNamespace
+from typing import Any
+
+from cuda_graphs.compiler.errors import (
+    CompileArgumentError,
+    CompileNameError,
+    CompileStaticError,
+    CompileSyntaxError,
+    CompileValueError,
+    fail,
+    warn,
+)
+from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import (
+    Bound,
+    Element,
+    IndexRange,
+    KnownArray,
+    Struct,
+    Vector,
+    VectorElement,
+)
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.language import intrinsics
+from cuda_graphs.compiler.language.annotations import VectorType
+from cuda_graphs.compiler.language.free_names import dotted
+
+
+def static_value(frame: Frame, node: ast.Call) -> Any:
+    """Return the operand of `cg.static`, which Python evaluates with the values known at compile time."""
+    if len(node.args) != 1 or node.keywords:
+        raise fail(
+            CompileArgumentError,
+            frame.builder.loc,
+            "cg.static takes one expression",
+            "cg.static((a, b)) for a tuple",
+        )
+    spelling = ast.unparse(node.func)
+    if any(
+        isinstance(each, ast.Call) and ast.unparse(each.func) == spelling for each in ast.walk(node.args[0])
+    ):
+        raise fail(
+            CompileSyntaxError, frame.builder.loc, "cg.static inside cg.static", "remove the inner one"
+        )
+    names: dict[str, Any] = {}
+    inner = {
+        each.id
+        for each in ast.walk(node.args[0])
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
+    }
+    for each in ast.walk(node.args[0]):
+        if isinstance(each, ast.Name) and each.id not in inner and each.id not in names:
+            names[each.id] = static_name(frame, each)
+    for each in taken_whole(node.args[0]):
+        if each.id in names:
+            frame.record(each.id, names[each.id], whole=True)
+
+    def record(path: str, found: Any, whole: bool) -> Any:
+        if frame.scope.find(path.partition(".")[0]) is None:
+            found = frame.source.once(path, found)
+        frame.record(path, found, whole)
+        return found
+
+    recorded = _Recorded(names).visit(copy.deepcopy(node.args[0]))
+    try:
+        code = compile(ast.fix_missing_locations(ast.Expression(recorded)), frame.source.file, "eval")
+        return eval(code, {**vars(builtins), **names, RECORD: record})
+    except Exception as error:
+        raise fail(
+            CompileStaticError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
+            "Python evaluates the expression when compiling: try it outside of a kernel",
+        ) from error  # fmt: skip
+
+
+def taken_whole(expression: ast.expr) -> list[ast.Name]:
+    """Return the names that are used for more than an attribute: all of such an object may matter."""
+    owners = {each.value for each in ast.walk(expression) if isinstance(each, ast.Attribute)}
+    return [each for each in ast.walk(expression) if isinstance(each, ast.Name) and each not in owners]
+
+
+RECORD = "record an attribute"  # cannot be a name in an expression
+
+
+class _Recorded(ast.NodeTransformer):
+    """Rewrites an expression so that it passes each attribute of a known name to RECORD when it reads the attribute.
+
+    Attributes that the expression does not reach are not read, and no attribute is read twice.
+    """
+
+    def __init__(self, names: Container[str]) -> None:
+        self.names = names
+
+    def visit_Attribute(self, node: ast.Attribute, whole: bool = True) -> ast.expr:
+        path, owner = dotted(node), node.value
+        node.value = (
+            self.visit_Attribute(owner, False) if isinstance(owner, ast.Attribute) else self.visit(owner)
+        )
+        if path is None or path.partition(".")[0] not in self.names:
+            return node
+        return ast.Call(ast.Name(RECORD, ast.Load()), [ast.Constant(path), node, ast.Constant(whole)], [])
+
+
+def static_name(frame: Frame, node: ast.Name) -> Any:
+    scope = frame.scope.find(node.id)
+    found = frame.source.lookup(node.id, frame.at(node)) if scope is None else scope.names[node.id]
+    if isinstance(found, (ir.Local, Element)) or (
+        isinstance(found, ir.Value) and not isinstance(found, ir.Const)
+    ):
+        raise fail(
+            CompileStaticError, frame.builder.loc, f"{node.id!r} is not known when compiling",
+            "cg.static takes constants, cg.template parameters, globals, and shapes of fields",
+        )  # fmt: skip
+    return as_python(frame, found)
+
+
+def as_python(frame: Frame, found: Any) -> Any:
+    """Return a compile-time value in the form that Python's expressions use."""
+    if isinstance(found, Struct):
+        return SimpleNamespace(**{name: as_python(frame, member) for name, member in found.members.items()})
+    if isinstance(found, ir.Array):
+        return KnownArray(found)
+    return python_value(frame, found)
+
+
+def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+    """Run a function of Python at compile time; return its result, a constant."""
+    loc = frame.builder.loc
+    if not is_python(function):
+        raise fail(
+            CompileNameError, loc, f"{name} cannot be called in a kernel",
+            "kernels create no objects: create it outside and pass it as an argument, or use variables for its members"
+            if isinstance(function, type)
+            else "decorate it with @cg.func to have it inlined, or call it in cg.static(...) to run it when compiling",
+        )  # fmt: skip
+    given = [as_python(frame, each) for each in args]
+    named = {key: as_python(frame, each) for key, each in keywords.items()}
+    if any(is_of_run_time(each) for each in (*given, *named.values())):
+        raise fail(
+            CompileStaticError, loc, f"{name} is a function of Python, and an argument is known at run time only",
+            ours(function) or "decorate it with @cg.func to have it inlined",
+        )  # fmt: skip
+    try:
+        found = function(*given, **named)
+    except Exception as error:
+        raise fail(
+            CompileStaticError, loc, f"{name}: {type(error).__name__}: {error}",
+            "Python runs it when compiling: try it outside of a kernel, or decorate it with @cg.func",
+        ) from error  # fmt: skip
+    warn(
+        loc, f"{name} is a function of Python: it ran when compiling, and its result is a constant",
+        f"If that is meant, write cg.static({name}(...)); else decorate it with @cg.func",
+    )  # fmt: skip
+    return found
+
+
+def ours(function: Any) -> str | None:
+    """Return the remedy for a function of another library, if the language has a function of that name."""
+    name = getattr(function, "__name__", "")
+    return (
+        None
+        if isinstance(function, types.FunctionType) or name not in intrinsics.__all__
+        else f"write cg.{name}(...)"
+    )
+
+
+def is_python(function: Any) -> bool:
+    """Return whether a value is a Python function, or a C function of `math` or NumPy without side effects."""
+    if isinstance(function, (types.FunctionType, types.MethodType)):
+        return not getattr(function, "__module__", "").startswith("cuda_graphs.")
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return (
+        callable(function)
+        and not isinstance(function, type)
+        and module.partition(".")[0] in ("math", "numpy")
+    )
+
+
+def is_of_run_time(found: Any) -> bool:
+    """Return whether a value, or a part of it, is known only at run time."""
+    if isinstance(found, (list, tuple, dict)):
+        return any(map(is_of_run_time, found.values() if isinstance(found, dict) else found))
+    if isinstance(found, SimpleNamespace):
+        return is_of_run_time(vars(found))
+    return isinstance(
+        found, (ir.Value, ir.Local, KnownArray, Element, Vector, VectorElement, IndexRange, Bound)
+    )
+
+
+def static_assert(frame: Frame, node: ast.Call) -> None:
+    """Translate cg.static_assert(condition, message): raise at compile time if the condition does not hold."""
+    if not static_value(frame, ast.Call(node.func, node.args[:1], [])):
+        message = (
+            static_value(frame, ast.Call(node.func, node.args[1:], []))
+            if len(node.args) > 1
+            else "it does not hold"
+        )
+        raise fail(
+            CompileValueError,
+            frame.at(node),
+            f"cg.static_assert: {message}",
+            "the kernel does not take this case",
+        )
+
+
+def static_print(frame: Frame, node: ast.Call) -> None:
+    """Translate cg.static_print(...): print at compile time. Run-time values are printed as their types."""
+    print(*(described(python_value(frame, frame.visit(each))) for each in node.args))
+
+
+def described(found: Any) -> Any:
+    """Return the type of a run-time value, or a compile-time value itself."""
+    if isinstance(found, (ir.Value, ir.Local)):
+        return found.type
+    if isinstance(found, Element):
+        return found.array.element
+    if isinstance(found, VectorElement):
+        return described(found.places)
+    if isinstance(found, Vector):
+        return VectorType(described(found.leaves()[0]), found.shape)
+    if isinstance(found, ir.Array):
+        return f"{found.path}: {found.element}, {found.ndim - len(found.inner)} dimensions"
+    return tuple(map(described, found)) if isinstance(found, tuple) else found

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Unary and binary operators, on numbers and vectors."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from cuda_graphs.compiler.errors import (
+    CompileTypeError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Computed, Vector, describe
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import SYMBOLS
+from cuda_graphs.compiler.ir.types import bool_, i32
+
+from .linear import matmul
+from .lvalues import broadcast
+from .numbers import calculate, negate
+
+
+def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
+    """Return a binary operator on scalars, by component on vectors, or `@` on matrices.
+
+    The result on numbers of the source is Computed.
+    """
+    loc, exact = frame.builder.loc, calculate(frame, operator, a, b)
+    if exact is not None:
+        return Computed(exact, lambda: typed(frame, loc, operator, a, b))
+    return typed(frame, loc, operator, a, b)
+
+
+def typed(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any) -> Any:
+    """Return a binary operator on operands with types. Numbers of the source get their types."""
+    frame.builder.loc = loc
+    a, b = frame.read(a), frame.read(b)
+    if operator == "MatMult":
+        return matmul(frame, a, b)
+    if isinstance(a, Vector) or isinstance(b, Vector):
+        return broadcast(frame, lambda x, y: frame.builder.binary(operator, x, y), a, b)
+    return frame.builder.binary(operator, *operands(frame, operator, a, b))
+
+
+def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.Value]:
+    for found in (a, b):
+        if not isinstance(found, ir.Value):
+            raise fail(
+                CompileTypeError,
+                frame.builder.loc,
+                f"unsupported operand for {SYMBOLS[operator]}: {describe(found)}",
+                "take an element: x[i]"
+                if isinstance(found, ir.Array)
+                else "write it in cg.static(...), if all of it is known when compiling",
+            )
+    return a, b
+
+
+def binary(frame: Frame, node: ast.BinOp) -> Any:
+    return arithmetic(
+        frame, type(node.op).__name__, frame.visit_number(node.left), frame.visit_number(node.right)
+    )
+
+
+def unary(frame: Frame, node: ast.UnaryOp) -> Any:
+    found = frame.visit_number(node.operand)
+    if isinstance(node.op, ast.USub) and isinstance(found, (int, float)) and not isinstance(found, bool):
+        return -found  # makes -2147483648 an i32
+    exact = negate(node.op, found)
+    if exact is not None:
+        return Computed(exact, lambda: unary_typed(frame, node, found))
+    return unary_typed(frame, node, found)
+
+
+def unary_typed(frame: Frame, node: ast.UnaryOp, found: Any) -> Any:
+    """Return a unary operator on an operand with a type."""
+    frame.at(node)
+    value = frame.read(found)
+    return (
+        value.map(lambda part: unary_scalar(frame, node, part))
+        if isinstance(value, Vector)
+        else unary_scalar(frame, node, value)
+    )
+
+
+def unary_scalar(frame: Frame, node: ast.UnaryOp, found: Any) -> ir.Value:
+    builder, value = frame.builder, frame.scalar(found)
+    if isinstance(node.op, ast.Not):
+        return builder.op("not", builder.truth(value, "the operand of not"))
+    if value.type == bool_:
+        value = builder.cast(value, i32)
+    if isinstance(node.op, ast.UAdd):
+        return value
+    if isinstance(node.op, ast.Invert):
+        builder.require_integers("Invert", value)
+        return builder.op("bit_not", value)
+    return builder.op("neg", value)

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Assignment to names, elements and components, and the declaration of variables."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from cuda_graphs.compiler.errors import (
+    CompileImmutableError,
+    CompileNameError,
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Element, Static, Vector, VectorElement, describe
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.language.free_names import dotted
+
+from .lvalues import make_vector
+
+
+def settled(frame: Frame, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(settled(frame, part) for part in value)
+    return frame.read(value)
+
+
+def bind(frame: Frame, target: ast.expr, value: Any) -> None:
+    """Assign a value to a target, or declare the target."""
+    frame.at(target)
+    if isinstance(target, ast.Name):
+        bind_name(frame, target.id, value)
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        value = frame.read(value)
+        parts = value.components if isinstance(value, Vector) else value
+        if not isinstance(parts, (tuple, list)) or len(parts) != len(target.elts):
+            found = len(parts) if isinstance(parts, (tuple, list)) else describe(value)
+            raise fail(
+                CompileSyntaxError,
+                frame.builder.loc,
+                f"{len(target.elts)} names for {found} values",
+                "write as many names as there are values",
+            )
+        for each, part in zip(target.elts, parts, strict=True):
+            bind(frame, each, part)
+    elif isinstance(target, (ast.Subscript, ast.Attribute)):
+        assign_place(frame, place(frame, target), value)
+    else:
+        raise frame.refuse(target)
+
+
+def bind_name(frame: Frame, name: str, value: Any) -> None:
+    scope = frame.scope.find(name)
+    if scope is None:
+        frame.scope.names[name] = declare(frame, name, value)
+        return
+    old = scope.names[name]
+    index = is_index(old)
+    if name in frame.parameters or index or isinstance(old, ir.Param):
+        what = "a loop variable" if index else "a parameter of the kernel"
+        raise fail(
+            CompileImmutableError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
+            f"assign to a new name: {name}_ = ...",
+        )  # fmt: skip
+    if isinstance(old, (ir.Local, Vector)) or (isinstance(old, tuple) and is_variable(old)):
+        assign_place(frame, old, value)
+    else:
+        raise fail(
+            CompileImmutableError,
+            frame.builder.loc,
+            f"{name!r} is known when compiling and cannot be assigned again",
+            "take a new name",
+        )
+
+
+def is_index(found: Any) -> bool:
+    """Return whether a name is a loop variable, is computed from one (loops.py, `strided`), or is a vector of them."""
+    indices = (ir.LoopIndex, ir.Op)  # no other name is an operation
+    return isinstance(found, indices) or (
+        isinstance(found, Vector) and isinstance(found.components[0], indices)
+    )
+
+
+def is_variable(found: tuple[Any, ...]) -> bool:
+    """Return whether a tuple consists of variables, as `declare` makes it."""
+    return all(is_variable(p) if isinstance(p, tuple) else isinstance(p, (ir.Local, Vector)) for p in found)
+
+
+def declare(frame: Frame, name: str, value: Any) -> Any:
+    """Return a new variable with the type of the value. Another object is returned as it is: it gets a second name."""
+    if isinstance(value, Static):
+        return value.value  # a second name for a compile-time value
+    value = frame.read(value)
+    if isinstance(value, Vector):
+        return value.map(lambda part: declare(frame, name, part))
+    if isinstance(value, tuple) and any(isinstance(part, (ir.Value, Vector)) for part in value):
+        return tuple(declare(frame, name, part) for part in value)
+    if not isinstance(value, ir.Value):
+        return value
+    local = ir.Local(name, value.type)
+    frame.builder.put(ir.Set(local, value, frame.builder.loc))
+    return local
+
+
+def place(frame: Frame, node: ast.expr) -> Any:
+    """Return the place of an assignment target: a Local, an Element, or a Vector of them."""
+    frame.at(node)
+    if isinstance(node, ast.Name):
+        scope = frame.scope.find(node.id)
+        if scope is None:
+            raise fail(
+                CompileNameError,
+                frame.builder.loc,
+                f"name {node.id!r} is not defined here",
+                "assign it first",
+            )
+        found = scope.names[node.id]
+        if node.id in frame.parameters and not isinstance(found, ir.Local):
+            raise fail(
+                CompileImmutableError, frame.builder.loc,
+                f"{node.id!r} is a parameter of the kernel, which is immutable",
+                f"assign to a new name: {node.id}_ = ...",
+            )  # fmt: skip
+    else:
+        found = frame.visit(node)
+    if isinstance(found, VectorElement):
+        return found.places
+    leaf = found.leaves()[0] if isinstance(found, Vector) else found
+    if isinstance(leaf, (ir.LoopIndex, ir.Param)) or (isinstance(node, ast.Name) and isinstance(leaf, ir.Op)):
+        name = leaf.path if isinstance(leaf, ir.Param) else ast.unparse(node).partition("[")[0]
+        what = "a parameter of the kernel" if isinstance(leaf, ir.Param) else "a loop variable"
+        raise fail(
+            CompileImmutableError,
+            frame.builder.loc,
+            f"{name!r} is {what}, which is immutable",
+            "assign to a new name",
+        )
+    path = dotted(node)
+    if path is not None and "." in path and not isinstance(found, (ir.Local, Element, Vector)):
+        raise fail(
+            CompileImmutableError,
+            frame.builder.loc,
+            f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
+            "write to an element of an array in it, or return the value and assign it outside of the kernel",
+        )
+    if not isinstance(found, (ir.Local, Element, Vector)):
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"cannot assign to {describe(found)}",
+            "assign to a variable, an element x[i] or a component v.x",
+        )
+    return found
+
+
+def assign_place(frame: Frame, target: Any, value: Any) -> None:
+    """Emit an assignment of a value, cast to the type of the place."""
+    builder = frame.builder
+    if isinstance(target, VectorElement):
+        target = target.places
+    if isinstance(target, tuple):
+        parts = frame.read(value)
+        if not isinstance(parts, tuple) or len(parts) != len(target):
+            raise fail(
+                CompileTypeError,
+                builder.loc,
+                f"a tuple of {len(target)} becomes {describe(parts)}",
+                "assign a tuple with as many parts",
+            )
+        for each, part in zip(target, parts, strict=True):
+            assign_place(frame, each, part)
+    elif isinstance(target, Vector):
+        found = frame.read(value)
+        if isinstance(found, tuple):
+            found = make_vector(frame, None, found)
+        if isinstance(found, Vector) and found.shape != target.shape:
+            raise fail(
+                CompileTypeError,
+                builder.loc,
+                f"a value of shape {found.shape} for one of shape {target.shape}",
+                "give a value of the same shape",
+            )
+        target.map(lambda part, each: assign_place(frame, part, each), found)
+    elif isinstance(target, ir.Local):
+        builder.put(ir.Set(target, builder.cast(frame.scalar(value), target.type), builder.loc))
+    elif isinstance(target, Element):
+        stored = builder.cast(frame.scalar(value), target.array.element)
+        builder.put(ir.Store(target.array, target.index, stored, builder.loc))
+    else:
+        raise fail(
+            CompileSyntaxError,
+            builder.loc,
+            f"cannot assign to {describe(target)}",
+            "assign to a variable, an element x[i] or a component v.x",
+        )

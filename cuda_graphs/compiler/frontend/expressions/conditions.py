@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons, `and`, `or` and `a if c else b`: expressions that run a part of their code only if it is needed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from cuda_graphs.compiler.errors import (
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Static, Vector, describe
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType, bool_, promote
+
+from .arithmetic import operands
+from .lvalues import broadcast
+
+
+def compare(frame: Frame, node: ast.Compare) -> Any:
+    """Return a comparison. A chain evaluates each operand once, and later operands only while the chain holds."""
+    operators = [type(operator).__name__ for operator in node.ops]
+    if any(operator in ("Is", "IsNot", "In", "NotIn") for operator in operators):
+        raise fail(
+            CompileSyntaxError,
+            frame.builder.loc,
+            "`is` and `in` are for cg.static(...) only",
+            "compare numbers with ==, or write cg.static(a in b)",
+        )
+    left = frame.visit(node.left)
+
+    def link(left: Any, i: int) -> ir.Value:
+        right = frame.read(frame.visit(node.comparators[i]))
+        if isinstance(left, Vector) or isinstance(right, Vector):
+            return compare_vectors(frame, operators, left, right)
+        here = frame.builder.compare(operators[i], *operands(frame, operators[i], frame.read(left), right))
+        if i + 1 == len(operators):
+            return here
+        return both(frame, here, lambda: link(right, i + 1))
+
+    return link(frame.read(left), 0)
+
+
+def compare_vectors(frame: Frame, operators: list[str], left: Any, right: Any) -> Any:
+    if len(operators) > 1:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            "a chain of comparisons takes numbers",
+            "write two comparisons",
+        )
+    return broadcast(frame, lambda a, b: frame.builder.compare(operators[0], a, b), left, right)
+
+
+def both(frame: Frame, condition: ir.Value, rest: Callable[[], ir.Value]) -> ir.Value:
+    """Return `condition and rest()`. `rest` is evaluated only if the condition holds."""
+    return choose(frame, condition, rest, lambda: ir.FALSE)
+
+
+def choose(frame: Frame, condition: ir.Value, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    """Return one of two values. Only the code of the chosen value is executed."""
+    if isinstance(condition, ir.Const):
+        return then() if condition.value else orelse()
+    statement = ir.If(condition, ir.Block(), ir.Block(), frame.builder.loc)
+    found = []
+    for block, make in ((statement.then, then), (statement.orelse, orelse)):
+        with frame.block(block):
+            found.append(frame.read(make()))
+    return merged(frame, statement, *found)
+
+
+def merged(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
+    """Return the value of an If whose branches leave `a` or `b`, from variables that the branches set."""
+    if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape:
+        pairs = list(zip(a.leaves(), b.leaves(), strict=True))
+    elif isinstance(a, ir.Value) and isinstance(b, ir.Value):
+        pairs = [(a, b)]
+    else:
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            f"one branch gives {describe(a)}, the other {describe(b)}",
+            "both branches must give numbers, or vectors of one shape",
+        )
+    locals_ = []
+    for left, right in pairs:
+        type = left.type if left.type == right.type else common(left, right)
+        local = ir.Local("choice", type)
+        frame.builder.put(ir.Set(local, ir.Const(0 if type != bool_ else False, type), frame.builder.loc))
+        for block, value in ((statement.then, left), (statement.orelse, right)):
+            with frame.builder.into(block):
+                frame.builder.put(ir.Set(local, frame.builder.cast(value, type), frame.builder.loc))
+        locals_.append(local)
+    frame.builder.put(statement)
+    values = iter([frame.builder.put(ir.Get(local, frame.builder.loc)) for local in locals_])
+    return a.map(lambda _: next(values)) if isinstance(a, Vector) else next(values)
+
+
+def common(a: ir.Value, b: ir.Value) -> ScalarType:
+    return promote(a.type, b.type)
+
+
+def if_expression(frame: Frame, node: ast.IfExp) -> Any:
+    test = frame.visit(node.test)
+    if isinstance(test, Static):
+        return frame.visit(node.body if test.value else node.orelse)
+    condition = frame.builder.truth(frame.scalar(test, "the condition"), "the condition")
+    return choose(frame, condition, lambda: frame.visit(node.body), lambda: frame.visit(node.orelse))
+
+
+def boolean(frame: Frame, node: ast.BoolOp) -> Any:
+    """Return the deciding operand of `and` or `or`, in the promoted type. Later operands are not executed."""
+
+    def link(i: int) -> ir.Value:
+        value = frame.value(node.values[i])
+        if i + 1 == len(node.values):
+            return value
+        condition = frame.builder.truth(value, "an operand of and or or")
+        if isinstance(node.op, ast.And):
+            return choose(frame, condition, lambda: link(i + 1), lambda: value)
+        return choose(frame, condition, lambda: value, lambda: link(i + 1))
+
+    result = link(0)
+    if result.type.kind == "float":
+        raise fail(
+            CompileTypeError,
+            frame.builder.loc,
+            "an operand of `and` or `or` cannot be a float",
+            "compare it: x != 0",
+        )
+    return result

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names and attributes: variables, free names, members, components and methods."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.errors import (
+    CompileNameError,
+    CompileSyntaxError,
+    CompileTypeError,
+    fail,
+)
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import (
+    Bound,
+    BoundFunction,
+    Static,
+    Struct,
+    Vector,
+    VectorElement,
+    describe,
+)
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.language.free_names import dotted
+from cuda_graphs.compiler.language.signature import names_gradients
+
+from .linear import METHODS
+from .lvalues import extent, field_or_value, swizzle
+
+
+def name(frame: Frame, node: ast.Name) -> Any:
+    scope = frame.scope.find(node.id)
+    if scope is not None:
+        return scope.names[node.id]
+    return outer(frame, node, whole=True)
+
+
+def outer(frame: Frame, node: ast.Name, whole: bool) -> Any:
+    """Return the meaning of a global or closure variable, and record it."""
+    found = frame.source.lookup(node.id, frame.at(node))
+    frame.record(node.id, found, whole)
+    return from_outside(frame, found, node.id)
+
+
+def from_outside(frame: Frame, found: Any, name: str) -> Any:
+    """Return the meaning of an object from outside: a field is an array, other objects are themselves."""
+    if is_array(found):
+        raise fail(
+            CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
+            "pass it as a parameter: x: cg.types.ndarray(...), or make it a cg.field",
+        )  # fmt: skip
+    return field_or_value(frame, found)
+
+
+def is_array(found: Any) -> bool:
+    """Return whether an object is an array with an address, of any library. Fields do not count."""
+    if isinstance(found, (type, np.generic)) or hasattr(found, "__cuda_graphs_field__"):
+        return False
+    return any(
+        hasattr(found, each) for each in ("__array_interface__", "__cuda_array_interface__", "__dlpack__")
+    )
+
+
+def owner_of(frame: Frame, node: ast.expr) -> Any:
+    """Return the owner of an attribute. Only the attribute of an outside owner is recorded, not the whole owner."""
+    if isinstance(node, ast.Name) and frame.scope.find(node.id) is None:
+        return outer(frame, node, whole=False)
+    return attribute(frame, node, whole=False) if isinstance(node, ast.Attribute) else frame.visit(node)
+
+
+def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
+    owner = owner_of(frame, node.value)
+    owner = owner.value if isinstance(owner, Static) else owner
+    frame.at(node)
+    if isinstance(owner, Struct):
+        if node.attr not in owner.members:
+            method: Any = getattr(owner.cls, node.attr, None)
+            if hasattr(method, "__cuda_graphs_func__"):
+                return BoundFunction(method.__cuda_graphs_func__, owner)
+            if hasattr(method, "__cuda_graph_emit__"):
+                return method  # a kernel: the call of it raises
+            raise fail(
+                CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {node.attr!r}",
+                f"it has {', '.join(owner.members)}",
+            )  # fmt: skip
+        return owner.members[node.attr]
+    if isinstance(owner, ir.Array):
+        if node.attr == "shape":
+            outer = owner.ndim - len(owner.inner)
+            return tuple(extent(frame, owner, axis) for axis in range(outer))
+        if node.attr == "dtype":
+            return owner.element
+        if node.attr == "grad":
+            return gradient_of(frame, owner)
+    if isinstance(owner, (Vector, VectorElement)) and set(node.attr) <= set("xyzw"):
+        return swizzle(frame, owner.places if isinstance(owner, VectorElement) else owner, node.attr)
+    if isinstance(owner, (Vector, VectorElement, ir.Array)):
+        return method_of(frame, owner, node.attr)
+    if isinstance(owner, ir.Value):
+        raise fail(
+            CompileNameError,
+            frame.builder.loc,
+            f"a number has no member {node.attr!r}",
+            "members are those of dataclasses, vectors and modules",
+        )
+    try:
+        found = getattr(owner, node.attr)
+    except AttributeError:
+        raise fail(
+            CompileNameError,
+            frame.builder.loc,
+            f"{describe(owner)} has no member {node.attr!r}",
+            "check the spelling of the name",
+        ) from None
+    path = dotted(node)
+    if path is not None and frame.scope.find(path.partition(".")[0]) is None:
+        found = frame.source.once(path, found)
+    found = from_outside(frame, found, ast.unparse(node))
+    if path is not None:
+        frame.record(path, found, whole)
+    return found
+
+
+def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
+    """Return the array of the gradient of an array, which is an argument of the kernel, too."""
+    if not array.needs_grad:
+        raise fail(
+            CompileNameError, frame.builder.loc, f"{describe(array)} has no gradient",
+            "make it with needs_grad=True, and remove needs_grad=False from its parameter",
+        )  # fmt: skip
+    root = frame.root
+    if array.space is ir.Space.PARAM and not names_gradients(root.source.function):
+        raise fail(
+            CompileSyntaxError, frame.builder.loc,
+            f"{array.path}.grad belongs to a parameter of {root.source.function.__name__}, which does not use it",
+            f"pass it from there: f({array.path}.grad)",
+        )  # fmt: skip
+    path = f"{array.path}.grad"
+    found = next((each for each in root.arrays if each.path == path), None)
+    if found is None:
+        found = ir.replace(array, path=path, needs_grad=False, needs_dual=False)
+        root.arrays.append(found)
+    return found
+
+
+def method_of(frame: Frame, owner: Any, name: str) -> Bound:
+    if isinstance(owner, ir.Array) or name not in METHODS:
+        known = (
+            "shape, dtype and grad" if isinstance(owner, ir.Array) else f"x, y, z, w, {', '.join(METHODS)}"
+        )
+        raise fail(
+            CompileNameError,
+            frame.builder.loc,
+            f"{describe(owner)} has no member {name!r}",
+            f"it has {known}",
+        )
+    return Bound(owner, name)

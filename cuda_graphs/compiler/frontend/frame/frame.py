@@ -1,0 +1,253 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The translation of one function. Calls are inlined: each makes another frame on the same builder."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.errors import (
+    CompileError,
+    CompileLoopError,
+    CompileTypeError,
+    UnsupportedSyntaxError,
+    fail,
+)
+from cuda_graphs.compiler.frontend import free_values
+from cuda_graphs.compiler.frontend.free_values import FreeValues
+from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.annotations import FieldSpec
+
+from .graph_state import GraphState
+from .parallel_loop import ParallelLoop
+from .scope import Scope
+from .values import Computed, Element, Static, Vector, VectorElement, describe
+
+NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """The translations of all constructs. They use the frame, so they stand above this file (syntax.py).
+
+    statement   translates a statement of a frame; told whether it is the last of its block
+    expression  translates an expression of a frame, and returns its meaning
+    """
+
+    statement: Callable[[Frame, ast.stmt, bool], None]
+    expression: Callable[[Frame, ast.expr], Any]
+
+
+class Frame:
+    """The state of the translation of one function.
+
+    syntax          the translations of statements and expressions
+    parallel_level  a loop here is a task of its own: no run-time control flow surrounds it
+    parallel        the current statement is in a parallel loop
+    """
+
+    def __init__(
+        self,
+        builder: Builder,
+        source: Source,
+        syntax: Syntax,
+        caller: Frame | None = None,
+        parallel_level: bool = False,
+    ) -> None:
+        self.builder, self.source, self.syntax, self.caller = builder, source, syntax, caller
+        self.depth: int = 0 if caller is None else caller.depth + 1
+        self.call_loc: ir.Loc | None = None if caller is None else builder.loc
+        self.parallel_level = parallel_level
+        self.parallel: bool = False if caller is None else caller.parallel
+        # The enclosing loops in this frame: the block of a static loop, None for other loops.
+        self.loops: list[ir.Block | None] = []
+        self.arrays: list[ir.Array] = []  # of the kernel
+        self.parallel_loops = 0  # of `loops`: 1 in a parallel loop of this frame
+        self.returned_early = False
+        self.scope = Scope()
+        self.outer_scope: Scope | None = None  # this scope and its parents existed before the parallel loop
+        self.parameters: set[str] = set()
+        self.returned: tuple[ScalarType, ...] = ()
+        self.result: Any = None
+        self.free_values: FreeValues = {}  # of the inlined functions
+        self.sources: dict[Callable[..., Any], Source] = {}  # of a kernel: those of functions that it calls
+        self.next_loop: tuple[ir.LoopSettings, ir.Loc | None] | None = None  # settings of cg.loop_config
+        self.root_block = builder.block
+        self.parallel_loop: ParallelLoop | None = None  # of a kernel: the current one
+        self.shared_arrays = 0  # of a kernel: their number
+        self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: the annotated types
+        self.graph_state: GraphState | None = None  # of a graph kernel
+
+    def run(self, statements: list[ast.stmt]) -> None:
+        """Translate statements of this function, in order."""
+        for i, statement in enumerate(statements):
+            self.at(statement)
+            self.syntax.statement(self, statement, i == len(statements) - 1)
+            if self.returned_early:
+                break
+        self.require_no_settings()
+
+    def at(self, node: ast.AST) -> ir.Loc:
+        """Make the position of a node the current one, and return it."""
+        self.builder.loc = self.source.loc(node, self.call_loc)
+        return self.builder.loc
+
+    def visit(self, node: ast.expr) -> Any:
+        """Translate an expression; return its meaning."""
+        found = self.visit_number(node)
+        return self.read(found) if isinstance(found, Computed) else found
+
+    def visit_number(self, node: ast.expr) -> Any:
+        """Translate an expression. Arithmetic on numbers of the source is Computed, for callers that need it exact."""
+        outer = self.builder.loc
+        self.at(node)
+        result = self.syntax.expression(self, node)
+        self.builder.loc = outer
+        return result
+
+    def refuse(self, node: ast.AST) -> CompileError:
+        """Return the error for Python syntax that kernels do not support."""
+        name = type(node).__name__
+        return fail(
+            UnsupportedSyntaxError, self.at(node), f"{NAMES.get(name, name)} is not supported in kernels",
+            REMEDIES.get(name, "see the language reference for what kernels may contain"),
+        )  # fmt: skip
+
+    @contextmanager
+    def block(self, block: ir.Block, parallel_level: bool = False) -> Iterator[None]:
+        """Put statements into a block of the IR with a scope of its own."""
+        before = self.scope, self.parallel_level
+        self.scope, self.parallel_level = Scope(self.scope), parallel_level
+        with self.builder.into(block):
+            try:
+                yield
+            finally:
+                self.scope, self.parallel_level = before
+
+    def read(self, found: Any) -> Any:
+        """Return the current value: numbers become Values, places are loaded, other objects stay."""
+        builder = self.builder
+        match found:
+            case ir.Local():
+                return builder.put(ir.Get(found, builder.loc))
+            case ir.Value():
+                return found
+            case Static():
+                return self.read(found.value)
+            case Computed():
+                return found.constant()
+            case Element():
+                loaded = builder.put(ir.Load(found.array, found.index, builder.loc))
+                stops = loaded.type.kind == "float" and self.stops(found.array)
+                return builder.op("stop_grad", loaded) if stops else loaded
+            case VectorElement():
+                return found.places.map(self.read)
+            case Vector():
+                return found.map(self.read)
+            case tuple():
+                return tuple(self.read(part) for part in found) if has_places(found) else found
+        return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
+
+    def value(self, node: ast.expr, what: str = "this expression") -> ir.Value:
+        """Translate an expression that must be a scalar."""
+        return self.scalar(self.visit(node), what)
+
+    def scalar(self, found: Any, what: str = "this expression") -> ir.Value:
+        """Return a number or a place as a value."""
+        result = self.read(found)
+        if not isinstance(result, ir.Value):
+            raise fail(
+                CompileTypeError, self.builder.loc, f"{what} must be a number, not {describe(found)}",
+                "take one element of it, or a component: x[i], v.x",
+            )  # fmt: skip
+        return result
+
+    def require_no_settings(self) -> None:
+        """Raise if no loop has used the settings of the last cg.loop_config."""
+        if self.next_loop is not None:
+            raise fail(
+                CompileLoopError, self.next_loop[1], "cg.loop_config is not followed by a loop that it could configure",
+                "put it right before a `for` over range, cg.ndrange, cg.grouped or an array, in the same function",
+            )  # fmt: skip
+
+    def record(self, path: str, found: Any, whole: bool) -> None:
+        """Record the value of a free name or of its attribute: `settings.dt`.
+
+        With `whole`, the object itself is used, so all of its attributes may matter.
+        """
+        if self.scope.find(path.partition(".")[0]) is None and not isinstance(found, ModuleType):
+            record = free_values.record_object if whole else free_values.record
+            record(self.source.free_values, path, found)
+
+    def field(self, spec: FieldSpec) -> ir.Array:
+        """Return the array of a field in this kernel."""
+        arrays = self.root.arrays
+        for known in arrays:
+            if known.path == spec.name:
+                return known
+        shape = (*spec.shape, *spec.inner)
+        arrays.append(
+            ir.Array(
+                spec.name,
+                spec.dtype,
+                len(shape),
+                ir.Space.FIELD,
+                shape,
+                spec.inner,
+                spec.needs_grad,
+                spec.needs_dual,
+            )
+        )
+        return arrays[-1]
+
+    def stops(self, array: ir.Array) -> bool:
+        """Return whether reads of an array are constants to gradients, here or in a calling function."""
+        return self.scope.stops(array) or (self.caller is not None and self.caller.stops(array))
+
+    def in_parallel_loop(self) -> bool:
+        """Return whether the innermost loop of this frame is a parallel one."""
+        return (
+            self.parallel_loops > 0
+            and len([each for each in self.loops if each is None]) == self.parallel_loops
+        )
+
+    @property
+    def root(self) -> Frame:
+        """The frame of the kernel."""
+        return self if self.caller is None else self.caller.root
+
+
+def has_places(found: tuple[Any, ...]) -> bool:
+    """Return whether parts of a tuple change at run time."""
+    return any(
+        has_places(part)
+        if isinstance(part, tuple)
+        else isinstance(part, (ir.Value, ir.Local, Vector, Element, VectorElement))
+        for part in found
+    )
+
+
+NAMES = {
+    "Try": "try", "Raise": "raise", "Lambda": "lambda", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
+    "Delete": "del", "Yield": "yield", "YieldFrom": "yield from", "Global": "global", "Nonlocal": "nonlocal",
+    "Match": "match", "With": "with", "FunctionDef": "a function inside a function",
+    "AsyncFunctionDef": "async def", "AsyncWith": "async with", "AsyncFor": "async for",
+    "Await": "await", "Set": "a set", "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
+    "Starred": "*", "keyword": "**", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
+}  # fmt: skip
+REMEDIES = {
+    "Try": "check the condition with if", "Raise": "use assert", "FunctionDef": "define it outside, with @cg.func",
+    "Lambda": "define a function outside, with @cg.func", "Slice": "write a loop over the indices",
+    "Match": "write if and elif", "Starred": "write each of them", "keyword": "write each of them",
+    "Import": "import outside of the kernel", "ImportFrom": "import outside of the kernel",
+}  # fmt: skip

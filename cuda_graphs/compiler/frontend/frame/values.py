@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Values of names and expressions other than scalars: compile-time values, and composites of scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A small vector. Each component is a Value, or a Local if it is a variable. A matrix is a Vector of rows."""
+
+    components: tuple[Any, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        first = self.components[0]
+        return (len(self.components), *(first.shape if isinstance(first, Vector) else ()))
+
+    def map(self, function: Callable[..., Any], *others: Any) -> Vector:
+        """Return the vector of a function's results on all components, with those of others. Scalars are repeated."""
+
+        def part(other: Any, i: int) -> Any:
+            return other.components[i] if isinstance(other, Vector) else other
+
+        def apply(i: int, component: Any) -> Any:
+            rest = [part(other, i) for other in others]
+            return (
+                component.map(function, *rest)
+                if isinstance(component, Vector)
+                else function(component, *rest)
+            )
+
+        return Vector(tuple(apply(i, component) for i, component in enumerate(self.components)))
+
+    def leaves(self) -> list[Any]:
+        """Return all scalars, row by row."""
+        return [leaf for c in self.components for leaf in (c.leaves() if isinstance(c, Vector) else [c])]
+
+
+@dataclass(frozen=True)
+class Struct:
+    """An instance of a dataclass: its members by name."""
+
+    cls: type
+    members: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Element:
+    """A place in an array, which can be read and assigned to."""
+
+    array: ir.Array
+    index: tuple[ir.Value, ...]
+
+
+@dataclass(frozen=True)
+class VectorElement:
+    """An element of an array of vectors, with the places of its components."""
+
+    places: Vector
+
+
+@dataclass(frozen=True)
+class Stride:
+    """The loop variable of a range whose step is known only at run time.
+
+    The axis counts iterations. The loop variable, of type `type`, is `begin` plus that many steps. Both are i64, and
+    their low bits wrap around as those of `type` do.
+    """
+
+    begin: ir.Value
+    step: ir.Value
+    type: ScalarType
+
+
+@dataclass(frozen=True)
+class IndexRange:
+    """A range to iterate over.
+
+    axes       (begin, end, step) of each axis
+    grouped    the loop variable is one index vector
+    block_dim  threads of a block of cg.blocks
+    stride     how the loop variable follows from the only axis
+    """
+
+    axes: tuple[tuple[ir.Value, ir.Value, int], ...]
+    grouped: bool = False
+    block_dim: int | None = None
+    stride: Stride | None = None
+
+
+@dataclass(frozen=True)
+class Static:
+    """The operand of `cg.static`: a Python value, or an iterable at compile time."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The result of arithmetic on numbers of the source.
+
+    exact     Python's result, for conversions
+    constant  makes the constant of the op table for all other uses: an i32 that wraps, or an f32
+    """
+
+    exact: int | float
+    constant: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A method of a value: `x.dot`."""
+
+    owner: Any
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class BoundFunction:
+    """A function of the language that is a method of a structure: `self.area`."""
+
+    function: Callable[..., Any]
+    owner: Struct
+
+
+@dataclass(frozen=True)
+class TypeOf:
+    """A scalar type as a callable: `cg.f32(x)`."""
+
+    type: ScalarType
+
+
+class KnownArray:
+    """An array as a compile-time Python object: the type of its elements, its number of dimensions, and its extents.
+
+    Only the extents of a field are known. `array` is the array in the kernel.
+    """
+
+    def __init__(self, array: ir.Array) -> None:
+        self.array, self.dtype = array, array.element
+        outer = array.ndim - len(array.inner)
+        self.shape = Extents([None] * outer if array.shape is None else array.shape[:outer])
+        self.shape.path = array.path
+
+
+class Extents(tuple[Any, ...]):
+    """A shape. For an array that comes with each call, only the length of the shape is known."""
+
+    path: str
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        if found is None or (isinstance(found, tuple) and None in found):
+            raise ValueError(f"the extents of {self.path!r} are known at run time only")
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self))])
+
+
+def describe(found: Any) -> str:
+    """Return the description of a compile-time object for messages."""
+    if isinstance(found, ir.Array):
+        return f"the array {found.path!r}"
+    if isinstance(found, ir.Param):
+        return f"the parameter {found.path!r}"
+    if isinstance(found, (ir.Value, ir.Local)):
+        return f"a number of type {found.type}"
+    if type(found).__name__ in NOUNS:
+        return NOUNS[type(found).__name__].format(found)
+    name = getattr(found, "__name__", None)
+    return f"{type(found).__name__} {name}" if name else f"a {type(found).__name__}"
+
+
+# Names of the frontend's own classes in messages.
+NOUNS = {
+    "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
+    "Element": "an element of {0.array.path!r}",
+    "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
+    "NoneType": "None", "tuple": "a tuple",
+}  # fmt: skip

@@ -1,5 +1,0 @@
-# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
-# SPDX-License-Identifier: Apache-2.0
-from cuda_graphs.errors import CUDAError
-
-def tell_captures(error: CUDAError) -> None: ...

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.core.driver.cuda cimport CUresult
+from cuda_graphs.core.capture.capture_handles cimport CaptureBox
+
+# Adds an operation to the ledger, with the current line of the user's program.
+cdef int add_operation(CaptureBox& capture, const char* what) except -1
+
+# Records the operation that spoiled the capture, unless one is recorded already: the first call for which the driver
+# reported a spoiled capture.
+cdef int record_spoiler(CaptureBox& capture, CUresult status, const char* what) except -1
+
+# Called before a call that ends a capture or reports its state. If the capture is spoiled and no recorded call spoiled
+# it, records that foreign code did so before the current line of the user's program.
+cdef int record_foreign_spoiler(CaptureBox& capture, const char* what) except -1
+
+# Raises the CUDAError of a failed call on the capture, with the text of the ledger.
+cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attempt) except -1
+
+# Raises CaptureError for a call that would spoil the capture of a conditional body, before it reaches the driver, since
+# libcuda crashes (core/capture/capture_end.cpp).
+cdef int check_no_body_captured(str attempt) except -1
+
+# Returns the text of how a capture was spoiled; "" when it was not.
+cdef str ledger_text(CaptureBox& capture)

@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger of a capture: every operation that was issued through this package, with its source line.
+
+An error names the operation that spoiled the capture. If code outside of the package spoiled it, the error names the two
+lines around that code. There is no cost while no capture is active.
+"""
+
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport (
+    CU_STREAM_CAPTURE_STATUS_ACTIVE,
+    CU_STREAM_CAPTURE_STATUS_INVALIDATED,
+    CU_STREAM_CAPTURE_STATUS_NONE,
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+    CUDA_SUCCESS,
+    CUresult,
+    CUstream,
+    CUstreamCaptureStatus,
+    driver,
+)
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.capture.capture_handles cimport (
+    CaptureBox,
+    CaptureHandle,
+    Operation,
+    active_captures,
+    list_active_captures,
+)
+from cuda_graphs.core.graphs.graph_handles cimport SourcePlace
+from cuda_graphs.core.resources.handles cimport raw_of
+from .source cimport find_source, keep_source, text_of
+from cuda_graphs.core.driver import seam
+from .ledger_text import Entry, describe_spoiler
+from cuda_graphs.errors import CUDAError
+
+
+cdef int add_operation(CaptureBox& capture, const char* what) except -1:
+    cdef Operation done
+    done.what, done.source = what, keep_source(&capture.box(), find_source())
+    capture.ledger.push_back(done)
+    return 0
+
+
+cdef int record_spoiler(CaptureBox& capture, CUresult status, const char* what) except -1:
+    if capture.spoiler.status != CUDA_SUCCESS:
+        return 0
+    capture.spoiler.source = keep_source(&capture.box(), find_source())
+    capture.spoiler.what = what
+    capture.spoiler.foreign = status == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+    capture.spoiler.status = status
+    return 0
+
+
+cdef int record_foreign_spoiler(CaptureBox& capture, const char* what) except -1:
+    if capture.spoiler.status == CUDA_SUCCESS and is_spoiled(capture):
+        record_spoiler(capture, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, what)
+    return 0
+
+
+cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attempt) except -1:
+    try:
+        check_attempt(status, attempt)
+    except CUDAError as error:
+        error.capture = ledger_text(capture)
+        raise
+    return 0
+
+
+cdef object make_entry(CaptureBox& capture, const char* what, SourcePlace source):
+    return Entry(what.decode(), text_of(&capture.box(), source))
+
+
+cdef str ledger_text(CaptureBox& capture):
+    if capture.spoiler.status == CUDA_SUCCESS or capture.ledger.empty():
+        return ""
+    cdef Operation begun = capture.ledger.front(), last = capture.ledger.back()
+    return describe_spoiler(
+        make_entry(capture, begun.what, begun.source),
+        make_entry(capture, last.what, last.source),
+        capture.ledger.size() - 1,
+        make_entry(capture, capture.spoiler.what.c_str(), capture.spoiler.source),
+        <int>capture.spoiler.status,
+        capture.spoiler.foreign,
+    )
+
+
+cdef int check_no_body_captured(str attempt) except -1:
+    cdef vector[CaptureHandle] captures
+    if active_captures.load() == 0:
+        return 0
+    captures = list_active_captures()
+    for capture in captures:
+        if capture.get().into_body and is_sound(capture.get()[0]):
+            check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"{attempt} while the body of a conditional node is captured")
+    return 0
+
+
+cdef bint is_spoiled(CaptureBox& capture) noexcept:
+    """Returns True when the driver reports the capture as spoiled. A failed query only makes the ledger less
+    precise."""
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    return ask_status(capture, &now) == CUDA_SUCCESS and now == CU_STREAM_CAPTURE_STATUS_INVALIDATED
+
+
+cdef bint is_sound(CaptureBox& capture) except -1:
+    """Returns True when the capture has neither ended nor been spoiled."""
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    check_attempt(ask_status(capture, &now), "find out whether the body of a conditional node is being captured")
+    return now == CU_STREAM_CAPTURE_STATUS_ACTIVE
+
+
+cdef CUresult ask_status(CaptureBox& capture, CUstreamCaptureStatus* now) noexcept:
+    cdef CUstream stream = raw_of(capture.origin)
+    cdef CUresult status
+    with nogil:
+        status = driver().cuStreamIsCapturing(stream, now)
+    return status
+
+
+def add_ledgers(error) -> None:
+    """Add the ledger of the capture that an error from 900 to 908 may have spoiled. Called with each CUDAError before it
+    is raised."""
+    cdef vector[CaptureHandle] captures
+    cdef CaptureHandle capture
+    if not 900 <= error.code <= 908:
+        return
+    captures = list_active_captures()
+    for capture in captures:
+        if capture.get().spoiler.status == CUDA_SUCCESS and is_spoiled(capture.get()[0]):
+            record_spoiler(capture.get()[0], <CUresult><int>error.code, (error.attempt or "a call").encode())
+        elif error.code != <int>CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+            continue
+        error.capture = error.capture or ledger_text(capture.get()[0])
+
+
+seam.on_error(add_ledgers)

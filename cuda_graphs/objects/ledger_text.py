@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Text of a capture's ledger: describes the operation that spoiled the capture."""
+
+from __future__ import annotations
+
+import linecache
+from typing import NamedTuple
+
+from cuda_graphs.errors import rule_of
+
+__all__ = ["Entry", "describe_spoiler", "describe_unjoined"]
+
+
+class Entry(NamedTuple):
+    """An operation, such as "launch", and its source line ("/path/file.py:12", or None when unknown)."""
+
+    what: str
+    place: str | None
+
+    def __str__(self) -> str:
+        return f"{self.what} at {self.place}{self._code()}" if self.place else self.what
+
+    def _code(self) -> str:
+        path, _, line = (self.place or "").rpartition(":")
+        text = linecache.getline(path, int(line)).strip()
+        return f" [{text}]" if text else ""
+
+
+def describe_spoiler(
+    begun: Entry, last: Entry, count: int, spoiler: Entry, status: int, foreign: bool
+) -> str:
+    """Describe how the capture that `begun` began was spoiled, after `count` operations, the last of which is
+    `last`."""
+    so_far = f"{count} operation{'s' * (count != 1)} of cuda_graphs had been captured since {begun}"
+    if not foreign:
+        behind = f", the last by {last}" if count else ""
+        return f"spoiled by {spoiler}: {rule_of(status)}\n{so_far}{behind}"
+    before = f"after {last}, which was still captured," if count else f"after {begun}"
+    return (
+        f"spoiled by code outside of cuda_graphs, {before} and before {spoiler}, which detected it. Only "
+        f"that code received the error that names the broken rule\n{so_far}"
+    )
+
+
+def describe_unjoined(forks: list[str | None]) -> str:
+    """Describe the builders that were split off and not joined, by the source lines of their `split`."""
+    if not forks:
+        return "code outside of cuda_graphs forked the branch: every builder that split() made is joined"
+    places = ", ".join(place or "an unknown line" for place in forks)
+    return f"not joined: {len(forks)} builder{'s' * (len(forks) != 1)} that split() made at {places}"

@@ -1,0 +1,214 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""A program whose gradient would be wrong is a CompileGradientError, with the line at fault and a remedy."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler.errors import CompileGradientError
+from cuda_graphs.compiler.language.signature import specialise
+from cuda_graphs.compiler.pipeline import lower
+from tests.autodiff.compiler.gradient_rig import floats, gradients, ints, zeros
+from tests.compiler.rig import Grad, cg
+
+f64, i32 = cg.f64, cg.i32
+ndarray = cg.types.ndarray
+
+
+def in_place(x: ndarray(f64, 1)):
+    for i in x:
+        x[i] = cg.sin(x[i])
+
+
+def read_then_written_by_the_next_loop(x: ndarray(f64, 1), y: ndarray(f64, 1)):
+    for i in x:
+        y[i] = x[i] * x[i]
+    for i in x:
+        x[i] = 0.0
+
+
+def written_in_a_later_round(x: ndarray(f64, 1), y: ndarray(f64, 1)):
+    for i in x:
+        for k in range(3):
+            y[i] = y[i] * y[i] + x[i] * k
+
+
+def neighbour(x: ndarray(f64, 1)):
+    for i in range(1, x.shape[0]):
+        x[i] = 2.0 * x[i - 1]
+
+
+def through_an_index(x: ndarray(f64, 1), at: ndarray(i32, 1)):
+    for i in at:
+        x[i] = 2.0 * x[at[i]]
+
+
+def one_for_all(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        y[()] += x[i] * y[()]
+
+
+def order_of_atomics(x: ndarray(f64, 1), n: ndarray(i32, 0), y: ndarray(f64, 1)):
+    for i in x:
+        k = cg.atomic_add(n[()], 1)
+        y[k] = x[i]
+
+
+def greatest(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        cg.atomic_max(y[()], x[i] * 2.0)
+
+
+def products(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        cg.atomic_mul(y[()], x[i])
+
+
+def drawn(x: ndarray(f64, 1), y: ndarray(f64, 1)):
+    for i in x:
+        y[i] = x[i] * cg.random(f64)
+
+
+def bits(x: ndarray(f64, 1), y: ndarray(f64, 1)):
+    for i in x:
+        y[i] = cg.bit_cast(cg.bit_cast(x[i], cg.i64) + 1, f64)
+
+
+def returned(x: ndarray(f64, 1)) -> f64:
+    total = f64(0.0)
+    for i in x:
+        total += x[i]
+    return total
+
+
+def by_way_of(x: ndarray(f64, 1), t: ndarray(f64, 1), y: ndarray(f64, 1)):
+    for i in x:
+        t[i] = x[i] * 2.0
+    for i in x:
+        y[i] = t[i] * 3.0
+
+
+def teams(x: ndarray(f64, 1), y: ndarray(f64, 1)):
+    for b, t in cg.blocks(x.shape[0], 32):
+        y[b] = x[b] * t
+
+
+def whose_is_it(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    most = f64(0.0)
+    for i in x:
+        cg.atomic_max(most, x[i])
+    y[()] = most
+
+
+def last_one_wins(x: ndarray(f64, 1), y: ndarray(f64, 0)):
+    for i in x:
+        y[()] = x[i] * x[i]
+
+
+def neighbours_write(x: ndarray(f64, 1), y: ndarray(f64, 1)):
+    for i in range(1, x.shape[0]):
+        y[i - 1] = x[i] * 2.0
+        y[i] += x[i] * 3.0
+
+
+CASES = [
+    (last_one_wins, {"x": 3, "y": ()}, "order of the iterations is unknown", "write different elements"),
+    (neighbours_write, {"x": 3, "y": 3}, "order of the iterations is unknown", "add with +="),
+    (in_place, {"x": 3}, "may write it later", "write to another array"),
+    (read_then_written_by_the_next_loop, {"x": 3, "y": 3}, "may write it later", "write to another array"),
+    (written_in_a_later_round, {"x": 3, "y": 3}, "may write it later", "write to another array"),
+    (neighbour, {"x": 3}, "another iteration writes", "belong to the iteration"),
+    (through_an_index, {"x": 3, "at": ints(0, 1, 2)}, "another iteration writes", "belong to the iteration"),
+    (one_for_all, {"x": 3, "y": ()}, "another iteration writes", "belong to the iteration"),
+    (order_of_atomics, {"x": 3, "n": np.zeros((), np.int32), "y": 3}, "order of iterations", "loop variables"),
+    (greatest, {"x": 3, "y": ()}, "atomic max", "add with"),
+    (products, {"x": 3, "y": ()}, "atomic mul", "add with"),
+    (drawn, {"x": 3, "y": 3}, "different random numbers", "separate kernel"),
+    (bits, {"x": 3, "y": 3}, "bit_cast", "do not depend on arrays"),
+    (returned, {"x": 3}, "returned value has no adjoint", "array of one element"),
+    (by_way_of, {"x": 3, "t": np.zeros(3), "y": 3}, "'t' passes a value on", "needs_grad=True"),
+    (teams, {"x": 3, "y": 3}, "blocks", "without cg.blocks"),
+    (whose_is_it, {"x": 3, "y": ()}, "atomic max", "add with"),
+    (in_place, {"x": np.zeros(3)}, "no array that in_place uses has a gradient", "needs_grad=True"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "cause", "remedy"), CASES, ids=lambda each: getattr(each, "__name__", "")
+)
+@pytest.mark.parametrize("mode", ["reverse", "count"])
+def test_programs_without_a_right_gradient_are_refused(function, shapes, cause, remedy, mode):
+    arguments = {
+        name: Grad(np.zeros(shape)) if isinstance(shape, (int, tuple)) else shape
+        for name, shape in shapes.items()
+    }
+    with pytest.raises(CompileGradientError) as caught:
+        lower(function, specialise(function, arguments), mode=mode)
+    assert cause in caught.value.cause
+    assert remedy in caught.value.remedy
+    assert caught.value.loc is not None
+    assert caught.value.loc.function == function.__name__
+
+
+# The kernel itself is compiled as ever.
+
+
+def test_refusals_are_of_gradients_only():
+    lower(in_place, specialise(in_place, {"x": floats(1, 2)}))
+
+
+# Where iterations may write one element, and nothing says that they do, one of them has the adjoint.
+
+
+def scattered(x: ndarray(f64, 1), at: ndarray(i32, 1), y: ndarray(f64, 1)):
+    for i in x:
+        y[at[i]] = x[i] * x[i]
+        if i == 1:
+            y[3] = x[i] * 5.0
+
+
+@pytest.mark.parametrize("order", [(2, 3, 0, 1), (1, 2, 2, 2)], ids=str)
+def test_the_adjoint_of_an_element_is_taken_once(order):
+    x = np.array([0.3, 0.7, 1.1, 0.4])
+    seed = np.array([1.0, -2.0, 0.5, 0.0])
+    arguments = {"x": Grad(x), "at": ints(*order), "y": zeros(4)}
+    found = gradients(scattered, {"y": seed}, targets=("interpreter",), is_race=True, **arguments)["x"]
+    on_x86 = gradients(scattered, {"y": seed}, targets=("x86",), is_race=True, **arguments)["x"]
+    for each in (found, on_x86):  # any of those that write an element may be the last one
+        taken = each / (2 * x)
+        assert [np.sum(taken[np.equal(order, k)]) for k in range(3)] == pytest.approx(
+            [seed[k] if k in order else 0.0 for k in range(3)]
+        )
+
+
+# Patterns of indices in one loop: what an iteration reads, another may write.
+
+PATTERNS = {
+    "x[i] = x[i] * 2.0": True,
+    "x[i + 1] = x[i + 1] * 2.0": True,
+    "x[2 * i] = x[2 * i + 1] * 2.0": True,
+    "x[i + 1] = x[i] * 2.0": False,
+    "x[i] = x[i + 1] * 2.0": False,
+    "x[i] = x[n - i] * 2.0": False,
+    "x[cg.u8(i)] = x[cg.u8(i)] * 2.0": False,
+    "x[cg.i64(i)] = x[cg.i64(i)] * 2.0": True,
+    "x[i] = x[0] * 2.0": False,
+    "x[i] += x[i + n] * 2.0": False,
+}
+
+
+@pytest.mark.parametrize("statement", PATTERNS)
+def test_iterations_keep_to_themselves(statement, tmp_path):
+    source = f"def pattern(x: ndarray(f64, 1), n: i32):\n    for i in range(n):\n        {statement}\n"
+    name = str(tmp_path / "pattern.py")
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    space = dict(globals())
+    exec(compile(source, name, "exec"), space)
+    signature = specialise(space["pattern"], {"x": zeros(9), "n": 4})
+    if PATTERNS[statement]:
+        lower(space["pattern"], signature, mode="reverse", check_ir=True)
+        return
+    with pytest.raises(CompileGradientError, match="another iteration"):
+        lower(space["pattern"], signature, mode="reverse")
