@@ -264,8 +264,7 @@ def files_with_python_h(tree, below_package):
 
 
 # Imports that point up and are left.
-UPWARD = {
-}
+UPWARD = {}
 
 
 def test_imports_point_down_only(tree):

@@ -61,7 +61,7 @@ cdef extern from "node_labels.hpp" namespace "cg" nogil:
         const Opaque& operator[](uint32_t index) noexcept
     cppclass NodeLabels:
         string name
-        Opaque touches
+        Opaque accesses
     cppclass GraphLabels:
         pass
     shared_ptr[const GraphLabels] copy_labels(GraphBox& graph) except +

@@ -70,7 +70,7 @@ void give(NodeRecord& node, const CopiedLabels& copy) {
         const std::uint32_t known = sources.find(copy.code.get());
         node.source = {known != 0 ? known : sources.add(copy.code), copy.instruction};
     }
-    if (copy.labels.name.empty() && !copy.labels.touches && !copy.inner) return;
+    if (copy.labels.name.empty() && !copy.labels.accesses && !copy.inner) return;
     NodeFacts& facts = node.make_facts();
     facts.labels = copy.labels;
     facts.inner_labels = copy.inner;

@@ -286,11 +286,11 @@ cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, obj
     self._slots = slots
     self._record()
     if record.kind == NodeKind.kKernel:
-        note_shape(<ExecutableKernelNode>self)
+        load_shape(<ExecutableKernelNode>self)
     return self
 
 
-cdef int note_shape(ExecutableKernelNode self) except -1:
+cdef int load_shape(ExecutableKernelNode self) except -1:
     cdef CUgraphNode raw = self._record().raw
     cdef CUresult status
     with nogil:

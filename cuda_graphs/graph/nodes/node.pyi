@@ -6,10 +6,10 @@ from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.edge_data import EdgeData
 
 from .adjacency import AdjacencySet
-from .insertion_point import Place
+from .insertion_point import InsertionPoint
 from .node_type import GraphNodeType
 
-class GraphNode(Place):
+class GraphNode(InsertionPoint):
     @property
     def type(self) -> GraphNodeType | None: ...
     @property

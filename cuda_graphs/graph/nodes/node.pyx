@@ -40,10 +40,10 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     set_node,
 )
 from cuda_graphs.objects.source cimport text_of
-from .labels cimport given_name, place_in_holder, set_name
+from .labels cimport given_name, property_of_holder, set_name
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport prepare_uses
-from .insertion_point cimport Place, hand_out, wrap_graph, wrap_node, wrap_raw
+from .insertion_point cimport InsertionPoint, hand_out, wrap_graph, wrap_node, wrap_raw
 from .node_classes cimport register_class
 from .spec cimport describe
 from cuda_graphs.errors import CUDAError
@@ -55,7 +55,7 @@ CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 LEVELS_NAMED = 8  # number of graphs around a node that a message names
 
 
-cdef class GraphNode(Place):
+cdef class GraphNode(InsertionPoint):
     """A node of a definition. Each kind has a class of its own. GraphNode itself is the class of unknown kinds.
 
     A node has at most one Python object at a time, so all methods return the same object for it. A node keeps its
@@ -184,7 +184,7 @@ cdef class GraphNode(Place):
         """Return the name of the node in messages: class, name, source line, and the nodes around it."""
         if self._record().kind == NodeKind.kEntry:
             return self.graph._identify(with_handle)
-        return self._words(self._name_for_message(), with_handle)
+        return self._label_with_holders(self._name_for_message(), with_handle)
 
     def _name_for_message(self):
         try:
@@ -192,19 +192,19 @@ cdef class GraphNode(Place):
         except CUDAError:  # another error is being reported, which must not be hidden
             return given_name(self._record())
 
-    cdef str _words(self, name, bint with_handle):
+    cdef str _label_with_holders(self, name, bint with_handle):
         cdef GraphBox* graph = self._record().graph
         cdef GraphNode holder
-        words = self._words_alone(name, with_handle)
+        words = self._label(name, with_handle)
         for _ in range(LEVELS_NAMED):
             if graph.holder == NULL:
                 return words
             holder = wrap_node(self._h, graph.holder)
-            words += f" in {place_in_holder(graph)} of {holder._words_alone(holder._name_for_message(), with_handle)}"
+            words += f" in {property_of_holder(graph)} of {holder._label(holder._name_for_message(), with_handle)}"
             graph = graph.holder.graph
         return words if graph.holder == NULL else f"{words} in {graph.depth} more"
 
-    cdef str _words_alone(self, name, bint with_handle):
+    cdef str _label(self, name, bint with_handle):
         cdef NodeRecord* record = self._record()
         words = type(self).__name__
         if name is not None:
@@ -247,10 +247,10 @@ cdef class GraphNode(Place):
             status = load_node(record.raw, spec)
         if status:
             # The given name only: reading the function name would call the driver and fail in the same way.
-            check_attempt(status, f"read the parameters of {self._words(given_name(record), True)}")
+            check_attempt(status, f"read the parameters of {self._label_with_holders(given_name(record), True)}")
         return record
 
-    cdef int _load_all(self, NodeSpec& spec) except -1:
+    cdef int _load_with_owners(self, NodeSpec& spec) except -1:
         cdef NodeRecord* record = self._load(spec)
         spec.owners = owners_of(record.owners)
         if not record.facts or not record.facts.get().parameters:
@@ -333,7 +333,7 @@ cdef class GraphNode(Place):
             with nogil:
                 status = remove_edges(graph, gone)
             if status:
-                check_attempt(status, f"remove edges between {self._identify(True)} and {listed(remove)}")
+                check_attempt(status, f"remove edges between {self._identify(True)} and {names_of(remove)}")
         self._record().graph.edited = True
         if new.size() != 0:
             with nogil:
@@ -342,8 +342,8 @@ cdef class GraphNode(Place):
                     restored = add_edges(graph, gone)
             if status:
                 along = "" if data == EdgeData() else f" with {data!r}"
-                lost = f"; the edges with {listed(remove)} were removed and could not be restored" if restored else ""
-                check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}{along}{lost}")
+                lost = f"; the edges with {names_of(remove)} were removed and could not be restored" if restored else ""
+                check_attempt(status, f"add edges between {self._identify(True)} and {names_of(add)}{along}{lost}")
 
     def __hash__(self):
         # Hash of the record, so that a later Python object of the node has the same hash. Shifted, because a GraphDef and
@@ -370,7 +370,7 @@ cdef class GraphNode(Place):
         return ""
 
 
-cdef str listed(nodes):
+cdef str names_of(nodes):
     return ", ".join([node._identify(True) for node in nodes])
 
 
@@ -381,7 +381,7 @@ cdef Direction direction(bint forward) noexcept nogil:
 cdef int collect_new(GraphNode self, object nodes, bint forward, CUgraphEdgeData data, Edges& edges) except -1:
     cdef CUgraphNode here, there
     for node in nodes:
-        here, there = edge_end(self, self), edge_end(self, node)
+        here, there = accept_neighbour(self, self), accept_neighbour(self, node)
         if here == there:  # checked here, because a driver may add the edges before the refused edge
             check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
         if forward:
@@ -408,7 +408,7 @@ cdef int collect_present(GraphNode self, object nodes, bint forward, Edges& edge
     return 0
 
 
-cdef CUgraphNode edge_end(GraphNode self, object node) except NULL:
+cdef CUgraphNode accept_neighbour(GraphNode self, object node) except NULL:
     if not isinstance(node, GraphNode):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef NodeRecord* record = (<GraphNode>node)._record()

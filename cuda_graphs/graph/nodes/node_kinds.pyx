@@ -34,12 +34,12 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.device.event cimport Event
-from .access_ranges cimport change_touches, operand_parameters, set_touches, touches_of
+from .access_ranges cimport change_accesses, operand_parameters, set_accesses, accesses_of
 from .callback cimport python_callback
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
 from .node cimport GraphNode
-from cuda_graphs.graph.operands.parameter cimport check_clash, take_uses
+from cuda_graphs.graph.operands.parameter cimport check_clash, adopt_uses
 from .insertion_point cimport accept_graph, wrap_graph
 from .node_classes cimport register_class
 from .spec cimport change_kernel, config_of, kernel_of, read_child, read_event, read_host
@@ -74,12 +74,12 @@ cdef class KernelNode(GraphNode):
         cdef bint changes = config is not None or kernel is not None or args is not None
         self._open()
         if changes:
-            self._load_all(spec)
+            self._load_with_owners(spec)
             change_kernel(spec, config, kernel, args)
-        touches = change_touches(self._record(), reads, writes, args)
+        accesses = change_accesses(self._record(), reads, writes, args)
         if changes:
             self._set(spec)
-        set_touches(self._record(), touches)
+        set_accesses(self._record(), accesses)
 
     @property
     def grid(self):
@@ -110,17 +110,17 @@ cdef class KernelNode(GraphNode):
     @property
     def reads(self):
         """The memory that the kernel reads, as given to `launch`: a tuple of Spans."""
-        return touches_of(self._record())[0]
+        return accesses_of(self._record())[0]
 
     @property
     def writes(self):
         """The memory that the kernel writes, as given to `launch`: a tuple of Spans."""
-        return touches_of(self._record())[1]
+        return accesses_of(self._record())[1]
 
     @property
     def _conditions(self):
         """Handles of the Conditions among the arguments."""
-        return touches_of(self._record())[2]
+        return accesses_of(self._record())[2]
 
     def _takes(self, CUgraphConditionalHandle handle):
         """Return True if the arguments contain the 8 bytes of a handle, in any type."""
@@ -205,7 +205,7 @@ cdef class MemsetNode(GraphNode):
         self._open()
         if all([given is None for given in (dst, value, width, height, pitch, dst_owner)]):
             return
-        self._load_all(spec)
+        self._load_with_owners(spec)
         if dst is not None:
             spec.owners.first.reset()
         change_memset(spec, dst, value, width, height, pitch, dst_owner)
@@ -261,7 +261,7 @@ cdef class MemcpyNode(GraphNode):
         self._open()
         if all([given is None for given in (dst, src, size, dst_owner, src_owner, *extents)]):
             return
-        self._load_all(spec)
+        self._load_with_owners(spec)
         if dst is not None:
             spec.owners.first.reset()
         if src is not None:
@@ -367,9 +367,9 @@ cdef class ChildGraphNode(GraphNode):
         forget_inner(self._record()[0])
         self._record().make_facts().inner_labels = labels
         try:
-            take_uses(source, self._record())
+            adopt_uses(source, self._record())
         except CUDAError:  # tried again, because the change of the node cannot be undone
-            take_uses(source, self._record())
+            adopt_uses(source, self._record())
 
     @property
     def child_graph(self):
