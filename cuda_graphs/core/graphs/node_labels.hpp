@@ -51,7 +51,7 @@ class SourceTable {
 // The labels of one node, except for its source.
 struct NodeLabels {
     std::string name;  // name given by the user, in UTF-8; empty without a name
-    Opaque accesses;    // declared reads and writes of a kernel node; a Python object
+    Opaque accesses;   // declared reads and writes of a kernel node; a Python object
 };
 
 // Returns the labels of all nodes of a graph, for a clone of it.
