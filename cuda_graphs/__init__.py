@@ -10,6 +10,9 @@ import ast as _ast
 import builtins as _builtins
 import importlib as _importlib
 
+# Refuses a subinterpreter, before any extension module is loaded.
+from cuda_graphs.core import driver as _driver  # noqa: F401
+
 # Objects make builders and nodes by classes of the packages above, which these register when they are imported.
 from cuda_graphs.graph.capture import builder as _builder  # noqa: F401
 

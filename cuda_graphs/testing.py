@@ -32,8 +32,8 @@ __all__ = ["Calls", "Failure", "calls", "fail", "objects"]
 _NOT_FOUND = 500  # CUDA_ERROR_NOT_FOUND
 
 
-def _watch(what: str) -> ctypes.CDLL:
-    """Return the host driver's library with the functions of call_watch.h. `what` names the caller in the error."""
+def _library(what: str) -> ctypes.CDLL:
+    """Return the host driver's library with the functions of test_hooks.h. `what` names the caller in the error."""
     driver = ensure_loaded()
     if driver.kind != "host":
         raise RuntimeError(
@@ -77,7 +77,7 @@ class Failure:
         self.function = function
         self.nth = nth
         self.code = code
-        self._library = _watch("fail()")
+        self._library = _library("fail()")
         self._set(nth)
         self._before = self._library.cghFailedCalls(function.encode())
 
@@ -128,7 +128,7 @@ class Calls(Mapping[str, int]):
     are left out. The counts do not change after the block."""
 
     def __init__(self) -> None:
-        self._library = _watch("calls()")
+        self._library = _library("calls()")
         self._before = _counts(self._library)
         self._after: dict[str, int] | None = None
 
@@ -184,4 +184,4 @@ def objects() -> dict[str, int]:
     Raises:
         RuntimeError: The process does not use the host driver.
     """
-    return _rows(_watch("objects()").cghLiveObjects)
+    return _rows(_library("objects()").cghLiveObjects)

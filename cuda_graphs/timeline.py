@@ -24,8 +24,8 @@ from cuda_graphs.core.driver.choice import ensure_loaded
 __all__ = ["trace"]
 
 
-class _Noted(ctypes.Structure):
-    """The struct cgh_noted_node of call_watch.h."""
+class _NodeRecord(ctypes.Structure):
+    """The struct cgh_node_record of test_hooks.h."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -58,19 +58,19 @@ def trace(path: str | os.PathLike[str]) -> Iterator[None]:
             f"({driver.reason}), which reports the times of nodes to its own profilers only: use Nsight Systems."
         )
     library = ctypes.CDLL(driver.path)  # loaded already
-    library.cghNotedNode.argtypes = [ctypes.c_uint64, ctypes.POINTER(_Noted)]
-    library.cghNoteNodes(1)
+    library.cghNodeRecord.argtypes = [ctypes.c_uint64, ctypes.POINTER(_NodeRecord)]
+    library.cghRecordNodes(1)
     try:
         yield
     finally:
-        library.cghNoteNodes(0)
+        library.cghRecordNodes(0)
         Path(path).write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": _events(library)}))
 
 
 def _events(library: ctypes.CDLL) -> list[dict[str, object]]:
-    node = _Noted()
+    node = _NodeRecord()
     events: list[dict[str, object]] = []
-    while library.cghNotedNode(len(events), ctypes.byref(node)) == 0:
+    while library.cghNodeRecord(len(events), ctypes.byref(node)) == 0:
         events.append(
             {
                 "name": node.name.decode(),

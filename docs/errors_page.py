@@ -10,7 +10,7 @@ from cuda_graphs.errors.table import LOST, STICKY, TABLE
 HEAD = """\
 # Errors
 
-*Written by `docs/errors_page.py` from `cuda_graphs/error_table.py`; change the table, not this page.*
+*Written by `docs/errors_page.py` from `cuda_graphs/errors/table.py`; change the table, not this page.*
 
 A call that the driver refuses raises `CUDAError`. The text contains the status, its meaning, the attempted operation
 with its arguments, the driver's own text, and a remedy. Each part is an attribute too: `code`, `name`, `explanation`,

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 
-from .errors import CompileArgumentError, CompileResidentError, fail
+from .errors import CompileArgumentError, CompileResidentError, compile_error
 
 __all__ = [
     "BARRIER",
@@ -50,7 +50,7 @@ BARRIER = "graph.barrier"  # prefix of the paths of arrays that hold the state o
 MOST_LIGHT = 64  # statements in an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # bytes, of arrays in shared memory, for vector accesses
 USUAL_SHARED = 48 * 1024  # bytes without opt-in (CUDA C++ Programming Guide, "Compute Capabilities")
-MOST_SHARED = (
+MAX_SHARED = (
     227 * 1024
 )  # the same with opt-in, on GPUs with the most (9.0, 10.0); others have 64, 99 or 163 KiB
 EXCHANGED = 1024  # bytes of USUAL_SHARED that reductions use to exchange values
@@ -75,28 +75,35 @@ class Slot:
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """One entry. A parallel task executes all its iterations with any grid size."""
+    """One entry. A parallel task executes all its iterations with any grid size.
+
+    iterations       their number, if it is known at compile time
+    axes             (begin, end, step) of each axis of the loop, as `bound_of` writes bounds
+    block_dim        the value from cg.loop_config or cg.blocks
+    fixed_block_dim  threads of a block cooperate: a launch must have blocks of `block_dim` threads
+    shared_bytes     of the arrays in shared memory
+    threads          the largest number of CPU threads: cg.loop_config(parallelize=)
+    has_sums         each GPU block adds its threads' sum to an element once: large blocks pay
+    heavy            an iteration has loops or many statements
+    resident_tasks   of a resident entry. All blocks of such an entry must run at the same time
+    """
 
     entry: str
     parallel: bool
     slots: tuple[Slot, ...]
     reads: frozenset[str]
     writes: frozenset[str]
-    iterations: int | None  # if it is known at compile time
+    iterations: int | None
     line: int
-    axes: tuple[tuple[Any, Any, int], ...] | None = (
-        None  # (begin, end, step) of each axis of the loop, as `bound_of` writes bounds
-    )
-    block_dim: int | None = None  # the value from cg.loop_config or cg.blocks
-    blocks: bool = False  # threads of a block cooperate: a launch must have blocks of `block_dim` threads
-    shared_bytes: int = 0  # of the arrays in shared memory
+    axes: tuple[tuple[Any, Any, int], ...] | None = None
+    block_dim: int | None = None
+    fixed_block_dim: bool = False
+    shared_bytes: int = 0
     prints: bool = False
-    threads: int | None = None  # the largest number of CPU threads: cg.loop_config(parallelize=)
-    gathers: bool = False  # each GPU block adds its threads' sum to an element once: large blocks pay
-    heavy: bool = False  # an iteration has loops or many statements
-    inside: tuple[
-        TaskInfo, ...
-    ] = ()  # the tasks of a resident entry. All blocks of such an entry must run at the same time
+    threads: int | None = None
+    has_sums: bool = False
+    heavy: bool = False
+    resident_tasks: tuple[TaskInfo, ...] = ()
 
     @property
     def dynamic_bytes(self) -> int:
@@ -107,7 +114,7 @@ class TaskInfo:
 # (path, number of dimensions whose extents come with a call, bytes of one index step in each of them) of an array.
 Span = tuple[str, int, int]
 # Two arrays that must not share memory, as one is written while the other is used, and the lines of their sections.
-Apart = tuple[Span, Span, int, int]
+DisjointArrays = tuple[Span, Span, int, int]
 
 What = ir.Array | ir.Param | ir.Condition  # the value that a slot passes
 Layout = tuple[tuple[Slot, What], ...]
@@ -127,30 +134,30 @@ class Result:
 
 @dataclass(frozen=True)
 class StackInfo:
-    """A stack of a gradient: an array [room, workers].
+    """A stack of a gradient: an array [capacity, workers].
 
-    A task has `lanes` workers per thread on a GPU, and per block on a CPU.
+    A task has `workers` workers per thread on a GPU, and per block on a CPU.
 
-    path   the path of the array, in the slots of the tasks that use it
-    size   bytes of an element
-    tasks  the numbers of the tasks that use it
-    lanes  workers of a thread or block
-    room   the most values that a worker pushes (compiler/autodiff/analysis/size_expressions.py); None: the counting
-    kernel returns it
-    place  the source position of the first value: the fields of an ir.Loc without its caller; None: unknown
+    path      the path of the array, in the slots of the tasks that use it
+    size      bytes of an element
+    tasks     the numbers of the tasks that use it
+    workers   workers of a thread or block
+    capacity  the most values that a worker pushes (compiler/autodiff/analysis/size_expressions.py); None: the counting
+              kernel returns it
+    loc       the source position of the first value: the fields of an ir.Loc without its caller; None: unknown
     """
 
     path: str
     size: int
     tasks: tuple[int, ...]
-    lanes: int
-    room: Any
-    place: tuple[Any, ...] | None
+    workers: int
+    capacity: Any
+    loc: tuple[Any, ...] | None
 
 
 @dataclass(frozen=True)
 class GradientInfo:
-    """The facts about a gradient that a caller needs.
+    """The description of a gradient for its caller.
 
     stacks   in the order in which the counting kernel returns their capacities
     arrays   (path, bytes of an element, dimensions) of the arrays that come with a call
@@ -181,7 +188,7 @@ class Artifact:
     checkpoints  (label, its name in the source) of each, in order; a name may be missing (None)
     free_values  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      the LLVM IR before optimisation
-    apart     pairs of arrays that must not share memory in a call, since sections run at the same time
+    disjoint  pairs of arrays that must not share memory in a call, since sections run at the same time
     gradient  the description of a gradient, if this kernel computes one
     early     an entry may begin before the previous entry has ended: it waits for that by itself
     claims    assertions that report failures in the array "debug.report" (passes/report.py), which must be zero first
@@ -196,9 +203,9 @@ class Artifact:
     results: tuple[Result, ...]
     free_values: Mapping[Callable[..., Any], Mapping[str, Any]]
     llvm: str = field(repr=False)
-    claims: tuple[Any, ...] = ()
+    asserts: tuple[Any, ...] = ()
     lowering: str | None = None
-    apart: tuple[Apart, ...] = ()
+    disjoint: tuple[DisjointArrays, ...] = ()
     early: bool = False
     why: str = ""
     gradient: GradientInfo | None = None
@@ -215,7 +222,7 @@ def is_zeroed(name: str) -> bool:
     return name == REPORT or name.startswith(BARRIER)
 
 
-def is_outside(array: object) -> TypeGuard[ir.Array]:
+def is_memory_of_launch(array: object) -> TypeGuard[ir.Array]:
     """Return whether an array is memory that a launch receives."""
     return isinstance(array, ir.Array) and array.space is not ir.Space.SHARED
 
@@ -256,7 +263,7 @@ def plan_of(plan: ir.Plan) -> Plan:
 
 
 # The most bytes of the parameters of one kernel: PTX ISA, .param of entries, from 8.1 on for sm_70 and up.
-MOST_PARAMETERS = 32764
+MAX_PARAMETERS = 32764
 
 
 def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
@@ -267,14 +274,14 @@ def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
     conditions: dict[ir.Condition, None] = {}
     for statement in chain.from_iterable(ir.walk(task.body) for task in tasks):
         array = getattr(statement, "array", None)
-        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Last)) and is_outside(array):
+        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Last)) and is_memory_of_launch(array):
             arrays[array] = None
             if array.shape is None:  # row-major: the first extent is not needed for an address
                 for axis in range(1, array.ndim - len(array.inner)):
                     extents[array, axis] = None
         elif isinstance(statement, ir.Extent) and statement.array.shape is None:
             extents[statement.array, statement.axis] = None
-        elif isinstance(statement, ir.Arm):
+        elif isinstance(statement, ir.SetCondition):
             conditions[statement.condition] = None
         for value in ir.operands_of(statement):
             if isinstance(value, ir.Param):
@@ -296,10 +303,10 @@ def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
         add("scalar", param.path, 0, param.type.size, param)
     for condition in conditions:
         add("condition", condition.name, 0, 8, condition)
-    if offset > MOST_PARAMETERS:
+    if offset > MAX_PARAMETERS:
         kind = CompileArgumentError if len(tasks) == 1 else CompileResidentError
-        raise fail(
-            kind, tasks[0].loc, f"it needs {offset} bytes of parameters, and a GPU takes {MOST_PARAMETERS}",
+        raise compile_error(
+            kind, tasks[0].loc, f"it needs {offset} bytes of parameters, and a GPU takes {MAX_PARAMETERS}",
             "pass numbers in an array, not one by one",
         )  # fmt: skip
     return tuple(found)
@@ -309,14 +316,14 @@ def describe(task: ir.Task) -> TaskInfo:
     """Return the description of one task that a caller needs."""
     reads, writes = set(), set()
     for statement in ir.walk(task.body):
-        if isinstance(statement, (ir.Load, ir.Atomic)) and is_outside(statement.array):
+        if isinstance(statement, (ir.Load, ir.Atomic)) and is_memory_of_launch(statement.array):
             reads.add(statement.array.path)
-        if isinstance(statement, (ir.Store, ir.Atomic)) and is_outside(statement.array):
+        if isinstance(statement, (ir.Store, ir.Atomic)) and is_memory_of_launch(statement.array):
             writes.add(statement.array.path)
     return TaskInfo(
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
         iterations(task), ir.line_of(task.loc), axes_of(task), settings_of(task).block_dim,
-        task.loop is not None and task.loop.blocks > 0, shared_layout(task.body)[1],
+        task.loop is not None and task.loop.block_dim > 0, shared_layout(task.body)[1],
         any(isinstance(each, ir.Print) for each in ir.walk(task.body)), settings_of(task).parallelize,
         bool(task.bins or task.sums), is_heavy(task),
     )  # fmt: skip
@@ -325,14 +332,14 @@ def describe(task: ir.Task) -> TaskInfo:
 def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> TaskInfo:
     """Return the description of a resident entry."""
     mine = [tasks[number] for number in ir.tasks_of(resident.plan)]
-    inside = tuple(map(describe, mine))
-    blocks = [info.block_dim for info in inside if info.blocks and info.block_dim]
-    sizes = blocks or [info.block_dim for info in inside if info.block_dim]
+    infos = tuple(map(describe, mine))
+    blocks = [info.block_dim for info in infos if info.fixed_block_dim and info.block_dim]
+    sizes = blocks or [info.block_dim for info in infos if info.block_dim]
     return TaskInfo(
         resident.name, True, tuple(slot for slot, _ in layout(*mine, barrier=resident.barrier)),
-        frozenset().union(*(info.reads for info in inside)), frozenset().union(*(info.writes for info in inside)),
-        None, min(info.line for info in inside), None, max(sizes, default=None), bool(blocks),
-        max(info.shared_bytes for info in inside), any(info.prints for info in inside), inside=inside,
+        frozenset().union(*(info.reads for info in infos)), frozenset().union(*(info.writes for info in infos)),
+        None, min(info.line for info in infos), None, max(sizes, default=None), bool(blocks),
+        max(info.shared_bytes for info in infos), any(info.prints for info in infos), resident_tasks=infos,
     )  # fmt: skip
 
 

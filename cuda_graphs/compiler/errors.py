@@ -33,8 +33,8 @@ __all__ = [
     "CompileValueError",
     "CompileWarning",
     "UnsupportedSyntaxError",
-    "describe_place",
-    "fail",
+    "compile_error",
+    "describe_location",
     "warn",
 ]
 
@@ -138,8 +138,8 @@ class CompileWarning(SyntaxWarning):
     """A construct of a kernel is valid but probably unintended."""
 
 
-def fail(kind: type[CompileError], loc: Loc | None, cause: str, remedy: str) -> CompileError:
-    """Return the error for the caller to raise: `raise fail(...)`."""
+def compile_error(kind: type[CompileError], loc: Loc | None, cause: str, remedy: str) -> CompileError:
+    """Return the error for the caller to raise: `raise compile_error(...)`."""
     return kind(cause, loc, remedy)
 
 
@@ -149,7 +149,7 @@ def warn(loc: Loc | None, cause: str, remedy: str) -> None:
     warnings.warn_explicit(f"{cause}. {remedy}", CompileWarning, file, line)
 
 
-def describe_place(loc: Loc | None) -> str:
+def describe_location(loc: Loc | None) -> str:
     """Return the excerpt of the source at a position, after those of the calls that lead to it, each with its file."""
     frames = []
     while loc is not None:
@@ -159,7 +159,7 @@ def describe_place(loc: Loc | None) -> str:
 
 
 def _text(cause: str, loc: Loc | None, remedy: str) -> str:
-    parts = (describe_place(loc), cause, f"Remedy: {remedy}" if remedy else "")
+    parts = (describe_location(loc), cause, f"Remedy: {remedy}" if remedy else "")
     return "\n".join(part for part in parts if part)
 
 

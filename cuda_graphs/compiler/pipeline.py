@@ -19,23 +19,23 @@ from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.frontend import translate
 from cuda_graphs.compiler.frontend.free_values import FreeValues
 from cuda_graphs.compiler.ir import ir, printer
-from cuda_graphs.compiler.ir.checker import check
+from cuda_graphs.compiler.ir.verifier import verify
 from cuda_graphs.compiler.language.annotations import Spec
 from cuda_graphs.compiler.language.lowerings import CHOICES, IN_MEMORY, LOWERINGS
-from cuda_graphs.compiler.passes.alias_facts import alias_facts
-from cuda_graphs.compiler.passes.check_sections import arrays_apart, check_sections
+from cuda_graphs.compiler.passes.alias_classes import assign_alias_classes
+from cuda_graphs.compiler.passes.check_sections import check_sections, disjoint_arrays
 from cuda_graphs.compiler.passes.conditions_in_memory import conditions_in_memory
 from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
 from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
 from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
-from cuda_graphs.compiler.passes.gather_atomics import gather_atomics
 from cuda_graphs.compiler.passes.lower_random import lower_random
 from cuda_graphs.compiler.passes.make_resident import make_resident
 from cuda_graphs.compiler.passes.mark_bins import mark_bins
 from cuda_graphs.compiler.passes.offload import offload
+from cuda_graphs.compiler.passes.privatise_atomics import privatise_atomics
 from cuda_graphs.compiler.passes.propagate import propagate
-from cuda_graphs.compiler.passes.report import Claim, report_asserts
-from cuda_graphs.compiler.passes.split_blocks import split_blocks
+from cuda_graphs.compiler.passes.report import AssertInfo, report_asserts
+from cuda_graphs.compiler.passes.split_at_barriers import split_at_barriers
 
 from . import machine, trace
 from .artifact import (
@@ -85,14 +85,14 @@ PASSES: tuple[Pass, ...] = (
         offload,
         "parallel loops and the code between them become tasks, which read the bounds of their loops themselves",
     ),
-    (gather_atomics, "each thread first accumulates its contributions to an element of all iterations"),
+    (privatise_atomics, "each thread first accumulates its contributions to an element of all iterations"),
     (
         mark_bins,
         "each chunk of a CPU loop first accumulates its own contributions to elements of a small array",
     ),
-    (alias_facts, "tasks record which arrays may be the same memory, so that LLVM need not check"),
+    (assign_alias_classes, "tasks record which arrays may be the same memory, so that LLVM need not check"),
     (
-        split_blocks,
+        split_at_barriers,
         "code between barriers becomes regions, which each thread of a block executes alone",
     ),
 )
@@ -103,7 +103,7 @@ def lower(
     signature: Mapping[str, Spec],
     *,
     debug: bool = False,
-    check_ir: bool = False,
+    verify_ir: bool = False,
     graph: str | None = None,
     chain: str | None = None,
     mode: str | None = None,
@@ -113,12 +113,12 @@ def lower(
 
     `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is for graph kernels. With `chain`, consecutive
     tasks become one launch: "all" tasks, or only "light" ones. `mode`, one of MODES, is for gradients. `checkpoints` is
-    for kernels that have checkpoints. `check_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
-    (checker.py).
+    for kernels that have checkpoints. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
+    (verifier.py).
     """
     with trace.timed("frontend"):
         kernel, free_values = translate(function, dict(signature), graph, checkpoints)
-    show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, check_ir)
+    show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, verify_ir)
     found: Any = kernel
     if mode is not None:
         from . import autodiff
@@ -128,31 +128,31 @@ def lower(
             found = getattr(autodiff, make)(
                 propagate(without_asserts(kernel) if mode in EFFECTLESS else kernel)
             )
-        show(mode, why, found, check_ir)
+        show(mode, why, found, verify_ir)
     for step, why in (DEBUG[debug], *PASSES):
         with trace.timed(step.__name__):
             found = step(found)
-        show(step.__name__, why, found, check_ir)
+        show(step.__name__, why, found, verify_ir)
     if graph in IN_MEMORY:
         found = conditions_in_memory(found)
-        show("conditions_in_memory", "conditions are read where they are needed", found, check_ir)
+        show("conditions_in_memory", "conditions are read where they are needed", found, verify_ir)
     found = ir.replace(found, early=graph not in (None, "host"))
     if graph == "conditional" and not chain:
         found = fuse_tests(found)
-        show("fuse_tests", "the test of a loop is in the last task of its body", found, check_ir)
+        show("fuse_tests", "the test of a loop is in the last task of its body", found, verify_ir)
     if graph == "resident" or chain:
         found = make_resident(found, graph == "resident", chain)
-        show("make_resident", "tasks become one launch, whose threads stay", found, check_ir)
+        show("make_resident", "tasks become one launch, whose threads stay", found, verify_ir)
     return found, free_values
 
 
-def show(step: str, why: str, found: ir.Kernel | ir.Program, check_ir: bool) -> None:
+def show(step: str, why: str, found: ir.Kernel | ir.Program, verify_ir: bool) -> None:
     """Print the result of a step if CUDA_GRAPHS_DEBUG asks for it, and check its laws."""
     trace.show(trace.PASSES, f"{step}: {why}")
     if trace.level() >= trace.IR:
         trace.show(trace.IR, f"IR after {step}", printer.text(found))
-    if check_ir or trace.level() >= trace.PASSES:
-        check(found)
+    if verify_ir or trace.level() >= trace.PASSES:
+        verify(found)
 
 
 def compile_kernel(
@@ -161,7 +161,7 @@ def compile_kernel(
     target: X86 | Ptx,
     *,
     debug: bool = False,
-    check_ir: bool = False,
+    verify_ir: bool = False,
     reports: bool = False,
     graph: str | None = None,
     chain: str | None = None,
@@ -184,22 +184,22 @@ def compile_kernel(
         CompileError: The kernel contains an unsupported construct. The error has the source position and a remedy.
     """
     machine.map_llvm()
-    options = {"debug": debug, "check_ir": check_ir, "mode": mode, "checkpoints": checkpoints}
-    graph, why, (program, free_values) = chosen(function, signature, graph, chain, options)
-    claims: tuple[Claim, ...] = ()
+    options = {"debug": debug, "verify_ir": verify_ir, "mode": mode, "checkpoints": checkpoints}
+    graph, why, (program, free_values) = choose_lowering(function, signature, graph, chain, options)
+    asserts: tuple[AssertInfo, ...] = ()
     if reports:
-        program, claims = report_asserts(program)
-        show("report_asserts", "a failed assertion is recorded for the caller", program, check_ir)
+        program, asserts = report_asserts(program)
+        show("report_asserts", "a failed assertion is recorded for the caller", program, verify_ir)
     return replace(
         generate(program, target, free_values),
-        claims=claims,
-        lowering=became(program.plan, graph),
+        asserts=asserts,
+        lowering=actual_lowering(program.plan, graph),
         why=why,
         gradient=gradient_info(program, target) if mode == "reverse" else None,
     )
 
 
-PLACE = ("file", "line", "column", "end_column", "function")  # fields of an ir.Loc
+LOC_FIELDS = ("file", "line", "column", "end_column", "function")  # fields of an ir.Loc
 
 
 def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
@@ -214,8 +214,8 @@ def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
             stack.array.element.size,
             tuple(sorted(users.get(stack.array, ()))),
             max((target.workers(program.tasks[number]) for number in users.get(stack.array, ())), default=1),
-            stack.room,
-            None if stack.loc is None else tuple(getattr(stack.loc, name) for name in PLACE),
+            stack.capacity,
+            None if stack.loc is None else tuple(getattr(stack.loc, name) for name in LOC_FIELDS),
         )
         for stack in program.kernel.stacks
     )
@@ -227,7 +227,7 @@ def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
     return GradientInfo(stacks, arrays, program.kernel.overwrites, program.kernel.repeats)
 
 
-def became(plan: ir.Plan, graph: str | None) -> str | None:
+def actual_lowering(plan: ir.Plan, graph: str | None) -> str | None:
     """Return the actual lowering of a kernel, given the requested one."""
     if graph not in ("conditional", "resident"):
         return graph
@@ -235,7 +235,7 @@ def became(plan: ir.Plan, graph: str | None) -> str | None:
     return "resident" if stay and not any(isinstance(step, ir.Branch) for step in plan) else "conditional"
 
 
-def chosen(
+def choose_lowering(
     function: Callable[..., Any],
     signature: Mapping[str, Spec],
     graph: str | None,
@@ -249,7 +249,7 @@ def chosen(
         found = lower(function, signature, graph="resident", chain=chain, **options)
     except CompileResidentError as error:
         if chain is not None:
-            return chosen(function, signature, graph, None, options)
+            return choose_lowering(function, signature, graph, None, options)
         why = error.cause
     else:
         if not has_sections(found[0].plan):
@@ -285,7 +285,7 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         tuple(Result(array.path, array.element) for array in program.results),
         free_values,
         text,
-        apart=arrays_apart(program.kernel),
+        disjoint=disjoint_arrays(program.kernel),
         checkpoints=program.kernel.checkpoints,
         early=target.is_early(program),
     )

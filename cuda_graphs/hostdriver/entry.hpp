@@ -12,8 +12,8 @@
 //     }
 //
 // Every call goes through entry(). It refuses calls before initialisation and inside host functions, and turns
-// std::bad_alloc into CUDA_ERROR_OUT_OF_MEMORY. It also passes watched calls to watch_call(), which counts them, traces
-// them, or makes them fail (call_watch.h).
+// std::bad_alloc into CUDA_ERROR_OUT_OF_MEMORY. While a test hook is on, it passes calls to intercept_call(), which
+// counts them, traces them, or makes them fail (test_hooks.h).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_ENTRY_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_ENTRY_HPP
 
@@ -44,18 +44,18 @@ enum class Ready : int { kNo, kYes, kForked };
 
 struct EntryState {
     std::atomic<Ready> ready{Ready::kNo};
-    // True at first, because the first call reads the environment (watch_call).
-    std::atomic<bool> watched{true};
+    // True while a test hook is on, and at first, because the first call reads the environment (intercept_call).
+    std::atomic<bool> intercepted{true};
     std::atomic<bool> trace{false};
 };
 inline EntryState entry_state;
 
-// Handles a watched call. Returns true if the call must only return `answer`.
-bool watch_call(const char* name, CUresult* answer);
+// Counts, traces or fails a call. Returns true if the call must only return `answer`.
+bool intercept_call(const char* name, CUresult* answer);
 void trace_call(const char* name, CUresult result);
 
 // Returns CUDA_SUCCESS if calls are allowed now, otherwise the error.
-inline CUresult gate() {
+inline CUresult check_call_allowed() {
     // cuda.h, cuLaunchHostFunc: "The host function must not make any CUDA API calls. Attempting to use a CUDA API may
     // result in CUDA_ERROR_NOT_PERMITTED, but this is not required."
     if (thread_state.callback_depth != 0) return CUDA_ERROR_NOT_PERMITTED;
@@ -67,22 +67,23 @@ inline CUresult gate() {
 template <class Body>
 inline CUresult entry_anytime(const char* name, Body&& body) {
     CUresult result;
-    const bool watched = entry_state.watched.load(std::memory_order_relaxed);
-    if (__builtin_expect(!watched, true) || !watch_call(name, &result)) {
+    const bool intercepted = entry_state.intercepted.load(std::memory_order_relaxed);
+    if (__builtin_expect(!intercepted, true) || !intercept_call(name, &result)) {
         try {
             result = body();
         } catch (const std::bad_alloc&) {
             result = CUDA_ERROR_OUT_OF_MEMORY;
         }
     }
-    if (__builtin_expect(watched, false) && entry_state.trace.load(std::memory_order_relaxed)) trace_call(name, result);
+    if (__builtin_expect(intercepted, false) && entry_state.trace.load(std::memory_order_relaxed))
+        trace_call(name, result);
     return result;
 }
 
 template <class Body>
 inline CUresult entry(const char* name, Body&& body) {
     return entry_anytime(name, [&]() -> CUresult {
-        TRY(gate());
+        TRY(check_call_allowed());
         return body();
     });
 }

@@ -124,7 +124,7 @@ const char* cghLastLoadLog(void);
 
 // Sets whether rejected images, unsupported requests and findings of the checks are reported on standard error, for
 // programs that read no log. The default is off.
-void cghTellRefusals(int on);
+void cghReportRefusals(int on);
 
 // The description of a memory access in the code and its source location. It is constant and lives as long as the code.
 typedef struct cgh_site {

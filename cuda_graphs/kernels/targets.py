@@ -38,7 +38,7 @@ class Shape:
     share      iterations for each block; on the host driver, a block is a part of the loop, regardless of its threads,
                and the driver runs several blocks in one call
     waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
-    gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.gathers); None for this Shape
+    gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.has_sums); None for this Shape
     uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape
     """
 
@@ -50,7 +50,7 @@ class Shape:
 
     def of(self, info: TaskInfo) -> Shape:
         """Return the Shape of a task."""
-        found = self.gathering if info.gathers else self.uneven if info.heavy else self
+        found = self.gathering if info.has_sums else self.uneven if info.heavy else self
         return self if found is None else found
 
     def resident(self, kernel: Kernel, info: TaskInfo) -> Residents:
@@ -61,10 +61,12 @@ class Shape:
         """
         if self.block == 1:  # the host driver: one thread runs all iterations
             return Residents(1, 1)
-        heavy = any(each.heavy for each in info.inside)
+        heavy = any(each.heavy for each in info.resident_tasks)
         largest = info.block_dim or (HEAVY if heavy else LARGEST)
         multiprocessors = current_device().properties.multiprocessor_count
-        for block in (largest,) if info.blocks else (largest, *range((largest - 1) // WARP * WARP, 0, -WARP)):
+        for block in (
+            (largest,) if info.fixed_block_dim else (largest, *range((largest - 1) // WARP * WARP, 0, -WARP))
+        ):
             each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
             if each:
                 return Residents(block, each * multiprocessors)

@@ -28,7 +28,7 @@ from cuda_graphs.core.capture.capture_handles cimport (
     active_captures,
     list_active_captures,
 )
-from cuda_graphs.core.graphs.graph_handles cimport SourcePlace
+from cuda_graphs.core.graphs.graph_handles cimport SourceLocation
 from cuda_graphs.core.resources.handles cimport raw_of
 from .source cimport find_source, keep_source, text_of
 from cuda_graphs.core.driver import seam
@@ -68,7 +68,7 @@ cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attemp
     return 0
 
 
-cdef object make_entry(CaptureBox& capture, const char* what, SourcePlace source):
+cdef object make_entry(CaptureBox& capture, const char* what, SourceLocation source):
     return Entry(what.decode(), text_of(&capture.box(), source))
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from cpython.object cimport PyObject
 
-from cuda_graphs.core.graphs.graph_handles cimport GraphBox, SourcePlace
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, SourceLocation
 
 
 # A line of Python, as a code object and an instruction in it. The line number is computed on request.
@@ -23,5 +23,5 @@ cdef bint pin_source() noexcept
 cdef void unpin_source() noexcept
 
 # keep_source() stores a source in the hierarchy of a graph; text_of() returns its text, or None when it is unknown.
-cdef SourcePlace keep_source(GraphBox* graph, Source source) except *
-cdef object text_of(GraphBox* graph, SourcePlace source)
+cdef SourceLocation keep_source(GraphBox* graph, Source source) except *
+cdef object text_of(GraphBox* graph, SourceLocation source)

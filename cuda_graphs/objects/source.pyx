@@ -12,7 +12,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF, Py_XINCREF
 from libc.stddef cimport size_t
 
-from cuda_graphs.core.graphs.graph_handles cimport GraphBox, SourcePlace
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, SourceLocation
 from cuda_graphs.core.resources.handles cimport hold_python
 
 cdef extern from "Python.h":
@@ -134,8 +134,8 @@ cdef void unpin_source() noexcept:
     pinned_threads -= 1
 
 
-cdef SourcePlace keep_source(GraphBox* graph, Source source) except *:
-    cdef SourcePlace place
+cdef SourceLocation keep_source(GraphBox* graph, Source source) except *:
+    cdef SourceLocation place
     if source.code == NULL:
         return place
     place.code = graph.sources.find(source.code)
@@ -145,7 +145,7 @@ cdef SourcePlace keep_source(GraphBox* graph, Source source) except *:
     return place
 
 
-cdef object text_of(GraphBox* graph, SourcePlace source):
+cdef object text_of(GraphBox* graph, SourceLocation source):
     if source.code == 0:
         return None
     return source_text(<PyObject*>graph.sources[0][source.code].get(), source.instruction)

@@ -128,7 +128,7 @@ def run_all(
     }
     flat |= {field.name: field.data for field in fields}
     signature = specialise(function, arguments)
-    program, _ = lower(function, signature, debug=debug, check_ir=True, graph=graph, chain=chain)
+    program, _ = lower(function, signature, debug=debug, verify_ir=True, graph=graph, chain=chain)
     reference, returned = compare(program, flat, exact, targets)
     if returned:
         return returned[0] if len(returned) == 1 else returned
@@ -291,7 +291,7 @@ def on_x86(program, arrays, flat, grid=3):
 
     def run(number):
         info = artifact.tasks[number]
-        blocks = grid if info.parallel and not info.inside else 1
+        blocks = grid if info.parallel and not info.resident_tasks else 1
         launch = ptx_rig.Launch((blocks, 1, 1), (1, 1, 1), (1, 1, 1), 0)
         block = np.zeros(4096, np.uint8)
         for slot, what in slots[number]:
@@ -324,9 +324,13 @@ def on_ptx(program, arrays, flat, shape=(2, 32)):
         info = artifact.tasks[number]
         values = [slot_value(slot, what, arrays, temps, flat) for slot, what in slots[number]]
         grid, block = shape if info.parallel else (1, 1)
-        grid = 1 if info.inside else grid  # blocks run one after the other here
+        grid = 1 if info.resident_tasks else grid  # blocks run one after the other here
         loaded.launch(
-            info.entry, grid, info.block_dim if info.blocks else block, *values, shared=info.dynamic_bytes
+            info.entry,
+            grid,
+            info.block_dim if info.fixed_block_dim else block,
+            *values,
+            shared=info.dynamic_bytes,
         )
 
     run_plan(artifact.plan, run, services.conditions)
@@ -350,9 +354,9 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
     launches = []
     for slots, info in zip(layouts(program), artifact.tasks, strict=True):
         grid, block = shape if info.parallel else (1, 1)
-        block = info.block_dim if info.blocks else block
+        block = info.block_dim if info.fixed_block_dim else block
         config = cuda_graphs.LaunchConfig(
-            grid, None, block, shmem_size=info.dynamic_bytes, is_cooperative=bool(info.inside)
+            grid, None, block, shmem_size=info.dynamic_bytes, is_cooperative=bool(info.resident_tasks)
         )
         values = []
         for slot, what in slots:

@@ -18,7 +18,7 @@ BYTES = RNG.integers(0, 12, 1000).astype("u1")
 
 def arrays_with_bins(function, **arguments):
     """Paths of the arrays that may have bins in some task."""
-    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    program, _ = lower(function, specialise(function, arguments), verify_ir=True)
     return {atomic.array.path for task in program.tasks for atomic in task.bins}
 
 
@@ -145,5 +145,5 @@ def test_a_loop_that_an_assert_may_end_has_no_bins():
         for i in x:
             bins[x[i]] += 1
 
-    program, _ = lower(k, specialise(k, {"x": BYTES, "bins": np.zeros(12, "i4")}), debug=True, check_ir=True)
+    program, _ = lower(k, specialise(k, {"x": BYTES, "bins": np.zeros(12, "i4")}), debug=True, verify_ir=True)
     assert [task.bins for task in program.tasks] == [()]

@@ -46,7 +46,7 @@ def run(function, start=0, ways=ALL, **arguments):
     results = []
     for graph, targets in ways:
         specs = specialise(function, arguments)
-        program, _ = lower(function, specs, graph=graph, checkpoints=True, check_ir=True)
+        program, _ = lower(function, specs, graph=graph, checkpoints=True, verify_ir=True)
         results.append(compare(program, flat, targets=targets)[0])
     for found in results[1:]:
         for name, value in results[0].items():

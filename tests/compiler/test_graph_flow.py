@@ -388,7 +388,7 @@ def test_a_graph_that_is_a_part_of_others_relies_on_no_initial_condition():
 
 def test_conditions_in_memory_are_temporary_arrays():
     arguments = specialise(nested, {"x": np.zeros(2, "i4"), "c": counter(1), "d": counter(1)})
-    program, _ = lower(nested, arguments, graph="host", check_ir=True)
+    program, _ = lower(nested, arguments, graph="host", verify_ir=True)
     assert {"graph.condition.0", "graph.condition.1"} <= {array.path for array in program.temps}
     assert not any(slot.kind == "condition" for task in program.tasks for slot, _ in layout(task))
 
@@ -440,7 +440,7 @@ def test_the_test_of_a_loop_is_in_a_last_task_that_is_parallel_too(size):
         assert len(branch.plans[0]) == 2
         last = program.tasks[branch.plans[0][-1]].body.body[-1]
         assert isinstance(last, ir.Last)
-        assert any(isinstance(each, ir.Arm) for each in ir.walk(last.body))
+        assert any(isinstance(each, ir.SetCondition) for each in ir.walk(last.body))
         program, _ = lower(function, signature, graph="embedded")  # which may run twice at the same time
         assert not any(isinstance(each, ir.Last) for task in program.tasks for each in task.body.body)
 

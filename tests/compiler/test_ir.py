@@ -12,9 +12,9 @@ from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir import types as t
-from cuda_graphs.compiler.ir.checker import IRError, check
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.ir.printer import text
+from cuda_graphs.compiler.ir.verifier import IRError, check
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import PASSES, lower
 from tests.compiler.rig import cg, run_all
@@ -85,8 +85,8 @@ BROKEN = [
     (8, [loop(region())]),
     (8, [ir.If(FLAG, ir.Block([region()]), ir.Block())]),
     (8, [region(CONDITION), region(CONDITION)]),
-    (8, [loop(ir.Arm(CONDITION, UNSIGNED), parallel=True)]),
-    (8, [ir.Arm(CONDITION, ONE)]),
+    (8, [loop(ir.SetCondition(CONDITION, UNSIGNED), parallel=True)]),
+    (8, [ir.SetCondition(CONDITION, ONE)]),
     (9, [region(CONDITION, ir.Return((N,)))]),
     (9, [ir.Return((N,)), ADD]),
     (9, [ir.If(FLAG, ir.Block([ir.Return((N,))]), ir.Block())]),
@@ -193,7 +193,7 @@ def test_the_printer_shows_tasks_and_temporaries():
 
 
 def tasks(function, **arguments):
-    program, _ = lower(function, signature(function, **arguments), check_ir=True)
+    program, _ = lower(function, signature(function, **arguments), verify_ir=True)
     return [("loop" if task.loop else "serial") for task in program.tasks]
 
 

@@ -23,7 +23,7 @@ TARGETS = ("interpreter", "x86")
 
 def lanes_of(function, **arguments):
     """Lanes of each task; None of those that have none."""
-    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    program, _ = lower(function, specialise(function, arguments), verify_ir=True)
     found = [spread_of(task) for task in program.tasks]
     return [each and each.width for each in found]
 
@@ -117,7 +117,7 @@ def test_lanes_add_to_sums_of_all_iterations():
     -0.0."""
     given = {"x": RNG.integers(0, 100, N).astype("u4"), "m": RNG.integers(0, 4, N).astype("i4")}
     given |= {"out": np.array([5.0, 7.0, -0.0], "f4"), "n": np.array([3, 2], "i8")}
-    program, _ = lower(sums, specialise(sums, given), check_ir=True)
+    program, _ = lower(sums, specialise(sums, given), verify_ir=True)
     assert len(spread_of(program.tasks[0]).sums) == 5
     found = run_all(sums, targets=TARGETS, **given)
     assert found["out"][0] == 5 + 3 * given["x"].sum()

@@ -53,7 +53,7 @@ def arguments():
 
 
 def image_of(target, function=steps, **given):
-    return compile_kernel(function, specialise(function, given or arguments()), target, check_ir=True)
+    return compile_kernel(function, specialise(function, given or arguments()), target, verify_ir=True)
 
 
 class Run:

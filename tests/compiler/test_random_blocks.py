@@ -107,7 +107,7 @@ class Writer:
         """A branch that threads take differently."""
 
         def body():
-            inner = [self.alone, self.warp, *([lambda: self.apart(0)] if depth else [])]
+            inner = [self.alone, self.warp, *([lambda: self.disjoint(0)] if depth else [])]
             return [line for _ in range(self.random.randrange(1, 4)) for line in self.one(*inner)()]
 
         return self.branch(self.own_test(), body)
@@ -135,7 +135,7 @@ class Writer:
         )
 
     def statement(self, depth):
-        kinds = [self.alone, self.warp, self.exchange, self.block, self.apart]
+        kinds = [self.alone, self.warp, self.exchange, self.block, self.disjoint]
         if depth:
             kinds += [
                 lambda: self.loop(depth - 1),
@@ -175,7 +175,7 @@ def the_arguments(n):
 def means_the_same(program, n):
     source, names = program
     function, arguments = function_of(source, **names), the_arguments(n)
-    lowered, _ = lower(function, specialise(function, arguments), check_ir=True)
+    lowered, _ = lower(function, specialise(function, arguments), verify_ir=True)
     compare(lowered, {"random.seed": SEED} | arguments)
 
 
@@ -185,7 +185,7 @@ def keeps_its_meaning(program, n):
     function, arguments = function_of(source, **names), the_arguments(n)
     signature = specialise(function, arguments)
     outcomes = []
-    for found in (translate(function, signature)[0], lower(function, signature, check_ir=True)[0]):
+    for found in (translate(function, signature)[0], lower(function, signature, verify_ir=True)[0]):
         arrays = {path: value.copy() for path, value in arguments.items() if isinstance(value, np.ndarray)}
         interpret(found, arrays, {"random.seed": SEED} | arguments)
         outcomes.append(arrays)

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cuda_graphs.compiler.frontend import translate
-from cuda_graphs.compiler.ir.checker import check
 from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.ir.verifier import check
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import DEBUG, PASSES
 from tests.compiler.programs import ARRAYS, COLUMNS, FIELD, ROWS, SIZE, Inner, Settings, arguments, programs
@@ -45,7 +45,7 @@ def flat_of(fields, given):
 
 def targets_agree(source, scalars, debug):
     function, fields, given = the_program(source, scalars)
-    program, _ = lower(function, specialise(function, given), debug=debug, check_ir=True)
+    program, _ = lower(function, specialise(function, given), debug=debug, verify_ir=True)
     compare(program, flat_of(fields, given))
 
 

@@ -151,7 +151,7 @@ def between(x: i32_1d, c: i32_0d):
 )
 def test_resident_tasks_are_those_that_the_options_ask_for(graph, chain, wanted):
     arguments = {"x": np.zeros(3, "i4"), "c": counter(2)}
-    program, _ = lower(between, specialise(between, arguments), graph=graph, chain=chain, check_ir=True)
+    program, _ = lower(between, specialise(between, arguments), graph=graph, chain=chain, verify_ir=True)
     stay = [step for step in ir.steps_of(program.plan) if isinstance(step, ir.Resident)]
     assert [list(ir.tasks_of(step.plan)) for step in stay] == wanted
     run(between, **arguments)

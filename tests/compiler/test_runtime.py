@@ -86,7 +86,7 @@ def test_asserts_are_for_debug_only():
 def failing(function, target, **arguments):
     """Run with debug: the error, of the interpreter; other targets end their process."""
     flat = {path: value for name, given in arguments.items() for path, value in flattened(name, given)}
-    program, _ = lower(function, specialise(function, arguments), debug=True, check_ir=True)
+    program, _ = lower(function, specialise(function, arguments), debug=True, verify_ir=True)
     return execute(target, program, flat)
 
 

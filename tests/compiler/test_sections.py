@@ -39,7 +39,7 @@ def run(function, fields=(), **arguments):
 
 
 def program_of(function, **arguments):
-    return lower(function, specialise(function, arguments), graph="conditional", check_ir=True)[0]
+    return lower(function, specialise(function, arguments), graph="conditional", verify_ir=True)[0]
 
 
 def fork(a: i32_1d, b: i32_1d, c: i32_1d):
@@ -301,7 +301,7 @@ INDEPENDENT = [
 @pytest.mark.parametrize(("one", "other"), INDEPENDENT)
 def test_sections_that_are_independent_are_taken(one, other):
     k = function_of(written("t = 0" + SECTIONS.format(one, other)))
-    lower(k, specialise(k, ARGUMENTS), graph="conditional", check_ir=True)
+    lower(k, specialise(k, ARGUMENTS), graph="conditional", verify_ir=True)
 
 
 def test_a_field_that_two_templates_name_is_one_field():
@@ -424,5 +424,5 @@ def test_sections_are_for_graph_kernels(word):
 def test_every_lowering_has_sections():
     arguments = dict.fromkeys("abc", np.zeros(5, "i4"))
     for lowering in LOWERINGS:
-        program, _ = lower(fork, specialise(fork, arguments), graph=lowering, check_ir=True)
+        program, _ = lower(fork, specialise(fork, arguments), graph=lowering, verify_ir=True)
         assert len(program.tasks) == 5

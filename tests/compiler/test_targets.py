@@ -43,7 +43,7 @@ KERNELS = {
 
 def compiled(name, target):
     function, arguments, _ = KERNELS[name]
-    return compile_kernel(function, specialise(function, arguments), target, check_ir=True)
+    return compile_kernel(function, specialise(function, arguments), target, verify_ir=True)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -150,7 +150,7 @@ WIDE = {
 @pytest.mark.parametrize("name", WIDE)
 def test_accesses_of_a_gpu_are_16_bytes_wide(name):
     function, arguments, wanted = WIDE[name]
-    text = compile_kernel(function, specialise(function, arguments), Ptx(), check_ir=True).code.decode()
+    text = compile_kernel(function, specialise(function, arguments), Ptx(), verify_ir=True).code.decode()
     assert {access: text.count(access) for access in wanted} == wanted
 
 
@@ -231,7 +231,7 @@ def reads_lengths(x: cg.ndarray(cg.f32, 1), n: cg.ndarray(cg.i32, 1)):
 def test_bounds_are_read_before_the_loop_and_not_in_it():
     """A body of the loop has the loads of its own elements, and no other."""
     artifact = compile_kernel(
-        reads_lengths, specialise(reads_lengths, {"x": f, "n": k}), Ptx(), check_ir=True
+        reads_lengths, specialise(reads_lengths, {"x": f, "n": k}), Ptx(), verify_ir=True
     )
     assert [task.parallel for task in artifact.tasks] == [True]
     text = artifact.code.decode()

@@ -373,4 +373,4 @@ def test_named_parameters_reach_the_nodes_of_bodies(stream):
 def test_a_graph_kernel_is_inspected_as_others_are():
     found = count_down_as["conditional"].inspect(array([0], cg.i32), array(1, cg.i32))
     assert "while graph.condition.0" not in found.ir  # that is the plan; tasks have what arms it
-    assert "arm graph.condition.0" in found.ir
+    assert "set_condition graph.condition.0" in found.ir

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: links in the documentation lead somewhere, and its tables say what the code does."""
+"""Law: links and paths in the documentation lead somewhere, and its tables say what the code does."""
 
 import json
 import re
@@ -8,6 +8,8 @@ import re
 import pytest
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+# A path of a file of ours: its end is enough (`memory/buffer.pyx`). `cuda.h` is NVIDIA's.
+PATH = re.compile(r"`(?!cuda\.h`)(\w[\w./-]*(?:\.(?:py|pyx|pxd|pyi|hpp|cpp|h|def|md|json|toml)|/))`")
 VARIABLE = re.compile(r"\bCUDA_GRAPHS_[A-Z]+(?:_[A-Z]+)*\b")
 
 
@@ -47,6 +49,29 @@ def test_a_dead_link_is_noticed(empty_tree):
         "# A page\n[up](../README.md#here) [out](https://example.org)\n"
     )
     assert dead_links(empty_tree) == ["README.md: docs/b.md", "README.md: docs/a.md#x"]
+
+
+def dead_paths(tree):
+    files = [f"/{tree.name(path)}" for path in tree.files()]
+    notes = [path for folder in ("cuda_graphs", "benchmarks") for path in tree.files(".md", below=folder)]
+    return [
+        f"{tree.name(page)}: {path}"
+        for page in [*pages(tree), *notes]
+        for path in PATH.findall(page.read_text())
+        if not any(f"/{path}" in file if path[-1] == "/" else file.endswith(f"/{path}") for file in files)
+    ]
+
+
+def test_every_path_in_the_pages_is_the_end_of_a_path_of_the_tree(tree):
+    assert dead_paths(tree) == []
+
+
+def test_a_dead_path_is_noticed(empty_tree):
+    (empty_tree.root / "docs").mkdir()
+    (empty_tree.root / "docs/a.md").write_text(
+        "`docs/a.md` `a.md` `docs/` `cuda.h` `.md` `c.md` `doc/` `s/a.md` `x.y`"
+    )
+    assert dead_paths(empty_tree) == ["docs/a.md: c.md", "docs/a.md: doc/", "docs/a.md: s/a.md"]
 
 
 def test_every_environment_variable_of_the_code_is_documented_and_no_other(tree):

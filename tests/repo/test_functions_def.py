@@ -35,14 +35,14 @@ def test_versions_are_versions_of_cuda(rows):
     assert [row for row in rows if not 2000 <= int(row[3]) <= 13000 or int(row[3]) % 10] == []
 
 
-OF_THE_HOST = re.compile(r"^CGH_(MORE|REFUSED)\((\w+), (\w+), (\d+)\)$", re.MULTILINE)
+OF_THE_HOST = re.compile(r"^CGH_(OFFERED|REFUSED)\((\w+), (\w+), (\d+)\)$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def host_rows(tree):
     """The rows that the host driver has besides."""
     found = []
-    for name in ("more", "refused"):
+    for name in ("offered", "refused"):
         text = (tree.root / f"cuda_graphs/hostdriver/{name}.def").read_text()
         rows = OF_THE_HOST.findall(text)
         assert len(rows) == len(re.findall(r"^CGH_", text, re.MULTILINE)), "a line is not in the stated form"

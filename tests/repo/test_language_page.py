@@ -43,7 +43,7 @@ def test_every_example_of_the_page_is_compiled(example):
     lower(
         page.function(example, page.PARAMETERS, {}),
         dict(page.PARAMETERS),
-        check_ir=True,
+        verify_ir=True,
         graph="conditional",
         checkpoints="cg.checkpoint" in example,
     )

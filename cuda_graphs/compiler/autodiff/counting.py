@@ -7,56 +7,58 @@ It is exact for every kind of loop, but costs a launch and a wait. It serves sta
 
 from __future__ import annotations
 
-from cuda_graphs.compiler.autodiff.analysis.program_points import Places
+from cuda_graphs.compiler.autodiff.analysis.program_points import ProgramPoints
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32
 from cuda_graphs.compiler.passes.copy import Copier
 
 from .forward import Forward, Unit
-from .plan import Plan
+from .saved_values import SavedValues
 
 __all__ = ["counting_body"]
 
 
-def counting_body(places: Places, plan: Plan, wanted: list[ir.Local]) -> ir.Block:
+def counting_body(points: ProgramPoints, saved: SavedValues, locals_: list[ir.Local]) -> ir.Block:
     """Return the body of a counting kernel, which returns the peaks of the stacks of the locals `wanted`, in order."""
-    peaks = {local: ir.Local(f"{local.name}.peak", i32) for local in wanted}
-    unit = Unit(places.root, {})
-    counting = _Counting(places, plan, unit, peaks)
-    made = [each for statement in places.root.body for each in counting.statement(statement)]
-    made += counting.peaks_of_unit()
+    peaks = {local: ir.Local(f"{local.name}.peak", i32) for local in locals_}
+    unit = Unit(points.root, {})
+    counting = _Counting(points, saved, unit, peaks)
+    made = [each for statement in points.root.body for each in counting.statement(statement)]
+    made += counting.raise_peaks()
     begin = [ir.Set(peak, ir.Const(0, i32)) for peak in peaks.values()]
     read = [ir.Get(peak) for peak in peaks.values()]
-    return ir.Block([*begin, *unit.front, *made, *read, ir.Return(tuple(read))])
+    return ir.Block([*begin, *unit.prologue, *made, *read, ir.Return(tuple(read))])
 
 
 class _Counting(Forward):
-    def __init__(self, places: Places, plan: Plan, unit: Unit, peaks: dict[ir.Local, ir.Local]) -> None:
-        super().__init__(places, plan, unit, {}, None)
+    def __init__(
+        self, points: ProgramPoints, saved: SavedValues, unit: Unit, peaks: dict[ir.Local, ir.Local]
+    ) -> None:
+        super().__init__(points, saved, unit, {}, None)
         self.peaks = peaks
         self.tops: dict[ir.Local, ir.Local] = {}
 
     def change(self, statement: ir.Statement, local: ir.Local, value: ir.Value) -> list[ir.Statement]:
-        return [*self.counted(statement, local), ir.Set(self.local(local), value, statement.loc)]
+        return [*self.count_push(statement, local), ir.Set(self.local(local), value, statement.loc)]
 
-    def counted(self, statement: ir.Statement, local: ir.Local) -> list[ir.Statement]:
+    def count_push(self, statement: ir.Statement, local: ir.Local) -> list[ir.Statement]:
         """Return statements that count one more value, if a gradient would push the local here."""
-        if local not in self.peaks or not self.places.loops(statement):
+        if local not in self.peaks or not self.points.loops(statement):
             return []
         if local not in self.tops:
             self.tops[local] = ir.Local(f"{local.name}.top", i32)
-            self.unit.front.append(ir.Set(self.tops[local], ir.Const(0, i32)))
+            self.unit.prologue.append(ir.Set(self.tops[local], ir.Const(0, i32)))
         before = ir.Get(self.tops[local])
         after = ir.Op("add", (before, ir.Const(1, i32)), i32)
         return [before, after, ir.Set(self.tops[local], after)]
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         made = super().statement(statement)
-        if isinstance(statement, ir.Value) and statement in self.plan.spills:
-            made += self.counted(statement, self.plan.spills[statement])
+        if isinstance(statement, ir.Value) and statement in self.saved.spills:
+            made += self.count_push(statement, self.saved.spills[statement])
         return made
 
-    def peaks_of_unit(self) -> list[ir.Statement]:
+    def raise_peaks(self) -> list[ir.Statement]:
         """Return the statements after a unit: they raise the peaks to the numbers of this unit."""
         made: list[ir.Statement] = []
         for local, top in self.tops.items():
@@ -75,8 +77,8 @@ class _Counting(Forward):
         ]
 
     def parallel(self, loop: ir.For) -> list[ir.Statement]:
-        inner = _Counting(self.places, self.plan, Unit(loop.body, dict(self.values), self.unit), self.peaks)
+        inner = _Counting(self.points, self.saved, Unit(loop.body, dict(self.values), self.unit), self.peaks)
         (made,) = Copier.statement(inner, loop)
         assert isinstance(made, ir.For)
-        body = [*inner.unit.front, *made.body.body, *inner.peaks_of_unit()]
+        body = [*inner.unit.prologue, *made.body.body, *inner.raise_peaks()]
         return [ir.replace(made, body=ir.Block(body), settings=loop.settings)]

@@ -26,7 +26,7 @@ OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
 
 
 @cache
-def parsed(text: str) -> ast.expr:
+def parse_derivative(text: str) -> ast.expr:
     """Return the expression as a tree."""
     return ast.parse(text, mode="eval").body
 
@@ -68,7 +68,7 @@ class _Writer:
         self.builder, self.op, self.type, self.adjoint, self.operand = builder, op, type, adjoint, operand
 
     def value(self, text: str) -> ir.Value:
-        return self.typed(self.visit(parsed(text)), self.type)
+        return self.as_value(self.visit(parse_derivative(text)), self.type)
 
     def visit(self, node: ast.expr) -> Any:
         """Return a value, or a number without a type."""
@@ -96,9 +96,9 @@ class _Writer:
         like = next((each.type for each in of if isinstance(each, ir.Value)), self.type)
         if name == "float_pow":
             return self.builder.op(name, *args)
-        return self.builder.op(name, *(self.typed(each, like) for each in args))
+        return self.builder.op(name, *(self.as_value(each, like) for each in args))
 
-    def typed(self, found: Any, type: ScalarType) -> ir.Value:
+    def as_value(self, found: Any, type: ScalarType) -> ir.Value:
         if isinstance(found, ir.Value):
             return found
         return ir.Const(float(found) if type.kind == "float" else int(found), type)

@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cuda_graphs.compiler.autodiff.analysis.program_points import Places
+from cuda_graphs.compiler.autodiff.analysis.program_points import ProgramPoints
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.passes.copy import Copier
 
-from .plan import Plan
-from .stacks import StackOf
+from .saved_values import SavedValues
+from .stacks import AdStack
 
 __all__ = ["Forward", "Unit"]
 
 
 @dataclass(eq=False)
 class Unit:
-    """A copy of a unit, with the copies of its values and locals and the places of saved values.
+    """A copy of a unit, with the copies of its values and locals and the locations of saved values.
 
     values  copies of values; inner units start with these
     locals  copies of the unit's own locals; `outer` has the others
@@ -37,10 +37,10 @@ class Unit:
     values: dict[ir.Value, ir.Value]
     outer: Unit | None = None
     locals: dict[ir.Local, ir.Local] = field(default_factory=dict)
-    saves: dict[ir.Statement, ir.Local | StackOf] = field(default_factory=dict)
+    saves: dict[ir.Statement, ir.Local | AdStack] = field(default_factory=dict)
     before: dict[ir.For, dict[ir.Local, ir.Local]] = field(default_factory=dict)
-    stacks: dict[ir.Local, StackOf] = field(default_factory=dict)
-    front: list[ir.Statement] = field(default_factory=list)  # first statements of the copy
+    stacks: dict[ir.Local, AdStack] = field(default_factory=dict)
+    prologue: list[ir.Statement] = field(default_factory=list)  # first statements of the copy
 
 
 class Forward(Copier):
@@ -52,18 +52,18 @@ class Forward(Copier):
 
     def __init__(
         self,
-        places: Places,
-        plan: Plan,
+        points: ProgramPoints,
+        saved: SavedValues,
         unit: Unit,
         loads: dict[ir.Statement, ir.Load],
-        stack: Callable[[ir.Local], StackOf] | None,
+        stack: Callable[[ir.Local], AdStack] | None,
     ) -> None:
         super().__init__(unit.values)
-        self.places, self.plan, self.unit, self.loads, self.stack = places, plan, unit, loads, stack
+        self.points, self.saved, self.unit, self.loads, self.stack = points, saved, unit, loads, stack
 
     def local(self, local: ir.Local) -> ir.Local:
         """Return the copy of a local."""
-        return local_in(self.places, self.unit, local)
+        return local_in(self.points, self.unit, local)
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         match statement:
@@ -83,26 +83,26 @@ class Forward(Copier):
                 made = super().statement(statement)
         if isinstance(statement, ir.Load):
             self.loads[made[-1]] = statement
-        if isinstance(statement, ir.Value) and statement in self.plan.spills and self.stack is not None:
-            made += self.change(statement, self.plan.spills[statement], self.values[statement])
+        if isinstance(statement, ir.Value) and statement in self.saved.spills and self.stack is not None:
+            made += self.change(statement, self.saved.spills[statement], self.values[statement])
         return made
 
     def change(self, statement: ir.Statement, local: ir.Local, value: ir.Value) -> list[ir.Statement]:
         """Return statements that set a local, and save its old value if the plan needs it."""
         change = ir.Set(self.local(local), value, statement.loc)
-        if local not in self.plan.needed or self.stack is None:
+        if local not in self.saved.needed or self.stack is None:
             return [change]
-        return [*self.saved(statement, local), change]
+        return [*self.save(statement, local), change]
 
-    def saved(self, statement: ir.Statement, local: ir.Local) -> list[ir.Statement]:
+    def save(self, statement: ir.Statement, local: ir.Local) -> list[ir.Statement]:
         """Return statements that save the value of a local before a statement changes it."""
         assert self.stack is not None
         old = ir.Get(self.local(local), statement.loc)
-        loops = self.places.loops(statement)
+        loops = self.points.loops(statement)
         if not loops:
-            kept = self.unit.saves[statement] = ir.Local(f"{local.name}.before", local.type)
-            self.unit.front.append(ir.Set(kept, zero(local)))
-            return [old, ir.Set(kept, old, statement.loc)]
+            old_value = self.unit.saves[statement] = ir.Local(f"{local.name}.before", local.type)
+            self.unit.prologue.append(ir.Set(old_value, zero(local)))
+            return [old, ir.Set(old_value, old, statement.loc)]
         if local not in self.unit.stacks:
             self.unit.stacks[local] = self.stack(local)
         stack = self.unit.saves[statement] = self.unit.stacks[local]
@@ -124,31 +124,31 @@ class Forward(Copier):
     def parallel(self, loop: ir.For) -> list[ir.Statement]:
         """Copy the part of a parallel loop that changes locals of the kernel."""
         changed = [
-            each for each in self.places.written(loop) if self.places.unit_of[each] is self.places.root
+            each for each in self.points.written(loop) if self.points.unit_of[each] is self.points.root
         ]
         if not changed:
             return []
         made: list[ir.Statement] = []
         for local in sorted(
-            (each for each in changed if each in self.plan.needed), key=lambda each: each.name
+            (each for each in changed if each in self.saved.needed), key=lambda each: each.name
         ):
-            kept = ir.Local(f"{local.name}.before", local.type)
-            self.unit.before.setdefault(loop, {})[local] = kept
+            old_value = ir.Local(f"{local.name}.before", local.type)
+            self.unit.before.setdefault(loop, {})[local] = old_value
             old = ir.Get(self.local(local), loop.loc)
-            made += [old, ir.Set(kept, old, loop.loc)]
+            made += [old, ir.Set(old_value, old, loop.loc)]
         inner = Forward(
-            self.places, self.plan, Unit(loop.body, dict(self.values), self.unit), self.loads, None
+            self.points, self.saved, Unit(loop.body, dict(self.values), self.unit), self.loads, None
         )
         return [*made, *Copier.statement(inner, loop)]
 
 
-def local_in(places: Places, unit: Unit, local: ir.Local) -> ir.Local:
+def local_in(points: ProgramPoints, unit: Unit, local: ir.Local) -> ir.Local:
     """Return the copy of a local in a copy of a unit. It starts with 0, so that it can be saved before it is set."""
-    if unit.outer is not None and places.unit_of.get(local) is places.root:
-        return local_in(places, unit.outer, local)
+    if unit.outer is not None and points.unit_of.get(local) is points.root:
+        return local_in(points, unit.outer, local)
     if local not in unit.locals:
         found = unit.locals[local] = ir.Local(local.name, local.type)
-        unit.front.append(ir.Set(found, zero(local)))
+        unit.prologue.append(ir.Set(found, zero(local)))
     return unit.locals[local]
 
 

@@ -9,19 +9,19 @@ values. Their adjoints need a single register, since only the adjoint of the las
 from __future__ import annotations
 
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH
-from cuda_graphs.compiler.autodiff.analysis.bounds import room
-from cuda_graphs.compiler.autodiff.analysis.program_points import Places
+from cuda_graphs.compiler.autodiff.analysis.bounds import capacity
+from cuda_graphs.compiler.autodiff.analysis.program_points import ProgramPoints
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import i32, i64
 
-__all__ = ["OVERFLOW", "StackOf", "unless"]
+__all__ = ["OVERFLOW", "AdStack", "skip_writes_if"]
 
 # One word of host memory: the number, counted from 1, of a stack that overflowed in an iteration.
 OVERFLOW = ir.Array(OVERFLOW_PATH, i64, 1, ir.Space.FIELD, (1,))
 
 
-class StackOf:
+class AdStack:
     """The stack of one local in a unit. `sites` holds the loops around each push."""
 
     def __init__(self, local: ir.Local, number: int, worker: ir.Value, unit: ir.Block) -> None:
@@ -37,9 +37,9 @@ class StackOf:
         """Generate a push, which drops the value if the stack is full."""
         self.loc = self.loc or builder.loc
         count = builder.put(ir.Get(self.top))
-        room = builder.put(ir.Extent(self.array, 0))
+        capacity = builder.put(ir.Extent(self.array, 0))
         store = ir.Store(self.array, (count, self.worker), value, builder.loc)
-        builder.put(ir.If(builder.op("less", count, room), ir.Block([store]), ir.Block()))
+        builder.put(ir.If(builder.op("less", count, capacity), ir.Block([store]), ir.Block()))
         builder.put(ir.Set(self.top, builder.op("add", count, ir.Const(1, i32))))
 
     def pop(self, builder: Builder) -> ir.Value:
@@ -53,15 +53,15 @@ class StackOf:
 
     def overflowed(self, builder: Builder) -> ir.Value:
         """Return a value that is true after an overflow. The test must stand between the sweeps, before any pop."""
-        room = builder.put(ir.Extent(self.array, 0))
-        return builder.op("greater", builder.put(ir.Get(self.top)), room)
+        capacity = builder.put(ir.Extent(self.array, 0))
+        return builder.op("greater", builder.put(ir.Get(self.top)), capacity)
 
-    def described(self, places: Places) -> ir.Stack:
+    def describe(self, points: ProgramPoints) -> ir.Stack:
         """Return the description of the stack in the kernel."""
-        return ir.Stack(self.array, room(self.sites, places.owner.get(self.unit), places), self.loc)
+        return ir.Stack(self.array, capacity(self.sites, points.owner.get(self.unit), points), self.loc)
 
 
-def unless(full: ir.Local, body: list[ir.Statement]) -> list[ir.Statement]:
+def skip_writes_if(full: ir.Local, body: list[ir.Statement]) -> list[ir.Statement]:
     """Return statements that skip writes to arrays and fields if a local is set.
 
     Loops over parallel tasks skip their whole body. Inner statements are changed in place.
@@ -71,8 +71,8 @@ def unless(full: ir.Local, body: list[ir.Statement]) -> list[ir.Statement]:
     for statement in body:
         asked = ir.Get(full, statement.loc)
         if isinstance(statement, ir.For):
-            inside = ir.Block(list(statement.body.body))
-            statement.body.body[:] = [asked, ir.If(asked, ir.Block(), inside, statement.loc)]
+            guarded = ir.Block(list(statement.body.body))
+            statement.body.body[:] = [asked, ir.If(asked, ir.Block(), guarded, statement.loc)]
             made.append(statement)
         elif (
             isinstance(statement, (ir.Store, ir.Atomic))
@@ -82,12 +82,12 @@ def unless(full: ir.Local, body: list[ir.Statement]) -> list[ir.Statement]:
             made += [asked, ir.If(asked, ir.Block(), ir.Block([statement]), statement.loc)]
         else:
             for block in ir.blocks_of(statement):
-                block.body[:] = unless(full, block.body)
+                block.body[:] = skip_writes_if(full, block.body)
             made.append(statement)
     return made
 
 
 def is_given(array: ir.Array | ir.Local) -> bool:
     """Return True for memory of arguments and fields, except the word for overflows."""
-    outside = isinstance(array, ir.Array) and array.space in (ir.Space.PARAM, ir.Space.FIELD)
-    return outside and array is not OVERFLOW
+    is_external = isinstance(array, ir.Array) and array.space in (ir.Space.PARAM, ir.Space.FIELD)
+    return is_external and array is not OVERFLOW

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cuda_graphs.compiler.autodiff.analysis.activity import edges
-from cuda_graphs.compiler.autodiff.analysis.refusals import refuse_gradients, refused
+from cuda_graphs.compiler.autodiff.analysis.refusals import gradient_error, refuse_gradients
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.collectives import COLLECTIVES
@@ -44,10 +44,10 @@ def constant(kernel: ir.Kernel) -> ir.Kernel:
 def _kernel(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
     refuse_gradients(kernel)
     if kernel.checkpoints:
-        raise refused(
+        raise gradient_error(
             kernel.loc, "a kernel with checkpoints has no duals", "differentiate a kernel without checkpoints"
         )
-    varied = all_varied(kernel, sources)
+    varied = varied_carriers(kernel, sources)
     refuse(kernel, varied)
     writer = _Tangent(varied)
     body = writer.block(kernel.body)
@@ -59,7 +59,7 @@ def _kernel(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
     )
 
 
-def all_varied(kernel: ir.Kernel, sources: set[ir.Array]) -> set[Carrier]:
+def varied_carriers(kernel: ir.Kernel, sources: set[ir.Array]) -> set[Carrier]:
     """Return all carriers that derivatives flow to from the arrays `sources`."""
     statements = list(ir.walk(kernel.body))
     found: set[Carrier] = set(sources)
@@ -97,7 +97,7 @@ def refuse(kernel: ir.Kernel, varied: set[Carrier]) -> None:
         match s:
             case ir.Op() if OPS[s.name].derivative is None and s in used:
                 if any(arg in varied for arg in s.args):
-                    raise refused(
+                    raise gradient_error(
                         s.loc, f"{OPS[s.name].spelling} has no derivative",
                         "apply it only to values that do not depend on arrays with a dual",
                     )  # fmt: skip
@@ -105,17 +105,17 @@ def refuse(kernel: ir.Kernel, varied: set[Carrier]) -> None:
                 refuse_atomic(s, varied, used)
             case ir.Store() if not s.array.needs_dual and s.array in loaded and s.value in varied:
                 if s.array.element.kind == "float":
-                    raise refused(
+                    raise gradient_error(
                         s.loc, f"{s.array.path!r} passes a value on inside the kernel, but has no dual",
                         "make it with needs_grad=True or needs_dual=True, or keep the value in a variable",
                     )  # fmt: skip
             case ir.Collective() if s in varied and not is_linear(s):
-                raise refused(
+                raise gradient_error(
                     s.loc, f"{COLLECTIVES[s.name].spelling} has no derivative: the thread with the result is unknown",
                     "use a sum or a shuffle",
                 )  # fmt: skip
             case ir.Return() if any(value in varied for value in s.values):
-                raise refused(
+                raise gradient_error(
                     s.loc, "a returned value has no dual",
                     "write the value to an array of one element with a dual",
                 )  # fmt: skip
@@ -127,12 +127,12 @@ def refuse_atomic(atomic: ir.Atomic, varied: set[Carrier], used: set[ir.Value]) 
         return
     carries = atomic.array in varied or (isinstance(atomic.array, ir.Array) and atomic.array.needs_dual)
     if atomic.kind != "add" and (carries or atomic.value in varied):
-        raise refused(
+        raise gradient_error(
             atomic.loc, f"atomic {atomic.kind} has no derivative here: the iteration that set the result is unknown",
             "add with +=",
         )  # fmt: skip
     if atomic in used and atomic in varied:
-        raise refused(
+        raise gradient_error(
             atomic.loc, "the result of an atomic depends on the order of iterations, which is unknown",
             "compute the index or value from the loop variables",
         )  # fmt: skip
@@ -161,10 +161,10 @@ class _Tangent(Copier):
         made = super().statement(statement)
         builder = Builder()
         builder.loc = statement.loc
-        self.beside(builder, statement)
+        self.put_duals(builder, statement)
         return [*made, *builder.block.body]
 
-    def beside(self, builder: Builder, s: ir.Statement) -> None:
+    def put_duals(self, builder: Builder, s: ir.Statement) -> None:
         """Generate the statements on duals for a statement."""
         match s:
             case ir.Op() if s in self.varied:

@@ -186,7 +186,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "tasks": [_plain(task) for task in artifact.tasks],
         "plan": artifact.plan,
         "lowering": artifact.lowering,
-        "apart": artifact.apart,
+        "disjoint": artifact.disjoint,
         "early": artifact.early,
         "why": artifact.why,
         "checkpoints": artifact.checkpoints,
@@ -202,9 +202,9 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
 def _plain(task: TaskInfo) -> dict[str, Any]:
     found = {each.name: getattr(task, each.name) for each in dataclasses.fields(task)}
     slots = [dataclasses.astuple(slot) for slot in task.slots]
-    inside = [_plain(each) for each in task.inside]
+    resident_tasks = [_plain(each) for each in task.resident_tasks]
     sets = {"reads": sorted(task.reads), "writes": sorted(task.writes)}
-    return {**found, "slots": slots, "inside": inside, **sets}
+    return {**found, "slots": slots, "resident_tasks": resident_tasks, **sets}
 
 
 def decoded(data: bytes, functions: Functions) -> Artifact | None:
@@ -231,7 +231,7 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         recorded,
         data[end:].decode(),
         lowering=head["lowering"],
-        apart=_tuples(head["apart"]),
+        disjoint=_tuples(head["disjoint"]),
         early=head["early"],
         why=head["why"],
         gradient=_gradient(head.get("gradient")),
@@ -244,7 +244,7 @@ def _gradient(found: dict[str, Any] | None) -> GradientInfo | None:
 
     Returns None for an entry without it, or without the capacities of stacks. `cached_compile` checks for None.
     """
-    if found is None or any("room" not in stack for stack in found.get("stacks", ({},))):
+    if found is None or any("capacity" not in stack for stack in found.get("stacks", ({},))):
         return None
     stacks = tuple(
         StackInfo(**{name: _tuples(value) for name, value in each.items()}) for each in found["stacks"]
@@ -255,7 +255,7 @@ def _gradient(found: dict[str, Any] | None) -> GradientInfo | None:
 def _task(found: dict[str, Any]) -> TaskInfo:
     sets = {name: frozenset(found[name]) for name in ("reads", "writes")}
     slots = tuple(Slot(*slot) for slot in found["slots"])
-    parts = {"slots": slots, "inside": tuple(_task(each) for each in found["inside"])}
+    parts = {"slots": slots, "resident_tasks": tuple(_task(each) for each in found["resident_tasks"])}
     return TaskInfo(**{name: _tuples(value) for name, value in found.items()} | sets | parts)
 
 

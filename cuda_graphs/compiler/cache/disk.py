@@ -48,12 +48,12 @@ KINDS = (
 DEFAULT_MIB = 256
 UNFINISHED = ".unfinished-"
 ABANDONED_S = 3600.0  # age in seconds at which an unfinished file is taken to have no writer
-AHEAD = 64  # 1/AHEAD of the limit is kept free, and written without a scan of the entries
+RESERVED_PART = 64  # 1/RESERVED_PART of the limit is kept free, and written without a scan of the entries
 
 # (folder, limit) -> bytes that this process may write before it scans the entries.
 _free: dict[tuple[Path, int], int] = {}
 # Warnings about folders that were given; each is given once.
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def is_enabled() -> bool:
@@ -133,7 +133,7 @@ def write(kind: str, name: str, payload: bytes) -> bool:
         except BaseException:
             os.unlink(temporary)
             raise
-        _make_room(folder, len(MAGIC) + DIGEST + len(payload))
+        _reserve(folder, len(MAGIC) + DIGEST + len(payload))
     except OSError as error:
         _warn(f"cannot write to {folder}: {error}")
         return False
@@ -168,12 +168,12 @@ def remove() -> int:
     return len(found)
 
 
-def _make_room(folder: Path, written: int) -> None:
+def _reserve(folder: Path, written: int) -> None:
     """Count `written` bytes, and trim the entries if the free part of the limit is used up."""
     limit = limit_bytes()
     left = _free.get((folder, limit), 0) - written
     if left < 0:
-        left = limit // AHEAD
+        left = limit // RESERVED_PART
         trim(folder, limit - left)
     _free[folder, limit] = left
 
@@ -219,8 +219,8 @@ def _is_private(found: os.stat_result) -> bool:
 
 
 def _warn_once(text: str) -> None:
-    if text not in _told:
-        _told.add(text)
+    if text not in _warned:
+        _warned.add(text)
         _warn(text)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import StructSpec
-from cuda_graphs.compiler.language.free_names import is_installed, is_ours, outside
+from cuda_graphs.compiler.language.free_names import free_names, is_installed, is_ours
 from cuda_graphs.compiler.language.signature import resolve
 from cuda_graphs.compiler.sha256 import sha256
 
@@ -237,7 +237,7 @@ class Fingerprint:
             raise NoFingerprint(f"the function {value.__qualname__}: {error}") from None
         self.add(value.__defaults__, value.__kwdefaults__)
         self.declared(value)
-        for path, found in outside(value, tree):
+        for path, found in free_names(value, tree):
             self.text(path)
             self.value(found)
 

@@ -5,6 +5,12 @@
 This package reads Python's syntax and knows compile-time values. A transformation of the IR alone is a pass. From the
 lowest to the highest: the source and its free names, `frame/`, `expressions/`, `calls/`, `statements/`, the tables of
 `syntax.py`, and the entry, `translate.py`.
+
+Other rooms may import:
+    translate    the entry: from a function to IR
+    source       the syntax tree of a function
+    free_values  values of globals and closures that a kernel depends on
+    returns      checks of declared return types
 """
 
 from .translate import translate

@@ -13,7 +13,7 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.frontend import free_values
-from cuda_graphs.compiler.language.free_names import is_installed, is_ours, outside, path_value
+from cuda_graphs.compiler.language.free_names import free_names, is_installed, is_ours, path_value
 
 from .free_values import CONTAINERS, FreeValues
 from .source import Source
@@ -27,7 +27,7 @@ def with_functions_that_ran(free: FreeValues, values: Iterable[Any]) -> FreeValu
         for function in functions_in(waiting.pop()):
             if function not in found:
                 names = found[function] = dict[str, Any]()
-                for path, value in named(function):
+                for path, value in free_values_of(function):
                     free_values.record_object(names, path, value)
                 waiting += names.values()
     return found
@@ -45,7 +45,7 @@ def functions_in(value: Any) -> Iterator[Callable[..., Any]]:
             yield from functions_in(each)
 
 
-def named(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
+def free_values_of(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """Yield (path, value) of the free names of a function."""
     try:
         tree = Source(function).tree
@@ -57,4 +57,4 @@ def named(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
             except LookupError:  # an attribute
                 continue
         return
-    yield from outside(function, tree)
+    yield from free_names(function, tree)

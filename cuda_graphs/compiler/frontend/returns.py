@@ -11,7 +11,12 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileReturnError, CompileSyntaxError, CompileTypeError, fail
+from cuda_graphs.compiler.errors import (
+    CompileReturnError,
+    CompileSyntaxError,
+    CompileTypeError,
+    compile_error,
+)
 from cuda_graphs.compiler.ir.ir import Loc
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.signature import resolve
@@ -36,7 +41,7 @@ def returned_types(function: Callable[..., Any]) -> tuple[ScalarType, ...] | Non
     parts = found if isinstance(found, tuple) else getattr(found, "__args__", None) or (found,)
     types = tuple(resolve(part, function) for part in parts)
     if not all(isinstance(type, ScalarType) for type in types):
-        raise fail(CompileTypeError, loc_of(function), f"a kernel returns scalars, not {annotation!r}",
+        raise compile_error(CompileTypeError, loc_of(function), f"a kernel returns scalars, not {annotation!r}",
                    "write -> cg.f32, or -> tuple[cg.f32, cg.i32]")  # fmt: skip
     return types
 
@@ -52,10 +57,10 @@ def check_return(function: Callable[..., Any]) -> None:
     """
     types = returned_types(function)
     if types is not None and not may_return_value(function.__code__):
-        raise fail(CompileReturnError, loc_of(function), *NO_RETURN)
+        raise compile_error(CompileReturnError, loc_of(function), *NO_RETURN)
     found = final_value(function) if types is None else None
     if found is not None:
-        raise fail(
+        raise compile_error(
             CompileReturnError,
             found,
             "the kernel returns a value, but its annotation does not declare one",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, fail
+from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, compile_error
 from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.ir import ir
 
@@ -40,7 +40,7 @@ class Source:
         try:
             return "".join(inspect.getsourcelines(self.function.__code__)[0])
         except (OSError, TypeError):
-            raise fail(
+            raise compile_error(
                 CompileSyntaxError, None, f"the source of {self.function.__qualname__} cannot be found ({self.file})",
                 "define kernels in a file or a notebook cell; code made by exec needs an entry in linecache",
             ) from None  # fmt: skip
@@ -55,7 +55,7 @@ class Source:
         except SyntaxError:  # the line of a lambda
             found = None
         if not isinstance(found, ast.FunctionDef):
-            raise fail(
+            raise compile_error(
                 CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def"
             )
         ast.increment_lineno(found, self.function.__code__.co_firstlineno - 1)
@@ -86,7 +86,7 @@ class Source:
         elif hasattr(builtins, name):
             return getattr(builtins, name)
         else:
-            raise fail(
+            raise compile_error(
                 CompileNameError, loc, f"name {name!r} is not defined here",
                 "a variable that is first assigned in an if or a loop exists only there: assign it before",
             )  # fmt: skip

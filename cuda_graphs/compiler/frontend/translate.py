@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileError, CompileRecursionError, CompileReturnError, fail
+from cuda_graphs.compiler.errors import CompileError, CompileRecursionError, CompileReturnError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
 from cuda_graphs.compiler.frontend.frame.values import Struct, Vector
-from cuda_graphs.compiler.frontend.statements.checkpoint_state import begin_checkpoints
+from cuda_graphs.compiler.frontend.statements.checkpoint_state import init_checkpoint_state
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import ScalarType
@@ -63,7 +63,7 @@ def translate(
     frame.return_types = returned_types(function)
     if frame.graph_state is not None and checkpoints:
         frame.at(source.tree)
-        found = frame.graph_state.checkpoints = begin_checkpoints(frame, params)
+        found = frame.graph_state.checkpoints = init_checkpoint_state(frame, params)
     with enough_stack(builder):
         frame.run(source.body)
     check_returns(frame)
@@ -90,7 +90,7 @@ def enough_stack(builder: Builder) -> Iterator[None]:
     except CompileError:
         raise
     except RecursionError:
-        raise fail(
+        raise compile_error(
             CompileRecursionError, builder.loc, f"it is nested too deep for {sys.getrecursionlimit()} levels of Python",
             "give parts of it names, or raise the limit (sys.setrecursionlimit)",
         ) from None  # fmt: skip
@@ -108,7 +108,7 @@ def static_values(specs: Iterable[Spec]) -> Iterator[Any]:
 def check_returns(frame: Frame) -> None:
     """Raise if a kernel declares a return value but returns none."""
     if frame.return_types is not None and not frame.returned:
-        raise fail(CompileReturnError, frame.source.loc(frame.source.tree, None), *NO_RETURN)
+        raise compile_error(CompileReturnError, frame.source.loc(frame.source.tree, None), *NO_RETURN)
 
 
 def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> Any:

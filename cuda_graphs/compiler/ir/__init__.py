@@ -1,3 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The intermediate representation: types, operations, statements, their printer, checker and interpreter."""
+"""The intermediate representation: types, operations, statements, their printer, verifier and interpreter.
+
+Other rooms may import:
+    ir           kernels, tasks and programs
+    types        scalar types
+    ops          the table of operations
+    collectives  the table of warp and block operations
+    scalars      numbers of scalar types
+    formats      formats of printed values
+    builder      emission of statements with types
+    printer      IR as text
+    verifier     the laws of IR
+"""

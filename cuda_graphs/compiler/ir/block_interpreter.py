@@ -3,8 +3,9 @@
 """The reference semantics of loops over blocks: threads run in lockstep.
 
 Each thread is a generator that executes the body, before or after its division into regions, up to the next barrier or
-collective. The thread's place is a tuple of numbers of statements and of iterations of the enclosing loops. Places
-compare in program order. The waiting threads at the first place execute the operation together, and continue.
+collective. The thread's position is a tuple of numbers of statements and of iterations of the enclosing loops.
+Positions compare in program order. The waiting threads at the first position execute the operation together, and
+continue.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ import numpy as np
 
 from . import ir
 from . import scalars as number
-from .collectives import COLLECTIVES, WARP, meet
+from .collectives import COLLECTIVES, WARP, evaluate_collective
 from .thread_interpreter import STATEMENTS, BreakLoop, ContinueLoop, ThreadInterpreter, points
 
 __all__ = ["run_blocks"]
 
-Place = tuple[int, ...]
-Waiting = tuple[Place, ir.Statement]  # the place where a thread waits, and the operation that it waits for
+Position = tuple[int, ...]
+# The position where a thread waits, and the operation that it waits for.
+Waiting = tuple[Position, ir.Statement]
 PATTERN = 0xA5  # byte that fills uninitialised shared memory
 
 
@@ -35,7 +37,7 @@ def run_blocks(outer: ThreadInterpreter, loop: ir.For) -> None:
     for block in itertools.count():
         threads = [
             BlockThread(outer, loop, block, t, point)
-            for t, point in enumerate(itertools.islice(box, loop.blocks))
+            for t, point in enumerate(itertools.islice(box, loop.block_dim))
         ]
         if not threads:
             return
@@ -54,16 +56,16 @@ def run_block(threads: list[BlockThread]) -> None:
     """Run the threads of one block until all have ended."""
     waiting = {thread: where for thread in threads if (where := next(thread.steps, None)) is not None}
     while waiting:
-        first = min(place for place, _ in waiting.values())
-        here = [thread for thread, (place, _) in waiting.items() if place == first]
-        statement = waiting[here[0]][1]
-        if is_of_block(statement) and len(here) != len(threads):
+        first = min(position for position, _ in waiting.values())
+        group = [thread for thread, (position, _) in waiting.items() if position == first]
+        statement = waiting[group[0]][1]
+        if is_of_block(statement) and len(group) != len(threads):
             raise RuntimeError(
-                f"{len(here)} of {len(threads)} threads come to a barrier or reduction of their block"
+                f"{len(group)} of {len(threads)} threads come to a barrier or reduction of their block"
             )
-        if isinstance(statement, (ir.Collective, ir.Meeting)):
-            exchange(statement, here)
-        for thread in here:
+        if isinstance(statement, (ir.Collective, ir.RegionCollective)):
+            run_collective(statement, group)
+        for thread in group:
             where = next(thread.steps, None)
             if where is None:
                 del waiting[thread]
@@ -74,21 +76,21 @@ def run_block(threads: list[BlockThread]) -> None:
 def is_of_block(statement: ir.Statement) -> bool:
     if isinstance(statement, ir.Barrier):
         return statement.scope == "block"
-    assert isinstance(statement, (ir.Collective, ir.Meeting))
+    assert isinstance(statement, (ir.Collective, ir.RegionCollective))
     return COLLECTIVES[statement.name].scope == "block"
 
 
-def exchange(statement: ir.Collective | ir.Meeting, here: list[BlockThread]) -> None:
+def run_collective(statement: ir.Collective | ir.RegionCollective, threads: list[BlockThread]) -> None:
     """Give each thread its result of a collective. Threads whose mask is false take no part."""
-    if isinstance(statement, ir.Meeting) and statement.mask is not None:
-        here = [thread for thread in here if thread.values[statement.mask]]
+    if isinstance(statement, ir.RegionCollective) and statement.mask is not None:
+        threads = [thread for thread in threads if thread.values[statement.mask]]
     types = tuple(arg.type for arg in statement.args)
-    result = statement.result if isinstance(statement, ir.Meeting) else statement
+    result = statement.result if isinstance(statement, ir.RegionCollective) else statement
     size = WARP if COLLECTIVES[statement.name].scope == "warp" else WARP * WARP
-    for group in {thread.number // size for thread in here}:
-        members = [thread for thread in here if thread.number // size == group]
-        given = {each.number % size: tuple(map(each.given, statement.args)) for each in members}
-        found = meet(statement.name, given, types)
+    for group in {thread.number // size for thread in threads}:
+        members = [thread for thread in threads if thread.number // size == group]
+        given = {each.number % size: tuple(map(each.operand, statement.args)) for each in members}
+        found = evaluate_collective(statement.name, given, types)
         for each in members:
             each.values[result] = found[each.number % size]
 
@@ -102,7 +104,7 @@ class BlockThread(ThreadInterpreter):
         super().__init__(outer.arrays, outer.scalars, outer.write)
         self.outer, self.number, self.block_number = outer, thread, block
         self.temps, self.rounds = outer.temps, outer.rounds
-        self.stream = [outer.loop_number(loop), block * loop.blocks + thread, 0]
+        self.stream = [outer.loop_number(loop), block * loop.block_dim + thread, 0]
         self.values = ChainMap({}, outer.values)  # type: ignore[assignment]
         for axis, at in zip(loop.axes, point, strict=True):
             self.values[axis.index] = number.scalar(at, axis.index.type)
@@ -114,11 +116,11 @@ class BlockThread(ThreadInterpreter):
         except ContinueLoop:
             return
 
-    def run_steps(self, block: ir.Block, place: Place) -> Iterator[Waiting]:
+    def run_steps(self, block: ir.Block, position: Position) -> Iterator[Waiting]:
         for at, statement in enumerate(block.body):
-            here = (*place, at)
+            here = (*position, at)
             match statement:
-                case ir.Barrier() | ir.Collective() | ir.Meeting():
+                case ir.Barrier() | ir.Collective() | ir.RegionCollective():
                     yield here, statement
                 case ir.Region():
                     yield from self.run_steps(statement.body, here)
@@ -135,18 +137,18 @@ class BlockThread(ThreadInterpreter):
                     self.values[statement] = np.int32(
                         self.number if statement.kind == "thread" else self.block_number
                     )
-                case ir.Set(local=local) | ir.Atomic(array=local) if self.is_outside(local):
-                    self.change_outside(statement)
+                case ir.Set(local=local) | ir.Atomic(array=local) if self.is_shared_local(local):
+                    self.change_shared(statement)
                 case _:
                     STATEMENTS[type(statement)](self, statement)
 
-    def given(self, arg: ir.Local | ir.Value) -> Any:
+    def operand(self, arg: ir.Local | ir.Value) -> Any:
         return self.values[arg] if isinstance(arg, ir.Local) else self.value(arg)
 
-    def is_outside(self, what: object) -> bool:
+    def is_shared_local(self, what: object) -> bool:
         return isinstance(what, ir.Local) and what in self.outer.values
 
-    def change_outside(self, statement: ir.Set | ir.Atomic) -> None:
+    def change_shared(self, statement: ir.Set | ir.Atomic) -> None:
         """Change a variable from before the loop, which all threads share."""
         value = self.value(statement.value)
         if isinstance(statement, ir.Set):
@@ -156,7 +158,7 @@ class BlockThread(ThreadInterpreter):
         old = self.outer.values[statement.array]
         self.values[statement], self.outer.values[statement.array] = old, self.combined(statement, old, value)
 
-    def loop_steps(self, statement: ir.For, here: Place) -> Iterator[Waiting]:
+    def loop_steps(self, statement: ir.For, here: Position) -> Iterator[Waiting]:
         spans = [range(int(self.value(a.begin)), int(self.value(a.end)), a.step) for a in statement.axes]
         for turn, point in enumerate(points(spans)):
             for axis, at in zip(statement.axes, point, strict=True):
@@ -168,7 +170,7 @@ class BlockThread(ThreadInterpreter):
             except BreakLoop:
                 return
 
-    def while_steps(self, statement: ir.While, here: Place) -> Iterator[Waiting]:
+    def while_steps(self, statement: ir.While, here: Position) -> Iterator[Waiting]:
         for turn in itertools.count():
             yield from self.run_steps(statement.head, (*here, turn, 0))
             if not self.value(statement.condition):

@@ -14,7 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.errors import CompileLiteralError, CompileTypeError, CompileValueError, fail
+from cuda_graphs.compiler.errors import (
+    CompileLiteralError,
+    CompileTypeError,
+    CompileValueError,
+    compile_error,
+)
 
 from . import ir
 from .ops import evaluate, result_type
@@ -68,7 +73,7 @@ class Builder:
     def const(self, value: Any, type: ScalarType) -> ir.Const:
         """Return a constant of a type, or raise if the type cannot hold it."""
         if type.kind in ("int", "uint") and not type.minimum <= value <= type.maximum:
-            raise fail(
+            raise compile_error(
                 CompileLiteralError,
                 self.loc,
                 f"{spelled(value)} is not a value of {type}",
@@ -89,7 +94,7 @@ class Builder:
         try:
             found = result_type(name, tuple(arg.type for arg in args), type)
         except TypeError as error:
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 self.loc,
                 str(error),
@@ -146,7 +151,7 @@ class Builder:
         """Raise if an operand of `operator` is a float."""
         if any(operand.type.kind == "float" for operand in operands):
             types = " and ".join(repr(operand.type) for operand in operands)
-            raise fail(
+            raise compile_error(
                 CompileTypeError, self.loc, f"unsupported operand types for {SYMBOLS[operator]}: {types}",
                 "cast to an integer type first: cg.cast(x, cg.i32)",
             )  # fmt: skip
@@ -160,7 +165,7 @@ class Builder:
         if "float" in (a.type.kind, b.type.kind):
             return self.op("pow", *self.promoted(a, b))
         if isinstance(b, ir.Const) and b.value < 0:
-            raise fail(
+            raise compile_error(
                 CompileValueError,
                 self.loc,
                 f"{a.type} ** {b.value} is no integer",
@@ -186,7 +191,9 @@ class Builder:
         if value.type == bool_:
             return value
         if value.type.kind == "float":
-            raise fail(CompileTypeError, self.loc, f"{where} cannot be a {value.type}", "compare it: x != 0")
+            raise compile_error(
+                CompileTypeError, self.loc, f"{where} cannot be a {value.type}", "compare it: x != 0"
+            )
         return self.op("not_equal", value, self.const(0, value.type))
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from .ops import evaluate
 from .types import ScalarType, bool_, i32, u32
 
-__all__ = ["COLLECTIVES", "EXCHANGE", "WARP", "Row", "meet", "result_type", "source_lane"]
+__all__ = ["COLLECTIVES", "EXCHANGE", "WARP", "Row", "evaluate_collective", "result_type", "source_lane"]
 
 WARP = 32  # lanes
 # Bytes that a reduction over a block exchanges: a result of each warp, and the result of the block.
@@ -110,7 +110,7 @@ def source_lane(source: str, lane: int, operand: int) -> int:
 Given = Mapping[int, tuple[Any, ...]]  # lane, or thread of the block -> its operands
 
 
-def meet(name: str, given: Given, types: tuple[ScalarType, ...]) -> dict[int, Any]:
+def evaluate_collective(name: str, given: Given, types: tuple[ScalarType, ...]) -> dict[int, Any]:
     """Return the result of each active thread. Keys are lanes of one warp, or threads of one block."""
     row, kind = COLLECTIVES[name], types[0]
     if row.source:

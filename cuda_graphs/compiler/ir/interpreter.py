@@ -77,7 +77,7 @@ class KernelInterpreter(ThreadInterpreter):
                 self.block(program.tasks[step].body)
 
     def loop(self, statement: ir.For) -> None:
-        if statement.blocks:
+        if statement.block_dim:
             run_blocks(self, statement)
         else:
             super().loop(statement)

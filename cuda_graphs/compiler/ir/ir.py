@@ -21,11 +21,62 @@ from .types import ScalarType, bool_, i32
 from .values import Array, Condition, Const, Loc, Param, Space, Statement, Value, line_of
 
 __all__ = [
-    "LOOPS", "Arm", "Array", "Assert", "Atomic", "Axis", "Barrier", "Block", "Branch", "Break", "Collective",
-    "Condition", "Conditional", "Const", "Continue", "Exit", "Extent", "For", "Fork", "Get", "If", "Kernel", "Last",
-    "Load", "Loc", "Local", "LoopIndex", "LoopSettings", "Meeting", "Op", "Param", "Plan", "Position", "Print",
-    "Program", "Random", "Region", "Resident", "Return", "Sections", "Set", "Space", "Stack", "Statement", "Step",
-    "Store", "Task", "Value", "While", "Worker", "all_steps", "line_of", "replace", "steps_of", "tasks_of", "walk",
+    "LOOPS",
+    "Array",
+    "Assert",
+    "Atomic",
+    "Axis",
+    "Barrier",
+    "Block",
+    "Branch",
+    "Break",
+    "Collective",
+    "Condition",
+    "Conditional",
+    "Const",
+    "Continue",
+    "Exit",
+    "Extent",
+    "For",
+    "Fork",
+    "Get",
+    "If",
+    "Kernel",
+    "Last",
+    "Load",
+    "Loc",
+    "Local",
+    "LoopIndex",
+    "LoopSettings",
+    "Op",
+    "Param",
+    "Plan",
+    "Position",
+    "Print",
+    "Program",
+    "Random",
+    "Region",
+    "RegionCollective",
+    "Resident",
+    "Return",
+    "Sections",
+    "Set",
+    "SetCondition",
+    "Space",
+    "Stack",
+    "Statement",
+    "Step",
+    "Store",
+    "Task",
+    "Value",
+    "While",
+    "Worker",
+    "all_steps",
+    "line_of",
+    "replace",
+    "steps_of",
+    "tasks_of",
+    "walk",
 ]  # fmt: skip
 
 
@@ -209,7 +260,7 @@ class For(Statement):
     """A loop over every point of the axes. Bounds are evaluated once, before. The last axis runs fastest.
 
     parallel  iterations may run at the same time, in any order
-    blocks    the number of consecutive iterations, in serial order, that form a block of cooperating threads; 0: none
+    block_dim  the number of consecutive iterations, in serial order, that form a block of cooperating threads; 0: none
     """
 
     axes: tuple[Axis, ...]
@@ -217,18 +268,18 @@ class For(Statement):
     parallel: bool = False
     settings: LoopSettings | None = None
     loc: Loc | None = None
-    blocks: int = 0
+    block_dim: int = 0
 
     def block_axes(self) -> int:
         """Return the number of leading axes that number the blocks, if the others span exactly one block; else 0."""
-        inside = 1
+        size = 1
         for number in range(len(self.axes), 0, -1):
-            if inside == self.blocks:
+            if size == self.block_dim:
                 return number
             axis = self.axes[number - 1]
             if not (isinstance(axis.begin, Const) and isinstance(axis.end, Const)):
                 return 0
-            inside *= len(range(int(axis.begin.value), int(axis.end.value), axis.step))
+            size *= len(range(int(axis.begin.value), int(axis.end.value), axis.step))
         return 0
 
 
@@ -254,14 +305,14 @@ class While(Statement):
 
 @dataclass(eq=False, slots=True)
 class Region(Statement):
-    """Statements that each thread of a block executes alone. All threads wait between regions (split_blocks.py)."""
+    """Statements that each thread of a block executes alone. All threads wait after each (split_at_barriers.py)."""
 
     body: Block
     loc: Loc | None = None
 
 
 @dataclass(eq=False, slots=True)
-class Meeting(Statement):
+class RegionCollective(Statement):
     """A Collective between regions, with operands and results in locals.
 
     args     locals, or values that are the same in all threads
@@ -278,7 +329,7 @@ class Meeting(Statement):
 
 
 @dataclass(eq=False, slots=True)
-class Arm(Statement):
+class SetCondition(Statement):
     """Sets a condition to a value, a u32."""
 
     condition: Condition
@@ -375,13 +426,13 @@ Checkpoint = tuple[int | None, str | None]  # label, and its name in the source 
 class Stack:
     """Memory for values that a reverse sweep needs: element [n, w] is the n-th of worker w.
 
-    array  an array of Space.TEMP with two dimensions, whose extents come with each launch
-    room   the largest number of elements of a worker, an expression (compiler/autodiff/analysis/size_expressions.py);
-    None: a kernel counts it
+    array     an array of Space.TEMP with two dimensions, whose extents come with each launch
+    capacity  the largest number of elements of a worker, an expression
+              (compiler/autodiff/analysis/size_expressions.py); None: a kernel counts it
     """
 
     array: Array
-    room: Any = None
+    capacity: Any = None
     loc: Loc | None = None
 
 
@@ -417,8 +468,8 @@ class Task:
     For, and each thread executes the statements before and after it.
 
     bins      one atomic for each array whose atomics a thread may accumulate and add after its iterations
-    families  the family of each array: two arrays may be the same memory if one's family is a prefix of the other's;
-              an array without a family may overlap any other
+    alias_classes  the alias class of each array: two arrays may be the same memory if the class of one is a prefix of
+                   that of the other; an array without a class may overlap any other
     """
 
     name: str
@@ -426,11 +477,11 @@ class Task:
     loop: For | None  # in a parallel task; one of the statements of the body
     loc: Loc | None = None
     bins: tuple[Atomic, ...] = ()
-    families: Mapping[Array, tuple[str, ...]] = field(default_factory=dict)
+    alias_classes: Mapping[Array, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def sums(self) -> list[If]:
-        """The statements after the loop that add what a thread has accumulated, if anything (gather_atomics)."""
+        """The statements after the loop that add what a thread has accumulated, if anything (privatise_atomics)."""
         behind = self.body.body[self.body.body.index(self.loop) + 1 :] if self.loop is not None else []
         return [statement for statement in behind if isinstance(statement, If)]
 
@@ -472,9 +523,9 @@ def operands_of(statement: Statement) -> tuple[Value, ...]:
     match statement:
         case Op() | Collective():
             return statement.args
-        case Meeting():
+        case RegionCollective():
             return tuple(each for each in statement.args if isinstance(each, Value))
-        case Set() | Arm():
+        case Set() | SetCondition():
             return (statement.value,)
         case Return():
             return statement.values

@@ -57,7 +57,7 @@ class _Printer:
                 )
             case ir.For():
                 head = "parallel for" if statement.parallel else "for"
-                head += f" in blocks of {statement.blocks}," if statement.blocks else ""
+                head += f" in blocks of {statement.block_dim}," if statement.block_dim else ""
                 axes = ", ".join(self.axis(axis) for axis in statement.axes)
                 return [f"{pad}{head} {axes}", *self.block(statement.body, depth + 1)]
             case ir.Conditional():
@@ -104,12 +104,12 @@ class _Printer:
     def name(self, value: object) -> str:
         return self.names.setdefault(value, f"%{len(self.names)}")
 
-    def place(self, array: ir.Array | ir.Local, index: tuple[ir.Value, ...]) -> str:
+    def element(self, array: ir.Array | ir.Local, index: tuple[ir.Value, ...]) -> str:
         if isinstance(array, ir.Local):
             return array.name
         return f"{array.path}[{', '.join(map(self.value, index))}]"
 
-    def meeting(self, statement: ir.Meeting) -> str:
+    def region_collective(self, statement: ir.RegionCollective) -> str:
         args = [each.name if isinstance(each, ir.Local) else self.value(each) for each in statement.args]
         mask = "" if statement.mask is None else f" of {statement.mask.name}"
         return f"{statement.result.name} = {statement.name} {', '.join(args)}{mask}"
@@ -132,13 +132,13 @@ def declaration(what: ir.Param | ir.Array) -> str:
 
 def _atomic(p: _Printer, s: ir.Atomic) -> str:
     compare = "" if s.compare is None else f"{p.value(s.compare)} -> "
-    return f"atomic {s.kind} {p.place(s.array, s.index)}, {compare}{p.value(s.value)}"
+    return f"atomic {s.kind} {p.element(s.array, s.index)}, {compare}{p.value(s.value)}"
 
 
 LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Op: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
-    ir.Load: lambda p, s: f"load {p.place(s.array, s.index)}",
-    ir.Store: lambda p, s: f"store {p.place(s.array, s.index)} = {p.value(s.value)}",
+    ir.Load: lambda p, s: f"load {p.element(s.array, s.index)}",
+    ir.Store: lambda p, s: f"store {p.element(s.array, s.index)} = {p.value(s.value)}",
     ir.Atomic: _atomic,
     ir.Random: lambda p, s: "random",
     ir.Extent: lambda p, s: f"extent {s.array.path}, {s.axis}",
@@ -148,8 +148,8 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Worker: lambda p, s: "worker",
     ir.Barrier: lambda p, s: f"barrier of the {s.scope}",
     ir.Collective: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
-    ir.Meeting: lambda p, s: p.meeting(s),
-    ir.Arm: lambda p, s: f"arm {s.condition.name} = {p.value(s.value)}",
+    ir.RegionCollective: lambda p, s: p.region_collective(s),
+    ir.SetCondition: lambda p, s: f"set_condition {s.condition.name} = {p.value(s.value)}",
     ir.Break: lambda p, s: "break",
     ir.Exit: lambda p, s: "exit",
     ir.Continue: lambda p, s: "continue",

@@ -52,14 +52,14 @@ def written(value: Any, type: ScalarType) -> Any:
 def _to_odd(value: Any) -> float:
     """Return a number as a float64 such that a second rounding to fewer bits equals a direct rounding.
 
-    Long integers keep their first 40 bits. The last of these is set if a lost bit is set.
+    Long integers keep their first 40 bits. The last of these is set if a dropped bit is set.
     """
     if isinstance(value, np.floating):
         return float(value)
     size = abs(int(value))
-    lost = max(size.bit_length() - 40, 0)
-    kept = size >> lost | int(size & (1 << lost) - 1 != 0)
-    return math.copysign(math.ldexp(kept, lost), int(value))
+    dropped = max(size.bit_length() - 40, 0)
+    kept = size >> dropped | int(size & (1 << dropped) - 1 != 0)
+    return math.copysign(math.ldexp(kept, dropped), int(value))
 
 
 def _nearest_bf16(x: float) -> float:

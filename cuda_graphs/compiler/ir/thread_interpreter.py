@@ -65,7 +65,7 @@ class ThreadInterpreter:
             return self.arrays[array.path]
         return self.temps.setdefault(array, np.zeros(array.shape or (), number.memory_dtype(array.element)))
 
-    def place(self, array: ir.Array, index: tuple[ir.Value, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
+    def element(self, array: ir.Array, index: tuple[ir.Value, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
         memory, at = self.memory(array), tuple(int(self.value(each)) for each in index)
         if any(not 0 <= i < n for i, n in zip(at, memory.shape, strict=True)):
             raise IndexError(f"index {at} is outside of {array.path!r}, which has the shape {memory.shape}")
@@ -76,11 +76,11 @@ class ThreadInterpreter:
         self.values[op] = evaluate(op.name, tuple(arg.type for arg in op.args), args, op.type)
 
     def load(self, load: ir.Load) -> None:
-        memory, at = self.place(load.array, load.index)
+        memory, at = self.element(load.array, load.index)
         self.values[load] = number.read(memory[at], load.type)
 
     def store(self, store: ir.Store) -> None:
-        memory, at = self.place(store.array, store.index)
+        memory, at = self.element(store.array, store.index)
         memory[at] = number.written(self.value(store.value), store.array.element)
 
     def atomic(self, atomic: ir.Atomic) -> None:
@@ -89,7 +89,7 @@ class ThreadInterpreter:
             old = self.values[atomic.array]
             self.values[atomic], self.values[atomic.array] = old, self.combined(atomic, old, value)
             return
-        memory, at = self.place(atomic.array, atomic.index)
+        memory, at = self.element(atomic.array, atomic.index)
         old = number.read(memory[at], atomic.type)
         self.values[atomic] = old
         memory[at] = number.written(self.combined(atomic, old, value), atomic.type)
@@ -148,7 +148,7 @@ class ThreadInterpreter:
         while self.value(statement.condition) and self.iteration(statement.body):
             self.block(statement.head)
 
-    def arm(self, statement: ir.Arm) -> None:
+    def set_condition(self, statement: ir.SetCondition) -> None:
         self.conditions[statement.condition] = int(self.value(statement.value))
 
     def conditional(self, statement: ir.Conditional) -> None:
@@ -256,7 +256,7 @@ STATEMENTS: dict[type, Any] = {
     ir.If: ThreadInterpreter.branch,
     ir.For: lambda thread, statement: thread.loop(statement),  # KernelInterpreter overrides it
     ir.While: ThreadInterpreter.while_loop,
-    ir.Arm: ThreadInterpreter.arm,
+    ir.SetCondition: ThreadInterpreter.set_condition,
     ir.Conditional: ThreadInterpreter.conditional,
     ir.Sections: ThreadInterpreter.sections,
     ir.Last: lambda thread, statement: thread.block(statement.body),

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["dotted", "is_installed", "is_ours", "outside", "path_value"]
+__all__ = ["dotted", "free_names", "is_installed", "is_ours", "path_value"]
 
 INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")})
 OURS, PACKAGE = __name__.partition(".")[0], os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -52,7 +52,7 @@ def path_value(function: Callable[..., Any], path: str) -> Any:
     return found
 
 
-def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
+def free_names(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
     """Yield (dotted path, value) of the free names of a function, in the order of the text."""
     own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     done: set[str] = set()
@@ -66,10 +66,10 @@ def outside(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, 
             left += reversed([each for each in ast.iter_child_nodes(node) if each not in skipped])
         elif path.partition(".")[0] not in own and path not in done:
             done.add(path)
-            yield from resolved(function, path)
+            yield from longest_value(function, path)
 
 
-def resolved(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
+def longest_value(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
     """Yield the value of the longest prefix of a path that exists. The rest belongs to a value of the language."""
     while path:
         try:

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, CompileTypeError, fail
+from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, CompileTypeError, compile_error
 from cuda_graphs.compiler.ir.ir import Loc
 from cuda_graphs.compiler.ir.types import BY_DTYPE, PYTHON, SCALARS, ScalarType, pointer
 
@@ -35,11 +35,11 @@ __all__ = ["declared", "has_gradient", "is_method", "names_gradients", "resolve"
 def resolve(annotation: Any, function: Callable[..., Any]) -> Any:
     """Return the object that an annotation names. Strings are evaluated; Python's number types become scalar types."""
     if isinstance(annotation, str):
-        annotation = evaluated(annotation, function)
-    return meant(annotation)
+        annotation = evaluate_annotation(annotation, function)
+    return normal_annotation(annotation)
 
 
-def evaluated(text: str, function: Callable[..., Any]) -> Any:
+def evaluate_annotation(text: str, function: Callable[..., Any]) -> Any:
     """Return the value of an annotation given as a string. Raises a CompileError if Python cannot evaluate it."""
     try:
         cells = {
@@ -48,20 +48,20 @@ def evaluated(text: str, function: Callable[..., Any]) -> Any:
         return eval(text, {**function.__globals__, **cells})
     except Exception as error:
         kind = CompileNameError if isinstance(error, NameError) else CompileTypeError
-        raise fail(
-            kind, place_of(function),
+        raise compile_error(
+            kind, location_of(function),
             f"the annotation {text!r} of {function.__name__}: {type(error).__name__}: {error}",
             "check that Python can evaluate it where the function is defined",
         ) from error  # fmt: skip
 
 
-def place_of(function: Callable[..., Any]) -> Loc:
+def location_of(function: Callable[..., Any]) -> Loc:
     """Return the position of the first line of a function."""
     code = function.__code__
     return Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
 
 
-def meant(annotation: Any) -> Any:
+def normal_annotation(annotation: Any) -> Any:
     """Return an annotation in its normal form: scalar types for Python's numbers, NDArray() for `ndarray`."""
     if annotation is ndarray or annotation is NDArray:
         return NDArray()
@@ -72,24 +72,26 @@ def meant(annotation: Any) -> Any:
 
 def declared(function: Callable[..., Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the annotation of each parameter of a kernel. `known` holds annotations that the source lacks."""
-    loc = place_of(function)
+    loc = location_of(function)
     found = {}
     for parameter in inspect.signature(function).parameters.values():
         name = parameter.name
         if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
-            raise fail(CompileSyntaxError, loc, f"kernels take no {parameter.kind.description} parameters: {name!r}",
+            raise compile_error(CompileSyntaxError, loc,
+                       f"kernels take no {parameter.kind.description} parameters: {name!r}",
                        "give each parameter a name of its own")  # fmt: skip
         if parameter.default is not parameter.empty:
-            raise fail(CompileSyntaxError, loc, f"parameters of kernels have no defaults: {name!r}",
+            raise compile_error(CompileSyntaxError, loc, f"parameters of kernels have no defaults: {name!r}",
                        "pass the value in the call")  # fmt: skip
         if known is not None and name in known:
             found[name] = known[name]
             continue
         if parameter.annotation is parameter.empty:
-            raise fail(CompileSyntaxError, loc, f"parameter {name!r} of kernel {function.__name__} has no annotation",
+            raise compile_error(CompileSyntaxError, loc,
+                       f"parameter {name!r} of kernel {function.__name__} has no annotation",
                        f"declare its type: {name}: cg.f32, cg.types.ndarray(...), cg.template, ...")  # fmt: skip
         annotation = resolve(parameter.annotation, function)
-        check(annotation, f"parameter {name!r}", loc)
+        check_annotation(annotation, f"parameter {name!r}", loc)
         found[name] = annotation
     return found
 
@@ -103,7 +105,7 @@ def is_method(function: Callable[..., Any]) -> bool:
     return bool(owner) and not owner.endswith("<locals>")
 
 
-def check(annotation: Any, what: str, loc: Loc) -> None:
+def check_annotation(annotation: Any, what: str, loc: Loc) -> None:
     """Raise for an annotation that cannot declare a parameter, at any depth of dataclasses."""
     if (
         is_template(annotation)
@@ -111,17 +113,17 @@ def check(annotation: Any, what: str, loc: Loc) -> None:
         or isinstance(annotation, (ScalarType, NDArray, VectorType))
     ):
         if annotation == pointer:
-            raise fail(
+            raise compile_error(
                 CompileTypeError, loc, f"{what} is a pointer", "declare an array: cg.types.ndarray(...)"
             )
         return
     if dataclasses.is_dataclass(annotation):
         for each in dataclasses.fields(annotation):
             kind = member_type(annotation, each)
-            check(kind, f"{what}, member {each.name!r}", loc)
+            check_annotation(kind, f"{what}, member {each.name!r}", loc)
         return
     remedy = "take cg.f32 and the like, cg.types.ndarray(...), cg.template, a vector type or a dataclass"
-    raise fail(
+    raise compile_error(
         CompileTypeError, loc, f"{what} is declared as {annotation!r}, which kernels do not take", remedy
     )
 
@@ -135,7 +137,7 @@ def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
     annotation: Any = member.type
     if isinstance(annotation, str):
         annotation = inspect.get_annotations(cls, eval_str=True)[member.name]
-    return meant(annotation)
+    return normal_annotation(annotation)
 
 
 def specialise(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Spec]:

@@ -12,20 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from cuda_graphs.compiler.artifact import Apart, Span
-from cuda_graphs.compiler.errors import CompileError, CompileSectionError, fail
+from cuda_graphs.compiler.artifact import DisjointArrays, Span
+from cuda_graphs.compiler.errors import CompileError, CompileSectionError, compile_error
 from cuda_graphs.compiler.ir import ir
 
 from .index_ranges import Ranges, Region, disjoint
 
-__all__ = ["arrays_apart", "check_sections"]
+__all__ = ["check_sections", "disjoint_arrays"]
 
-DRAWS = "the order of random numbers outside of loops"
-Thing = ir.Array | ir.Local | str
+RANDOM_ORDER = "the order of random numbers outside of loops"
+Resource = ir.Array | ir.Local | str
 Regions = dict[Region, ir.Loc | None]
 
 
-class Uses:
+class SectionAccesses:
     """The uses of one section: for each array or variable, the regions read or written and the first place of each.
 
     A variable has one region, ().
@@ -33,8 +33,8 @@ class Uses:
 
     def __init__(self, block: ir.Block, ranges: Ranges) -> None:
         self.ranges = ranges
-        self.reads: dict[Thing, Regions] = {}
-        self.writes: dict[Thing, Regions] = {}
+        self.reads: dict[Resource, Regions] = {}
+        self.writes: dict[Resource, Regions] = {}
         self.block(block, False)
 
     def block(self, block: ir.Block, in_loop: bool) -> None:
@@ -47,58 +47,60 @@ class Uses:
     def statement(self, statement: ir.Statement, in_loop: bool) -> None:
         match statement:
             case ir.Load() | ir.Get():
-                self.note(self.reads, statement)
+                self.record(self.reads, statement)
             case ir.Store() | ir.Set() | ir.Atomic():
-                self.note(self.writes, statement)
+                self.record(self.writes, statement)
             case ir.Random() if not in_loop:
-                self.writes.setdefault(DRAWS, {}).setdefault((), statement.loc)
+                self.writes.setdefault(RANDOM_ORDER, {}).setdefault((), statement.loc)
 
-    def note(
-        self, uses: dict[Thing, Regions], statement: ir.Load | ir.Get | ir.Store | ir.Set | ir.Atomic
+    def record(
+        self, uses: dict[Resource, Regions], statement: ir.Load | ir.Get | ir.Store | ir.Set | ir.Atomic
     ) -> None:
         is_local = isinstance(statement, (ir.Get, ir.Set))
         region = () if is_local else self.ranges.region(statement.index)  # type: ignore[union-attr]
-        uses.setdefault(thing_of(statement), {}).setdefault(region, statement.loc)
+        uses.setdefault(resource_of(statement), {}).setdefault(region, statement.loc)
 
-    def all(self) -> dict[Thing, Regions]:
+    def all(self) -> dict[Resource, Regions]:
         return {**self.reads, **self.writes}
 
     def arrays(self) -> list[ir.Array]:
         """Returns the arrays that other code can access: parameters and fields."""
         return [
-            thing for thing in self.all()
-            if isinstance(thing, ir.Array) and thing.space in (ir.Space.PARAM, ir.Space.FIELD)
+            resource for resource in self.all()
+            if isinstance(resource, ir.Array) and resource.space in (ir.Space.PARAM, ir.Space.FIELD)
         ]  # fmt: skip
 
 
-def thing_of(statement: ir.Load | ir.Get | ir.Store | ir.Set | ir.Atomic) -> Thing:
+def resource_of(statement: ir.Load | ir.Get | ir.Store | ir.Set | ir.Atomic) -> Resource:
     return statement.local if isinstance(statement, (ir.Get, ir.Set)) else statement.array
 
 
 def check_sections(kernel: ir.Kernel) -> ir.Kernel:
     """Returns the kernel unchanged. Raises CompileSectionError if a result depends on the order of sections."""
     for sections in sections_of(kernel):
-        for (i, a), (j, b) in combinations(uses_of(kernel, sections), 2):
+        for (i, a), (j, b) in combinations(accesses_of(kernel, sections), 2):
             for first, second in ((a, b), (b, a)):
-                for thing, written in first.writes.items():
+                for resource, written in first.writes.items():
                     for does, others in (("writes", second.writes), ("reads", second.reads)):
-                        pair = meeting(written, others.get(thing, {}), thing)
+                        pair = find_conflict(written, others.get(resource, {}), resource)
                         if pair is not None:
-                            raise dependent(sections, (i, j), thing, does, *pair)
+                            raise dependence_error(sections, (i, j), resource, does, *pair)
     return kernel
 
 
-def uses_of(kernel: ir.Kernel, sections: ir.Sections) -> list[tuple[int, Uses]]:
+def accesses_of(kernel: ir.Kernel, sections: ir.Sections) -> list[tuple[int, SectionAccesses]]:
     """Returns the number and the uses of each section."""
     ranges = Ranges(kernel)
-    return [(number, Uses(block, ranges)) for number, block in enumerate(sections.blocks)]
+    return [(number, SectionAccesses(block, ranges)) for number, block in enumerate(sections.blocks)]
 
 
-def meeting(one: Regions, other: Regions, thing: Thing) -> tuple[ir.Loc | None, ir.Loc | None] | None:
+def find_conflict(
+    one: Regions, other: Regions, resource: Resource
+) -> tuple[ir.Loc | None, ir.Loc | None] | None:
     """Returns the places of two uses that may touch the same element, or None."""
     for a, first in one.items():
         for b, second in other.items():
-            if not isinstance(thing, ir.Array) or not disjoint(a, b):
+            if not isinstance(resource, ir.Array) or not disjoint(a, b):
                 return first, second
     return None
 
@@ -107,38 +109,38 @@ def sections_of(kernel: ir.Kernel) -> Iterator[ir.Sections]:
     return (each for each in ir.walk(kernel.body) if isinstance(each, ir.Sections))
 
 
-def dependent(
+def dependence_error(
     sections: ir.Sections,
     numbers: tuple[int, int],
-    thing: Thing,
+    resource: Resource,
     does: str,
     written: ir.Loc | None,
     loc: ir.Loc | None,
 ) -> CompileError:
     """Returns the error for two sections: one writes the array or variable at `written`, the other uses it at `loc`."""
     lines = " and ".join(str(ir.line_of(sections.locs[number])) for number in numbers)
-    return fail(
+    return compile_error(
         CompileSectionError, written,
-        f"the sections of lines {lines} are not independent: one writes {named(thing)} on line "
+        f"the sections of lines {lines} are not independent: one writes {describe(resource)} on line "
         f"{ir.line_of(written)}, the other {does} it on line {ir.line_of(loc)}",
         "sections run at the same time: put both uses into one section, or one of them after cg.graph_parallel, use "
         "an array for each section, or elements of one array that are known to differ: x[0, i] and x[1, i]",
     )  # fmt: skip
 
 
-def named(thing: Thing) -> str:
-    if isinstance(thing, str):
-        return thing
-    if isinstance(thing, ir.Local):
-        return f"the variable {thing.name!r}"
-    return f"the {'field' if thing.space is ir.Space.FIELD else 'array'} {thing.path!r}"
+def describe(resource: Resource) -> str:
+    if isinstance(resource, str):
+        return resource
+    if isinstance(resource, ir.Local):
+        return f"the variable {resource.name!r}"
+    return f"the {'field' if resource.space is ir.Space.FIELD else 'array'} {resource.path!r}"
 
 
-def arrays_apart(kernel: ir.Kernel) -> tuple[Apart, ...]:
+def disjoint_arrays(kernel: ir.Kernel) -> tuple[DisjointArrays, ...]:
     """Returns the pairs of arrays that must not overlap in a call, in the form of an Artifact."""
-    found: dict[tuple[str, str], Apart] = {}
+    found: dict[tuple[str, str], DisjointArrays] = {}
     for sections in sections_of(kernel):
-        for (i, a), (j, b) in combinations(uses_of(kernel, sections), 2):
+        for (i, a), (j, b) in combinations(accesses_of(kernel, sections), 2):
             for one in a.arrays():
                 for other in b.arrays():
                     known = one.space is other.space is ir.Space.FIELD

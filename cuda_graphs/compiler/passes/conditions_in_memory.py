@@ -17,7 +17,7 @@ def conditions_in_memory(program: ir.Program) -> ir.Program:
     copier = _Stores()
     tasks = []
     for task in program.tasks:
-        if any(isinstance(statement, ir.Arm) for statement in ir.walk(task.body)):
+        if any(isinstance(statement, ir.SetCondition) for statement in ir.walk(task.body)):
             task = ir.replace(task, body=copier.block(task.body))  # one thread executes the stores
         tasks.append(task)
     temps = tuple(copier.arrays.values())
@@ -29,7 +29,7 @@ class _Stores(Copier):
         super().__init__()
         self.arrays: dict[ir.Condition, ir.Array] = {}
 
-    def Arm(self, statement: ir.Arm) -> list[ir.Statement]:  # noqa: N802
+    def SetCondition(self, statement: ir.SetCondition) -> list[ir.Statement]:  # noqa: N802
         condition = statement.condition
         if condition not in self.arrays:
             self.arrays[condition] = ir.Array(condition.name, u32, 0, ir.Space.TEMP, ())

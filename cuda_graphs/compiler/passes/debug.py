@@ -49,7 +49,7 @@ def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[i
             extent: ir.Value = ir.Const(array.shape[axis], i64)
         else:
             extent = builder.cast(builder.put(ir.Extent(array, axis)), i64)
-        inside = builder.op(
+        in_range = builder.op(
             "bit_and", builder.op("less_equal", ir.Const(0, i64), index), builder.op("less", index, extent)
         )
         message = (
@@ -58,5 +58,5 @@ def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[i
             f" is outside of axis {axis} of {array.path!r}, which has ",
             (extent, "d"),
         )
-        builder.put(ir.Assert(inside, (*message, " elements"), statement.loc, "index"))
+        builder.put(ir.Assert(in_range, (*message, " elements"), statement.loc, "index"))
     return builder.block.body

@@ -14,7 +14,7 @@ from __future__ import annotations
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.ops import OPS
 
-from .alias_facts import may_alias
+from .alias_classes import may_alias
 from .copy import Copier
 
 __all__ = ["demote_atomics"]
@@ -67,18 +67,18 @@ def private_arrays(loop: ir.For) -> set[ir.Array]:
             written.setdefault(statement.array, set()).add(positions(needed, statement.index))
     return {
         array
-        for array, ways in written.items()
-        if len(ways) == 1
-        and None not in ways
-        and not any(may_disturb(array, other, ways, written[other]) for other in written)
+        for array, patterns in written.items()
+        if len(patterns) == 1
+        and None not in patterns
+        and not any(may_conflict(array, other, patterns, written[other]) for other in written)
     }
 
 
-def may_disturb(a: ir.Array, b: ir.Array, ways: object, other: object) -> bool:
+def may_conflict(a: ir.Array, b: ir.Array, patterns: object, other: object) -> bool:
     """Returns whether an iteration may write an element of `a` that another iteration writes through `b`."""
     if a is b or not may_alias(a, b):
         return False
-    return not (a.is_grad and b.is_grad and a.ndim == b.ndim and ways == other)
+    return not (a.is_grad and b.is_grad and a.ndim == b.ndim and patterns == other)
 
 
 def thread_axes(loop: ir.For) -> tuple[ir.Axis, ...]:

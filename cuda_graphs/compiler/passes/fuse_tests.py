@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moves the test of a loop's condition into the parallel task before it. The last thread of that task does the test.
 
-    while {1: a loop, 2: arm load flag}      =>      while {1: a loop, the last thread: arm load flag}
+    while {1: a loop, 2: set_condition load flag}   =>   while {1: a loop, the last thread: set_condition load flag}
 
 After statements of one thread, the test is in their task anyway. A thread that an assert ends early would not be
 counted, so a task with asserts keeps the test separate. The counter is memory of the graph. Therefore the pass applies
@@ -61,7 +61,7 @@ class _Fuser:
 
 def is_test(task: ir.Task) -> bool:
     """Returns whether the task changes only conditions and its own variables."""
-    pure = (ir.Load, ir.Op, ir.Extent, ir.Get, ir.Set, ir.If, ir.Arm)
+    pure = (ir.Load, ir.Op, ir.Extent, ir.Get, ir.Set, ir.If, ir.SetCondition)
     return task.loop is None and all(isinstance(each, pure) for each in ir.walk(task.body))
 
 

@@ -48,8 +48,8 @@ class _Lowering(Copier):
         self.rounds: ir.Local | None = None
 
     def kernel(self, body: ir.Block) -> ir.Block:
-        outside = [s for s in body.body if not (isinstance(s, ir.For) and s.parallel)]
-        counts = [self.count] if any(isinstance(s, ir.Random) for s in ir.walk(ir.Block(outside))) else []
+        serial = [s for s in body.body if not (isinstance(s, ir.For) and s.parallel)]
+        counts = [self.count] if any(isinstance(s, ir.Random) for s in ir.walk(ir.Block(serial))) else []
         if any(isinstance(s, ir.Conditional) and s.kind in ir.LOOPS for s in ir.walk(body)):
             self.rounds = ir.Local("rounds", u32)
             counts.append(self.rounds)
@@ -61,23 +61,23 @@ class _Lowering(Copier):
             return super().statement(statement)
         outer = self.count, self.task, self.at
         self.loops += 1
-        front = Builder()
+        prologue = Builder()
         self.count, self.task = ir.Local("draws", u32), self.loops
         axes = tuple(self.part(axis) for axis in statement.axes)
-        self.at = iteration(front, axes)
-        front.put(ir.Set(self.count, ir.Const(0, u32)))
-        body = ir.Block([*front.block.body, *self.block(statement.body).body])
+        self.at = iteration(prologue, axes)
+        prologue.put(ir.Set(self.count, ir.Const(0, u32)))
+        body = ir.Block([*prologue.block.body, *self.block(statement.body).body])
         self.count, self.task, self.at = outer
         return [ir.replace(statement, axes=axes, body=body)]
 
     def Conditional(self, conditional: ir.Conditional) -> list[ir.Statement]:  # noqa: N802
         if conditional.kind not in ir.LOOPS or self.rounds is None:
             return [conditional]
-        front = Builder()
-        before = front.put(ir.Get(self.rounds))
-        front.put(ir.Set(self.rounds, front.op("add", before, ir.Const(1, u32))))
+        prologue = Builder()
+        before = prologue.put(ir.Get(self.rounds))
+        prologue.put(ir.Set(self.rounds, prologue.op("add", before, ir.Const(1, u32))))
         (body,) = conditional.blocks
-        return [ir.replace(conditional, blocks=(ir.Block([*front.block.body, *body.body]),))]
+        return [ir.replace(conditional, blocks=(ir.Block([*prologue.block.body, *body.body]),))]
 
     def Random(self, random: ir.Random) -> list[ir.Statement]:  # noqa: N802
         builder = Builder()

@@ -22,13 +22,13 @@ from cuda_graphs.compiler.artifact import (
     settings_of,
     shared_layout,
 )
-from cuda_graphs.compiler.errors import CompileError, CompileResidentError, fail
+from cuda_graphs.compiler.errors import CompileError, CompileResidentError, compile_error
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import EXCHANGE, WARP
 from cuda_graphs.compiler.ir.types import u32
 
-from .gather_atomics import JOINED
 from .mark_bins import BIN_BYTES
+from .privatise_atomics import MAX_BLOCK_SUMS
 
 __all__ = ["make_resident"]
 
@@ -42,17 +42,17 @@ def make_resident(program: ir.Program, loops: bool, chains: str | None) -> ir.Pr
     `loops` makes loops resident. `chains` makes consecutive tasks resident: "all" of them, or the "light" ones. Raises
     CompileResidentError if tasks cannot share a launch.
     """
-    maker = _Maker(program, loops, chains)
+    maker = _ResidentMaker(program, loops, chains)
     plan = maker.plan(program.plan)
     return ir.replace(program, plan=plan, temps=(*program.temps, *maker.barriers))
 
 
-class _Maker:
+class _ResidentMaker:
     def __init__(self, program: ir.Program, loops: bool, chains: str | None) -> None:
         self.program, self.loops, self.chains = program, loops, chains
         self.barriers: list[ir.Array] = []
 
-    def stays(self, step: ir.Step) -> bool:
+    def may_share_launch(self, step: ir.Step) -> bool:
         """Returns whether the step may share a launch with its neighbours."""
         if isinstance(step, ir.Branch):
             return self.loops
@@ -65,22 +65,22 @@ class _Maker:
 
     def plan(self, plan: ir.Plan) -> ir.Plan:
         found: list[ir.Step] = []
-        for stays, run in groupby(plan, self.stays):
+        for is_shared, run in groupby(plan, self.may_share_launch):
             steps = tuple(run)
-            if stays and (len(steps) > 1 or isinstance(steps[0], ir.Branch)):
+            if is_shared and (len(steps) > 1 or isinstance(steps[0], ir.Branch)):
                 found.append(self.resident(steps))
             else:
-                found += [self.inside(step) for step in steps]
+                found += [self.inner_plans(step) for step in steps]
         return tuple(found)
 
-    def inside(self, step: ir.Step) -> ir.Step:
+    def inner_plans(self, step: ir.Step) -> ir.Step:
         if not isinstance(step, (ir.Branch, ir.Fork)):
             return step
         return ir.replace(step, plans=tuple(self.plan(inner) for inner in step.plans))
 
     def resident(self, steps: ir.Plan) -> ir.Resident:
         tasks = [self.program.tasks[number] for number in ir.tasks_of(steps)]
-        found = obstacle(tasks)
+        found = sharing_error(tasks)
         if found is not None:
             raise found
         barrier = ir.Array(f"{BARRIER}.{len(self.barriers)}", u32, 1, ir.Space.TEMP, (BARRIER_WORDS,))
@@ -95,24 +95,24 @@ def is_light(task: ir.Task) -> bool:
     return settings_of(task).block_dim is None and not is_heavy(task)
 
 
-def obstacle(tasks: list[ir.Task]) -> CompileError | None:
+def sharing_error(tasks: list[ir.Task]) -> CompileError | None:
     """Returns the reason why the tasks cannot share a launch, or None."""
-    blocks = [task for task in tasks if task.loop is not None and task.loop.blocks]
+    blocks = [task for task in tasks if task.loop is not None and task.loop.block_dim]
     first = next(iter(blocks), None)
     for task in blocks:
         assert task.loop is not None
         assert first is not None
         assert first.loop is not None
-        if task.loop.blocks != first.loop.blocks:
-            return fail(
-                CompileResidentError, task.loc, f"this loop has blocks of {task.loop.blocks} threads, and "
-                f"the loop in line {ir.line_of(first.loc)} has blocks of {first.loop.blocks}: one launch has "
+        if task.loop.block_dim != first.loop.block_dim:
+            return compile_error(
+                CompileResidentError, task.loc, f"this loop has blocks of {task.loop.block_dim} threads, and "
+                f"the loop in line {ir.line_of(first.loc)} has blocks of {first.loop.block_dim}: one launch has "
                 "one block size, so these tasks cannot be resident",
                 "give both loops the same block size, or leave loop and chain at \"auto\"",
             )  # fmt: skip
     shared = sum(shared_by(task) for task in tasks)
     if shared > USUAL_SHARED - EXCHANGED:
-        return fail(
+        return compile_error(
             CompileResidentError, tasks[0].loc, f"these tasks need {shared} bytes of shared memory together, but "
             f"one launch has {USUAL_SHARED - EXCHANGED}: the tasks cannot be resident",
             "use less shared memory, or leave loop and chain at \"auto\"",
@@ -123,5 +123,10 @@ def obstacle(tasks: list[ir.Task]) -> CompileError | None:
 def shared_by(task: ir.Task) -> int:
     """Returns the most bytes of shared memory that a GPU block uses in the task."""
     exchange = -(-EXCHANGE // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
-    team = exchange if task.loop is not None and task.loop.blocks else 0
-    return shared_layout(task.body)[1] + team + BIN_BYTES * len(task.bins) + SUM * min(len(task.sums), JOINED)
+    reductions = exchange if task.loop is not None and task.loop.block_dim else 0
+    return (
+        shared_layout(task.body)[1]
+        + reductions
+        + BIN_BYTES * len(task.bins)
+        + SUM * min(len(task.sums), MAX_BLOCK_SUMS)
+    )

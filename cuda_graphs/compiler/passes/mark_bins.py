@@ -2,32 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds arrays whose changes parts of a loop may collect before they apply them (bins.py): `bins[x[i]] += 1`.
 
-The rules are those of gather_atomics, applied to all elements of the array at once. The loop changes the array only by
-atomics of one kind whose old values are unused. Memory that may alias it is not touched in another way, except by loads
-that come first. A loop that an assert may end keeps its atomics, because the collected changes would be lost.
+The rules are those of privatise_atomics, applied to all elements of the array at once. The loop changes the array only
+by atomics of one kind whose old values are unused. Memory that may alias it is not touched in another way, except by
+loads that come first. A loop that an assert may end keeps its atomics, because the collected changes would be lost.
 """
 
 from __future__ import annotations
 
 from cuda_graphs.compiler.ir import ir
 
-from .gather_atomics import Accesses
+from .privatise_atomics import LoopAccesses
 
 __all__ = ["BIN_BYTES", "mark_bins"]
 
 BIN_BYTES = 1 << 14  # of the bins of one array: they fit into the first-level cache beside the streamed data
-MOST = 2  # the most arrays with bins in one loop
+MAX_ARRAYS = 2  # the most arrays with bins in one loop
 
 
 def mark_bins(program: ir.Program) -> ir.Program:
     """Returns the program with `bins` in its tasks; such a task reads the extents of these arrays first."""
-    return ir.replace(program, tasks=tuple(marked(task) for task in program.tasks))
+    return ir.replace(program, tasks=tuple(mark_task(task) for task in program.tasks))
 
 
-def marked(task: ir.Task) -> ir.Task:
+def mark_task(task: ir.Task) -> ir.Task:
     """Returns the task with `bins`: an atomic of each such array."""
-    found = () if task.loop is None else waiting(task, task.loop)
-    if not 0 < len(found) <= MOST:
+    found = () if task.loop is None else bin_atomics(task, task.loop)
+    if not 0 < len(found) <= MAX_ARRAYS:
         return task
     extents: list[ir.Statement] = [
         ir.Extent(atomic.array, axis, loc=atomic.loc)
@@ -38,15 +38,15 @@ def marked(task: ir.Task) -> ir.Task:
     return ir.replace(task, body=ir.Block([*extents, *task.body.body]), bins=found)
 
 
-def waiting(task: ir.Task, loop: ir.For) -> tuple[ir.Atomic, ...]:
+def bin_atomics(task: ir.Task, loop: ir.For) -> tuple[ir.Atomic, ...]:
     """Returns one atomic of each array whose atomics may all be done later."""
-    inside = list(ir.walk(loop.body))
-    if loop.blocks or any(isinstance(s, (ir.Assert, ir.Exit)) for s in inside):
+    statements = list(ir.walk(loop.body))
+    if loop.block_dim or any(isinstance(s, (ir.Assert, ir.Exit)) for s in statements):
         return ()
-    accesses = Accesses(task, inside)
-    alone = set(accesses.alone())
+    accesses = LoopAccesses(task, statements)
+    deferrable = set(accesses.deferrable())
     atomics: dict[ir.Array, list[ir.Atomic]] = {}
-    for s in accesses.touched:
+    for s in accesses.accesses:
         if isinstance(s, ir.Atomic) and isinstance(s.array, ir.Array):
             atomics.setdefault(s.array, []).append(s)
-    return tuple(all_[0] for all_ in atomics.values() if alone.issuperset(all_))
+    return tuple(all_[0] for all_ in atomics.values() if deferrable.issuperset(all_))

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from cuda_graphs.compiler.ir import ir
 
-from .alias_facts import may_alias
+from .alias_classes import may_alias
 from .copy import Copier
 
 __all__ = ["offload"]
@@ -30,35 +30,37 @@ class Segment:
     body: list[ir.Statement] = field(default_factory=list)
     loop: ir.For | None = None
 
-    def everything(self) -> list[ir.Statement]:
+    def all_statements(self) -> list[ir.Statement]:
         return list(ir.walk(ir.Block(self.body)))
 
 
 @dataclass(eq=False)
-class Level:
+class NestedSegments:
     """A Conditional or Sections with its blocks cut."""
 
     statement: ir.Conditional | ir.Sections
-    blocks: list[list[Segment | Level]]
+    blocks: list[list[Segment | NestedSegments]]
 
 
 def offload(kernel: ir.Kernel) -> ir.Program:
     """Returns the kernel as a program of tasks."""
-    items = cut(kernel.body)
+    items = split_into_segments(kernel.body)
     segments = list(segments_of(items))
-    crossing = Crossing(segments)
+    boundaries = TaskBoundaries(segments)
     results = tuple(
         ir.Array(f"return.{i}", type, 0, ir.Space.TEMP, ()) for i, type in enumerate(kernel.returns)
     )
-    tasks = tuple(crossing.task(kernel, number, segment, results) for number, segment in enumerate(segments))
-    plan = planned(items, {segment: number for number, segment in enumerate(segments)})
+    tasks = tuple(
+        boundaries.task(kernel, number, segment, results) for number, segment in enumerate(segments)
+    )
+    plan = make_plan(items, {segment: number for number, segment in enumerate(segments)})
     own = [array for array in kernel.arrays if array.space is ir.Space.TEMP]
-    return ir.Program(kernel, tasks, plan, (*own, *crossing.temps.values(), *results), results)
+    return ir.Program(kernel, tasks, plan, (*own, *boundaries.temps.values(), *results), results)
 
 
-def cut(body: ir.Block) -> list[Segment | Level]:
+def split_into_segments(body: ir.Block) -> list[Segment | NestedSegments]:
     """Returns the segments in order. The segment of a parallel loop has the loop, and loads that feed its bounds."""
-    items: list[Segment | Level] = []
+    items: list[Segment | NestedSegments] = []
     run: list[Segment] = [Segment()]  # segments without a conditional between them
 
     def finish() -> None:
@@ -70,7 +72,9 @@ def cut(body: ir.Block) -> list[Segment | Level]:
     for statement in body.body:
         if isinstance(statement, (ir.Conditional, ir.Sections)):
             finish()
-            items.append(Level(statement, [cut(block) for block in statement.blocks]))
+            items.append(
+                NestedSegments(statement, [split_into_segments(block) for block in statement.blocks])
+            )
         elif isinstance(statement, ir.For) and statement.parallel:
             run += [Segment([statement], statement), Segment()]
         else:
@@ -79,7 +83,7 @@ def cut(body: ir.Block) -> list[Segment | Level]:
     return items
 
 
-def segments_of(items: list[Segment | Level]) -> Iterator[Segment]:
+def segments_of(items: list[Segment | NestedSegments]) -> Iterator[Segment]:
     """Yields all segments, in the order of the source."""
     for item in items:
         if isinstance(item, Segment):
@@ -89,16 +93,16 @@ def segments_of(items: list[Segment | Level]) -> Iterator[Segment]:
                 yield from segments_of(block)
 
 
-def planned(items: list[Segment | Level], numbers: dict[Segment, int]) -> ir.Plan:
+def make_plan(items: list[Segment | NestedSegments], numbers: dict[Segment, int]) -> ir.Plan:
     """Returns the numbers of the segments, nested like their levels."""
     return tuple(
-        numbers[item] if isinstance(item, Segment) else planned_level(item, numbers) for item in items
+        numbers[item] if isinstance(item, Segment) else make_nested_plan(item, numbers) for item in items
     )
 
 
-def planned_level(level: Level, numbers: dict[Segment, int]) -> ir.Branch | ir.Fork:
-    plans = tuple(planned(block, numbers) for block in level.blocks)
-    of = level.statement
+def make_nested_plan(nested: NestedSegments, numbers: dict[Segment, int]) -> ir.Branch | ir.Fork:
+    plans = tuple(make_plan(block, numbers) for block in nested.blocks)
+    of = nested.statement
     return ir.Fork(plans) if isinstance(of, ir.Sections) else ir.Branch(of.kind, of.condition, plans)
 
 
@@ -110,7 +114,7 @@ def has_effect(segment: Segment) -> bool:
 def writes(segment: Segment) -> list[ir.Array]:
     return [
         s.array
-        for s in segment.everything()
+        for s in segment.all_statements()
         if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
     ]
 
@@ -130,7 +134,7 @@ def sink_bounds(segments: list[Segment]) -> None:
         after.body[:0] = moved
 
 
-class Crossing:
+class TaskBoundaries:
     """The values and locals that tasks pass to later tasks, and the temporary array of each."""
 
     def __init__(self, segments: list[Segment]) -> None:
@@ -138,7 +142,7 @@ class Crossing:
         self.home: dict[ir.Value, Segment] = {}
         users: dict[ir.Local, set[int]] = {}
         for number, segment in enumerate(segments):
-            for statement in segment.everything():
+            for statement in segment.all_statements():
                 if isinstance(statement, ir.Value):
                     self.home[statement] = segment
                 local = getattr(statement, "local", None)
@@ -150,23 +154,23 @@ class Crossing:
             if len(where) > 1:
                 self.add(local, local.name)
         for segment in segments:
-            for statement in segment.everything():
+            for statement in segment.all_statements():
                 for value in ir.operands_of(statement):
-                    self.need(value, segment)
+                    self.pass_value(value, segment)
 
     def add(self, what: ir.Value | ir.Local, name: str) -> ir.Array:
         if what not in self.temps:
             self.temps[what] = ir.Array(f"{name}.{len(self.temps)}", what.type, 0, ir.Space.TEMP, ())
         return self.temps[what]
 
-    def need(self, value: ir.Value, segment: Segment) -> None:
+    def pass_value(self, value: ir.Value, segment: Segment) -> None:
         """Gives a value that `segment` uses a temporary, if another segment computes it and it cannot be recomputed."""
         home = self.home.get(value)
         if home is None or home is segment:
             return
         if isinstance(value, (ir.Op, ir.Extent)):
             for operand in ir.operands_of(value):
-                self.need(operand, segment)
+                self.pass_value(operand, segment)
         else:
             self.add(value, "value")
 
@@ -175,7 +179,7 @@ class Crossing:
     ) -> ir.Task:
         copier = TaskCopier(self, segment, results)
         block = copier.block(ir.Block(segment.body))
-        block.body[:0] = copier.front
+        block.body[:0] = copier.prologue
         loop = next((s for s in block.body if isinstance(s, ir.For) and s.parallel), None)
         kind = "loop" if loop is not None else "serial"
         name = f"{kernel.name}_{number}_{kind}"
@@ -187,20 +191,20 @@ class Crossing:
 class TaskCopier(Copier):
     """Copies a segment into a task. It fetches values of other segments first, and turns shared locals into memory."""
 
-    def __init__(self, crossing: Crossing, segment: Segment, results: tuple[ir.Array, ...]) -> None:
+    def __init__(self, boundaries: TaskBoundaries, segment: Segment, results: tuple[ir.Array, ...]) -> None:
         super().__init__()
-        self.crossing, self.segment, self.results = crossing, segment, results
-        self.front: list[ir.Statement] = []
+        self.boundaries, self.segment, self.results = boundaries, segment, results
+        self.prologue: list[ir.Statement] = []
 
     def part(self, part: object) -> object:
         if isinstance(part, ir.Value) and part not in self.values:
-            home = self.crossing.home.get(part)
+            home = self.boundaries.home.get(part)
             if home is not None and home is not self.segment:
                 return self.fetch(part)
         return super().part(part)
 
     def fetch(self, value: ir.Value) -> ir.Value:
-        temp = self.crossing.temps.get(value)
+        temp = self.boundaries.temps.get(value)
         if temp is not None:
             made: ir.Value = ir.Load(temp, (), value.loc)
         elif isinstance(value, ir.Op):
@@ -208,13 +212,13 @@ class TaskCopier(Copier):
         else:
             assert isinstance(value, ir.Extent)
             made = ir.Extent(value.array, value.axis, value.type, value.loc)
-        self.front.append(made)
+        self.prologue.append(made)
         self.values[value] = made
         return made
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         made = super().statement(statement)
-        temp = self.crossing.temps.get(statement) if isinstance(statement, ir.Value) else None
+        temp = self.boundaries.temps.get(statement) if isinstance(statement, ir.Value) else None
         if temp is not None:  # another task reads it
             stored = ir.Store(temp, (), made[-1], statement.loc)  # type: ignore[arg-type]
             self_value = self.values[statement]  # type: ignore[index]
@@ -223,16 +227,16 @@ class TaskCopier(Copier):
         return made
 
     def Get(self, get: ir.Get) -> list[ir.Statement]:  # noqa: N802
-        temp = self.crossing.temps.get(get.local)
+        temp = self.boundaries.temps.get(get.local)
         return [get] if temp is None else [ir.Load(temp, (), get.loc)]
 
     def Set(self, statement: ir.Set) -> list[ir.Statement]:  # noqa: N802
-        temp = self.crossing.temps.get(statement.local)
+        temp = self.boundaries.temps.get(statement.local)
         return [statement] if temp is None else [ir.Store(temp, (), statement.value, statement.loc)]
 
     def Atomic(self, atomic: ir.Atomic) -> list[ir.Statement]:  # noqa: N802
         if isinstance(atomic.array, ir.Local):
-            temp = self.crossing.temps[atomic.array]
+            temp = self.boundaries.temps[atomic.array]
             return [ir.Atomic(atomic.kind, temp, (), atomic.value, atomic.compare, atomic.loc)]
         return [atomic]
 

@@ -3,7 +3,7 @@
 """Replaces locals that are written once by their values, folds operations on constants, and removes unused statements.
 
 After this pass `n = x.shape[0]` and the parameters of inlined functions cost nothing, and the bounds of loops are
-visible when tasks are cut. The only write stands before all reads (law 4 of checker.py), and its value never changes,
+visible when tasks are cut. The only write stands before all reads (law 4 of verifier.py), and its value never changes,
 so each read may be replaced by the value.
 """
 
@@ -49,12 +49,12 @@ class _Propagator(Copier):
             return []
         made = super().statement(statement)
         if isinstance(statement, ir.Op) and all(isinstance(arg, ir.Const) for arg in made[-1].args):  # type: ignore[attr-defined]
-            self.values[statement] = folded(made[-1])  # type: ignore[arg-type]
+            self.values[statement] = fold_constants(made[-1])  # type: ignore[arg-type]
             return []
         return made
 
 
-def folded(op: ir.Op) -> ir.Const:
+def fold_constants(op: ir.Op) -> ir.Const:
     """Returns the result of an operation on constants."""
     types = tuple(arg.type for arg in op.args)
     args = tuple(scalar(arg.value, arg.type) for arg in op.args if isinstance(arg, ir.Const))
@@ -65,27 +65,31 @@ def without_unused(body: ir.Block) -> ir.Block:
     """Returns the block without unused pure values, and without empty branches."""
     used: set[ir.Value] = set()
 
-    def keep(block: ir.Block) -> ir.Block:
-        kept: list[ir.Statement] = []
+    def strip(block: ir.Block) -> ir.Block:
+        remaining: list[ir.Statement] = []
         for statement in reversed(block.body):
             if isinstance(statement, PURE) and statement not in used:
                 continue
             if isinstance(statement, ir.While):  # scanned in reverse: body, then head
-                inner = keep(statement.body)
+                inner = strip(statement.body)
                 used.update(ir.operands_of(statement))
-                statement = ir.While(keep(statement.head), statement.condition, inner, statement.loc)
+                statement = ir.While(strip(statement.head), statement.condition, inner, statement.loc)
             elif isinstance(statement, (ir.Conditional, ir.Sections)):
                 statement = ir.replace(
-                    statement, blocks=tuple(keep(b) for b in reversed(statement.blocks))[::-1]
+                    statement, blocks=tuple(strip(b) for b in reversed(statement.blocks))[::-1]
                 )
             elif isinstance(statement, ir.For):
-                statement = ir.replace(statement, body=keep(statement.body))
+                statement = ir.replace(statement, body=strip(statement.body))
             elif isinstance(statement, ir.If):
-                statement = ir.replace(statement, then=keep(statement.then), orelse=keep(statement.orelse))
+                statement = ir.replace(
+                    statement,
+                    then=strip(statement.then),
+                    orelse=strip(statement.orelse),
+                )
                 if not statement.then.body and not statement.orelse.body:
                     continue
             used.update(ir.operands_of(statement))
-            kept.append(statement)
-        return ir.Block(kept[::-1])
+            remaining.append(statement)
+        return ir.Block(remaining[::-1])
 
-    return keep(body)
+    return strip(body)

@@ -19,14 +19,14 @@ from cuda_graphs.compiler.ir.types import ScalarType, f64, i64
 
 from .copy import Copier
 
-__all__ = ["REPORT", "Claim", "report_asserts", "what_failed"]
+__all__ = ["REPORT", "AssertInfo", "failed_assert", "report_asserts"]
 
 MOST_VALUES = 8
 WORDS = 1 + MOST_VALUES
 
 
 @dataclass(frozen=True)
-class Claim:
+class AssertInfo:
     """One assert. `message`: texts, and (type, format) of each value."""
 
     kind: str
@@ -53,7 +53,7 @@ class Claim:
         return written
 
 
-def report_asserts(program: ir.Program) -> tuple[ir.Program, tuple[Claim, ...]]:
+def report_asserts(program: ir.Program) -> tuple[ir.Program, tuple[AssertInfo, ...]]:
     """Returns the program with a report in place of asserts, and the asserts. The report must be zero at the start."""
     array = ir.Array(REPORT, i64, 1, ir.Space.TEMP, (WORDS,))
     copier = _Reports(array)
@@ -62,25 +62,25 @@ def report_asserts(program: ir.Program) -> tuple[ir.Program, tuple[Claim, ...]]:
         body = copier.block(task.body)
         loop = None if task.loop is None else next(s for s in reversed(body.body) if isinstance(s, ir.For))
         tasks.append(replace(task, body=body, loop=loop))
-    if not copier.claims:
+    if not copier.asserts:
         return program, ()
-    return replace(program, tasks=tuple(tasks), temps=(*program.temps, array)), tuple(copier.claims)
+    return replace(program, tasks=tuple(tasks), temps=(*program.temps, array)), tuple(copier.asserts)
 
 
 class _Reports(Copier):
     def __init__(self, array: ir.Array) -> None:
         super().__init__()
-        self.array, self.claims = array, list[Claim]()
+        self.array, self.asserts = array, list[AssertInfo]()
 
     def Assert(self, statement: ir.Assert) -> list[ir.Statement]:  # noqa: N802
         values = [part[0] for part in statement.message if isinstance(part, tuple)]
         message = tuple(p if isinstance(p, str) else (p[0].type, p[1]) for p in statement.message)
-        self.claims.append(Claim(statement.kind, message, statement.loc))
+        self.asserts.append(AssertInfo(statement.kind, message, statement.loc))
         broken, first = ir.Block(), ir.Block()
         builder = Builder()
         builder.loc = statement.loc
         with builder.into(broken):
-            zero, number = ir.Const(0, i64), ir.Const(len(self.claims), i64)
+            zero, number = ir.Const(0, i64), ir.Const(len(self.asserts), i64)
             before = builder.put(ir.Atomic("cas", self.array, (zero,), number, zero, statement.loc))
             builder.put(ir.If(builder.op("equal", before, zero), first, ir.Block(), statement.loc))
             builder.put(ir.Exit(statement.loc))
@@ -93,9 +93,9 @@ class _Reports(Copier):
         return [ir.If(statement.condition, ir.Block(), broken, statement.loc)]
 
 
-def what_failed(claims: tuple[Claim, ...], words: list[int]) -> tuple[Claim, str] | None:
+def failed_assert(asserts: tuple[AssertInfo, ...], words: list[int]) -> tuple[AssertInfo, str] | None:
     """Returns the assert that the report names, and its message with values; None if all asserts held."""
     if not words[0]:
         return None
-    claim = claims[words[0] - 1]
-    return claim, claim.text(words[1:])
+    assertion = asserts[words[0] - 1]
+    return assertion, assertion.text(words[1:])

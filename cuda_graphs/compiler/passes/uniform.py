@@ -19,48 +19,50 @@ __all__ = ["Uniformity"]
 class Uniformity:
     """The uniformity of a loop of blocks.
 
-    varying  values and variables that may differ between threads
-    ragged   loops that threads may leave or continue at different times
+    varying          values and variables that may differ between threads
+    divergent_loops  loops that threads may leave or continue at different times
     """
 
     def __init__(self, loop: ir.For) -> None:
         self.varying: set[ir.Value | ir.Local] = {axis.index for axis in loop.axes[loop.block_axes() :]}
-        self.ragged: set[ir.For | ir.While] = set()
+        self.divergent_loops: set[ir.For | ir.While] = set()
         self.loops: list[ir.For | ir.While] = [loop]
         self.written = {s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Store, ir.Atomic))}
         known = -1
-        while known != len(self.varying) + len(self.ragged):
-            known = len(self.varying) + len(self.ragged)
+        while known != len(self.varying) + len(self.divergent_loops):
+            known = len(self.varying) + len(self.divergent_loops)
             self.block(loop.body, False)
 
-    def decides(self, statement: ir.If | ir.For | ir.While) -> bool:
+    def is_uniform(self, statement: ir.If | ir.For | ir.While) -> bool:
         """Returns whether all threads of a block take the statement in the same way."""
-        return statement not in self.ragged and not self.varying.intersection(ir.operands_of(statement))
+        return statement not in self.divergent_loops and not self.varying.intersection(
+            ir.operands_of(statement)
+        )
 
-    def block(self, block: ir.Block, apart: bool) -> None:
-        """Analyses a block. `apart`: threads may reach it at different times, or not at all."""
+    def block(self, block: ir.Block, divergent: bool) -> None:
+        """Analyses a block. `divergent`: threads may reach it at different times, or not at all."""
         for statement in block.body:
-            self.statement(statement, apart)
+            self.statement(statement, divergent)
 
-    def statement(self, statement: ir.Statement, apart: bool) -> None:
+    def statement(self, statement: ir.Statement, divergent: bool) -> None:
         if isinstance(statement, ir.Value) and self.varies(statement):
             self.varying.add(statement)
         match statement:
-            case ir.Set() if apart or statement.value in self.varying:
+            case ir.Set() if divergent or statement.value in self.varying:
                 self.varying.add(statement.local)
-            case ir.Break() | ir.Continue() if apart:
-                self.ragged.add(self.loops[-1])
+            case ir.Break() | ir.Continue() if divergent:
+                self.divergent_loops.add(self.loops[-1])
             case ir.If():
-                inside = apart or not self.decides(statement)
-                self.block(statement.then, inside)
-                self.block(statement.orelse, inside)
+                divergent_inside = divergent or not self.is_uniform(statement)
+                self.block(statement.then, divergent_inside)
+                self.block(statement.orelse, divergent_inside)
             case ir.For() | ir.While():
-                inside = apart or not self.decides(statement)
-                if inside and isinstance(statement, ir.For):
+                divergent_inside = divergent or not self.is_uniform(statement)
+                if divergent_inside and isinstance(statement, ir.For):
                     self.varying.update(axis.index for axis in statement.axes)
                 self.loops.append(statement)
                 for each in ir.blocks_of(statement):
-                    self.block(each, inside)
+                    self.block(each, divergent_inside)
                 self.loops.pop()
 
     def varies(self, value: ir.Value) -> bool:

@@ -50,7 +50,7 @@ CUresult return_capture(CaptureBox& capture) noexcept {
         status == CUDA_SUCCESS && state.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && state.id == capture.id;
     if (is_there) status = box.owners.end_capture(box.raw);
     if (is_there && status == CUDA_SUCCESS) status = share_owners(box);
-    if (!is_there) forget_graph(box);
+    if (!is_there) mark_graph_destroyed(box);
     return status;
 }
 

@@ -16,8 +16,6 @@
 
 namespace cg {
 
-std::atomic<int> active_captures{0};
-
 namespace {
 
 struct Active {

@@ -32,20 +32,20 @@ namespace cg {
 // An operation made through this library during a capture.
 struct Operation {
     const char* what = "";  // name of the operation, a string literal
-    SourcePlace source;
+    SourceLocation source;
 };
 
 // The operation that spoiled a capture.
 struct Spoiler {
     CUresult status = CUDA_SUCCESS;  // CUDA_SUCCESS: not known to be spoiled
     bool foreign = false;            // made outside this library: `source` is where it was detected
-    SourcePlace source;
+    SourceLocation source;
     std::string what;
 };
 
 // A builder that was split off from another builder.
 struct Fork {
-    SourcePlace source;
+    SourceLocation source;
     StreamHandle stream;
     bool joined = false;
 };
@@ -120,13 +120,6 @@ void enter(CaptureBox& capture);
 void leave(CaptureBox& capture) noexcept;
 void retire(CaptureBox& capture) noexcept;  // removes the capture from all records
 }  // namespace detail
-
-// may_be_captured() returns true when the stream's work may be part of an active capture of this library, which is
-// rare. `active_captures` is the number of these captures.
-extern std::atomic<int> active_captures;
-inline bool may_be_captured(const StreamHandle& stream) noexcept {
-    return active_captures.load(std::memory_order_relaxed) != 0 || box_of<StreamBox>(stream)->capture != nullptr;
-}
 
 // Returns all captures that are active now.
 std::vector<CaptureHandle> list_active_captures();

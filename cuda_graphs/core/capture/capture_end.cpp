@@ -47,7 +47,7 @@ bool goes_on_after(CUresult failure, CUstream stream) noexcept {
     const CUresult status = driver().cuStreamIsCapturing(stream, &now);
     if (status == CUDA_SUCCESS) return now != CU_STREAM_CAPTURE_STATUS_NONE;
     return failure != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED && failure != CUDA_ERROR_STREAM_CAPTURE_UNJOINED &&
-           !is_over(status);
+           !is_shut_down(status);
 }
 
 CUresult join_forks(CaptureBox& capture) noexcept {
@@ -71,7 +71,7 @@ CUresult make_joined(CaptureBox& capture, bool* sound) noexcept {
     const CUresult status = *sound ? join_forks(capture) : CUDA_SUCCESS;
     if (status == CUDA_SUCCESS) return status;
     const CUresult asked = ask_sound(capture, sound);
-    if (must_wait(asked)) return asked;
+    if (must_retry(asked)) return asked;
     return *sound ? status : CUDA_SUCCESS;
 }
 
@@ -87,8 +87,8 @@ void end_bodies(CaptureBox& capture) {
 CUresult drop_other(CaptureBox& capture, CUgraph ended) noexcept {
     GraphBox& box = capture.box();
     const bool was_known = box.raw != nullptr;
-    box.half_done = true;
-    if (was_known && !capture.into_body) forget_graph(box);
+    box.is_abandoned = true;
+    if (was_known && !capture.into_body) mark_graph_destroyed(box);
     const GilRelease released;
     const CUresult status = driver().cuGraphDestroy(ended);
     return status == CUDA_SUCCESS && was_known ? CUDA_ERROR_STREAM_CAPTURE_UNMATCHED : status;
@@ -106,29 +106,29 @@ CUresult take_graph(CaptureBox& capture, CUgraph ended) noexcept {
     GraphBox& box = capture.box();
     if (ended != box.raw) return drop_other(capture, ended);
     if (is_poisoned(box)) {
-        if (!capture.into_body) forget_graph(box);
+        if (!capture.into_body) mark_graph_destroyed(box);
         return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
     }
     if (!capture.into_body) own_root(box);
     CUresult status = destroy_strays(capture);
     if (status == CUDA_SUCCESS) status = box.owners.end_capture(box.raw);
-    if (status != CUDA_SUCCESS) box.half_done = true;  // it has a stray node, or its nodes lack their owners
+    if (status != CUDA_SUCCESS) box.is_abandoned = true;  // it has a stray node, or its nodes lack their owners
     return status;
 }
 
 void lose_graph(CaptureBox& capture) noexcept {
     GraphBox* box = &capture.box();
     if (capture.into_body) poison(*box);
-    forget_graph(*box);
+    mark_graph_destroyed(*box);
     for (NodeRecord* holder = box->holder; holder != nullptr; holder = holder->graph->holder)
-        holder->graph->half_done = true;
+        holder->graph->is_abandoned = true;
 }
 
 // Gives up the capture and its stream, which stays in its state for ever.
 CUresult leave_alone(CaptureBox& capture) noexcept {
     box_of<StreamBox>(capture.origin)->owned = false;
     retire(capture);
-    forget_graph(capture.box());
+    mark_graph_destroyed(capture.box());
     return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
 }
 
@@ -168,7 +168,7 @@ CUresult once(CaptureBox& capture, End end) {
     if (std::exchange(capture.ending, true)) return CUDA_ERROR_ILLEGAL_STATE;  // another thread is ending it
     bool sound = false;
     const CUresult asked = ask_sound(capture, &sound);
-    const CUresult status = must_wait(asked) ? asked : end(sound);
+    const CUresult status = must_retry(asked) ? asked : end(sound);
     capture.ending = false;
     return status;
 }
@@ -184,7 +184,7 @@ CUresult end_capture(CaptureBox& capture) noexcept {
 }
 
 CUresult abandon_capture(CaptureBox& capture) noexcept {
-    if (driver_is_lost()) return CUDA_SUCCESS;  // a forked child has no captures
+    if (is_forked_child()) return CUDA_SUCCESS;  // a forked child has no captures
     return once(capture, [&](bool sound) {
         // A body's capture of another thread: that thread ends it when it next creates or closes an object.
         if (capture.into_body && capture.is_foreign_thread() && sound) return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
@@ -198,7 +198,7 @@ bool CaptureBox::finish() noexcept {
     const GilAcquire python;
     if (!python) return true;  // at interpreter exit the stream and its capture end with the process
     const CUresult status = abandon_capture(*this);
-    return !active || !must_wait(status);
+    return !active || !must_retry(status);
 }
 
 }  // namespace cg

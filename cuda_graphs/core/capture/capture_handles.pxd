@@ -24,7 +24,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeKind,
     NodeRecord,
     NodeSpec,
-    SourcePlace,
+    SourceLocation,
 )
 from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle
 
@@ -40,17 +40,17 @@ cdef extern from "capture.hpp" namespace "cg" nogil:
     cppclass Operation:
         Operation()
         const char* what
-        SourcePlace source
+        SourceLocation source
 
     cppclass Spoiler:
         CUresult status
         cpp_bool foreign
-        SourcePlace source
+        SourceLocation source
         string what
 
     cppclass Fork:
         Fork()
-        SourcePlace source
+        SourceLocation source
         StreamHandle stream
         cpp_bool joined
 

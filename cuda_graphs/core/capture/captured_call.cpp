@@ -23,7 +23,7 @@ bool CapturedCall::find_capture(const StreamHandle& stream) {
 // The legacy stream beside a capture is in no capture. A host function cannot query captures, and there the driver
 // refuses the call itself.
 CaptureHandle CapturedCall::find_joined() {
-    if (driver_is_lost()) return nullptr;  // a forked child has no captures
+    if (is_forked_child()) return nullptr;  // a forked child has no captures
     const GilRelease released;
     CaptureState state;
     asked_ = ask_capture(stream_, &state);
@@ -56,7 +56,7 @@ NodeRecord* CapturedCall::record_node(NodeKind kind) {
     if (has_node) {
         NodeRecord& node = add_node(graph, node_, kind, std::exchange(owners_, {}));
         for (CUgraph raw : inner_) add_inner_graph(node, raw);
-        if (!inner_.empty()) node.make_facts().condition = condition_;
+        if (!inner_.empty()) node.make_metadata().condition = condition_;
         return &node;
     }
     // A node that was made but not found still needs its owners, so they stay with the graph. The page lives as long as

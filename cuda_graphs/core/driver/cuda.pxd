@@ -197,5 +197,5 @@ cdef extern from "table.hpp" namespace "cg" nogil:
 
     const DriverTable& driver() noexcept
     bint driver_is_loaded() noexcept
-    bint driver_is_lost() noexcept
+    bint is_forked_child() noexcept
     void* driver_symbol(const char* name) noexcept

@@ -20,7 +20,7 @@ from .cuda cimport (
     CUresult,
     driver,
     driver_is_loaded,
-    driver_is_lost,
+    is_forked_child,
     driver_symbol,
 )
 from . import choice
@@ -30,7 +30,7 @@ from cuda_graphs.errors import error_from_code, warn_of_loss
 cdef extern from "table.hpp" namespace "cg":
     string load_driver(const char* path) nogil
 
-cdef extern from "plug.hpp" namespace "cg":
+cdef extern from "library_symbol.hpp" namespace "cg":
     void* library_symbol(const char* path, const char* name) noexcept
 
 cdef extern from "core/handles/gil.hpp" namespace "cg":
@@ -84,7 +84,7 @@ def version() -> tuple[int, int]:
 
 
 cdef int ensure_driver() except -1:
-    if driver_is_lost():
+    if is_forked_child():
         raise make_error(CUDA_ERROR_NOT_INITIALIZED, "use CUDA in a process that was forked from one that used it")
     if not driver_is_loaded():
         choice.ensure_loaded()
@@ -138,21 +138,21 @@ def on_error(listener) -> None:
 
 
 cdef extern from "core/handles/leak_report.hpp" namespace "cg":
-    void report_losses_to(void (*report)(CUresult status, const char* call) noexcept) noexcept
+    void report_leaks_to(void (*report)(CUresult status, const char* call) noexcept) noexcept
 
 
-cdef void tell_loss(CUresult status, const char* call) noexcept:
+cdef void warn_of_leak(CUresult status, const char* call) noexcept:
     """Warn of a lost resource. If a filter turns the warning into an error, Python passes that to
     sys.unraisablehook."""
     warn_of_loss(<int>status, call.decode())
 
 
-report_losses_to(tell_loss)
+report_leaks_to(warn_of_leak)
 
 
-# The host driver's plug for images. llvmlite is imported when the first module is loaded, not earlier.
+# The image loader of the host driver. llvmlite is imported when the first module is loaded, not earlier.
 
-cdef cgh_loader plug
+cdef cgh_loader image_loader
 cdef GetServices services_of_host = NULL
 
 
@@ -169,10 +169,10 @@ def plug_image_loader(str path) -> None:
     if set_loader == NULL:
         raise OSError(f"{path} is not the host driver; reinstall cuda_graphs")
     services_of_host = <GetServices>library_symbol(encoded, b"cghGetServices")
-    plug.self = NULL
-    plug.load = load_image
-    plug.unload = unload_image
-    check(set_loader(&plug))
+    image_loader.self = NULL
+    image_loader.load = load_image
+    image_loader.unload = unload_image
+    check(set_loader(&image_loader))
     if add_findings not in listeners:
         listeners.append(add_findings)
 

@@ -95,7 +95,7 @@ bool driver_is_loaded() noexcept {
     return library != nullptr && !forked;
 }
 
-bool driver_is_lost() noexcept {
+bool is_forked_child() noexcept {
     return forked;
 }
 

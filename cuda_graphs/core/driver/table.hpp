@@ -48,14 +48,14 @@ inline const DriverTable& driver() noexcept {
 std::string load_driver(const char* path);
 
 // Returns the address of a symbol of the loaded driver library that is not in the table (the host driver's
-// plug), or nullptr.
+// services), or nullptr.
 void* driver_symbol(const char* name) noexcept;
 
 bool driver_is_loaded() noexcept;
 
 // Returns true in a child of fork() whose parent had loaded the driver: CUDA cannot be used there, and the
 // table refuses.
-bool driver_is_lost() noexcept;
+bool is_forked_child() noexcept;
 
 }  // namespace cg
 

@@ -20,7 +20,7 @@ namespace cg {
 
 namespace {
 
-std::uint64_t next_number() noexcept {
+std::uint64_t next_version() noexcept {
     static std::uint64_t last = 0;
     return ++last;
 }
@@ -33,12 +33,12 @@ struct Hierarchy {
     std::list<GraphBox> graphs;  // a list keeps their addresses
     SourceTable sources;
     ParameterTable parameters;
-    std::weak_ptr<ShapeNote> shape;
-    std::uint64_t memsets = next_number();
+    std::weak_ptr<ShapeSnapshot> shape;
+    std::uint64_t memset_version = next_version();
     bool is_shared = false;          // see OwnerPages::share
     bool is_handed_out = false;      // see note_handed_out
     std::vector<CUuserObject> kept;  // references that could not be given to the graphs
-    std::recursive_mutex making;
+    std::recursive_mutex mutex;
 
     bool finish() noexcept;
     GraphBox& add(CUgraph raw, NodeRecord* holder);
@@ -48,7 +48,7 @@ bool Hierarchy::finish() noexcept {
     if (root != nullptr) {
         const GilRelease released;
         if (!has_ended(driver().cuGraphDestroy(root), "cuGraphDestroy")) return false;
-        for (GraphBox& graph : graphs) graph.owners.forget_all();
+        for (GraphBox& graph : graphs) graph.owners.drop_all();
         for (CUuserObject object : kept) release_object(object);
     }
     drain_deferred();
@@ -97,33 +97,33 @@ bool is_poisoned(const GraphBox& graph) noexcept {
 
 GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) {
     GraphBox& graph = holder.graph->hierarchy->add(raw, &holder);
-    holder.make_facts().inner.push_back(&graph);
+    holder.make_metadata().inner.push_back(&graph);
     return graph;
 }
 
 GraphBox* child_box(NodeRecord& holder) {
-    if (!holder.facts || holder.facts->inner.empty()) {
+    if (!holder.metadata || holder.metadata->inner.empty()) {
         CUgraph raw = nullptr;
         {
             const GilRelease released;
             CU_TRY(driver().cuGraphChildGraphNodeGetGraph(holder.raw, &raw));
         }
-        if (!holder.facts || holder.facts->inner.empty())
+        if (!holder.metadata || holder.metadata->inner.empty())
             add_inner_graph(holder, raw);  // else another thread was faster
     }
-    GraphBox* const inner = holder.facts->inner.front();
-    if (const auto labels = holder.facts->inner_labels) {
+    GraphBox* const inner = holder.metadata->inner.front();
+    if (const auto labels = holder.metadata->inner_labels) {
         CU_TRY(give_labels(*inner, labels));  // on failure the next call tries again
-        holder.facts->inner_labels.reset();
+        holder.metadata->inner_labels.reset();
     }
     return inner;
 }
 
 std::uint32_t levels_inside(const NodeRecord& node) noexcept {
     std::uint32_t levels = 0;
-    if (node.raw == nullptr || !node.facts) return levels;
-    for (GraphBox* inner : node.facts->inner) levels = std::max(levels, 1 + levels_inside(*inner));
-    if (const auto& labels = node.facts->inner_labels) levels = std::max(levels, 1 + levels_inside(*labels));
+    if (node.raw == nullptr || !node.metadata) return levels;
+    for (GraphBox* inner : node.metadata->inner) levels = std::max(levels, 1 + levels_inside(*inner));
+    if (const auto& labels = node.metadata->inner_labels) levels = std::max(levels, 1 + levels_inside(*labels));
     return levels;
 }
 
@@ -137,16 +137,16 @@ ParameterTable& parameters_of(GraphBox& graph) noexcept {
     return graph.hierarchy->parameters;
 }
 
-std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept {
+std::weak_ptr<ShapeSnapshot>& shape_of(GraphBox& graph) noexcept {
     return graph.hierarchy->shape;
 }
 
-std::uint64_t memsets_of(const GraphBox& graph) noexcept {
-    return graph.hierarchy->memsets;
+std::uint64_t memset_version(const GraphBox& graph) noexcept {
+    return graph.hierarchy->memset_version;
 }
 
-void note_memset_change(GraphBox& graph) noexcept {
-    graph.hierarchy->memsets = next_number();
+void advance_memset_version(GraphBox& graph) noexcept {
+    graph.hierarchy->memset_version = next_version();
 }
 
 NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot owners) {
@@ -160,8 +160,8 @@ namespace {
 template <class Visit>
 void for_each_inner(GraphBox& graph, Visit visit) {
     graph.nodes.for_each([&](NodeRecord& node) {
-        if (!node.facts) return;
-        for (GraphBox* inner : node.facts->inner) visit(*inner);
+        if (!node.metadata) return;
+        for (GraphBox* inner : node.metadata->inner) visit(*inner);
     });
 }
 
@@ -181,21 +181,21 @@ void seal_owners(GraphBox& graph) noexcept {
     for (GraphBox& each : graph.hierarchy->graphs) each.owners.seal();
 }
 
-Making::Making(GraphBox& graph, GraphBox* other) {
-    if (driver_is_lost()) return;  // a forked child might wait for ever, and its driver refuses every call
+GraphLock::GraphLock(GraphBox& graph, GraphBox* other) {
+    if (is_forked_child()) return;  // a forked child might wait for ever, and its driver refuses every call
     const GilRelease released;
-    first_ = std::unique_lock(graph.hierarchy->making, std::defer_lock);
+    first_ = std::unique_lock(graph.hierarchy->mutex, std::defer_lock);
     if (other == nullptr || other->hierarchy == graph.hierarchy) {
         first_.lock();
         return;
     }
-    second_ = std::unique_lock(other->hierarchy->making, std::defer_lock);
+    second_ = std::unique_lock(other->hierarchy->mutex, std::defer_lock);
     std::lock(first_, second_);
 }
 
 CUresult share_owners(GraphBox& graph) noexcept {
     Hierarchy& all = *graph.hierarchy;
-    if (all.is_shared || driver_is_lost()) return CUDA_SUCCESS;  // a forked child makes no copies
+    if (all.is_shared || is_forked_child()) return CUDA_SUCCESS;  // a forked child makes no copies
     for (GraphBox& each : all.graphs) {
         const CUresult status = each.owners.share(each.raw);
         if (status != CUDA_SUCCESS) return status;
@@ -233,7 +233,7 @@ void keep_owners(GraphBox& graph, CUuserObject object) noexcept {
 
 GraphBox* find_unfinished(GraphBox& graph) noexcept {
     for (GraphBox& each : graph.hierarchy->graphs)
-        if (each.raw != nullptr && (each.capture != nullptr || each.half_done) && is_body_in(&each, graph))
+        if (each.raw != nullptr && (each.capture != nullptr || each.is_abandoned) && is_body_in(&each, graph))
             return &each;
     return nullptr;
 }
@@ -260,17 +260,17 @@ std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph) {
     return found;
 }
 
-void forget_graph(GraphBox& graph) noexcept {
-    for_each_inner(graph, [](GraphBox& inner) { forget_graph(inner); });
-    graph.nodes.forget_all();
-    graph.owners.forget_all();
+void mark_graph_destroyed(GraphBox& graph) noexcept {
+    for_each_inner(graph, [](GraphBox& inner) { mark_graph_destroyed(inner); });
+    graph.nodes.mark_all_destroyed();
+    graph.owners.drop_all();
     graph.raw = nullptr;
 }
 
-void forget_inner(NodeRecord& node) noexcept {
-    if (!node.facts) return;
-    for (GraphBox* inner : node.facts->inner) forget_graph(*inner);
-    node.facts->inner.clear();
+void mark_inner_destroyed(NodeRecord& node) noexcept {
+    if (!node.metadata) return;
+    for (GraphBox* inner : node.metadata->inner) mark_graph_destroyed(*inner);
+    node.metadata->inner.clear();
 }
 
 }  // namespace cg

@@ -31,7 +31,7 @@ struct CaptureBox;
 struct ConditionRecord {
     CUgraphConditionalHandle handle = 0;
     bool has_default = false;
-    SourcePlace source;
+    SourceLocation source;
 };
 
 struct GraphBox {
@@ -45,10 +45,10 @@ struct GraphBox {
     OwnerPages owners;
     std::vector<ConditionRecord> conditions;
     CaptureBox* capture = nullptr;  // capture that adds nodes to it now
-    bool half_done = false;         // a capture into it was abandoned
-    std::size_t looked_at = 0;      // number of nodes when nodes without a record were last looked up
+    bool is_abandoned = false;      // a capture into it was abandoned
+    std::size_t counted_nodes = 0;  // number of nodes when nodes without a record were last looked up
     bool edited = false;            // an edge was edited or a node destroyed (node_order.hpp)
-    bool changed = false;  // a node or edge was added or removed since its shape was noted (definition_shape.hpp)
+    bool changed = false;           // changed since the last snapshot of its shape (definition_shape.hpp)
     Counted<Kind::kGraph> counted;
 };
 
@@ -82,13 +82,13 @@ GraphBox* child_box(NodeRecord& holder);
 // Returns the named parameters of the graph's hierarchy.
 ParameterTable& parameters_of(GraphBox& graph) noexcept;
 
-// Returns the shape note of the hierarchy; expired when no executable uses it.
-std::weak_ptr<ShapeNote>& shape_of(GraphBox& graph) noexcept;
+// Returns the snapshot of the hierarchy's shape; expired when no executable uses it.
+std::weak_ptr<ShapeSnapshot>& shape_of(GraphBox& graph) noexcept;
 
-// memsets_of() returns a number that identifies the present set of memset nodes and their parameters, across all
-// hierarchies; note_memset_change() gives the hierarchy a new number. The caller holds the GIL.
-std::uint64_t memsets_of(const GraphBox& graph) noexcept;
-void note_memset_change(GraphBox& graph) noexcept;
+// memset_version() identifies the present memset nodes and their parameters, across all hierarchies.
+// advance_memset_version() gives the hierarchy a new version. The caller holds the GIL.
+std::uint64_t memset_version(const GraphBox& graph) noexcept;
+void advance_memset_version(GraphBox& graph) noexcept;
 
 // Returns the handle of a node (for an entry node: of a graph), given any handle of its hierarchy.
 template <class AnyHandle>
@@ -99,7 +99,7 @@ inline void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node
     handle = NodeHandle(any, &node.raw);  // moved, not copied: every added node takes this path
 }
 
-inline NodePlace place_after(const NodeHandle& node) noexcept {
+inline Dependencies dependencies_on(const NodeHandle& node) noexcept {
     return {box_of<NodeRecord>(node)->graph->raw, node.get(), *node == nullptr ? std::size_t{0} : 1};
 }
 
@@ -109,14 +109,14 @@ NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot 
 // Called before a clone, an executable or an embedding of this graph is made: see OwnerPages::seal.
 void seal_owners(GraphBox& graph) noexcept;
 
-// A scope in which something is made from one graph or two. Only one thread may be in it, because it changes the graph
-// temporarily (node_order.hpp, DetachedOwners), and CUDA allows one thread at a time per graph. Python may run in the
-// scope and enter it recursively. Waits without the GIL.
-class Making {
+// Locks the hierarchies of one graph or two while a clone or an executable is made or updated from them. Such a call
+// changes the graph temporarily (node_order.hpp, DetachedOwners), and CUDA allows one thread at a time per graph.
+// Python may run under the lock and take it again. Waits without the GIL.
+class GraphLock {
   public:
-    explicit Making(GraphBox& graph, GraphBox* other = nullptr);
-    Making(const Making&) = delete;
-    Making& operator=(const Making&) = delete;
+    explicit GraphLock(GraphBox& graph, GraphBox* other = nullptr);
+    GraphLock(const GraphLock&) = delete;
+    GraphLock& operator=(const GraphLock&) = delete;
 
   private:
     std::unique_lock<std::recursive_mutex> first_, second_;
@@ -159,10 +159,10 @@ std::vector<GraphBox*> list_edited(const GraphBox& graph);
 std::vector<CaptureBox*> list_inner_captures(const GraphBox& graph);
 
 // Marks all graphs inside the node as destroyed by the driver.
-void forget_inner(NodeRecord& node) noexcept;
+void mark_inner_destroyed(NodeRecord& node) noexcept;
 
 // Marks this graph as destroyed by the driver: its records and those of its inner graphs are dead.
-void forget_graph(GraphBox& graph) noexcept;
+void mark_graph_destroyed(GraphBox& graph) noexcept;
 
 }  // namespace cg
 

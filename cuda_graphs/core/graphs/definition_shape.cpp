@@ -24,7 +24,7 @@ std::uint64_t number_of(const void* handle) noexcept {
 }
 
 // Computes the checksum of a graph. The order of nodes matters, that of edges does not.
-CUresult sign(CUgraph graph, std::uint64_t* sum) {
+CUresult checksum_of(CUgraph graph, std::uint64_t* sum) {
     std::vector<CUgraphNode> nodes;
     Edges edges;
     CUresult status = list_nodes(graph, nodes);
@@ -38,14 +38,14 @@ CUresult sign(CUgraph graph, std::uint64_t* sum) {
 }
 
 // Computes the checksums of all living graphs; returns false when a query fails.
-bool sum_up(GraphBox& graph, std::vector<GraphSum>& sums) noexcept {
+bool list_checksums(GraphBox& graph, std::vector<GraphChecksum>& sums) noexcept {
     try {
         const std::vector<GraphBox*> all = list_living(graph);
         sums.reserve(all.size());
         const GilRelease released;
         for (const GraphBox* each : all) {
             sums.push_back({each, 0});
-            if (sign(each->raw, &sums.back().sum) != CUDA_SUCCESS) return false;
+            if (checksum_of(each->raw, &sums.back().checksum) != CUDA_SUCCESS) return false;
         }
         return true;
     } catch (const std::bad_alloc&) {
@@ -53,40 +53,40 @@ bool sum_up(GraphBox& graph, std::vector<GraphSum>& sums) noexcept {
     }
 }
 
-// Compares the shapes. A new embedding does not change the graphs around it. A graph without a noted checksum counts by
-// its `changed` flag.
-bool is_like(const std::vector<GraphSum>& before, const std::vector<GraphSum>& now) noexcept {
-    return std::all_of(now.begin(), now.end(), [&](const GraphSum& each) {
-        const auto known = [&](const GraphSum& other) { return other.graph == each.graph; };
+// Compares the shapes. A new embedding does not change the graphs around it. A graph without a recorded checksum counts
+// by its `changed` flag.
+bool are_equal(const std::vector<GraphChecksum>& before, const std::vector<GraphChecksum>& now) noexcept {
+    return std::all_of(now.begin(), now.end(), [&](const GraphChecksum& each) {
+        const auto known = [&](const GraphChecksum& other) { return other.graph == each.graph; };
         const auto found = std::find_if(before.begin(), before.end(), known);
-        return found == before.end() ? !each.graph->changed : found->sum == each.sum;
+        return found == before.end() ? !each.graph->changed : found->checksum == each.checksum;
     });
 }
 
 }  // namespace
 
-ShapeHandle note_shape(GraphBox& graph) {
-    std::weak_ptr<ShapeNote>& noted = shape_of(graph);
-    ShapeHandle shape = noted.lock();
-    if (!shape) noted = shape = std::make_shared<ShapeNote>();
+ShapeHandle take_snapshot(GraphBox& graph) {
+    std::weak_ptr<ShapeSnapshot>& snapshot = shape_of(graph);
+    ShapeHandle shape = snapshot.lock();
+    if (!shape) snapshot = shape = std::make_shared<ShapeSnapshot>();
     return shape;
 }
 
 void about_to_change(GraphBox& graph) noexcept {
     graph.changed = true;
-    note_memset_change(graph);
-    std::weak_ptr<ShapeNote>& noted = shape_of(graph);
-    if (noted.expired()) return;
-    if (const ShapeHandle shape = noted.lock()) shape->is_lost = !sum_up(graph, shape->sums);
-    noted.reset();
+    advance_memset_version(graph);
+    std::weak_ptr<ShapeSnapshot>& snapshot = shape_of(graph);
+    if (snapshot.expired()) return;
+    if (const ShapeHandle shape = snapshot.lock()) shape->is_unknown = !list_checksums(graph, shape->checksums);
+    snapshot.reset();
 }
 
 bool has_shape(GraphBox& graph, ShapeHandle& shape) {
-    std::weak_ptr<ShapeNote>& noted = shape_of(graph);
-    if (shape == noted.lock()) return true;
-    std::vector<GraphSum> now;
-    if (shape->is_lost || !sum_up(graph, now) || !is_like(shape->sums, now)) return false;
-    shape = note_shape(graph);
+    std::weak_ptr<ShapeSnapshot>& snapshot = shape_of(graph);
+    if (shape == snapshot.lock()) return true;
+    std::vector<GraphChecksum> now;
+    if (shape->is_unknown || !list_checksums(graph, now) || !are_equal(shape->checksums, now)) return false;
+    shape = take_snapshot(graph);
     return true;
 }
 

@@ -5,9 +5,9 @@
 // nodes of that shape name the nodes of the executable. After the definition was edited into another shape, even an
 // isomorphic one, it no longer shows which nodes a driver pairs with those of the executable.
 //
-// Instantiating is free of charge: the executable and the definition share an empty note. The note is filled in before
-// the next change of the definition, if the executable still exists. Changes through raw handles are not detected. The
-// caller holds the GIL.
+// Instantiating is free of charge: the executable and the definition share an empty snapshot. The snapshot is
+// filled in before the next change of the definition, if the executable still exists. Changes through raw handles are
+// not detected. The caller holds the GIL.
 #ifndef CUDA_GRAPHS_CORE_GRAPHS_DEFINITION_SHAPE_HPP
 #define CUDA_GRAPHS_CORE_GRAPHS_DEFINITION_SHAPE_HPP
 
@@ -22,25 +22,25 @@ namespace cg {
 struct GraphBox;
 
 // A checksum of the nodes and edges of one graph.
-struct GraphSum {
+struct GraphChecksum {
     const GraphBox* graph;  // graph of the hierarchy; valid while the hierarchy lives
-    std::uint64_t sum;
+    std::uint64_t checksum;
 };
 
-struct ShapeNote {
-    std::vector<GraphSum> sums;  // of all known graphs of the hierarchy; empty until the first change
-    bool is_lost = false;        // a driver query failed
+struct ShapeSnapshot {
+    std::vector<GraphChecksum> checksums;  // of all known graphs of the hierarchy; empty until the first change
+    bool is_unknown = false;               // a driver query failed
 };
-using ShapeHandle = std::shared_ptr<ShapeNote>;
+using ShapeHandle = std::shared_ptr<ShapeSnapshot>;
 
-// Returns a note of the shape that the hierarchy has now.
-ShapeHandle note_shape(GraphBox& graph);
+// Returns a snapshot of the shape that the hierarchy has now.
+ShapeHandle take_snapshot(GraphBox& graph);
 
 // Called before nodes or edges of the graph are added or removed.
 void about_to_change(GraphBox& graph) noexcept;
 
-// Returns true when the hierarchy has the noted shape, and then replaces the note by one of its present state. Returns
-// false also when a query fails.
+// Returns true when the hierarchy has the shape of the snapshot, and then replaces the snapshot by one of its present
+// state. Returns false also when a query fails.
 bool has_shape(GraphBox& graph, ShapeHandle& shape);
 
 }  // namespace cg

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/capture/capture.hpp"
 #include "core/driver/table.hpp"
 #include "core/handles/deferred.hpp"
 #include "core/handles/error.hpp"
@@ -57,7 +56,7 @@ CUresult refuse_capturing(CUstream stream) noexcept {
 bool GraphExecBox::finish() noexcept {
     const GilRelease released;
     const RelaxedCapture relaxed;
-    if (must_wait(relaxed.status())) return false;
+    if (must_retry(relaxed.status())) return false;
     if (python_is_open() && !hold_values(*this)) return false;
     if (!owners.outlive()) return false;
     const CUresult status = raw != nullptr ? driver().cuGraphExecDestroy(raw) : CUDA_SUCCESS;
@@ -72,21 +71,21 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
     auto exec = make_box<GraphExecBox>();
     GraphBox& graph = *box_of<NodeRecord>(definition)->graph;
     exec->definition = definition;
-    const Making making(graph);
-    *status = settle_order(graph);
+    const GraphLock making(graph);
+    *status = restore_order(graph);
     if (*status != CUDA_SUCCESS) return {};
     if (!parameters_of(graph).all().empty()) {
         exec->parameters = ExecParameters::create(definition, graph, nullptr);
         *status = exec->parameters ? CUDA_SUCCESS : take_noted_error().status;
         if (*status != CUDA_SUCCESS) return {};
     }
-    NotedMemsets memsets;
-    const std::uint64_t number = memsets_of(graph);
-    if (!note_memsets(graph, graph, memsets)) {
+    MemsetList memsets;
+    const std::uint64_t version = memset_version(graph);
+    if (!list_memsets(graph, graph, memsets)) {
         *status = take_noted_error().status;
         return {};
     }
-    exec->shape = note_shape(graph);
+    exec->shape = take_snapshot(graph);
     seal_owners(graph);
     {
         const DetachedOwners owners(graph);
@@ -106,8 +105,8 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         // Some failures show only in `result_out`. After a failure the driver's handle must not be destroyed.
         if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS)
             return exec->raw = nullptr, GraphExecHandle();
-        *status = exec->memsets.take_over(exec->raw, memsets);
-        exec->memsets.set_source(graph, number);
+        *status = exec->memsets.replace(exec->raw, memsets);
+        exec->memsets.set_source(graph, version);
         ParameterProblem problem;
         if (exec->parameters && !exec->parameters->settle(exec->target(), &problem)) *status = problem.status;
     }
@@ -150,7 +149,7 @@ void set_kernels_again(GraphExecBox& box) noexcept {
 bool has_parameters(const GraphExecBox& box, ParameterChanges& changes, ParameterProblem* problem) {
     if (changes.empty()) return true;
     if (box.parameters) return box.parameters->locate(changes.data(), changes.size(), problem);
-    *problem = {ParameterFault::kGone, CUDA_SUCCESS, changes.front().parameter, {}};
+    *problem = {ParameterFault::kDropped, CUDA_SUCCESS, changes.front().parameter, {}};
     return false;
 }
 
@@ -263,11 +262,11 @@ bool renames(GraphExecBox& box, GraphBox& graph) {
 
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
-    NotedMemsets memsets;
-    const Making making(child, node.graph);
+    MemsetList memsets;
+    const GraphLock making(child, node.graph);
     GraphBox* const inner = child_box(node);
-    const bool noted = inner != nullptr && note_memsets(*inner, child, memsets);
-    if (!noted) return take_noted_error().status;
+    const bool is_listed = inner != nullptr && list_memsets(*inner, child, memsets);
+    if (!is_listed) return take_noted_error().status;
     const bool is_renamed = renames(box, child);
     const DetachedOwners owners(child);
     CUresult status = CUDA_SUCCESS;
@@ -282,7 +281,7 @@ CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec&
             status = box.target().set(node.raw, spec.params);
             (status == CUDA_SUCCESS ? box.owners : fresh).add(std::move(kept));
             if (status == CUDA_SUCCESS) {
-                status = box.memsets.take_over(box.raw, memsets);
+                status = box.memsets.replace(box.raw, memsets);
                 box.memsets.set_source(child, 0);
                 box.is_renamed |= is_renamed;
             }
@@ -322,7 +321,7 @@ CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
     std::size_t size = 0;
     {
         const std::lock_guard lock(box.mutex);
-        if (!box.memsets.knows(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;
+        if (!box.memsets.contains(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;
         size = box.memsets.scratch_size(node);
     }
     const ContextHandle context = current_context();
@@ -330,7 +329,7 @@ CUresult give_scratch(GraphExecBox& box, CUgraphNode node) {
     const PointerHandle memory = allocate_device(context, size);
     if (!memory) return take_noted_error().status;
     const std::lock_guard lock(box.mutex);
-    if (!box.memsets.knows(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;  // another thread was faster
+    if (!box.memsets.contains(node) || box.memsets.scratch(node)) return CUDA_SUCCESS;  // another thread was faster
     std::vector<Opaque> all = box.memsets.all_scratch();
     all.push_back(memory);
     const CUresult status = keep_further(box.owners, std::move(all));
@@ -348,7 +347,7 @@ CUresult set_exec_enabled(const GraphExecHandle& exec, const NodeRecord& record,
     const CUresult ready = enabled ? CUDA_SUCCESS : give_scratch(box, node);
     if (ready != CUDA_SUCCESS) return ready;
     const std::lock_guard lock(box.mutex);
-    if (box.memsets.knows(node)) return box.memsets.turn(box.raw, node, enabled);
+    if (box.memsets.contains(node)) return box.memsets.set_enabled(box.raw, node, enabled);
     // The driver rejects a node that does not belong to the executable.
     if (record.kind == NodeKind::kMemset && !enabled) return find_enabled(box.raw, node, CUDA_ERROR_NOT_SUPPORTED);
     return driver().cuGraphNodeSetEnabled(box.raw, node, enabled ? 1 : 0);
@@ -359,7 +358,7 @@ CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* e
     unsigned int answer = 0;
     const std::lock_guard lock(box.mutex);
     const CUresult status = driver().cuGraphNodeGetEnabled(box.raw, node, &answer);
-    *enabled = answer != 0 && !box.memsets.is_off(node);
+    *enabled = answer != 0 && !box.memsets.is_disabled(node);
     return status;
 }
 
@@ -382,9 +381,9 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
     }
     if (!now && parameters_of(graph).all().empty()) return CUDA_SUCCESS;
     const NodeHandle first = now ? now->definition() : box.definition.lock();
-    if (!first) return problem->fault = ParameterFault::kLost, CUDA_ERROR_INVALID_HANDLE;
+    if (!first) return problem->fault = ParameterFault::kDestroyed, CUDA_ERROR_INVALID_HANDLE;
     GraphBox& named = *box_of<NodeRecord>(first)->graph;
-    CUresult status = settle_order(named);
+    CUresult status = restore_order(named);
     if (status != CUDA_SUCCESS) return status;
     if (!has_shape(named, box.shape)) return problem->fault = ParameterFault::kEdited, refuse_shape(info);
     fresh = ExecParameters::create(first, graph, now.get());
@@ -395,36 +394,36 @@ CUresult prepare_parameters(GraphExecBox& box, GraphBox& graph, std::unique_ptr<
 }
 
 bool has_other_memsets(GraphExecBox& box, const GraphBox& graph) {
-    const std::uint64_t number = memsets_of(graph);
+    const std::uint64_t version = memset_version(graph);
     const GilRelease released;
     const std::lock_guard lock(box.mutex);
-    return !box.memsets.is_empty() && !box.memsets.are_as_in(graph, number);
+    return !box.memsets.is_empty() && !box.memsets.match(graph, version);
 }
 
 // Lists the memsets of the executable after an update from `graph`. Sets `known` to false when the definition that
 // names the nodes was destroyed or has another shape. The caller holds the GIL. An update never adds a memset to an
 // executable. Therefore `graph` is not examined for an executable without memsets, or with memsets that already match
 // `graph`.
-CUresult prepare_memsets(GraphExecBox& box, GraphBox& graph, NotedMemsets& memsets, bool* known) {
+CUresult prepare_memsets(GraphExecBox& box, GraphBox& graph, MemsetList& memsets, bool* known) {
     if (!has_other_memsets(box, graph)) return CUDA_SUCCESS;
     const NodeHandle first = box.definition.lock();
     *known = false;
     if (!first) return CUDA_SUCCESS;
     GraphBox& named = *box_of<NodeRecord>(first)->graph;
     if (!has_shape(named, box.shape)) return CUDA_SUCCESS;
-    *known = note_memsets(named, graph, memsets);
+    *known = list_memsets(named, graph, memsets);
     if (*known) return CUDA_SUCCESS;
     memsets.clear();
     const CUresult status = take_noted_error().status;
     return status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ? CUDA_SUCCESS : status;  // from shapes_differ()
 }
 
-CUresult take_over(GraphExecBox& box, bool are_known, const NotedMemsets& memsets, const GraphBox& graph,
-                   std::uint64_t number) {
-    const bool are_noted = !memsets.empty() || box.memsets.is_empty() || box.memsets.are_as_in(graph, number);
-    if (!are_known || !are_noted) return box.memsets.forget(), CUDA_SUCCESS;  // another thread has set a memset
-    box.memsets.set_source(graph, number);
-    return box.memsets.take_over(box.raw, memsets);
+CUresult record_memsets(GraphExecBox& box, bool are_known, const MemsetList& memsets, const GraphBox& graph,
+                        std::uint64_t version) {
+    const bool are_listed = !memsets.empty() || box.memsets.is_empty() || box.memsets.match(graph, version);
+    if (!are_known || !are_listed) return box.memsets.clear(), CUDA_SUCCESS;  // another thread has set a memset
+    box.memsets.set_source(graph, version);
+    return box.memsets.replace(box.raw, memsets);
 }
 
 }  // namespace
@@ -441,12 +440,12 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     std::unique_ptr<ExecParameters> replaced;  // first the new parameters, then the previous ones
     std::vector<Opaque> values, gone;
     const NodeHandle first = box.definition.lock();
-    const Making making(graph, first ? box_of<NodeRecord>(first)->graph : nullptr);
-    CUresult status = settle_order(graph);
+    const GraphLock making(graph, first ? box_of<NodeRecord>(first)->graph : nullptr);
+    CUresult status = restore_order(graph);
     if (status == CUDA_SUCCESS) status = prepare_parameters(box, graph, replaced, info, problem);
     if (status != CUDA_SUCCESS) return status;
-    NotedMemsets memsets;
-    const std::uint64_t number = memsets_of(graph);
+    MemsetList memsets;
+    const std::uint64_t version = memset_version(graph);
     bool are_known = true;
     status = prepare_memsets(box, graph, memsets, &are_known);
     if (status != CUDA_SUCCESS) return status;
@@ -461,13 +460,13 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
         if (!has_them) status = keep(owners, other);
         if (status == CUDA_SUCCESS && !has_them) status = keep_further(other, list_further(box));
         if (status == CUDA_SUCCESS)
-            status = are_known || !box.memsets.has_off() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
-                                                         : refuse_shape(info);
+            status = are_known || !box.memsets.has_disabled() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
+                                                              : refuse_shape(info);
         is_done = status == CUDA_SUCCESS;
         if (is_done) {
             if (!has_them) box.owners.exchange(other);
             set_kernels_again(box);
-            status = take_over(box, are_known, memsets, graph, number);
+            status = record_memsets(box, are_known, memsets, graph, version);
             if (replaced && box.parameters) replaced->catch_up(*box.parameters);
             box.parameters.swap(replaced);
             if (replaced) replaced->list_owners(values);
@@ -476,7 +475,7 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
         }
     }
     if (is_done) box.is_renamed = is_renamed;
-    let_go(std::move(other));
+    release_after_uses(std::move(other));
     return status;
 }
 

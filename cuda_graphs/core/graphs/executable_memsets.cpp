@@ -15,22 +15,23 @@ namespace cg {
 
 namespace {
 
-struct Insides {
+struct SpecialNodes {
     std::vector<CUgraphNode> memsets;
     std::vector<NodeRecord*> holders;  // of child graphs and bodies
 };
 
-void sort_in(NodeRecord& node, Insides& insides) {
+void add_special(NodeRecord& node, SpecialNodes& special) {
     if (node.raw == nullptr) return;
-    if (node.kind == NodeKind::kMemset) insides.memsets.push_back(node.raw);
-    if (node.kind == NodeKind::kChild || (node.facts && !node.facts->inner.empty())) insides.holders.push_back(&node);
+    if (node.kind == NodeKind::kMemset) special.memsets.push_back(node.raw);
+    if (node.kind == NodeKind::kChild || (node.metadata && !node.metadata->inner.empty()))
+        special.holders.push_back(&node);
 }
 
 // Counts the driver's nodes, and lists them if some may have no record.
-bool list_if_other(const GraphBox& graph, std::size_t* count, std::vector<CUgraphNode>& nodes) {
+bool list_if_unrecorded(const GraphBox& graph, std::size_t* count, std::vector<CUgraphNode>& nodes) {
     const GilRelease released;
     CU_TRY(driver().cuGraphGetNodes(graph.raw, nullptr, count));
-    if (*count != graph.nodes.alive() && *count != graph.looked_at) CU_TRY(list_nodes(graph.raw, nodes));
+    if (*count != graph.nodes.alive() && *count != graph.counted_nodes) CU_TRY(list_nodes(graph.raw, nodes));
     return true;
 }
 
@@ -46,9 +47,9 @@ bool record_missing(GraphBox& graph) {
     std::size_t count = 0;
     std::vector<CUgraphNode> nodes;
     std::vector<NodeKind> kinds;
-    if (!list_if_other(graph, &count, nodes)) return false;
+    if (!list_if_unrecorded(graph, &count, nodes)) return false;
     if (nodes.empty()) return true;
-    graph.looked_at = count;
+    graph.counted_nodes = count;
     const auto is_known = [&](CUgraphNode raw) { return graph.nodes.find(raw) != nullptr; };
     nodes.erase(std::remove_if(nodes.begin(), nodes.end(), is_known), nodes.end());
     if (nodes.empty()) return true;
@@ -58,17 +59,17 @@ bool record_missing(GraphBox& graph) {
     return true;
 }
 
-bool list_insides(GraphBox& graph, Insides& insides) {
+bool list_special(GraphBox& graph, SpecialNodes& special) {
     if (!record_missing(graph)) return false;
-    if (!graph.nodes.with_more()) return true;
-    graph.nodes.for_each([&](NodeRecord& node) { sort_in(node, insides); });
-    for (NodeRecord* holder : insides.holders)
+    if (!graph.nodes.may_hold_memsets()) return true;
+    graph.nodes.for_each([&](NodeRecord& node) { add_special(node, special); });
+    for (NodeRecord* holder : special.holders)
         if (holder->kind == NodeKind::kChild && child_box(*holder) == nullptr) return false;
     return true;
 }
 
 // Records the parameters of memset nodes. `names` is empty when the nodes name themselves.
-bool note_own(const std::vector<CUgraphNode>& nodes, const Partners& names, NotedMemsets& noted) {
+bool add_own(const std::vector<CUgraphNode>& nodes, const Partners& names, MemsetList& memsets) {
     if (nodes.empty()) return true;
     const GilRelease released;
     for (const CUgraphNode node : nodes) {
@@ -76,38 +77,38 @@ bool note_own(const std::vector<CUgraphNode>& nodes, const Partners& names, Note
         spec.begin(NodeKind::kMemset);
         CU_TRY(load_node(node, spec));
         const auto name = names.find(node);
-        noted.push_back({name == names.end() ? node : name->second, spec.params.memset});
+        memsets.push_back({name == names.end() ? node : name->second, spec.params.memset});
     }
     return true;
 }
 
-bool note_inside(NodeRecord& first, NodeRecord& other, NotedMemsets& noted) {
-    const std::vector<GraphBox*>& ours = first.make_facts().inner;
-    const std::vector<GraphBox*>& theirs = other.make_facts().inner;
+bool add_inner(NodeRecord& first, NodeRecord& other, MemsetList& memsets) {
+    const std::vector<GraphBox*>& ours = first.make_metadata().inner;
+    const std::vector<GraphBox*>& theirs = other.make_metadata().inner;
     if (ours.size() != theirs.size()) return shapes_differ();
     for (std::size_t i = 0; i < ours.size(); ++i)
-        if (!note_memsets(*ours[i], *theirs[i], noted)) return false;
+        if (!list_memsets(*ours[i], *theirs[i], memsets)) return false;
     return true;
 }
 
 }  // namespace
 
-bool note_memsets(GraphBox& first, GraphBox& graph, NotedMemsets& noted) {
-    Insides insides, named;
-    if (!list_insides(graph, insides)) return false;
-    if (insides.memsets.empty() && insides.holders.empty()) return true;
+bool list_memsets(GraphBox& first, GraphBox& graph, MemsetList& memsets) {
+    SpecialNodes special, named;
+    if (!list_special(graph, special)) return false;
+    if (special.memsets.empty() && special.holders.empty()) return true;
     Partners partners;
     const bool same = &first == &graph;
     if (!same) {
-        if (!list_insides(first, named)) return false;
+        if (!list_special(first, named)) return false;
         const GilRelease released;
         if (!find_partners(first.raw, graph.raw, partners)) return false;
     }
-    if (!note_own(insides.memsets, partners, noted)) return false;
-    for (NodeRecord* holder : insides.holders) {
+    if (!add_own(special.memsets, partners, memsets)) return false;
+    for (NodeRecord* holder : special.holders) {
         NodeRecord* partner = same ? holder : first.nodes.find(partners[holder->raw]);
         if (partner == nullptr) return shapes_differ();
-        if (!note_inside(*partner, *holder, noted)) return false;
+        if (!add_inner(*partner, *holder, memsets)) return false;
     }
     return true;
 }
@@ -134,27 +135,27 @@ CUresult ExecMemsets::apply(CUgraphExec exec, CUgraphNode node, const Entry& ent
     return driver().cuGraphExecNodeSetParams(exec, node, &params);
 }
 
-CUresult ExecMemsets::take_over(CUgraphExec exec, const NotedMemsets& noted) {
+CUresult ExecMemsets::replace(CUgraphExec exec, const MemsetList& memsets) {
     CUresult status = CUDA_SUCCESS;
-    for (const NotedMemset& each : noted) {
+    for (const MemsetParameters& each : memsets) {
         Entry& entry = entries_[each.node];
         entry.params = each.params;
-        if (!entry.off) continue;
+        if (!entry.is_disabled) continue;
         CUresult again = apply(exec, each.node, entry, false);
         if (again != CUDA_SUCCESS) again = apply(exec, each.node, entry, false);  // there is no way to undo the update
-        entry.off = again == CUDA_SUCCESS;
+        entry.is_disabled = again == CUDA_SUCCESS;
         if (status == CUDA_SUCCESS) status = again;
     }
     return status;
 }
 
-bool ExecMemsets::is_off(CUgraphNode node) const {
+bool ExecMemsets::is_disabled(CUgraphNode node) const {
     const auto found = entries_.find(node);
-    return found != entries_.end() && found->second.off;
+    return found != entries_.end() && found->second.is_disabled;
 }
 
-bool ExecMemsets::has_off() const noexcept {
-    return std::any_of(entries_.begin(), entries_.end(), [](const auto& each) { return each.second.off; });
+bool ExecMemsets::has_disabled() const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(), [](const auto& each) { return each.second.is_disabled; });
 }
 
 PointerHandle ExecMemsets::scratch(CUgraphNode node) const {
@@ -179,11 +180,11 @@ std::vector<Opaque> ExecMemsets::all_scratch() const {
     return all;
 }
 
-CUresult ExecMemsets::turn(CUgraphExec exec, CUgraphNode node, bool on) {
+CUresult ExecMemsets::set_enabled(CUgraphExec exec, CUgraphNode node, bool on) {
     Entry& entry = entries_.at(node);
-    if (entry.off != on) return CUDA_SUCCESS;
+    if (entry.is_disabled != on) return CUDA_SUCCESS;
     const CUresult status = apply(exec, node, entry, on);
-    if (status == CUDA_SUCCESS) entry.off = !on;
+    if (status == CUDA_SUCCESS) entry.is_disabled = !on;
     return status;
 }
 
@@ -193,10 +194,10 @@ CUresult ExecMemsets::set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams&
     Entry& entry = entries_[node];
     const CUDA_MEMSET_NODE_PARAMS_v2 before = std::exchange(entry.params, params.memset);
     source_ = {};
-    const CUresult again = entry.off ? apply(exec, node, entry, false) : CUDA_SUCCESS;
+    const CUresult again = entry.is_disabled ? apply(exec, node, entry, false) : CUDA_SUCCESS;
     if (again == CUDA_SUCCESS) return again;
     entry.params = before;
-    entry.off = apply(exec, node, entry, false) == CUDA_SUCCESS;
+    entry.is_disabled = apply(exec, node, entry, false) == CUDA_SUCCESS;
     return again;
 }
 

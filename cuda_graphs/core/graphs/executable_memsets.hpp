@@ -22,34 +22,34 @@
 
 namespace cg {
 
-struct NotedMemset {
+struct MemsetParameters {
     CUgraphNode node;  // node of the definition that names the memset in the executable
     CUDA_MEMSET_NODE_PARAMS_v2 params;
 };
-using NotedMemsets = std::vector<NotedMemset>;
+using MemsetList = std::vector<MemsetParameters>;
 
 // Lists the parameters of the memset nodes of `graph` and of its inner graphs. Each is named by its partner
 // (node_pairing.hpp) in `first`, which may be the same graph. Returns false with a noted error when the shapes differ.
 // The caller holds the GIL.
-bool note_memsets(GraphBox& first, GraphBox& graph, NotedMemsets& noted);
+bool list_memsets(GraphBox& first, GraphBox& graph, MemsetList& memsets);
 
 // The memsets of one executable. There is no lock: the caller holds the executable's mutex.
 class ExecMemsets {
   public:
-    // Records memsets that the driver has just set, all enabled, and disables again those that were disabled.
-    CUresult take_over(CUgraphExec exec, const NotedMemsets& noted);
+    // Records the memsets that the driver has just set, all enabled, and disables again those that were disabled.
+    CUresult replace(CUgraphExec exec, const MemsetList& memsets);
 
-    bool knows(CUgraphNode node) const { return entries_.count(node) != 0; }
+    bool contains(CUgraphNode node) const { return entries_.count(node) != 0; }
     bool is_empty() const noexcept { return entries_.empty(); }
-    // States that all memsets are as in `graph` at the time when memsets_of() its hierarchy returned `number`.
-    void set_source(const GraphBox& graph, std::uint64_t number) noexcept { source_ = {&graph, number}; }
-    bool are_as_in(const GraphBox& graph, std::uint64_t number) const noexcept {
-        return source_.graph == &graph && source_.number == number && !has_off();
+    // Records that all memsets are as in `graph` when memset_version() of its hierarchy is `version`.
+    void set_source(const GraphBox& graph, std::uint64_t version) noexcept { source_ = {&graph, version}; }
+    bool match(const GraphBox& graph, std::uint64_t version) const noexcept {
+        return source_.graph == &graph && source_.version == version && !has_disabled();
     }
-    bool is_off(CUgraphNode node) const;
-    bool has_off() const noexcept;
+    bool is_disabled(CUgraphNode node) const;
+    bool has_disabled() const noexcept;
     // Drops all entries, after the definition whose nodes name them was destroyed.
-    void forget() noexcept { entries_.clear(), source_ = {}; }
+    void clear() noexcept { entries_.clear(), source_ = {}; }
 
     // The scratch memory that the node fills while it is disabled (empty if none was given), and its size in bytes.
     PointerHandle scratch(CUgraphNode node) const;
@@ -58,7 +58,7 @@ class ExecMemsets {
     std::vector<Opaque> all_scratch() const;
 
     // Enables or disables a node that has scratch memory. Nothing changes on failure.
-    CUresult turn(CUgraphExec exec, CUgraphNode node, bool on);
+    CUresult set_enabled(CUgraphExec exec, CUgraphNode node, bool on);
     // Sets the parameters of the enabled memset, from now on or from when it is enabled again.
     CUresult set(CUgraphExec exec, CUgraphNode node, CUgraphNodeParams& params);
 
@@ -67,14 +67,14 @@ class ExecMemsets {
         CUDA_MEMSET_NODE_PARAMS_v2 params{};
         PointerHandle scratch;
         CUcontext context = nullptr;  // context, when the driver cannot report the node's
-        bool off = false;
+        bool is_disabled = false;
     };
 
     static CUresult apply(CUgraphExec exec, CUgraphNode node, const Entry& entry, bool on);
 
     struct Source {
         const GraphBox* graph = nullptr;  // only for comparison, never dereferenced
-        std::uint64_t number = 0;
+        std::uint64_t version = 0;
     };
 
     std::unordered_map<CUgraphNode, Entry> entries_;

@@ -12,7 +12,7 @@
 namespace cg {
 
 CUresult ExecNode::load(const NodeRecord& source) {
-    const NodeParameters& parameters = *source.facts->parameters;
+    const NodeParameters& parameters = *source.metadata->parameters;
     if (source.kind != NodeKind::kKernel) return load(parameters.wanted);
     NodeSpec spec;
     spec.begin(source.kind);
@@ -71,7 +71,7 @@ void ExecNode::write(const KernelArguments& arguments) noexcept {
 }
 
 CUresult ExecNode::apply(const ExecTarget& exec) {
-    if (is_lost()) return CUDA_ERROR_INVALID_HANDLE;
+    if (is_destroyed()) return CUDA_ERROR_INVALID_HANDLE;
     if (params_.type != CU_GRAPH_NODE_TYPE_KERNEL && unknown != 0) return CUDA_SUCCESS;
     return exec.set(raw_, params_);
 }

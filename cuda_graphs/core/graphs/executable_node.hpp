@@ -27,7 +27,7 @@ struct KernelArguments {
 class ExecNode {
   public:
     // `named` is the node of the first definition that names the executable's node.
-    explicit ExecNode(NodeRecord& named) noexcept : node_(&named), raw_(named.raw), deaths_(named.deaths) {}
+    explicit ExecNode(NodeRecord& named) noexcept : node_(&named), raw_(named.raw), generation_(named.generation) {}
     ExecNode(ExecNode&&) noexcept = default;  // its parameters point into members that keep their addresses
     ExecNode& operator=(ExecNode&&) noexcept = default;
 
@@ -37,7 +37,7 @@ class ExecNode {
 
     NodeRecord* node() const noexcept { return node_; }
     // Returns true when the naming node was destroyed.
-    bool is_lost() const noexcept { return node_->deaths != deaths_; }
+    bool is_destroyed() const noexcept { return node_->generation != generation_; }
 
     CUgraphNodeParams& params() noexcept { return params_; }
     const CUgraphNodeParams& params() const noexcept { return params_; }
@@ -58,7 +58,7 @@ class ExecNode {
 
     NodeRecord* node_;
     CUgraphNode raw_;
-    std::uint32_t deaths_;
+    std::uint32_t generation_;
     CUgraphNodeParams params_{};
     KernelHandle kernel_;
     const std::vector<Parameter>* layout_ = nullptr;  // parameters of `kernel_`

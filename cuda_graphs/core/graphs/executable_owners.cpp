@@ -38,8 +38,8 @@ CUresult launch_carrier(const StreamHandle& stream, const Objects& kept) {
     if (status == CUDA_SUCCESS) status = driver().cuGraphInstantiateWithParams(&exec, graph, &params);
     if (status == CUDA_SUCCESS && params.result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS) status = CUDA_ERROR_UNKNOWN;
     if (status == CUDA_SUCCESS) status = driver().cuGraphLaunch(exec, *stream);
-    if (exec != nullptr) tell_if_lost(driver().cuGraphExecDestroy(exec), "cuGraphExecDestroy");
-    tell_if_lost(driver().cuGraphDestroy(graph), "cuGraphDestroy");
+    if (exec != nullptr) report_leak(driver().cuGraphExecDestroy(exec), "cuGraphExecDestroy");
+    report_leak(driver().cuGraphDestroy(graph), "cuGraphDestroy");
     return status;
 }
 
@@ -137,7 +137,7 @@ Owners ExecOwners::rollback(OwnerSlot slot) noexcept {
 namespace {
 
 CUresult find_end(const LastUse& use) {
-    if (use.lost) return CUDA_ERROR_UNKNOWN;
+    if (use.is_end_unknown) return CUDA_ERROR_UNKNOWN;
     if (!use.stream && !use.event) return CUDA_SUCCESS;
     const ContextScope scope(use.context);
     return scope.status() == CUDA_SUCCESS ? query(use) : scope.status();
@@ -180,7 +180,7 @@ CUresult ExecOwners::hold_values(std::vector<Opaque> present) {
         CUuserObject object = nullptr;
         const CUresult status =
             driver().cuUserObjectCreate(&object, bundle.get(), defer_bundle, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
-        if (must_wait(status)) return status;
+        if (must_retry(status)) return status;
         static_cast<void>(bundle.release());  // owned by the user object now, or leaked on purpose
         if (status == CUDA_SUCCESS) objects_.push_back(object);
     }
@@ -200,9 +200,9 @@ CUresult ExecOwners::outlive_uses() const noexcept {
 
 bool ExecOwners::outlive() noexcept {
     if (is_outlived_ || objects_.empty()) return true;
-    const bool is_seen = python_is_open() && !uses_[0].lost && !uses_[1].lost;
+    const bool is_seen = python_is_open() && !uses_[0].is_end_unknown && !uses_[1].is_end_unknown;
     const CUresult status = is_seen ? outlive_uses() : CUDA_SUCCESS;
-    if (must_wait(status)) return false;
+    if (must_retry(status)) return false;
     if (!is_seen) objects_.clear();
     return is_outlived_ = true;
 }
@@ -221,7 +221,7 @@ struct FormerOwners {
     bool finish() noexcept {
         const GilRelease released;
         const RelaxedCapture relaxed;
-        if (must_wait(relaxed.status()) || !owners.outlive()) return false;
+        if (must_retry(relaxed.status()) || !owners.outlive()) return false;
         owners.release();
         drain_deferred();
         return true;
@@ -230,7 +230,7 @@ struct FormerOwners {
 
 }  // namespace
 
-void let_go(ExecOwners&& owners) {
+void release_after_uses(ExecOwners&& owners) {
     if (!owners.empty()) make_box<FormerOwners>()->owners = std::move(owners);
 }
 
@@ -299,7 +299,7 @@ CUresult prepare_use(const LastUse& last, const StreamHandle& stream, LastUse* n
 void mark_end(LastUse& use, const StreamHandle& stream) {
     if (!use.event || driver().cuEventRecord(*use.event, *stream) == CUDA_SUCCESS) return;
     use.event.reset();  // the end is not marked, so wait for it
-    use.lost = driver().cuStreamSynchronize(*stream) != CUDA_SUCCESS;
+    use.is_end_unknown = driver().cuStreamSynchronize(*stream) != CUDA_SUCCESS;
 }
 
 }  // namespace cg

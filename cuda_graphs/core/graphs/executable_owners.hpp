@@ -28,8 +28,8 @@ struct LastUse {
     StreamHandle stream;  // stream that cannot be destroyed earlier (for the legacy default stream: the context's), or
     EventHandle event;    // event recorded behind the launch, for a stream that may be destroyed or change its meaning
     ContextHandle context;
-    bool lost = false;       // neither recording the event nor waiting succeeded, so the end is unknown
-    bool is_shared = false;  // shared with parked owners: the event is not recorded again
+    bool is_end_unknown = false;  // neither recording the event nor waiting succeeded, so the end is unknown
+    bool is_shared = false;       // shared with parked owners: the event is not recorded again
 
     bool is_of(CUstream raw) const noexcept;
 };
@@ -94,10 +94,10 @@ class ExecOwners {
 };
 
 // Releases owners that an executable has dropped, as soon as its launches no longer use them.
-void let_go(ExecOwners&& owners);
+void release_after_uses(ExecOwners&& owners);
 
 // Takes the references of a graph and of its bodies away for a scope, so that a clone or executable made in the scope
-// gets none. Used during a Making.
+// gets none. Used under a GraphLock.
 class DetachedOwners {
   public:
     explicit DetachedOwners(GraphBox& graph);

@@ -92,7 +92,7 @@ CUresult ExecParameters::add_node(NodeRecord& named, const NodeRecord& source) {
     const auto index = static_cast<std::uint32_t>(nodes_.size());
     ExecNode& node = nodes_.emplace_back(named);
     const CUresult status = node.load(source);
-    if (status == CUDA_SUCCESS) add_uses(index, source.facts->parameters->uses);
+    if (status == CUDA_SUCCESS) add_uses(index, source.metadata->parameters->uses);
     return status;
 }
 
@@ -143,7 +143,7 @@ bool ExecParameters::locate(ParameterChange* changes, std::size_t count, Paramet
         ParameterChange& change = changes[i];
         if (change.index < all_.size() && is_same(*all_[change.index].parameter, *change.parameter)) continue;
         change.index = find(*change.parameter);  // another thread has updated the executable
-        if (change.index == all_.size()) return fail(problem, ParameterFault::kGone, change.parameter);
+        if (change.index == all_.size()) return fail(problem, ParameterFault::kDropped, change.parameter);
     }
     return true;
 }
@@ -180,7 +180,7 @@ bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem*
     bool copied = false;
     for (const ParameterSlot& slot : entry.slots) {
         const ExecNode& node = nodes_[slot.node];
-        if (node.is_lost()) return fail(problem, ParameterFault::kLost, entry.parameter);
+        if (node.is_destroyed()) return fail(problem, ParameterFault::kDestroyed, entry.parameter);
         copied |= is_operand(node.params(), slot.use);
         if (slot.use.field == Field::kExtent && !is_extent(*entry.parameter->type, change.value.bits))
             return fail(problem, ParameterFault::kExtent, entry.parameter);
@@ -260,7 +260,7 @@ void ExecParameters::take_back(const ExecTarget& exec, std::size_t done) {
     for (std::size_t i = 0; i < pending_.size(); ++i) {
         ExecNode& node = nodes_[pending_[i]];
         node.is_pending = false;
-        if (i < done && node.apply(exec) != CUDA_SUCCESS) forget_values(pending_[i]);
+        if (i < done && node.apply(exec) != CUDA_SUCCESS) mark_unknown(pending_[i]);
     }
     pending_.clear();
 }
@@ -273,13 +273,13 @@ void ExecParameters::undo(const ExecTarget& exec, ParameterChange* changes, std:
 bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
     std::size_t done = 0;
     if (apply_pending(exec, problem, &done)) return true;
-    for (; done < pending_.size(); ++done) forget_values(pending_[done]);
+    for (; done < pending_.size(); ++done) mark_unknown(pending_[done]);
     for (const std::uint32_t index : pending_) nodes_[index].is_pending = false;
     pending_.clear();
     return false;
 }
 
-void ExecParameters::forget_values(std::uint32_t node) {
+void ExecParameters::mark_unknown(std::uint32_t node) {
     for (ExecParameter& entry : all_) {
         if (!uses(entry, node) || !entry.value.known) continue;
         entry.value.known = false;  // its owner is kept until the next value
@@ -300,7 +300,7 @@ void ExecParameters::fill(CUgraphNodeParams& params, const std::vector<Parameter
 }
 
 void ExecParameters::replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses) {
-    const auto names_it = [&](const ExecNode& node) { return node.node() == fresh.node() && !node.is_lost(); };
+    const auto names_it = [&](const ExecNode& node) { return node.node() == fresh.node() && !node.is_destroyed(); };
     auto node = std::find_if(nodes_.begin(), nodes_.end(), names_it);
     if (node == nodes_.end() && uses.empty()) return;
     if (node == nodes_.end())

@@ -38,13 +38,13 @@ using ParameterChanges = std::vector<ParameterChange>;
 // Causes for which values could not be set or a launch could not be made.
 enum class ParameterFault {
     kNone,
-    kGone,      // an update dropped the parameter
-    kMissing,   // a parameter has no value
-    kLost,      // a node that uses it was destroyed in the definition
-    kPageable,  // a memcpy node cannot copy the memory
-    kExtent,    // the value is no valid size or count
-    kEdited,    // the edges of the naming definition were edited
-    kDriver,    // the driver refused the new parameters of a node
+    kDropped,    // an update dropped the parameter
+    kMissing,    // a parameter has no value
+    kDestroyed,  // a node that uses it was destroyed in the definition
+    kPageable,   // a memcpy node cannot copy the memory
+    kExtent,     // the value is no valid size or count
+    kEdited,     // the edges of the naming definition were edited
+    kDriver,     // the driver refused the new parameters of a node
 };
 
 struct ParameterProblem {
@@ -124,7 +124,7 @@ class ExecParameters {
     const ParameterRef& user_of(std::uint32_t node) const;
     bool apply_pending(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done);
     void take_back(const ExecTarget& exec, std::size_t done);
-    void forget_values(std::uint32_t node);
+    void mark_unknown(std::uint32_t node);
     void count_missing() noexcept;
 
     NodeHandle definition_;

@@ -52,7 +52,7 @@ cdef extern from "user_object.hpp" namespace "cg" nogil:
     cpp_bool holds(OwnerSlot slot, const Owners& owners) noexcept
 
 cdef extern from "node_labels.hpp" namespace "cg" nogil:
-    cppclass SourcePlace:
+    cppclass SourceLocation:
         uint32_t code
         int32_t instruction
     cppclass SourceTable:
@@ -61,7 +61,7 @@ cdef extern from "node_labels.hpp" namespace "cg" nogil:
         const Opaque& operator[](uint32_t index) noexcept
     cppclass NodeLabels:
         string name
-        Opaque accesses
+        Opaque access_ranges
     cppclass GraphLabels:
         pass
     shared_ptr[const GraphLabels] copy_labels(GraphBox& graph) except +
@@ -115,7 +115,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
     ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
     cpp_bool uses_parameters(GraphBox& graph) noexcept
     CUresult copy_uses(GraphBox& source, NodeRecord& holder) except +
-    CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) except +
+    CUresult use_placeholders(NodeSpec& spec, NodeParameters& parameters) except +
 
 cdef extern from "node.hpp" namespace "cg" nogil:
     enum class NodeKind(int):
@@ -137,7 +137,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         kConditional
         kOther
 
-    cppclass NodeFacts:
+    cppclass NodeMetadata:
         NodeLabels labels
         shared_ptr[const GraphLabels] inner_labels
         vector[GraphBox*] inner
@@ -151,11 +151,11 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         GraphBox* graph
         NodeKind kind
         void* object
-        SourcePlace source
+        SourceLocation source
         OwnerSlot owners
-        unique_ptr[NodeFacts] facts
+        unique_ptr[NodeMetadata] metadata
         cpp_bool is_alive() noexcept
-        NodeFacts& make_facts() except +
+        NodeMetadata& make_metadata() except +
 
     ctypedef shared_ptr[const CUgraphNode] NodeHandle
     cppclass WeakNode "std::weak_ptr<const CUgraphNode>":
@@ -190,8 +190,8 @@ cdef extern from "node.hpp" namespace "cg" nogil:
     CUresult destroy_node(NodeRecord& record) except +
 
 cdef extern from "node_spec.hpp" namespace "cg" nogil:
-    cppclass NodePlace:
-        NodePlace()
+    cppclass Dependencies:
+        Dependencies()
         CUgraph graph
         const CUgraphNode* after
         size_t count
@@ -214,7 +214,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
         void* child
         void begin(NodeKind kind) noexcept
 
-    CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) noexcept
+    CUresult make_node(const Dependencies& place, NodeSpec& spec, CUgraphNode* node) noexcept
     CUresult set_node(CUgraphNode node, NodeSpec& spec) noexcept
     CUresult load_node(CUgraphNode node, NodeSpec& spec) noexcept
     CUresult get_shape(CUgraphNode node, KernelShape* shape) noexcept
@@ -237,7 +237,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     cppclass ConditionRecord:
         CUgraphConditionalHandle handle
         cpp_bool has_default
-        SourcePlace source
+        SourceLocation source
     cppclass Hierarchy:
         pass
     cppclass GraphBox:
@@ -251,7 +251,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
         NodeTable nodes
         OwnerPages owners
         vector[ConditionRecord] conditions
-        cpp_bool half_done
+        cpp_bool is_abandoned
     const unsigned int kMaxDepth
     unsigned int levels_inside(GraphBox& graph) noexcept
     NodeHandle create_graph() except +
@@ -262,11 +262,11 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     GraphBox* child_box(NodeRecord& holder) except +
     ParameterTable& parameters_of(GraphBox& graph) noexcept
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
-    NodePlace place_after(const NodeHandle& node) noexcept
-    void forget_inner(NodeRecord& node) noexcept
+    Dependencies dependencies_on(const NodeHandle& node) noexcept
+    void mark_inner_destroyed(NodeRecord& node) noexcept
     NodeRecord& add_node(GraphBox& graph, CUgraphNode raw, NodeKind kind, OwnerSlot slot) except +
     void seal_owners(GraphBox& graph) noexcept
-    void note_memset_change(GraphBox& graph) noexcept
+    void advance_memset_version(GraphBox& graph) noexcept
     CUresult share_owners(GraphBox& graph) noexcept
     void note_handed_out(GraphBox& graph) noexcept
     cpp_bool is_handed_out(const GraphBox& graph) noexcept
@@ -280,9 +280,9 @@ cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
     ctypedef vector[ParameterChange] ParameterChanges
     enum class ParameterFault:
         kNone
-        kGone
+        kDropped
         kMissing
-        kLost
+        kDestroyed
         kPageable
         kExtent
         kEdited
@@ -337,4 +337,4 @@ cdef extern from "graph_memory.hpp" namespace "cg" nogil:
 
 
 cdef extern from "node_order.hpp" namespace "cg" nogil:
-    CUresult settle_order(GraphBox& graph) except +
+    CUresult restore_order(GraphBox& graph) except +

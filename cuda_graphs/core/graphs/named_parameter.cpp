@@ -123,7 +123,7 @@ PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse
 
 }  // namespace
 
-CUresult hold_places(NodeSpec& spec, NodeParameters& parameters) {
+CUresult use_placeholders(NodeSpec& spec, NodeParameters& parameters) {
     parameters.wanted = spec.params;
     if (spec.kind == NodeKind::kKernel) return CUDA_SUCCESS;
     const std::vector<ParameterUse>& uses = parameters.uses;
@@ -146,9 +146,9 @@ namespace {
 template <class Visit>
 void for_each_user(GraphBox& source, Visit visit) {
     source.nodes.for_each([&](NodeRecord& node) {
-        if (node.raw == nullptr || !node.facts) return;
-        if (node.facts->parameters) visit(*node.facts->parameters);
-        for (GraphBox* inner : node.facts->inner) for_each_user(*inner, visit);
+        if (node.raw == nullptr || !node.metadata) return;
+        if (node.metadata->parameters) visit(*node.metadata->parameters);
+        for (GraphBox* inner : node.metadata->inner) for_each_user(*inner, visit);
     });
 }
 
@@ -205,13 +205,13 @@ CUresult copy_uses(GraphBox& source, NodeRecord& holder) {
     if (clone == nullptr) return take_noted_error().status;
     for (std::size_t i = 0; i < source.nodes.size(); ++i) {
         const NodeRecord& node = source.nodes[i];
-        if (node.raw == nullptr || !node.facts) continue;
-        if (!node.facts->parameters && node.facts->inner.empty()) continue;
+        if (node.raw == nullptr || !node.metadata) continue;
+        if (!node.metadata->parameters && node.metadata->inner.empty()) continue;
         NodeRecord* const copy = find_copy(node, *clone);
         if (copy == nullptr) return take_noted_error().status;
-        if (node.facts->parameters)
-            copy->make_facts().parameters = translate(*node.facts->parameters, parameters_of(*clone));
-        for (GraphBox* inner : node.facts->inner) {
+        if (node.metadata->parameters)
+            copy->make_metadata().parameters = translate(*node.metadata->parameters, parameters_of(*clone));
+        for (GraphBox* inner : node.metadata->inner) {
             const CUresult status = copy_uses(*inner, *copy);
             if (status != CUDA_SUCCESS) return status;
         }

@@ -83,7 +83,7 @@ struct NodeSpec;
 
 // Makes the spec of a memset or memcpy node with unknown values acceptable to the driver: replaces its operands by
 // memory of the current context, which the spec then owns. Records the wanted parameters in `parameters`.
-CUresult hold_places(NodeSpec& spec, NodeParameters& parameters);
+CUresult use_placeholders(NodeSpec& spec, NodeParameters& parameters);
 
 // Returns the first parameter that nodes of `source`, or of a graph embedded in it, use and that has another type in
 // the hierarchy of `target`; empty when there is no such clash.

@@ -10,14 +10,14 @@
 
 namespace cg {
 
-NodeFacts& NodeRecord::make_facts() {
-    if (!facts) facts = std::make_unique<NodeFacts>();
-    return *facts;
+NodeMetadata& NodeRecord::make_metadata() {
+    if (!metadata) metadata = std::make_unique<NodeMetadata>();
+    return *metadata;
 }
 
 namespace {
 
-bool may_hold_more(NodeKind kind) noexcept {
+bool is_memset_or_holder(NodeKind kind) noexcept {
     switch (kind) {
         case NodeKind::kMemset:
         case NodeKind::kChild:
@@ -47,7 +47,7 @@ NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
     record->graph = &graph;
     record->kind = kind;
     ++alive_;
-    with_more_ |= may_hold_more(kind);
+    may_hold_memsets_ |= is_memset_or_holder(kind);
     return *record;
 }
 
@@ -56,10 +56,10 @@ namespace {
 void bury(NodeRecord& record) noexcept {
     record.raw = nullptr;
     record.owners = {};
-    ++record.deaths;
-    if (record.facts) {
-        record.facts->parameters.reset();
-        record.facts->loaded.reset();
+    ++record.generation;
+    if (record.metadata) {
+        record.metadata->parameters.reset();
+        record.metadata->loaded.reset();
     }
 }
 
@@ -87,7 +87,7 @@ NodeRecord* NodeTable::find(CUgraphNode raw) {
     return found == index_.end() ? nullptr : found->second;
 }
 
-void NodeTable::forget(NodeRecord& record) noexcept {
+void NodeTable::mark_destroyed(NodeRecord& record) noexcept {
     update_index();
     index_.erase(record.raw);
     bury(record);
@@ -95,7 +95,7 @@ void NodeTable::forget(NodeRecord& record) noexcept {
     if (record.object == nullptr) recycle(record);
 }
 
-void NodeTable::forget_all() noexcept {
+void NodeTable::mark_all_destroyed() noexcept {
     index_.clear();
     indexed_ = records_.size();
     reused_.clear();
@@ -104,7 +104,7 @@ void NodeTable::forget_all() noexcept {
 }
 
 void NodeTable::recycle(NodeRecord& record) noexcept {
-    record.facts.reset();
+    record.metadata.reset();
     record.source = {};
     free_.push_back(&record);
 }
@@ -233,9 +233,9 @@ CUresult destroy_node(NodeRecord& record) {
         if (status != CUDA_SUCCESS) return status;
     }
     graph.edited = true;
-    forget_inner(record);
+    mark_inner_destroyed(record);
     graph.owners.release(graph.raw, record.owners);
-    graph.nodes.forget(record);
+    graph.nodes.mark_destroyed(record);
     return CUDA_SUCCESS;
 }
 

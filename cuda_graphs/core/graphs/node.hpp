@@ -52,7 +52,7 @@ enum class NodeKind : int {
 };
 
 // Properties of a node that no driver call of CUDA 13.0 reports, and the parameters that the driver has reported.
-struct NodeFacts {
+struct NodeMetadata {
     NodeLabels labels;
     std::vector<GraphBox*> inner;                     // bodies of a conditional node, or the one embedded graph
     std::shared_ptr<const GraphLabels> inner_labels;  // labels for the embedded graph, until its first use
@@ -68,14 +68,13 @@ struct NodeRecord {
     NodeKind kind = NodeKind::kOther;
     void* object = nullptr;  // the living Python object, borrowed; its __dealloc__ clears this
     OwnerSlot owners;
-    SourcePlace source;
-    std::unique_ptr<NodeFacts> facts;
-    std::uint32_t deaths = 0;  // number of destroyed nodes of this record; distinguishes the nodes that it successively
-                               // described
+    SourceLocation source;
+    std::unique_ptr<NodeMetadata> metadata;
+    std::uint32_t generation = 0;  // number of destroyed nodes of this record, which tells its successive nodes apart
     Counted<Kind::kGraphNode> counted;
 
     bool is_alive() const noexcept { return raw != nullptr || kind == NodeKind::kEntry; }
-    NodeFacts& make_facts();
+    NodeMetadata& make_metadata();
 };
 
 using NodeHandle = HandleTo<NodeRecord>;
@@ -87,9 +86,9 @@ class NodeTable {
     NodeRecord& add(GraphBox& graph, CUgraphNode raw, NodeKind kind);
     NodeRecord* find(CUgraphNode raw);
     // Marks the node as destroyed: its raw value may be reused.
-    void forget(NodeRecord& record) noexcept;
+    void mark_destroyed(NodeRecord& record) noexcept;
     // Marks all nodes as destroyed with the graph.
-    void forget_all() noexcept;
+    void mark_all_destroyed() noexcept;
     // Allows reuse of the record, after the object of its destroyed node was deleted.
     void recycle(NodeRecord& record) noexcept;
 
@@ -102,7 +101,7 @@ class NodeTable {
     // Number of records of nodes that are not destroyed.
     std::size_t alive() const noexcept { return alive_; }
     // Returns false when the graph has never had a memset node, nor a node with inner graphs.
-    bool with_more() const noexcept { return with_more_; }
+    bool may_hold_memsets() const noexcept { return may_hold_memsets_; }
     NodeRecord& operator[](std::size_t index) noexcept { return records_[index]; }
 
   private:
@@ -115,7 +114,7 @@ class NodeTable {
     std::vector<NodeRecord*> reused_;
     std::unordered_map<CUgraphNode, NodeRecord*> index_;
     std::size_t alive_ = 0;
-    bool with_more_ = false;
+    bool may_hold_memsets_ = false;
 };
 
 enum class Direction { kPredecessors, kSuccessors };

@@ -57,10 +57,11 @@ CopiedLabels copy_of(const NodeRecord& node) {
     copy.kind = node.kind;
     if (node.source.code != 0) copy.code = (*node.graph->sources)[node.source.code];
     copy.instruction = node.source.instruction;
-    if (!node.facts) return copy;
-    copy.labels = node.facts->labels;
+    if (!node.metadata) return copy;
+    copy.labels = node.metadata->labels;
     if (node.kind != NodeKind::kChild) return copy;
-    copy.inner = node.facts->inner.empty() ? node.facts->inner_labels : copy_labels(*node.facts->inner.front());
+    copy.inner =
+        node.metadata->inner.empty() ? node.metadata->inner_labels : copy_labels(*node.metadata->inner.front());
     return copy;
 }
 
@@ -70,10 +71,10 @@ void give(NodeRecord& node, const CopiedLabels& copy) {
         const std::uint32_t known = sources.find(copy.code.get());
         node.source = {known != 0 ? known : sources.add(copy.code), copy.instruction};
     }
-    if (copy.labels.name.empty() && !copy.labels.accesses && !copy.inner) return;
-    NodeFacts& facts = node.make_facts();
-    facts.labels = copy.labels;
-    facts.inner_labels = copy.inner;
+    if (copy.labels.name.empty() && !copy.labels.access_ranges && !copy.inner) return;
+    NodeMetadata& metadata = node.make_metadata();
+    metadata.labels = copy.labels;
+    metadata.inner_labels = copy.inner;
 }
 
 bool same_kinds(const std::vector<CUgraphNode>& nodes, const std::vector<CopiedLabels>& copies, CUresult& status) {
@@ -99,7 +100,7 @@ std::shared_ptr<const GraphLabels> copy_labels(GraphBox& graph) {
         const NodeRecord* const node = graph.nodes.find(raw);
         labels->nodes.push_back(node != nullptr ? copy_of(*node) : CopiedLabels{});
         const bool has_inner =
-            node != nullptr && node->kind == NodeKind::kChild && node->facts && !node->facts->inner.empty();
+            node != nullptr && node->kind == NodeKind::kChild && node->metadata && !node->metadata->inner.empty();
         const auto& inner = labels->nodes.back().inner;
         if (has_inner && !inner) return nullptr;  // copy_labels has noted the error
         const std::uint32_t levels = inner ? 1 + inner->levels_inside : node != nullptr ? levels_inside(*node) : 0;

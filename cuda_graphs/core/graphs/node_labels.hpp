@@ -24,7 +24,7 @@ struct GraphBox;
 struct GraphLabels;
 
 // An instruction of a code object in the hierarchy's SourceTable. Code 0: unknown.
-struct SourcePlace {
+struct SourceLocation {
     std::uint32_t code = 0;
     std::int32_t instruction = 0;
 };
@@ -50,8 +50,8 @@ class SourceTable {
 
 // The labels of one node, except for its source.
 struct NodeLabels {
-    std::string name;  // name given by the user, in UTF-8; empty without a name
-    Opaque accesses;   // declared reads and writes of a kernel node; a Python object
+    std::string name;      // name given by the user, in UTF-8; empty without a name
+    Opaque access_ranges;  // declared reads and writes of a kernel node; a Python object
 };
 
 // Returns the labels of all nodes of a graph, for a clone of it.

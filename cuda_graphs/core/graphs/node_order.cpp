@@ -98,7 +98,7 @@ CUresult settle(CUgraph graph) {
 
 }  // namespace
 
-CUresult settle_order(GraphBox& graph) {
+CUresult restore_order(GraphBox& graph) {
     const std::vector<GraphBox*> edited = list_edited(graph);
     if (edited.empty()) return CUDA_SUCCESS;
     CUresult status = CUDA_SUCCESS;

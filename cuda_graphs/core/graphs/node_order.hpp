@@ -16,7 +16,7 @@ namespace cg {
 
 // Restores the order in this graph and all of its hierarchy. A graph with alloc or free nodes stays as it is, since a
 // driver removes no edge from it. The caller holds the GIL.
-CUresult settle_order(GraphBox& graph);
+CUresult restore_order(GraphBox& graph);
 
 }  // namespace cg
 

@@ -62,15 +62,15 @@ bool find_partners(CUgraph first, CUgraph other, Partners& partners) {
 namespace {
 
 bool has_parameters(const NodeRecord& node) noexcept {
-    return node.facts->parameters != nullptr;
+    return node.metadata->parameters != nullptr;
 }
 
 bool pair_graphs(GraphBox& first, GraphBox& other, std::vector<NodePair>& pairs);
 
 bool pair_inner(NodeRecord& first, NodeRecord& other, std::vector<NodePair>& pairs) {
     if (first.kind == NodeKind::kChild && child_box(first) == nullptr) return false;
-    const std::vector<GraphBox*>& theirs = other.facts->inner;
-    const std::vector<GraphBox*>& ours = first.make_facts().inner;
+    const std::vector<GraphBox*>& theirs = other.metadata->inner;
+    const std::vector<GraphBox*>& ours = first.make_metadata().inner;
     if (ours.size() != theirs.size()) return shapes_differ();
     for (std::size_t i = 0; i < ours.size(); ++i)
         if (!pair_graphs(*ours[i], *theirs[i], pairs)) return false;
@@ -87,11 +87,11 @@ bool pair_graphs(GraphBox& first, GraphBox& other, std::vector<NodePair>& pairs)
     if (!found) return false;
     for (std::size_t i = 0; i < other.nodes.size(); ++i) {
         NodeRecord& node = other.nodes[i];
-        if (node.raw == nullptr || !node.facts) continue;
+        if (node.raw == nullptr || !node.metadata) continue;
         NodeRecord* partner = &first == &other ? &node : first.nodes.find(partners[node.raw]);
         if (partner == nullptr) return shapes_differ();
         if (has_parameters(node)) pairs.push_back({partner, &node});
-        if (!node.facts->inner.empty() && !pair_inner(*partner, node, pairs)) return false;
+        if (!node.metadata->inner.empty() && !pair_inner(*partner, node, pairs)) return false;
     }
     return true;
 }

@@ -86,8 +86,8 @@ CUresult set_shape(CUgraphNode node, const KernelShape& from, const KernelShape&
     return driver().cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value);
 }
 
-CUresult add(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
-    return driver().cuGraphAddNode(node, place.graph, place.after, place.data, place.count, &spec.params);
+CUresult add(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
+    return driver().cuGraphAddNode(node, on.graph, on.after, on.data, on.count, &spec.params);
 }
 
 // A temporary graph on which launch attributes are tried. The driver checks launch attributes against the node, so they
@@ -97,7 +97,7 @@ class Scratch {
   public:
     Scratch() { status_ = driver().cuGraphCreate(&graph_, 0); }
     ~Scratch() {
-        if (graph_ != nullptr) tell_if_lost(driver().cuGraphDestroy(graph_), "cuGraphDestroy");
+        if (graph_ != nullptr) report_leak(driver().cuGraphDestroy(graph_), "cuGraphDestroy");
     }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
@@ -120,11 +120,11 @@ CUDA_KERNEL_NODE_PARAMS_v3 widen(const CUDA_KERNEL_NODE_PARAMS& k) noexcept {
 
 }  // namespace
 
-CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node) {
-    if (spec.shape.is_plain()) return add(place, spec, node);
+CUresult make_node(const Dependencies& on, NodeSpec& spec, CUgraphNode* node) {
+    if (spec.shape.is_plain()) return add(on, spec, node);
     CUgraphNode tried = nullptr;
     CUresult status = Scratch().add_shaped(spec, &tried);
-    if (status == CUDA_SUCCESS) status = add(place, spec, node);
+    if (status == CUDA_SUCCESS) status = add(on, spec, node);
     if (status != CUDA_SUCCESS) return status;
     status = set_shape(*node, {}, spec.shape);
     // If the graph keeps the node, set the attributes again, since a complete node is better.

@@ -19,8 +19,8 @@
 
 namespace cg {
 
-// The insertion point of a node: in `graph`, after `count` nodes, along edges with `data` (null: full edges).
-struct NodePlace {
+// The dependencies of a new node: `count` nodes of `graph`, and the data of the edges from them (null: full edges).
+struct Dependencies {
     CUgraph graph;
     const CUgraphNode* after;
     std::size_t count;
@@ -60,7 +60,7 @@ CUresult current_context(CUcontext* context);
 
 // Creates a node. `spec.params` receives the driver's outputs: the address of an alloc node, the bodies of a
 // conditional node.
-CUresult make_node(const NodePlace& place, NodeSpec& spec, CUgraphNode* node);
+CUresult make_node(const Dependencies& on, NodeSpec& spec, CUgraphNode* node);
 
 // Changes a node of a definition; changes nothing on failure.
 CUresult set_node(CUgraphNode node, NodeSpec& spec);

@@ -35,7 +35,7 @@ void CUDA_CB defer_page(void* page) {
 }  // namespace
 
 void release_object(CUuserObject object) noexcept {
-    tell_if_lost(driver().cuUserObjectRelease(object, 1), "cuUserObjectRelease");
+    report_leak(driver().cuUserObjectRelease(object, 1), "cuUserObjectRelease");
 }
 
 Opaque bundle(std::vector<Opaque> owners) {
@@ -74,7 +74,7 @@ void OwnerPage::drop(CUgraph graph) noexcept {
     if (loose_)
         release_object(object_);  // its destructor callback defers the page
     else
-        tell_if_lost(driver().cuGraphReleaseUserObject(graph, object_, 1), "cuGraphReleaseUserObject");
+        report_leak(driver().cuGraphReleaseUserObject(graph, object_, 1), "cuGraphReleaseUserObject");
 }
 
 void OwnerPage::rollback(std::uint32_t index) noexcept {
@@ -209,7 +209,7 @@ void OwnerPages::drop_loose() noexcept {
     }
 }
 
-void OwnerPages::forget_all() noexcept {
+void OwnerPages::drop_all() noexcept {
     open_ = first_ = nullptr;  // not read: the graph's pages may be destroyed
     is_captured_ = false;
     drop_loose();

@@ -164,7 +164,7 @@ class OwnerPages {
     CUresult end_capture(CUgraph graph) noexcept;
 
     // Drops the list of pages, after the graph and its references were destroyed.
-    void forget_all() noexcept;
+    void drop_all() noexcept;
 
     // Visits all pages.
     template <class Visit>

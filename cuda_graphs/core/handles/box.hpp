@@ -75,7 +75,7 @@ class FinishedBox final : public Deferred {
 template <class Box>
 std::shared_ptr<Box> make_box() {
     auto* const made = new FinishedBox<Box>;
-    return {&made->box, [made](Box*) { let_go(made); }};
+    return {&made->box, [made](Box*) { destroy_or_defer(made); }};
 }
 
 // Returns true for the status of a driver call inside a host function, so that `finish` is tried again elsewhere. Any
@@ -86,14 +86,14 @@ inline bool is_refused_here(CUresult status) noexcept {
 }
 
 // Returns true when the driver is shut down or the context is destroyed, so no work is pending.
-inline bool is_over(CUresult status) noexcept {
+inline bool is_shut_down(CUresult status) noexcept {
     return status == CUDA_ERROR_DEINITIALIZED || status == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
            status == CUDA_ERROR_INVALID_CONTEXT;
 }
 
 // Returns true when `finish` failed before it destroyed anything, so it must be tried again.
-inline bool must_wait(CUresult status) noexcept {
-    return status != CUDA_SUCCESS && !is_over(status);
+inline bool must_retry(CUresult status) noexcept {
+    return status != CUDA_SUCCESS && !is_shut_down(status);
 }
 
 template <class Box>

@@ -91,8 +91,8 @@ void defer(Deferred* payload) noexcept {
     schedule();
 }
 
-void let_go(Deferred* payload) noexcept {
-    if (driver_is_lost()) return;  // in a forked child even a lock of this library may never be released
+void destroy_or_defer(Deferred* payload) noexcept {
+    if (is_forked_child()) return;  // in a forked child even a lock of this library may never be released
     if (host_functions == 0 && DeferredList::try_destroy(payload)) return;
     defer(payload);
 }

@@ -41,7 +41,7 @@ void defer(Deferred* payload) noexcept;
 
 // Takes ownership and destroys the payload now if this thread may, else later. In a forked child the payload is leaked
 // on purpose.
-void let_go(Deferred* payload) noexcept;
+void destroy_or_defer(Deferred* payload) noexcept;
 
 // Does the same for any owner.
 void defer_owner(std::shared_ptr<const void> owner);

@@ -10,23 +10,23 @@
 namespace cg {
 
 namespace {
-std::atomic<LossReport> report_to{nullptr};
+std::atomic<LeakReport> report_to{nullptr};
 }
 
-void report_losses_to(LossReport report) noexcept {
+void report_leaks_to(LeakReport report) noexcept {
     report_to.store(report);
 }
 
-void tell_if_lost(CUresult status, const char* call) noexcept {
-    if (status == CUDA_SUCCESS || is_over(status)) return;
+void report_leak(CUresult status, const char* call) noexcept {
+    if (status == CUDA_SUCCESS || is_shut_down(status)) return;
     const GilAcquire python;
-    const LossReport report = report_to.load();
+    const LeakReport report = report_to.load();
     if (python && report != nullptr) report(status, call);
 }
 
 bool has_ended(CUresult status, const char* call) noexcept {
     if (is_refused_here(status)) return false;
-    tell_if_lost(status, call);
+    report_leak(status, call);
     return true;
 }
 

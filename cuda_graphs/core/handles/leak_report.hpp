@@ -11,12 +11,12 @@
 namespace cg {
 
 // Reports one failure. Called with the GIL; set once.
-using LossReport = void (*)(CUresult status, const char* call);
-void report_losses_to(LossReport report) noexcept;
+using LeakReport = void (*)(CUresult status, const char* call);
+void report_leaks_to(LeakReport report) noexcept;
 
-// Reports the failure of a call that destroys a resource. May be called with or without the GIL, but without locks,
-// since Python may run.
-void tell_if_lost(CUresult status, const char* call) noexcept;
+// Reports the resource that a call failed to destroy; does nothing after a success. May be called with or without the
+// GIL, but without locks, since Python may run.
+void report_leak(CUresult status, const char* call) noexcept;
 
 // Does the same and returns true, except for a failure that may succeed elsewhere (is_refused_here): then returns false
 // and reports nothing. Any other failure is permanent.

@@ -15,7 +15,7 @@ namespace cg {
 class [[nodiscard]] Lock {
   public:
     explicit Lock(std::mutex& mutex) {
-        if (!driver_is_lost()) lock_ = std::unique_lock(mutex);
+        if (!is_forked_child()) lock_ = std::unique_lock(mutex);
     }
     explicit operator bool() const noexcept { return lock_.owns_lock(); }
 

@@ -7,12 +7,12 @@
 
 namespace cg {
 
-bool is_over(CUevent event) noexcept {
+bool is_complete(CUevent event) noexcept {
     const RelaxedCapture relaxed;
     return relaxed.status() == CUDA_SUCCESS && driver().cuEventQuery(event) != CUDA_ERROR_NOT_READY;
 }
 
-CUresult ask_end(CUstream stream) noexcept {
+CUresult query_stream(CUstream stream) noexcept {
     const RelaxedCapture relaxed;
     if (relaxed.status() != CUDA_SUCCESS) return CUDA_ERROR_NOT_READY;
     CUstreamCaptureStatus now{};
@@ -30,7 +30,7 @@ CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept {
     if (status != CUDA_SUCCESS) return status;
     status = driver().cuMemsetD8Async(memory, 0, size, stream);
     if (status == CUDA_SUCCESS) status = driver().cuStreamSynchronize(stream);
-    tell_if_lost(driver().cuStreamDestroy(stream), "cuStreamDestroy");
+    report_leak(driver().cuStreamDestroy(stream), "cuStreamDestroy");
     return status;
 }
 

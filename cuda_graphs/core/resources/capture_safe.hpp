@@ -14,12 +14,12 @@ namespace cg {
 
 // Returns true when the work before the event is complete, or when its failure means that the device will do no more of
 // it. The next synchronisation raises the error of a failed event.
-bool is_over(CUevent event) noexcept;
+bool is_complete(CUevent event) noexcept;
 
 // Returns CUDA_SUCCESS when the queue of a stream that this library owns is empty, and CUDA_ERROR_NOT_READY otherwise.
 // While the stream is being captured, returns CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED without a query, since a query
 // would spoil the capture.
-CUresult ask_end(CUstream stream) noexcept;
+CUresult query_stream(CUstream stream) noexcept;
 
 // Fills memory with zeros and waits for the fill. Uses a temporary stream, since the default stream also carries the
 // caller's work.

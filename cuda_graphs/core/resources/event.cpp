@@ -25,7 +25,7 @@ bool EventBox::finish() noexcept {
     if (!owned) return true;
     const GilRelease no_gil;
     const RelaxedCapture relaxed;
-    return !must_wait(relaxed.status()) && has_ended(driver().cuEventDestroy(raw), "cuEventDestroy");
+    return !must_retry(relaxed.status()) && has_ended(driver().cuEventDestroy(raw), "cuEventDestroy");
 }
 
 EventHandle create_event(const ContextHandle& context, bool timing, bool blocking) {

@@ -100,8 +100,8 @@ cdef extern from "event.hpp" namespace "cg" nogil:
     EventHandle create_event_ref(CUevent raw) except +
 
 cdef extern from "capture_safe.hpp" namespace "cg" nogil:
-    cpp_bool is_over(CUevent event) noexcept
-    CUresult ask_end(CUstream stream) noexcept
+    cpp_bool is_complete(CUevent event) noexcept
+    CUresult query_stream(CUstream stream) noexcept
     CUresult write_zeros(CUdeviceptr memory, size_t size) noexcept
 
 cdef extern from "memory.hpp" namespace "cg" nogil:

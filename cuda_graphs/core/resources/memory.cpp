@@ -46,7 +46,7 @@ bool would_be_captured(const PointerBox& box) {
         asked = driver().cuStreamIsCapturing(raw_of(box.stream), &status);
     // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: the legacy stream while an ordinary stream captures. Using it would spoil the
     // capture.
-    if (asked != CUDA_SUCCESS) return !is_over(asked);
+    if (asked != CUDA_SUCCESS) return !is_shut_down(asked);
     if (status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
     return box.how == Free::kAsync || status != CU_STREAM_CAPTURE_STATUS_ACTIVE || id != box.capture;
 }
@@ -57,7 +57,7 @@ bool PoolBox::finish() noexcept {
     if (raw == nullptr || !owned) return true;
     const GilRelease no_gil;
     const RelaxedCapture relaxed;
-    return !must_wait(relaxed.status()) && has_ended(driver().cuMemPoolDestroy(raw), "cuMemPoolDestroy");
+    return !must_retry(relaxed.status()) && has_ended(driver().cuMemPoolDestroy(raw), "cuMemPoolDestroy");
 }
 
 PoolHandle create_device_pool(CUdevice device, std::size_t max_size, cuuint64_t release_threshold) {
@@ -96,11 +96,11 @@ bool PointerBox::finish() noexcept {
     if (how == Free::kNever) return true;
     const GilRelease no_gil;
     const ContextScope scope(context);
-    if (must_wait(scope.status())) return false;
+    if (must_retry(scope.status())) return false;
     if (how == Free::kCallback) return callback(resource, raw, size, stream), true;
     if ((how == Free::kAsync || how == Free::kGraph) && would_be_captured(*this)) return false;
     const RelaxedCapture relaxed;
-    if (must_wait(relaxed.status())) return false;
+    if (must_retry(relaxed.status())) return false;
     const CUresult status = free_memory(*this);
     // Memory of a graph exists only between a launch and a free of it, so a failed free is no leak.
     return how == Free::kGraph ? !is_refused_here(status) : has_ended(status, name_of_free(how));

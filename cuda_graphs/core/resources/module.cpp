@@ -65,7 +65,7 @@ bool LibraryBox::finish() noexcept {
     if (raw == nullptr) return true;
     const GilRelease no_gil;
     const RelaxedCapture relaxed;
-    return !must_wait(relaxed.status()) && has_ended(driver().cuLibraryUnload(raw), "cuLibraryUnload");
+    return !must_retry(relaxed.status()) && has_ended(driver().cuLibraryUnload(raw), "cuLibraryUnload");
 }
 
 LibraryHandle load_library(const void* image) {
@@ -153,7 +153,7 @@ CUfunction learn_function(const KernelHandle& kernel, const ContextHandle& conte
     }
     auto& places = box.functions;
     places.erase(std::remove_if(places.begin(), places.end(),
-                                [](const FunctionPlace& place) { return place.context.expired(); }),
+                                [](const ContextFunction& place) { return place.context.expired(); }),
                  places.end());
     places.push_back({context, function});
     return function;
@@ -165,7 +165,7 @@ CUfunction function_on(const KernelHandle& kernel, const StreamHandle& stream) {
     const KernelBox& box = *box_of<KernelBox>(kernel);
     if (box.function != nullptr) return box.function;
     const ContextHandle& context = box_of<StreamBox>(stream)->context;
-    for (const FunctionPlace& place : box.functions)
+    for (const ContextFunction& place : box.functions)
         if (!place.context.owner_before(context) && !context.owner_before(place.context)) return place.function;
     return context ? learn_function(kernel, context) : reinterpret_cast<CUfunction>(box.raw);
 }
@@ -182,7 +182,7 @@ std::string kernel_name(const KernelHandle& kernel) {
 const std::vector<Parameter>* kernel_parameters(const KernelHandle& kernel) {
     KernelBox& box = *box_of<KernelBox>(kernel);
     // A forked child would wait for ever for a thread that held the lock.
-    if (driver_is_lost()) return note_error(CUDA_ERROR_NOT_INITIALIZED, "cuKernelGetParamInfo"), nullptr;
+    if (is_forked_child()) return note_error(CUDA_ERROR_NOT_INITIALIZED, "cuKernelGetParamInfo"), nullptr;
     if (box.known.load(std::memory_order_acquire)) return &box.parameters;
     const std::lock_guard<std::mutex> lock(box.asking);
     const CUresult status = box.known.load(std::memory_order_relaxed) ? CUDA_SUCCESS : ask_parameters(box);

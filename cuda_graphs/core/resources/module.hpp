@@ -42,7 +42,7 @@ struct Parameter {
 };
 
 // The CUfunction of a kernel in one context.
-struct FunctionPlace {
+struct ContextFunction {
     std::weak_ptr<const CUcontext> context;
     CUfunction function;
 };
@@ -55,7 +55,7 @@ struct KernelBox {
     std::mutex asking;                  // guards the parameters until they are known
     std::atomic<bool> known{false};     // a failed query, as without a context, is repeated
     std::vector<Parameter> parameters;  // constant once `known`
-    std::vector<FunctionPlace> functions;
+    std::vector<ContextFunction> functions;
     Counted<Kind::kKernel> counted;
     ~KernelBox();
 };

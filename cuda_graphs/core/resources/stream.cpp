@@ -11,6 +11,8 @@
 
 namespace cg {
 
+std::atomic<int> active_captures{0};
+
 namespace {
 
 Registry<CUstream>& streams() {

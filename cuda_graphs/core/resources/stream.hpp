@@ -37,6 +37,13 @@ StreamHandle create_stream_ref(CUstream raw);
 // wrap one raw value.
 StreamHandle create_stream_with_owner(CUstream raw, Opaque owner);
 
+// may_be_captured() returns true when the stream's work may be part of an active capture of this library, which is
+// rare. `active_captures` is the number of these captures.
+extern std::atomic<int> active_captures;
+inline bool may_be_captured(const StreamHandle& stream) noexcept {
+    return active_captures.load(std::memory_order_relaxed) != 0 || box_of<StreamBox>(stream)->capture != nullptr;
+}
+
 }  // namespace cg
 
 #endif

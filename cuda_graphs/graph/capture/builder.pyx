@@ -427,7 +427,7 @@ cdef class GraphBuilder(BuilderState):
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         read_child(spec, child, source, &capture.get().box())
         cdef NodeRecord* node = add_captured(h, spec, b"embed", f"embed {child!r} in {self!r}")
-        node.make_facts().inner_labels = labels
+        node.make_metadata().inner_labels = labels
         label(node, name)
 
     def callback(self, fn, *, user_data=None, name=None):
@@ -551,7 +551,7 @@ cdef class GraphBuilder(BuilderState):
         # Streams come first: a failure here leaves the graph unchanged.
         streams = [self._new_stream() for _ in range(size)]
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
-        inside = node.make_facts().inner
+        inside = node.make_metadata().inner
         label(node, name)
         bodies = []
         for graph in inside:
@@ -607,7 +607,7 @@ cdef class GraphBuilder(BuilderState):
     cdef int _give_up(self) except -1:
         """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
         if self._kind == CONDITIONAL_BODY and self._graph:
-            box_of[NodeRecord](self._graph).graph.half_done = True
+            box_of[NodeRecord](self._graph).graph.is_abandoned = True
         self._tear_down()
         self._stream = None
         return 0

@@ -139,7 +139,7 @@ cdef class CapturedPlace:
         fill_conditional(spec, condition, kind, cond_type, count, context_of(h), &call.capture().box())
         self._go()
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
-        inside = node.make_facts().inner
+        inside = node.make_metadata().inner
         bodies = []
         for body in inside:
             bodies.append(wrap_graph(node_handle(call.capture().graph, body.entry), body))

@@ -168,7 +168,7 @@ cdef class Graph:
             raise make_update_error(self, definition, status, &info)
         if problem.fault == ParameterFault.kEdited:
             raise make_update_error(self, definition, status, &info, EDITED)
-        if problem.fault == ParameterFault.kLost:
+        if problem.fault == ParameterFault.kDestroyed:
             raise RuntimeError(
                 f"{self!r} cannot take over the parameters of {definition._identify()}: the driver needs the definition "
                 "that the Graph was made from, which is gone. Instantiate the new definition"
@@ -254,7 +254,7 @@ cdef int check_finished(InsertionPoint definition, GraphBox* graph) except -1:
     if unfinished == NULL:
         return 0
     where = "its graph" if unfinished == graph else f"the body {wrap_graph(definition._h, unfinished)!r} in it"
-    if unfinished.half_done:
+    if unfinished.is_abandoned:
         raise RuntimeError(f"The graph is unfinished: a capture into {where} was abandoned or invalidated")
     raise RuntimeError(f"The graph is unfinished: {where} is still being captured; call end_building() of its builder")
 

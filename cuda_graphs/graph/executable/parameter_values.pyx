@@ -74,14 +74,14 @@ cdef int check_problem(const ParameterProblem& problem, dict slots, dict values)
     if problem.fault == ParameterFault.kNone:
         return 0
     cdef str name = name_of(problem.parameter)
-    if problem.fault == ParameterFault.kGone:
+    if problem.fault == ParameterFault.kDropped:
         refuse_unknown(name, slots)
     if problem.fault == ParameterFault.kMissing:
         raise RuntimeError(
             f"parameter {name!r} has neither a default nor a value: pass {name}=... to launch() or set()"
         )
     value = values.get(name)
-    if problem.fault == ParameterFault.kLost:
+    if problem.fault == ParameterFault.kDestroyed:
         raise RuntimeError(
             f"parameter {name!r} cannot be set to {value!r}: a node that uses it was destroyed in the definition, so the "
             "driver cannot find the node in the executable. Instantiate the definition again"

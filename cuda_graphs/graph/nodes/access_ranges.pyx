@@ -50,23 +50,23 @@ cdef tuple change_accesses(NodeRecord* record, object reads, object writes, obje
 cdef int set_accesses(NodeRecord* record, tuple accesses) except -1:
     # Empty accesses are stored only to replace others.
     if accesses != NOTHING or accesses_of(record) is not NOTHING:
-        record.make_facts().labels.accesses = hold_python(<PyObject*>accesses)
+        record.make_metadata().labels.access_ranges = hold_python(<PyObject*>accesses)
     return 0
 
 
 cdef tuple accesses_of(NodeRecord* record):
-    if not record.facts or not record.facts.get().labels.accesses:
+    if not record.metadata or not record.metadata.get().labels.access_ranges:
         return NOTHING
-    return <tuple><PyObject*>record.facts.get().labels.accesses.get()
+    return <tuple><PyObject*>record.metadata.get().labels.access_ranges.get()
 
 
 cdef dict operand_parameters(NodeRecord* record):
-    cdef bint has_some = record.facts and record.facts.get().parameters
+    cdef bint has_some = record.metadata and record.metadata.get().parameters
     if not has_some:
         return NO_PARAMETERS
     return {
         OPERANDS[<int>use.field]: use.parameter.get().name.decode()
-        for use in record.facts.get().parameters.get().uses
+        for use in record.metadata.get().parameters.get().uses
         if use.field == Field.kDestination or use.field == Field.kSource
     }
 

@@ -30,7 +30,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeHandle,
     NodeKind,
     NodeParameters,
-    NodePlace,
+    Dependencies,
     NodeRecord,
     NodeSpec,
     Owners,
@@ -44,7 +44,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     find_kind,
     make_node,
     note_handed_out,
-    place_after,
+    dependencies_on,
     point_to,
     share_owners,
 )
@@ -211,7 +211,7 @@ cdef class InsertionPoint:
 
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
         cdef GraphBox* graph = self._open()
-        cdef NodePlace place = place_after(self._h)
+        cdef Dependencies place = dependencies_on(self._h)
         cdef CUgraphEdgeData data
         cdef OwnerSlot slot
         cdef CUgraphNode raw = NULL
@@ -238,7 +238,7 @@ cdef class InsertionPoint:
             check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}{explain_refusal(self, spec)}")
         cdef InsertionPoint node = self._added(raw, spec.kind, slot, name)
         if parameters:
-            node._record().make_facts().parameters.swap(parameters)
+            node._record().make_metadata().parameters.swap(parameters)
         return node
 
     def join(self, *nodes, name=None):
@@ -249,7 +249,7 @@ cdef class InsertionPoint:
         """
         cdef GraphBox* graph = self._open()
         cdef NodeSpec spec
-        cdef NodePlace place
+        cdef Dependencies place
         cdef vector[CUgraphNode] after
         cdef CUgraphNode raw = NULL
         cdef CUresult status
@@ -316,7 +316,7 @@ cdef class InsertionPoint:
         cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
         memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
         if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
-            node._record().make_facts().device = ordinal
+            node._record().make_metadata().device = ordinal
         return node
 
     def free(self, dptr, *, name=None):
@@ -391,7 +391,7 @@ cdef class InsertionPoint:
         check_clash(source, self._open())
         read_child(spec, child, source, self._open())
         cdef InsertionPoint node = self._add(spec, name)
-        node._record().make_facts().inner_labels = labels
+        node._record().make_metadata().inner_labels = labels
         try:
             adopt_uses(source, node._record())
         except BaseException:
@@ -430,7 +430,7 @@ cdef class InsertionPoint:
         cdef unsigned int i
         read_conditional(spec, condition, kind, type, size, self._open())
         cdef InsertionPoint node = self._add(spec, name)
-        node._record().make_facts().condition = spec.params.conditional.handle
+        node._record().make_metadata().condition = spec.params.conditional.handle
         for i in range(size):  # the driver owns the array, which lives as long as the node
             add_inner_graph(node._record()[0], spec.params.conditional.phGraph_out[i])
         return node

@@ -15,14 +15,14 @@ cdef int refuse_other_than_str(object name) except -1:
 
 
 cdef int set_name(NodeRecord* record, str name) except -1:
-    record.make_facts().labels.name = name.encode("utf-8", "surrogatepass")
+    record.make_metadata().labels.name = name.encode("utf-8", "surrogatepass")
     return 0
 
 
 cdef object given_name(NodeRecord* record):
-    if not record.facts or record.facts.get().labels.name.empty():
+    if not record.metadata or record.metadata.get().labels.name.empty():
         return None
-    return record.facts.get().labels.name.decode("utf-8", "surrogatepass")
+    return record.metadata.get().labels.name.decode("utf-8", "surrogatepass")
 
 
 cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *:
@@ -46,7 +46,7 @@ cdef object property_of_holder(GraphBox* graph):
     cdef size_t i = 0
     if holder == NULL:
         return None
-    while holder.facts.get().inner[i] != graph:
+    while holder.metadata.get().inner[i] != graph:
         i += 1
     names = INNER.get(<int>holder.kind)
     return f"`{names[i]}`" if names else f"`branches[{i}]`"

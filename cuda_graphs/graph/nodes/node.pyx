@@ -34,7 +34,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     is_handed_out,
     list_edges_of,
     load_node,
-    note_memset_change,
+    advance_memset_version,
     owners_of,
     remove_edges,
     set_node,
@@ -158,7 +158,7 @@ cdef class GraphNode(InsertionPoint):
         status = destroy_node(record[0])
         if status:
             check_attempt(status, f"destroy {self._identify(True)}")
-        record.make_facts().loaded = last
+        record.make_metadata().loaded = last
         if name is not None:
             set_name(record, name)
 
@@ -209,20 +209,20 @@ cdef class GraphNode(InsertionPoint):
         words = type(self).__name__
         if name is not None:
             words += f" {name!r}"
-        facts = [f"handle {<uintptr_t>record.raw:#x}"] if with_handle and record.raw != NULL else []
+        details = [f"handle {<uintptr_t>record.raw:#x}"] if with_handle and record.raw != NULL else []
         source = text_of(record.graph, record.source)
         if source is not None:
-            facts.append(source)
-        if facts:
-            words += f" ({', '.join(facts)})"
+            details.append(source)
+        if details:
+            words += f" ({', '.join(details)})"
         return words
 
     cdef shared_ptr[NodeSpec] _parameters(self) except *:
         cdef NodeRecord* record = self._record()
         cdef shared_ptr[NodeSpec] loaded
         self._check_known()
-        if record.facts:
-            loaded = record.facts.get().loaded
+        if record.metadata:
+            loaded = record.metadata.get().loaded
         if record.raw == NULL:
             return loaded
         ensure_driver()  # raises in a forked child process
@@ -230,12 +230,12 @@ cdef class GraphNode(InsertionPoint):
             return loaded
         loaded = make_shared[NodeSpec]()
         self._load(dereference(loaded))
-        record.make_facts().loaded = loaded
+        record.make_metadata().loaded = loaded
         return loaded
 
     cdef int _check_known(self) except -1:
         cdef NodeRecord* record = self._record()
-        if record.raw == NULL and not (record.facts and record.facts.get().loaded):
+        if record.raw == NULL and not (record.metadata and record.metadata.get().loaded):
             self._open()  # raises
         return 0
 
@@ -253,11 +253,11 @@ cdef class GraphNode(InsertionPoint):
     cdef int _load_with_owners(self, NodeSpec& spec) except -1:
         cdef NodeRecord* record = self._load(spec)
         spec.owners = owners_of(record.owners)
-        if not record.facts or not record.facts.get().parameters:
+        if not record.metadata or not record.metadata.get().parameters:
             return 0
-        spec.uses = record.facts.get().parameters.get().uses
+        spec.uses = record.metadata.get().parameters.get().uses
         if record.kind != NodeKind.kKernel:  # the driver holds placeholders for missing values
-            spec.params = record.facts.get().parameters.get().wanted
+            spec.params = record.metadata.get().parameters.get().wanted
         return 0
 
     cdef int _set(self, NodeSpec& spec) except -1:
@@ -271,8 +271,8 @@ cdef class GraphNode(InsertionPoint):
             parameters = prepare_uses(graph, spec)
         if not keeps:
             slot = self._attach(spec.owners) if spec.owners else OwnerSlot()
-        if record.facts:
-            record.facts.get().loaded.reset()
+        if record.metadata:
+            record.metadata.get().loaded.reset()
         with nogil:
             status = set_node(record.raw, spec)
         if status:
@@ -282,9 +282,9 @@ cdef class GraphNode(InsertionPoint):
         if not keeps:
             graph.owners.commit(graph.raw, slot, record[0])
         if record.kind == NodeKind.kMemset or record.kind == NodeKind.kChild:
-            note_memset_change(graph[0])
-        if parameters or record.facts:
-            record.make_facts().parameters.swap(parameters)
+            advance_memset_version(graph[0])
+        if parameters or record.metadata:
+            record.make_metadata().parameters.swap(parameters)
         return 0
 
     # Methods that AdjacencySet calls.

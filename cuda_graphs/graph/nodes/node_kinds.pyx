@@ -29,7 +29,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeSpec,
     alloc_kind,
     child_box,
-    forget_inner,
+    mark_inner_destroyed,
     is_handed_out,
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
@@ -160,8 +160,8 @@ cdef class AllocNode(GraphNode):
         cdef shared_ptr[NodeSpec] spec = self._parameters()
         cdef NodeRecord* record = self._record()
         # For host memory the driver does not report the device.
-        if alloc_kind(spec.get().params.alloc.poolProps) == AllocKind.kHost and record.facts.get().device >= 0:
-            return record.facts.get().device
+        if alloc_kind(spec.get().params.alloc.poolProps) == AllocKind.kHost and record.metadata.get().device >= 0:
+            return record.metadata.get().device
         return spec.get().params.alloc.poolProps.location.id
 
     @property
@@ -364,8 +364,8 @@ cdef class ChildGraphNode(GraphNode):
         check_clash(source, self._record().graph)
         read_child(spec, child, source, self._record().graph)
         self._set(spec)
-        forget_inner(self._record()[0])
-        self._record().make_facts().inner_labels = labels
+        mark_inner_destroyed(self._record()[0])
+        self._record().make_metadata().inner_labels = labels
         try:
             adopt_uses(source, self._record())
         except CUDAError:  # tried again, because the change of the node cannot be undone
@@ -395,9 +395,9 @@ cdef int forget_replaced(ChildGraphNode self) except -1:
     """Forget the embedded graph if other code has replaced it."""
     cdef NodeSpec spec
     cdef NodeRecord* record = self._load(spec)
-    if record.facts and not record.facts.get().inner.empty():
-        if record.facts.get().inner.front().raw != spec.params.graph.graph:
-            forget_inner(record[0])
+    if record.metadata and not record.metadata.get().inner.empty():
+        if record.metadata.get().inner.front().raw != spec.params.graph.graph:
+            mark_inner_destroyed(record[0])
     return 0
 
 
@@ -487,7 +487,7 @@ cdef class ConditionalNode(GraphNode):
         """The Condition that decides."""
         cdef NodeRecord* record = self._record()
         self._check_known()
-        return None if record.kind == NodeKind.kConditional else Condition._from_handle(record.facts.get().condition)
+        return None if record.kind == NodeKind.kConditional else Condition._from_handle(record.metadata.get().condition)
 
     @property
     def cond_type(self):
@@ -503,7 +503,7 @@ cdef class ConditionalNode(GraphNode):
         self._open()
         if record.kind == NodeKind.kConditional:
             return ()
-        return tuple([wrap_graph(self._h, body) for body in record.facts.get().inner])
+        return tuple([wrap_graph(self._h, body) for body in record.metadata.get().inner])
 
     def _describe(self):
         condition = self.condition

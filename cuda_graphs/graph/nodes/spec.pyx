@@ -35,7 +35,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     levels_inside,
     seal_owners,
     set_allocation,
-    settle_order,
+    restore_order,
     share_owners,
     source_of,
 )
@@ -186,7 +186,7 @@ cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* ar
     cdef CUresult status = share_owners(source[0])
     if status:
         check_attempt(status, f"attach the owners of the nodes of {child!r} before it is embedded")
-    status = settle_order(source[0])
+    status = restore_order(source[0])
     if status:
         check_attempt(status, f"put the edges of {child!r} in order before it is embedded")
     return 0

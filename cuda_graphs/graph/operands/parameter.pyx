@@ -19,7 +19,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     as_extent,
     copy_uses,
     find_clash,
-    hold_places,
+    use_placeholders,
     parameters_of,
 )
 from .values cimport accept_type, from_bits, to_bits
@@ -179,7 +179,7 @@ cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) ex
             raise ValueError(f"{wrap(use.parameter)!r} belongs to another definition: definitions do not share parameters")
     made.get().uses = spec.uses
     with nogil:
-        status = hold_places(spec, made.get()[0])
+        status = use_placeholders(spec, made.get()[0])
     if status:
         check_attempt(status, "allocate the placeholder for memory that a parameter will name")
     return move(made)

@@ -140,7 +140,7 @@ CGH_API CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CU
 
 CGH_API CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
     return entry("cuGraphExecNodeSetParams", [&]() -> CUresult {
-        REQUIRE(nodeParams != nullptr && has_clean_rest(*nodeParams), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(nodeParams != nullptr && has_zero_padding(*nodeParams), CUDA_ERROR_INVALID_VALUE);
         return set(hGraphExec, hNode, *nodeParams);
     });
 }

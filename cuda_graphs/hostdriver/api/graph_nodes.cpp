@@ -59,14 +59,14 @@ CGH_API CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, con
                                    const CUgraphEdgeData* dependencyData, size_t numDependencies,
                                    CUgraphNodeParams* nodeParams) {
     return entry("cuGraphAddNode", [&]() -> CUresult {
-        REQUIRE(nodeParams != nullptr && has_clean_rest(*nodeParams), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(nodeParams != nullptr && has_zero_padding(*nodeParams), CUDA_ERROR_INVALID_VALUE);
         return add(phGraphNode, hGraph, {dependencies, numDependencies, dependencyData}, *nodeParams);
     });
 }
 
 CGH_API CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
     return entry("cuGraphNodeSetParams", [&]() -> CUresult {
-        REQUIRE(nodeParams != nullptr && has_clean_rest(*nodeParams), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(nodeParams != nullptr && has_zero_padding(*nodeParams), CUDA_ERROR_INVALID_VALUE);
         return set(hNode, *nodeParams);
     });
 }

@@ -28,19 +28,19 @@ struct EntryPoint {
 };
 
 // cuda.h need not declare these functions, because the table contains the addresses of their symbols.
-#define CGH_MORE(base, symbol, version) extern "C" CUresult cgh_address_of_##symbol() __asm__(#symbol);
-#include "hostdriver/more.def"
+#define CGH_OFFERED(base, symbol, version) extern "C" CUresult cgh_address_of_##symbol() __asm__(#symbol);
+#include "hostdriver/offered.def"
 #define CGH_REFUSED(base, symbol, version) extern "C" CUresult cgh_address_of_##symbol() __asm__(#symbol);
 #include "hostdriver/refused.def"
 
-#define CGH_MORE(base, symbol, version) {#base, version, reinterpret_cast<void*>(&cgh_address_of_##symbol)},
+#define CGH_OFFERED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&cgh_address_of_##symbol)},
 #define CGH_REFUSED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&cgh_address_of_##symbol)},
 // Both macros are spelled out: an argument that is passed on would be expanded by the macros of cuda.h.
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 const EntryPoint kEntryPoints[] = {
 #include "core/driver/functions.def"
-#include "hostdriver/more.def"
+#include "hostdriver/offered.def"
 #include "hostdriver/refused.def"
 };
 
@@ -57,7 +57,7 @@ CUresult initialise() {
     REQUIRE(ready != Ready::kForked, CUDA_ERROR_NOT_INITIALIZED);
     if (ready == Ready::kYes) return CUDA_SUCCESS;
     TRY(make_devices());
-    if (settings.any()) nodes_are_watched.store(true, std::memory_order_relaxed);
+    if (settings.any()) nodes_are_recorded.store(true, std::memory_order_relaxed);
     ticks_per_microsecond();  // measured here, not during a launch
     pthread_atfork(nullptr, nullptr, after_fork_in_child);
     entry_state.ready.store(Ready::kYes, std::memory_order_release);
@@ -72,8 +72,8 @@ constexpr unsigned char kTableOfTheRuntime[16] = {0x6b, 0xd5, 0xfb, 0x6c, 0x5b, 
 // Writes one line per process, and only when the driver stands in for libcuda. Otherwise the caller chose this driver
 // by its name.
 void tell_of_the_runtime() {
-    static std::atomic<bool> told{false};
-    if (!refusals_are_told() || told.exchange(true)) return;
+    static std::atomic<bool> reported{false};
+    if (!refusals_are_reported() || reported.exchange(true)) return;
     std::fputs(
         "cuda_graphs host driver: the CUDA Runtime (cudart), which this program or one of its libraries uses, runs on "
         "NVIDIA's driver only, so its calls fail here. Run the program on a GPU, or let it call the driver (cuda.core, "

@@ -33,7 +33,7 @@ struct Link {
     std::vector<void*> first_values;  // original option values; the driver overwrites the sizes of logs
 };
 
-void tell(const Link& link, CUresult result) {
+void write_log(const Link& link, CUresult result) {
     std::vector<void*> values = link.first_values;
     const auto count = static_cast<unsigned>(values.size());
     write_jit_log(count, link.options.data(), values.data(), result);
@@ -120,7 +120,7 @@ CGH_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* 
         REQUIRE(link->image.empty(), CUDA_ERROR_INVALID_HANDLE);
         const CUresult result = add_input(*link, type, data, size, name);
         write_jit_log(numOptions, options, optionValues, result);
-        tell(*link, result);
+        write_log(*link, result);
         return result;
     });
 }
@@ -137,7 +137,7 @@ CGH_API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const 
         REQUIRE(!bytes.empty(), CUDA_ERROR_INVALID_IMAGE);
         const CUresult result = add_input(*link, type, bytes.data(), bytes.size(), path);
         write_jit_log(numOptions, options, optionValues, result);
-        tell(*link, result);
+        write_log(*link, result);
         return result;
     });
 }
@@ -150,7 +150,7 @@ CGH_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* size
         REQUIRE(cubinOut != nullptr, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(link->image.empty(), CUDA_ERROR_INVALID_HANDLE);  // the link can be completed only once
         const CUresult result = complete(*link);
-        tell(*link, result);
+        write_log(*link, result);
         TRY(result);
         *cubinOut = link->image.data();
         if (sizeOut != nullptr) *sizeOut = link->image.size() + 1;

@@ -4,7 +4,6 @@
 // Returns the number of live objects of each kind. Tests compare the numbers before and after a call, to find leaks.
 #include <iterator>
 
-#include "hostdriver/call_watch.h"
 #include "hostdriver/entry.hpp"
 #include "hostdriver/loader/library.hpp"
 #include "hostdriver/objects/arena.hpp"
@@ -17,6 +16,7 @@
 #include "hostdriver/objects/pool.hpp"
 #include "hostdriver/objects/stream.hpp"
 #include "hostdriver/objects/user_object.hpp"
+#include "hostdriver/test_hooks.h"
 
 namespace cgh {
 namespace {
@@ -26,12 +26,12 @@ std::size_t count_of() {
     return arena<T>.live_count();
 }
 
-struct KindOfObject {
+struct ObjectKind {
     const char* name;
     std::size_t (*count)();
 };
 
-constexpr KindOfObject kKinds[] = {
+constexpr ObjectKind kKinds[] = {
     {"stream", count_of<Stream>},
     {"event", count_of<Event>},
     {"library", count_of<Library>},

@@ -50,13 +50,13 @@ CUresult release(const Allocation& found) {
     const CUresult status = found.context != nullptr ? found.context->synchronize() : CUDA_SUCCESS;
     if (found.owner != nullptr) {
         TRY(found.owner->check_free(found.base));
-        if (settings.any()) unwatch_memory(found.base);
+        if (settings.any()) untrack_memory(found.base);
         found.owner->free(found.base);
         return status;
     }
     const auto removed = AddressMap::get().remove(found.base);
     REQUIRE(removed, CUDA_ERROR_INVALID_VALUE);  // another thread has freed it meanwhile
-    if (settings.any()) unwatch_memory(removed->base);
+    if (settings.any()) untrack_memory(removed->base);
     if (removed->kind == MemoryKind::kPool)
         removed->pool->give_back(*removed);
     else
@@ -152,7 +152,7 @@ CGH_API CUresult cuMemHostRegister_v2(void* p, size_t bytesize, unsigned int Fla
         range.kind = MemoryKind::kRegistered;
         range.context = context;
         range.flags = Flags;
-        return AddressMap::get().add_apart(range) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+        return AddressMap::get().add_disjoint(range) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
     });
 }
 
@@ -165,7 +165,7 @@ CGH_API CUresult cuMemHostUnregister(void* p) {
                 CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
         const CUresult status = found->context->synchronize();
         REQUIRE(AddressMap::get().remove(found->base), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
-        if (settings.any()) unwatch_range(found->base, found->size);
+        if (settings.any()) untrack_range(found->base, found->size);
         return status;
     });
 }

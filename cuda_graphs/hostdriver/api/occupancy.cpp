@@ -25,11 +25,11 @@ CUresult active_blocks(int* out, CUfunction function, int block_size, std::size_
 }
 
 // The block size with the most resident threads; the largest such size.
-struct Best {
+struct BestBlockSize {
     int block = 0, blocks = 0;
 };
-Best best_block(const Kernel& kernel, int limit, CUoccupancyB2DSize shared_of, std::size_t dynamic_shared) {
-    Best best;
+BestBlockSize best_block(const Kernel& kernel, int limit, CUoccupancyB2DSize shared_of, std::size_t dynamic_shared) {
+    BestBlockSize best;
     for (int block = limit / kWarpSize * kWarpSize; block >= kWarpSize; block -= kWarpSize) {
         const std::size_t shared = shared_of != nullptr ? shared_of(block) : dynamic_shared;
         const int blocks = blocks_per_multiprocessor(kernel, static_cast<std::uint32_t>(block), shared);
@@ -47,7 +47,7 @@ CUresult potential_block(int* grid, int* block, CUfunction function, CUoccupancy
     // cuda.h: "If blockSizeLimit is 0, the configurator will use the maximum block size permitted by the device /
     // function instead."
     if (block_limit != 0) limit = std::min(limit, block_limit);
-    const Best best = best_block(*kernel, limit, shared_of, dynamic_shared);
+    const BestBlockSize best = best_block(*kernel, limit, shared_of, dynamic_shared);
     *block = best.block;
     *grid = best.blocks * multiprocessors();
     return CUDA_SUCCESS;

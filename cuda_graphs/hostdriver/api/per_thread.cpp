@@ -12,27 +12,27 @@
 namespace cgh {
 namespace {
 
-class OwnStreamZero {
+class PerThreadScope {
   public:
-    OwnStreamZero() { thread_state.stream_zero_is_own = true; }
-    ~OwnStreamZero() { thread_state.stream_zero_is_own = false; }
-    OwnStreamZero(const OwnStreamZero&) = delete;
-    OwnStreamZero& operator=(const OwnStreamZero&) = delete;
+    PerThreadScope() { thread_state.stream_zero_is_own = true; }
+    ~PerThreadScope() { thread_state.stream_zero_is_own = false; }
+    PerThreadScope(const PerThreadScope&) = delete;
+    PerThreadScope& operator=(const PerThreadScope&) = delete;
 };
 
 template <auto function>
-struct Form;
+struct PerThreadForm;
 template <class... Args, CUresult (*function)(Args...)>
-struct Form<function> {
+struct PerThreadForm<function> {
     static CUresult call(Args... args) {
-        const OwnStreamZero scope;
+        const PerThreadScope scope;
         return function(args...);
     }
 };
 
 template <auto function>
 std::pair<void* const, void*> form() {
-    return {reinterpret_cast<void*>(function), reinterpret_cast<void*>(&Form<function>::call)};
+    return {reinterpret_cast<void*>(function), reinterpret_cast<void*>(&PerThreadForm<function>::call)};
 }
 
 // The per-thread forms of the functions that cuda.h renames if CUDA_API_PER_THREAD_DEFAULT_STREAM is defined, except
@@ -139,10 +139,10 @@ void* per_thread_form(void* function) {
 }  // namespace cgh
 
 // The per-thread forms of older versions, which cuda.h declares by name.
-#define OWN_FORM(symbol, function, params, ...)                \
-    CGH_API CUresult cgh_own_##symbol params __asm__(#symbol); \
-    CUresult cgh_own_##symbol params {                         \
-        return cgh::Form<&function>::call(__VA_ARGS__);        \
+#define OWN_FORM(symbol, function, params, ...)                  \
+    CGH_API CUresult cgh_own_##symbol params __asm__(#symbol);   \
+    CUresult cgh_own_##symbol params {                           \
+        return cgh::PerThreadForm<&function>::call(__VA_ARGS__); \
     }
 
 OWN_FORM(cuMemPrefetchAsync_ptsz, cgh_first_cuMemPrefetchAsync,

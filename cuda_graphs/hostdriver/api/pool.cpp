@@ -21,12 +21,12 @@ using namespace cgh;
 namespace {
 
 // The location of a pool. The host has only one NUMA node.
-struct Place {
+struct PoolLocation {
     Residence residence;
     Device* device;  // the device of device memory; for other memory device 0, whose context owns the pool
 };
 
-CUresult find_place(const CUmemLocation& location, CUmemAllocationType type, Place* out) {
+CUresult find_location(const CUmemLocation& location, CUmemAllocationType type, PoolLocation* out) {
     const bool managed = type == CU_MEM_ALLOCATION_TYPE_MANAGED;
     REQUIRE(managed || type == CU_MEM_ALLOCATION_TYPE_PINNED, CUDA_ERROR_INVALID_VALUE);
     TRY(find_device(0, &out->device));
@@ -53,21 +53,21 @@ CUresult find_place(const CUmemLocation& location, CUmemAllocationType type, Pla
 // here.
 constexpr int kHandleTypesOfPools = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR | CU_MEM_HANDLE_TYPE_FABRIC;
 
-CUresult check_props(const CUmemPoolProps& props, Place* place) {
-    TRY(find_place(props.location, props.allocType, place));
+CUresult check_props(const CUmemPoolProps& props, PoolLocation* found_at) {
+    TRY(find_location(props.location, props.allocType, found_at));
     if (props.handleTypes == CU_MEM_HANDLE_TYPE_NONE) return CUDA_SUCCESS;
     REQUIRE((props.handleTypes & ~kHandleTypesOfPools) == 0, CUDA_ERROR_INVALID_VALUE);
     REQUIRE((props.handleTypes & CU_MEM_HANDLE_TYPE_FABRIC) == 0, CUDA_ERROR_NOT_SUPPORTED);
     // The location must be specific: the host is specified by its node.
     const bool is_placed =
         props.location.type == CU_MEM_LOCATION_TYPE_DEVICE || props.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA;
-    REQUIRE(is_placed && place->residence != Residence::kManaged, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(is_placed && found_at->residence != Residence::kManaged, CUDA_ERROR_INVALID_VALUE);
     return CUDA_SUCCESS;
 }
 
-CUresult find_place_of(CUmemLocation* location, CUmemAllocationType type, Place* out) {
+CUresult find_location_of(CUmemLocation* location, CUmemAllocationType type, PoolLocation* out) {
     REQUIRE(location != nullptr, CUDA_ERROR_INVALID_VALUE);
-    return find_place(*location, type, out);
+    return find_location(*location, type, out);
 }
 
 // Checks that a location may get access to the pool: any device may, and the host if the memory is not device memory.
@@ -126,13 +126,13 @@ CGH_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* poolP
     return entry("cuMemPoolCreate", [&]() -> CUresult {
         TRY(Capture::check_unsafe_call());
         REQUIRE(pool != nullptr && poolProps != nullptr, CUDA_ERROR_INVALID_VALUE);
-        Place place{};
-        TRY(check_props(*poolProps, &place));
+        PoolLocation found_at{};
+        TRY(check_props(*poolProps, &found_at));
         std::unique_ptr<SharedHeap> heap;
         if (poolProps->handleTypes != CU_MEM_HANDLE_TYPE_NONE)
-            TRY(SharedHeap::make(place.device->ordinal(), place.residence, &heap));
-        MemoryPool* made = arena<MemoryPool>.create(place.device->context(), false, poolProps->maxSize, place.residence,
-                                                    std::move(heap));
+            TRY(SharedHeap::make(found_at.device->ordinal(), found_at.residence, &heap));
+        MemoryPool* made = arena<MemoryPool>.create(found_at.device->context(), false, poolProps->maxSize,
+                                                    found_at.residence, std::move(heap));
         REQUIRE(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
         *pool = made->handle();
         return CUDA_SUCCESS;
@@ -243,10 +243,10 @@ CGH_API CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) {
 CGH_API CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* location, CUmemAllocationType type) {
     return entry("cuMemGetDefaultMemPool", [&]() -> CUresult {
         REQUIRE(pool_out != nullptr, CUDA_ERROR_INVALID_VALUE);
-        Place place{};
-        TRY(find_place_of(location, type, &place));
-        MemoryPool* found =
-            place.residence == Residence::kDevice ? &place.device->default_pool() : default_pool_of(place.residence);
+        PoolLocation found_at{};
+        TRY(find_location_of(location, type, &found_at));
+        MemoryPool* found = found_at.residence == Residence::kDevice ? &found_at.device->default_pool()
+                                                                     : default_pool_of(found_at.residence);
         REQUIRE(found != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
         *pool_out = found->handle();
         return CUDA_SUCCESS;
@@ -256,10 +256,10 @@ CGH_API CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool_out, CUmemLocation* l
 CGH_API CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
     return entry("cuMemGetMemPool", [&]() -> CUresult {
         REQUIRE(pool != nullptr, CUDA_ERROR_INVALID_VALUE);
-        Place place{};
-        TRY(find_place_of(location, type, &place));
+        PoolLocation found_at{};
+        TRY(find_location_of(location, type, &found_at));
         MemoryPool* found =
-            place.residence == Residence::kDevice ? &place.device->pool() : current_pool_of(place.residence);
+            found_at.residence == Residence::kDevice ? &found_at.device->pool() : current_pool_of(found_at.residence);
         REQUIRE(found != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
         *pool = found->handle();
         return CUDA_SUCCESS;
@@ -271,14 +271,15 @@ CGH_API CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CU
 CGH_API CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
     return entry("cuMemSetMemPool", [&]() -> CUresult {
         TRY(Capture::check_unsafe_call());
-        Place place{};
-        TRY(find_place_of(location, type, &place));
+        PoolLocation found_at{};
+        TRY(find_location_of(location, type, &found_at));
         MemoryPool* found = find_pool(pool);
-        REQUIRE(found != nullptr && found->residence() == place.residence && !found->is_imported(),
+        REQUIRE(found != nullptr && found->residence() == found_at.residence && !found->is_imported(),
                 CUDA_ERROR_INVALID_VALUE);
-        if (place.residence != Residence::kDevice) return set_current_pool_of(place.residence, *found), CUDA_SUCCESS;
-        REQUIRE(found->context().device() == place.device->ordinal(), CUDA_ERROR_INVALID_VALUE);
-        place.device->set_pool(*found);
+        if (found_at.residence != Residence::kDevice)
+            return set_current_pool_of(found_at.residence, *found), CUDA_SUCCESS;
+        REQUIRE(found->context().device() == found_at.device->ordinal(), CUDA_ERROR_INVALID_VALUE);
+        found_at.device->set_pool(*found);
         return CUDA_SUCCESS;
     });
 }

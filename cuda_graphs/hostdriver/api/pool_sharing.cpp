@@ -19,7 +19,7 @@ CGH_API CUresult cuMemPoolExportToShareableHandle(void* handle_out, CUmemoryPool
         REQUIRE(handle_out != nullptr && found != nullptr && flags == 0, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(handleType == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, CUDA_ERROR_INVALID_VALUE);
         REQUIRE(found->heap() != nullptr && !found->is_imported(), CUDA_ERROR_INVALID_VALUE);
-        return found->heap()->hand_out(static_cast<int*>(handle_out));
+        return found->heap()->export_descriptor(static_cast<int*>(handle_out));
     });
 }
 
@@ -42,7 +42,7 @@ CGH_API CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData* shareData_out, C
         REQUIRE(shareData_out != nullptr, CUDA_ERROR_INVALID_VALUE);
         const auto found = AddressMap::get().find(ptr);
         REQUIRE(found && found->pool != nullptr && found->sharing == Sharing::kExported, CUDA_ERROR_INVALID_VALUE);
-        REQUIRE(found->pool->heap()->was_handed_out(), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(found->pool->heap()->is_exported(), CUDA_ERROR_INVALID_VALUE);
         *shareData_out = found->pool->heap()->describe(*found);
         return CUDA_SUCCESS;
     });

@@ -75,7 +75,7 @@ CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
         const auto owned = Ref<Stream>::adopt(stream);
         Capture::forget(*stream);
         if (Scheduler::get().workers() == 0) {
-            run_what_is_ready(*stream, stream->pushed());
+            run_ready_operations(*stream, stream->pushed());
             if (!stream->idle()) Scheduler::get().keep(*stream);
         }
         return stream->context().status();

@@ -169,7 +169,7 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per
             // Helpers are called once enough work is known to be left: before the first chunk, or after it.
             const double left = known * static_cast<double>(job.left()) / microsecond;
             if (!called && left > kWorthWaking) {
-                scheduler.call_help(std::min(threads - 1, static_cast<unsigned>(left / kChunk)));
+                scheduler.wake_workers(std::min(threads - 1, static_cast<unsigned>(left / kChunk)));
                 called = true;
             }
             if (!job.step(&mine)) break;
@@ -182,9 +182,9 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per
 }
 
 // Threads that run blocks at the same time. In each turn every thread runs the piece of its number.
-class Crowd {
+class ThreadGroup {
   public:
-    explicit Crowd(std::uint64_t size) : size_(size) {}
+    explicit ThreadGroup(std::uint64_t size) : size_(size) {}
 
     template <class Body>
     void run(const Body& body) {
@@ -196,11 +196,11 @@ class Crowd {
 
     // Waits until all threads have arrived. The last thread calls `between` first.
     template <class Between>
-    void meet(const Between& between) {
+    void synchronize(const Between& between) {
         std::unique_lock<std::mutex> lock(mutex_);
-        if (++come_ == size_) {
+        if (++arrived_ == size_) {
             between();
-            come_ = 0;
+            arrived_ = 0;
             ++turn_;
             changed_.notify_all();
             return;
@@ -212,7 +212,7 @@ class Crowd {
     const std::uint64_t size_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::uint64_t come_ = 0;  // guarded by mutex_, like turn_
+    std::uint64_t arrived_ = 0;  // guarded by mutex_, like turn_
     std::uint64_t turn_ = 0;
 };
 
@@ -251,8 +251,8 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
             together[i] = {cooperative ? grid : nullptr, shared.get() + i * ranks * step, step, 0, &ended, threads};
     };
     begin();
-    Crowd crowd(ranks * clusters);
-    crowd.run([&](std::uint64_t number) {
+    ThreadGroup group(ranks * clusters);
+    group.run([&](std::uint64_t number) {
         cgh_launch dims = launch.dims;
         dims.together = &together[number / ranks];
         for (std::uint64_t turn = 0; turn < turns; ++turn) {
@@ -264,7 +264,7 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
                 fault.compare_exchange_strong(none, error);
                 __atomic_store_n(&ended, 1u, __ATOMIC_RELEASE);
             }
-            crowd.meet(begin);
+            group.synchronize(begin);
             if (fault.load() != CUDA_SUCCESS) return;
         }
     });

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMaxPitch = 0x7fffffff;  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
 
 // The location of one side's bytes. `extent` is the distance from the first to the last byte, plus one.
-struct Place {
+struct Location {
     CUmemorytype type;
     const void* host;
     CUdeviceptr device;
@@ -44,20 +44,21 @@ bool is_for(Use use, CUmemorytype type, const Allocation& allocation, CUdevice d
     return allocation.pool->access(allocation.context->device()) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
 }
 
-CUresult locate(Use use, const Place& place, std::size_t offset, std::size_t extent, CUdevice device, Reserved reserved,
-                std::byte** address, bool* pageable) {
-    if (place.type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
-    if (place.type != CU_MEMORYTYPE_HOST && place.type != CU_MEMORYTYPE_DEVICE && place.type != CU_MEMORYTYPE_UNIFIED)
+CUresult locate(Use use, const Location& location, std::size_t offset, std::size_t extent, CUdevice device,
+                Reserved reserved, std::byte** address, bool* pageable) {
+    if (location.type == CU_MEMORYTYPE_ARRAY) return CUDA_ERROR_NOT_SUPPORTED;
+    if (location.type != CU_MEMORYTYPE_HOST && location.type != CU_MEMORYTYPE_DEVICE &&
+        location.type != CU_MEMORYTYPE_UNIFIED)
         return CUDA_ERROR_INVALID_VALUE;
     const CUdeviceptr base =
-        place.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(place.host) : place.device;
+        location.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<CUdeviceptr>(location.host) : location.device;
     if (base == 0) return CUDA_ERROR_INVALID_VALUE;
     const auto allocation = AddressMap::get().find(base + offset, reserved);
     // A device pointer must be known, and all bytes must be inside its allocation. An unknown address can only be
     // pageable host memory, which cannot be checked.
     if (allocation && !allocation->holds(base + offset, extent)) return CUDA_ERROR_INVALID_VALUE;
-    if (!allocation && place.type == CU_MEMORYTYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-    if (allocation && !is_for(use, place.type, *allocation, device)) return CUDA_ERROR_INVALID_VALUE;
+    if (!allocation && location.type == CU_MEMORYTYPE_DEVICE) return CUDA_ERROR_INVALID_VALUE;
+    if (allocation && !is_for(use, location.type, *allocation, device)) return CUDA_ERROR_INVALID_VALUE;
     *pageable = !allocation;
     *address = reinterpret_cast<std::byte*>(base + offset);
     return CUDA_SUCCESS;
@@ -106,7 +107,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, CUdevice device, Copy* out, Res
         Use use;
         Side* side;
         bool* pageable;
-        Place place;
+        Location location;
         std::size_t x, y, z, pitch, height;
     } sides[] = {
         {Use::kRead,
@@ -128,7 +129,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, CUdevice device, Copy* out, Res
          params.dstPitch,
          params.dstHeight},
     };
-    for (auto& [use, side, pageable, place, x, y, z, pitch, height] : sides) {
+    for (auto& [use, side, pageable, location, x, y, z, pitch, height] : sides) {
         const bool rows = copy.height_ > 1 || copy.depth_ > 1 || y > 0 || z > 0;
         const bool planes = copy.depth_ > 1 || z > 0;
         // cuda.h: "srcPitch must be greater than or equal to WidthInBytes + srcXInBytes"; and "If specified, srcHeight
@@ -141,7 +142,7 @@ CUresult Copy::make(const CUDA_MEMCPY3D& params, CUdevice device, Copy* out, Res
         side->slice = planes ? pitch * height : side->pitch * copy.height_;
         const std::size_t offset = x + (rows ? y * pitch : 0) + (planes ? z * side->slice : 0);
         const std::size_t extent = extent_of(copy.width_, copy.height_, copy.depth_, side->pitch, side->slice);
-        if (CUresult error = locate(use, place, offset, extent, device, reserved, &side->address, pageable);
+        if (CUresult error = locate(use, location, offset, extent, device, reserved, &side->address, pageable);
             error != CUDA_SUCCESS)
             return error;
     }
@@ -160,8 +161,8 @@ CUresult Copy::make(CUmemorytype dst_type, void* dst, CUmemorytype src_type, con
     if (bytes == 0) return CUDA_SUCCESS;
     copy.width_ = bytes;
     copy.height_ = copy.depth_ = 1;
-    const Place to{dst_type, dst, reinterpret_cast<CUdeviceptr>(dst)};
-    const Place from{src_type, src, reinterpret_cast<CUdeviceptr>(src)};
+    const Location to{dst_type, dst, reinterpret_cast<CUdeviceptr>(dst)};
+    const Location from{src_type, src, reinterpret_cast<CUdeviceptr>(src)};
     if (CUresult error =
             locate(Use::kWrite, to, 0, bytes, device, Reserved::kNot, &copy.dst_.address, &copy.to_pageable_);
         error != CUDA_SUCCESS)

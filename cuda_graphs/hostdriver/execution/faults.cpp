@@ -52,7 +52,7 @@ void pass_on(const struct sigaction& before, int signal, siginfo_t* info, void* 
 // neither owns resources. SA_NODEFER leaves the signal mask as it was.
 template <std::size_t kNumber>
 void on_fault(int signal, siginfo_t* info, void* machine) {
-    if (was_of_a_move(info->si_addr)) return;
+    if (is_move_fault(info->si_addr)) return;
     if (thread_state.fault != nullptr) raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
     pass_on(chains[signal == SIGSEGV ? 0 : 1].before[kNumber], signal, info, machine);
 }

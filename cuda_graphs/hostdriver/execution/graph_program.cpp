@@ -24,27 +24,27 @@ constexpr uint32_t kNone = UINT32_MAX;
 class SectionCompiler {
   public:
     CUresult compile(const Graph& graph, Section* out, Refusal* why) {
-        lay_flat(graph);
+        flatten(graph);
         TRY(sort(why));
         return emit(out, why);
     }
 
   private:
-    struct Draft {
+    struct PlannedNode {
         const Node* node;  // null for the end of a child graph
         uint32_t shape;    // for a child graph node: the index of its graph's shape
     };
-    struct Ends {
+    struct Span {
         uint32_t start, end;
     };
 
     uint32_t add(const Node* node) {
-        drafts_.push_back({node, 0});
-        return static_cast<uint32_t>(drafts_.size() - 1);
+        planned_.push_back({node, 0});
+        return static_cast<uint32_t>(planned_.size() - 1);
     }
 
     // Adds the nodes of `graph` and returns the index of its shape.
-    uint32_t lay_flat(const Graph& graph) {
+    uint32_t flatten(const Graph& graph) {
         const auto index = static_cast<uint32_t>(structure_->shapes.size());
         structure_->shapes.emplace_back();
         GraphShape shape;
@@ -52,12 +52,12 @@ class SectionCompiler {
         shape.position_of_id.assign(graph.id_limit(), kNone);
         shape.entries.reserve(graph.node_count());
 
-        std::vector<Ends> ends;
-        ends.reserve(graph.node_count());
+        std::vector<Span> spans;
+        spans.reserve(graph.node_count());
         for (const Node* node = graph.first_node(); node != nullptr; node = node->next) {
-            shape.position_of_id[node->local_id] = static_cast<uint32_t>(ends.size());
-            ends.push_back(lay_node(*node));
-            shape.entries.push_back({ends.back().start, 0, 0});
+            shape.position_of_id[node->local_id] = static_cast<uint32_t>(spans.size());
+            spans.push_back(flatten_node(*node));
+            shape.entries.push_back({spans.back().start, 0, 0});
         }
         uint32_t position = 0;
         for (const Node* node = graph.first_node(); node != nullptr; node = node->next, ++position) {
@@ -66,48 +66,48 @@ class SectionCompiler {
             for (const Edge& edge : node->dependencies) {
                 const uint32_t from = shape.position_of_id[edge.node->local_id];
                 shape.dependencies.push_back({from, edge.data});
-                edges_.emplace_back(ends[from].end, ends[position].start);
+                edges_.emplace_back(spans[from].end, spans[position].start);
             }
         }
         structure_->shapes[index] = std::move(shape);
-        last_ends_ = std::move(ends);
+        last_spans_ = std::move(spans);
         return index;
     }
 
-    Ends lay_node(const Node& node) {
+    Span flatten_node(const Node& node) {
         const uint32_t start = add(&node);
         const auto* const child = std::get_if<ChildParams>(&node.params);
         if (child == nullptr) return {start, start};
 
-        const uint32_t inner = lay_flat(*child->graph);
-        drafts_[start].shape = inner;
-        const std::vector<Ends> ends = std::move(last_ends_);
+        const uint32_t inner = flatten(*child->graph);
+        planned_[start].shape = inner;
+        const std::vector<Span> spans = std::move(last_spans_);
         const uint32_t end = add(nullptr);
         edges_.emplace_back(start, end);
         uint32_t position = 0;
         for (const Node* inside = child->graph->first_node(); inside != nullptr; inside = inside->next, ++position) {
-            if (inside->dependencies.empty()) edges_.emplace_back(start, ends[position].start);
-            if (inside->dependents.empty()) edges_.emplace_back(ends[position].end, end);
+            if (inside->dependencies.empty()) edges_.emplace_back(start, spans[position].start);
+            if (inside->dependents.empty()) edges_.emplace_back(spans[position].end, end);
         }
         return {start, end};
     }
 
-    // Computes the successors of each draft, by number.
+    // Computes the successors of each planned node, by number.
     void group_edges(std::vector<uint32_t>* first, std::vector<uint32_t>* targets) const {
-        first->assign(drafts_.size() + 1, 0);
+        first->assign(planned_.size() + 1, 0);
         for (const auto& edge : edges_) ++(*first)[edge.first + 1];
-        for (size_t i = 0; i < drafts_.size(); ++i) (*first)[i + 1] += (*first)[i];
+        for (size_t i = 0; i < planned_.size(); ++i) (*first)[i + 1] += (*first)[i];
         targets->resize(edges_.size());
         std::vector<uint32_t> next(first->begin(), first->end() - 1);
         for (const auto& edge : edges_) (*targets)[next[edge.first]++] = edge.second;
     }
 
     CUresult sort(Refusal* why) {
-        std::vector<uint32_t> first, targets, waiting(drafts_.size(), 0);
+        std::vector<uint32_t> first, targets, waiting(planned_.size(), 0);
         group_edges(&first, &targets);
         for (const auto& edge : edges_) ++waiting[edge.second];
-        order_.reserve(drafts_.size());
-        for (uint32_t i = 0; i < drafts_.size(); ++i) {
+        order_.reserve(planned_.size());
+        for (uint32_t i = 0; i < planned_.size(); ++i) {
             if (waiting[i] == 0) order_.push_back(i);
         }
         for (size_t done = 0; done < order_.size(); ++done) {
@@ -115,25 +115,25 @@ class SectionCompiler {
                 if (--waiting[targets[i]] == 0) order_.push_back(targets[i]);
             }
         }
-        if (order_.size() == drafts_.size()) return CUDA_SUCCESS;
+        if (order_.size() == planned_.size()) return CUDA_SUCCESS;
         // "CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, if the graph structure is invalid. hErrNode_out will be set to one
         // of the offending nodes" (cuda.h).
         why->result = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
-        for (uint32_t i = 0; i < drafts_.size() && why->node == nullptr; ++i) {
-            if (waiting[i] != 0) why->node = to_handle(const_cast<Node*>(drafts_[i].node));
+        for (uint32_t i = 0; i < planned_.size() && why->node == nullptr; ++i) {
+            if (waiting[i] != 0) why->node = to_handle(const_cast<Node*>(planned_[i].node));
         }
         return CUDA_ERROR_INVALID_VALUE;
     }
 
     CUresult emit(Section* out, Refusal* why) {
         Structure& structure = *structure_;
-        std::vector<uint32_t> index_of(drafts_.size());
+        std::vector<uint32_t> index_of(planned_.size());
         for (uint32_t i = 0; i < order_.size(); ++i) index_of[order_[i]] = i;
 
         std::vector<uint32_t> first, targets;
         group_edges(&first, &targets);
-        structure.dependency_count.assign(drafts_.size(), 0);
-        structure.first_successor.reserve(drafts_.size() + 1);
+        structure.dependency_count.assign(planned_.size(), 0);
+        structure.first_successor.reserve(planned_.size() + 1);
         structure.successors.reserve(targets.size());
         for (uint32_t i = 0; i < order_.size(); ++i) {
             structure.first_successor.push_back(static_cast<uint32_t>(structure.successors.size()));
@@ -145,35 +145,35 @@ class SectionCompiler {
                 leads_to_next |= target == i + 1;
             }
             // If each node leads to the next, there is only one order.
-            if (i + 1 < order_.size() && !leads_to_next) structure.one_by_one = false;
+            if (i + 1 < order_.size() && !leads_to_next) structure.is_sequential = false;
         }
         structure.first_successor.push_back(static_cast<uint32_t>(structure.successors.size()));
         for (GraphShape& shape : structure.shapes) {
             for (GraphShape::Entry& entry : shape.entries) entry.node = index_of[entry.node];
         }
         out->nodes.reserve(order_.size());
-        for (uint32_t draft : order_) {
+        for (uint32_t number : order_) {
             out->nodes.emplace_back();
-            TRY(emit_node(drafts_[draft], &out->nodes.back(), why));
+            TRY(emit_node(planned_[number], &out->nodes.back(), why));
         }
         out->structure = std::move(structure_);
         return CUDA_SUCCESS;
     }
 
-    CUresult emit_node(const Draft& draft, ExecNode* out, Refusal* why) {
-        const CUgraphNodeType type = draft.node == nullptr ? CU_GRAPH_NODE_TYPE_EMPTY : draft.node->kind->type;
+    CUresult emit_node(const PlannedNode& planned, ExecNode* out, Refusal* why) {
+        const CUgraphNodeType type = planned.node == nullptr ? CU_GRAPH_NODE_TYPE_EMPTY : planned.node->kind->type;
         const auto index = static_cast<uint32_t>(order_position_++);
         out->kind = find_kind(type);
         out->run = run_function(type);
-        if (draft.node == nullptr) return CUDA_SUCCESS;
+        if (planned.node == nullptr) return CUDA_SUCCESS;
 
         Structure& structure = *structure_;
         switch (type) {
             case CU_GRAPH_NODE_TYPE_GRAPH:
-                out->params = ChildRun{draft.shape};
+                out->params = ChildRun{planned.shape};
                 return CUDA_SUCCESS;
             case CU_GRAPH_NODE_TYPE_CONDITIONAL:
-                return emit_conditional(*draft.node, out, why);
+                return emit_conditional(*planned.node, out, why);
             case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
                 out->params = RecordRun{{}, static_cast<uint32_t>(structure.record_nodes.size())};
                 structure.record_nodes.push_back(index);
@@ -194,12 +194,12 @@ class SectionCompiler {
                 break;
             case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
                 out->params = BatchRun{{}, nullptr, structure.batches++};
-                structure.comes_again |= std::get<BatchParams>(draft.node->params).batch.waits();
+                structure.may_suspend |= std::get<BatchParams>(planned.node->params).batch.waits();
                 break;
             default:
                 break;
         }
-        out->params = to_exec_params(draft.node->params, out->params);
+        out->params = to_exec_params(planned.node->params, out->params);
         return CUDA_SUCCESS;
     }
 
@@ -215,10 +215,10 @@ class SectionCompiler {
     }
 
     std::shared_ptr<Structure> structure_ = std::make_shared<Structure>();
-    std::vector<Draft> drafts_;
+    std::vector<PlannedNode> planned_;
     std::vector<std::pair<uint32_t, uint32_t>> edges_;
     std::vector<uint32_t> order_;
-    std::vector<Ends> last_ends_;  // of the graph that the last lay_flat() call added
+    std::vector<Span> last_spans_;  // of the graph that the last flatten() call added
     size_t order_position_ = 0;
 };
 
@@ -337,13 +337,13 @@ CUresult Program::compile(const Graph& graph, cuuint64_t flags, std::shared_ptr<
     auto program = std::make_shared<Program>();
     TRY(SectionCompiler().compile(graph, &program->main, why));
     program->graph_uid = graph.uid();
-    program->adopt_possessions(graph);
+    program->adopt_owned(graph);
     program->index_memory();
     *out = std::move(program);
     return CUDA_SUCCESS;
 }
 
-void Program::adopt_possessions(const Graph& graph) {
+void Program::adopt_owned(const Graph& graph) {
     conditions = graph.root().conditions();
     user_objects = UserObjectRefs();
     add_user_objects(graph);

@@ -57,10 +57,10 @@ struct Structure {
     std::vector<uint32_t> dependency_count;
     std::vector<GraphShape> shapes;  // [0] is the section's own graph; a child graph node stores the index of its shape
     std::vector<uint32_t> record_nodes, wait_nodes, alloc_nodes, free_nodes;
-    bool one_by_one = true;    // the order is total: no two nodes can run at the same time
-    bool may_wait = false;     // a node may wait for an action of another node or of the host
-    bool comes_again = false;  // a node waits for a value in memory, so a run may be suspended and resumed
-    uint32_t batches = 0;      // number of nodes with memory operations
+    bool is_sequential = true;  // the order is total: no two nodes can run at the same time
+    bool may_wait = false;      // a node may wait for an action of another node or of the host
+    bool may_suspend = false;   // a node waits for a value in memory, so a run may be suspended and resumed
+    uint32_t batches = 0;       // number of nodes with memory operations
 
     // Clock ticks of the last measured run of all nodes in one thread; 0 before the first measurement.
     mutable std::atomic<uint64_t> serial_ticks{0};
@@ -127,7 +127,7 @@ class Program {
 
     // Add the parts of the definition that are not nodes: conditional handles and user objects, including those of
     // nested graphs.
-    void adopt_possessions(const Graph& graph);
+    void adopt_owned(const Graph& graph);
     void add_user_objects(const Graph& graph);
     // Rebuilds the lists of allocations after allocation or free nodes have changed.
     void index_memory();

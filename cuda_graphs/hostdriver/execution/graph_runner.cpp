@@ -45,12 +45,12 @@ CUresult run_memset(const ExecNode& node, LaunchState&) {
 // the memory may be used.
 CUresult run_allocation(const ExecNode& node, LaunchState&) {
     const GraphAllocation& memory = *params_of<AllocRun>(node).memory;
-    if (settings.any()) watch_graph_memory(memory.address(), memory.bytes());
+    if (settings.any()) track_graph_memory(memory.address(), memory.bytes());
     return CUDA_SUCCESS;
 }
 
 CUresult run_free(const ExecNode& node, LaunchState&) {
-    if (settings.any()) unwatch_memory(params_of<FreeRun>(node).memory->address());
+    if (settings.any()) untrack_memory(params_of<FreeRun>(node).memory->address());
     return CUDA_SUCCESS;
 }
 
@@ -99,7 +99,7 @@ CUresult run_conditional(const ExecNode& node, LaunchState& launch) {
 
 // ---- one after another ----------------------------------------------------------------------------------------------
 
-CUresult run_one_by_one(const Section& section, LaunchState& launch) {
+CUresult run_sequentially(const Section& section, LaunchState& launch) {
     const SectionRun run = begin_section();
     for (const ExecNode& node : section.nodes) {
         if (const CUresult fault = run_node_of(section, node, launch, run); fault != CUDA_SUCCESS) return fault;
@@ -127,8 +127,8 @@ class ParallelRun final : public Job, public SectionInProgress {
         }
     }
 
-    CUresult go_on() override { return run(false); }
-    bool can_go_on() override {
+    CUresult continue_run() override { return run(false); }
+    bool can_resume() override {
         std::lock_guard<SpinLock> lock(lock_);
         return std::any_of(stalled_.begin(), stalled_.end(), [this](uint32_t node) { return can_resume(node); });
     }
@@ -136,13 +136,13 @@ class ParallelRun final : public Job, public SectionInProgress {
     CUresult run(bool nested) {
         Scheduler& scheduler = Scheduler::get();
         SharedJob shared(*this, launch_.stream);
-        if (wanted_count() > 1) scheduler.ensure_watcher();
+        if (wanted_count() > 1) scheduler.ensure_poller();
         for (;;) {
             take_all();
             if (left_.load() == 0) return fault_.load();
-            if (structure_.comes_again) {
+            if (structure_.may_suspend) {
                 if (resume()) continue;
-                if (only_stalled()) return kComesAgain;
+                if (only_stalled()) return kSuspended;
             }
             // Other threads run the remaining nodes, or run nodes that these wait for. This thread can share the blocks
             // of their kernels. Inside a body it must not take a host node of the outer graph, because that graph waits
@@ -150,7 +150,7 @@ class ParallelRun final : public Job, public SectionInProgress {
             if (scheduler.help(launch_.stream, nested)) continue;
             scheduler.progress.wait([&] {
                 return left_.load() == 0 || wanted() || scheduler.help_wanted(launch_.stream, nested) ||
-                       (structure_.comes_again && (can_go_on() || only_stalled()));
+                       (structure_.may_suspend && (can_resume() || only_stalled()));
             });
         }
     }
@@ -159,7 +159,7 @@ class ParallelRun final : public Job, public SectionInProgress {
     bool may_wait() const override { return structure_.may_wait; }
 
     void help() override {
-        if (wanted_count() > 1) Scheduler::get().ensure_watcher();  // this thread may be busy for a long time
+        if (wanted_count() > 1) Scheduler::get().ensure_poller();  // this thread may be busy for a long time
         take_all();
     }
 
@@ -195,7 +195,7 @@ class ParallelRun final : public Job, public SectionInProgress {
     bool can_resume(uint32_t node) const {
         const auto& batch = params_of<BatchRun>(section_.nodes[node]);
         return fault_.load(std::memory_order_relaxed) != CUDA_SUCCESS ||
-               batch.batch.can_go_on(launch_.batches[batch.slot]);
+               batch.batch.can_resume(launch_.batches[batch.slot]);
     }
 
     // Makes every stalled node ready that can proceed. Returns true if there was one.
@@ -229,7 +229,7 @@ class ParallelRun final : public Job, public SectionInProgress {
         const ExecNode& node = section_.nodes[index];
         if (fault_.load(std::memory_order_relaxed) == CUDA_SUCCESS) {
             const CUresult fault = run_node_of(section_, node, launch_, run_);
-            if (fault == kComesAgain) {
+            if (fault == kSuspended) {
                 stall(index);
                 return false;
             }
@@ -252,7 +252,7 @@ class ParallelRun final : public Job, public SectionInProgress {
             }
         }
         Scheduler& scheduler = Scheduler::get();
-        if (given_away > 1 || (given_away != 0 && kept)) scheduler.ensure_watcher();
+        if (given_away > 1 || (given_away != 0 && kept)) scheduler.ensure_poller();
         // After the last node sets `left_` to zero, the owner may return, which destroys this object.
         const bool last = left_.fetch_sub(1) == 1;
         if (last || given_away != 0) scheduler.progress.notify();
@@ -342,7 +342,7 @@ CUresult run_shared(const Section& section, LaunchState& launch, bool nested) {
 
 CUresult run_measured(const Section& section, LaunchState& launch) {
     const uint64_t from = ticks();
-    const CUresult fault = run_one_by_one(section, launch);
+    const CUresult fault = run_sequentially(section, launch);
     const uint64_t spent = ticks() - from;
     section.structure->serial_ticks.store(std::max<uint64_t>(spent, 1), std::memory_order_relaxed);
     return fault;
@@ -392,7 +392,7 @@ namespace {
 
 CUresult run_body(const Section& body, LaunchState& launch) {
     // Bodies contain no node that waits (Program::compile).
-    if (body.structure->one_by_one) return run_one_by_one(body, launch);
+    if (body.structure->is_sequential) return run_sequentially(body, launch);
     if (order_is_random()) return run_at_random(body, launch);
     return is_small(body) ? run_measured(body, launch) : run_shared(body, launch, true);
 }
@@ -404,7 +404,7 @@ std::unique_ptr<SectionInProgress> begin_section_in_progress(const Section& sect
 }
 
 CUresult run_section(const Section& section, LaunchState& launch) {
-    if (section.structure->one_by_one) return run_one_by_one(section, launch);
+    if (section.structure->is_sequential) return run_sequentially(section, launch);
     if (order_is_random()) return run_at_random(section, launch);
     if (section.structure->may_wait) return ParallelRun(section, launch).run(false);
     return is_small(section) ? run_measured(section, launch) : run_shared(section, launch, false);

@@ -35,10 +35,10 @@ class SectionInProgress {
   public:
     virtual ~SectionInProgress() = default;
     // Runs until the section is complete or suspended. Returns CUDA_SUCCESS, the fault after which the remaining nodes
-    // were skipped, or kComesAgain.
-    virtual CUresult go_on() = 0;
-    // Returns true after kComesAgain if one of the awaited values holds now.
-    virtual bool can_go_on() = 0;
+    // were skipped, or kSuspended.
+    virtual CUresult continue_run() = 0;
+    // Returns true after kSuspended if one of the awaited values holds now.
+    virtual bool can_resume() = 0;
 };
 std::unique_ptr<SectionInProgress> begin_section_in_progress(const Section& section, LaunchState& launch);
 

@@ -100,7 +100,7 @@ CUresult MemoryOperation::run() const {
         return CUDA_SUCCESS;
     }
     const bool gone = !is_there();
-    if (!gone && waits() && !holds()) return kComesAgain;
+    if (!gone && waits() && !holds()) return kSuspended;
     if (settings.any()) TRY(check_memory_operation(*this));
     if (gone) return CUDA_ERROR_ILLEGAL_ADDRESS;
     if (waits()) return CUDA_SUCCESS;

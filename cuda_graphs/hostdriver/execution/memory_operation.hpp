@@ -20,7 +20,7 @@ namespace cgh {
 
 // The result of an incomplete run. Running it again once the awaited value holds continues it. No driver error of work
 // has this value.
-constexpr CUresult kComesAgain = CUDA_ERROR_NOT_READY;
+constexpr CUresult kSuspended = CUDA_ERROR_NOT_READY;
 
 // The time when addresses are validated: when the operation runs, or when it is made. For nodes an H200 checks only
 // their alignment when they are made.
@@ -38,7 +38,7 @@ class MemoryOperation {
     bool can_run() const;
     // Returns true if there is memory at the address, or the operation is a barrier, which needs no memory.
     bool is_possible() const { return kind_ == Kind::kBarrier || is_there(); }
-    // Returns CUDA_SUCCESS, kComesAgain, or CUDA_ERROR_ILLEGAL_ADDRESS if the memory was freed.
+    // Returns CUDA_SUCCESS, kSuspended, or CUDA_ERROR_ILLEGAL_ADDRESS if the memory was freed.
     CUresult run() const;
 
   private:
@@ -66,7 +66,7 @@ class MemoryBatch {
     // Returns the parameters that the batch was made from, for functions that read them back.
     const std::vector<CUstreamBatchMemOpParams>& described() const { return described_; }
     // Returns true if the batch can proceed after its first `*next` operations.
-    bool can_go_on(std::size_t next) const { return next == operations_.size() || operations_[next].can_run(); }
+    bool can_resume(std::size_t next) const { return next == operations_.size() || operations_[next].can_run(); }
     CUresult run(std::size_t* next) const;
 
   private:

@@ -70,11 +70,11 @@ class BatchOperation final : public Operation {
     BatchOperation(const Context& context, MemoryBatch batch) : context_(context), batch_(std::move(batch)) {}
     void run(Stream& stream) override {
         const CUresult fault = batch_.run(&next_);
-        complete_ = fault != kComesAgain;
+        complete_ = fault != kSuspended;
         if (complete_ && fault != CUDA_SUCCESS) stream.context().fail(fault);
     }
     bool complete() const override { return complete_; }
-    bool ready() const override { return batch_.can_go_on(next_) || context_.status() != CUDA_SUCCESS; }
+    bool ready() const override { return batch_.can_resume(next_) || context_.status() != CUDA_SUCCESS; }
 
   private:
     const Context& context_;

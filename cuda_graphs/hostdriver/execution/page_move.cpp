@@ -56,7 +56,7 @@ CUresult move_pages(std::uintptr_t start, std::size_t bytes, const SharedFile& f
 }
 
 // A fault may be delivered after the move is over. Each move therefore gives each thread one retry at any address.
-bool was_of_a_move(const void* address) {
+bool is_move_fault(const void* address) {
     while (reinterpret_cast<std::uintptr_t>(address) - moving_start.load(std::memory_order_relaxed) <
            moving_bytes.load(std::memory_order_seq_cst))
         sched_yield();

@@ -22,7 +22,7 @@ class SharedFile;
 CUresult move_pages(std::uintptr_t start, std::size_t bytes, const SharedFile& file, std::size_t offset);
 
 // Returns true if a move that is over now may have caused a fault at this address. Callable in a signal handler.
-bool was_of_a_move(const void* address);
+bool is_move_fault(const void* address);
 
 }  // namespace cgh
 

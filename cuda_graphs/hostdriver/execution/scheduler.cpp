@@ -5,9 +5,9 @@
 //
 // Two orders keep work from being forgotten. Both are between a store and a later load of another variable, so these
 // accesses use the single total order of seq_cst:
-//   push:     Stream::pushed_ is stored, then listed_, claimed_, watching_ and sleeping_ are read (notify)
+//   push:     Stream::pushed_ is stored, then listed_, claimed_, polling_ and sleeping_ are read (notify)
 //   runner:   claimed_ is cleared, then pushed_ is read again (Stream::advance)
-//   watcher:  watching_ is cleared, then the streams are looked through again (sleep_deeply)
+//   poller:   polling_ is cleared, then the streams are looked through again (sleep_until_woken)
 #include "scheduler.hpp"
 
 #include <pthread.h>
@@ -26,9 +26,9 @@
 namespace cgh {
 namespace {
 
-constexpr std::uint32_t kShortNap = 20;      // microseconds; the kernel adds about 20
-constexpr std::uint32_t kLongNap = 200;      // microseconds, if other threads run all the work
-constexpr std::uint32_t kWatchTime = 5'000;  // microseconds of silence before the watcher sleeps
+constexpr std::uint32_t kShortNap = 20;     // microseconds; the kernel adds about 20
+constexpr std::uint32_t kLongNap = 200;     // microseconds, if other threads run all the work
+constexpr std::uint32_t kPollTime = 5'000;  // microseconds of silence before the poller sleeps
 
 unsigned cores() {
     cpu_set_t set;
@@ -85,11 +85,11 @@ void Scheduler::notify(Stream& stream) {
     list(stream);
     if (!active_.load(std::memory_order_relaxed)) active_.store(true, std::memory_order_relaxed);
     if (stream.claimed()) return;  // its runner looks again when it releases the stream
-    ensure_watcher();
+    ensure_poller();
 }
 
-void Scheduler::ensure_watcher() {
-    if (workers_ == 0 || watching_.load(std::memory_order_seq_cst)) return;
+void Scheduler::ensure_poller() {
+    if (workers_ == 0 || polling_.load(std::memory_order_seq_cst)) return;
     if (!started_.load(std::memory_order_acquire)) return start_threads();
     if (sleeping_.load(std::memory_order_seq_cst) != 0) wake_one();
 }
@@ -102,11 +102,11 @@ void Scheduler::wake_one() {
     woken_.notify_one();
 }
 
-void Scheduler::call_help(unsigned count) {
+void Scheduler::wake_workers(unsigned count) {
     if (workers_ == 0) return;
     if (!started_.load(std::memory_order_acquire)) start_threads();
     const unsigned idle =
-        sleeping_.load(std::memory_order_seq_cst) + (watching_.load(std::memory_order_seq_cst) ? 1 : 0);
+        sleeping_.load(std::memory_order_seq_cst) + (polling_.load(std::memory_order_seq_cst) ? 1 : 0);
     for (unsigned i = 0; i < std::min(count, idle); ++i) wake_one();
 }
 
@@ -144,7 +144,7 @@ bool Scheduler::help_wanted(const Stream* stream, bool prompt) {
     return false;
 }
 
-// Called by the watcher only.
+// Called by the poller only.
 bool Scheduler::anything_overdue() {
     if (process_exits.load(std::memory_order_relaxed)) return false;
     bool overdue = false;
@@ -192,25 +192,25 @@ void Scheduler::worker_main() {
     thread_state.is_of_driver = true;
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // makes naps of some microseconds possible
     for (;;) {
-        if (run_something()) continue;
-        if (!watching_.exchange(true, std::memory_order_seq_cst) && watch()) continue;
-        sleep_deeply();
+        if (run_one()) continue;
+        if (!polling_.exchange(true, std::memory_order_seq_cst) && poll()) continue;
+        sleep_until_woken();
     }
 }
 
 // Returns true when there is work to run, false after a long silence.
-bool Scheduler::watch() {
+bool Scheduler::poll() {
     for (std::uint32_t silence = 0;;) {
         active_.store(false, std::memory_order_relaxed);
-        const std::uint32_t length = silence < kWatchTime ? kShortNap : kLongNap;
+        const std::uint32_t length = silence < kPollTime ? kShortNap : kLongNap;
         const bool woken = nap(length);
         if (woken || anything_overdue()) {
-            watching_.store(false, std::memory_order_seq_cst);
+            polling_.store(false, std::memory_order_seq_cst);
             return true;
         }
-        silence = active_.load(std::memory_order_relaxed) ? 0 : std::min(silence + length, kWatchTime);
-        if (silence == kWatchTime && !anything_pending()) {
-            watching_.store(false, std::memory_order_seq_cst);
+        silence = active_.load(std::memory_order_relaxed) ? 0 : std::min(silence + length, kPollTime);
+        if (silence == kPollTime && !anything_pending()) {
+            polling_.store(false, std::memory_order_seq_cst);
             return false;
         }
     }
@@ -224,10 +224,10 @@ bool Scheduler::nap(std::uint32_t microseconds) {
     return true;
 }
 
-void Scheduler::sleep_deeply() {
+void Scheduler::sleep_until_woken() {
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
     // From here on a push wakes this worker. Work that was pushed before is found by this check.
-    if (!anything_runnable() && (watching_.load(std::memory_order_seq_cst) || !anything_pending())) {
+    if (!anything_runnable() && (polling_.load(std::memory_order_seq_cst) || !anything_pending())) {
         std::unique_lock<std::mutex> lock(sleep_mutex_);
         woken_.wait(lock, [this] { return tokens_ != 0; });
         --tokens_;
@@ -270,7 +270,7 @@ bool Scheduler::anything_pending() {
     return pending;
 }
 
-bool Scheduler::run_something() {
+bool Scheduler::run_one() {
     if (process_exits.load(std::memory_order_relaxed)) return false;
     if (help(nullptr)) return true;
     Ref<Stream> chosen;
@@ -286,8 +286,8 @@ bool Scheduler::run_something() {
         }
     }
     if (!chosen) return false;
-    // This thread may be busy for a long time, so another worker must watch the rest.
-    if (more) ensure_watcher();
+    // This thread may be busy for a long time, so another worker must poll for the rest.
+    if (more) ensure_poller();
     chosen->advance(UINT64_MAX);
     return true;
 }

@@ -4,9 +4,9 @@
 // Chooses the threads that run work. One thread at a time runs a stream: the thread that synchronises it, if there is
 // one, otherwise a worker.
 //
-// A launch must not pay for waking a worker. So one worker watches. While there was recent activity, it naps for tens
+// A launch must not pay for waking a worker. So one worker polls. While there was recent activity, it naps for tens
 // of microseconds and then looks for streams that no thread runs. It takes a stream only if its last look already saw
-// the work, so it does not disturb a thread that launches and synchronises at once. If no worker watches (after some
+// the work, so it does not disturb a thread that launches and synchronises at once. If no worker polls (after some
 // milliseconds of silence), the next launch wakes a worker with a system call.
 //
 // Work of one stream that several threads can share (the blocks of a kernel, the ready nodes of a graph) is a Job,
@@ -54,9 +54,9 @@ class Scheduler {
     void keep(Stream& stream);
 
     // Wakes up to `count` sleeping workers, with one system call each. Only large work is worth this cost.
-    void call_help(unsigned count);
-    // Ensures that a worker looks for shared work within a nap. Needs a system call only if no worker watches.
-    void ensure_watcher();
+    void wake_workers(unsigned count);
+    // Ensures that a worker looks for shared work within a nap. Needs a system call only if no worker polls.
+    void ensure_poller();
 
     // Helps the published jobs of `stream`, or of any stream if it is nullptr. Returns false if no job wanted help. A
     // thread with unfinished work below it on its stack passes `prompt`, to take only pieces that wait for nothing.
@@ -81,9 +81,9 @@ class Scheduler {
     void start_threads();
     void list(Stream& stream);
     void worker_main();
-    bool watch();  // naps and looks; returns false after a long silence
-    void sleep_deeply();
-    bool run_something();  // runs one stream or one job; returns false if there was none
+    bool poll();  // naps and looks; returns false after a long silence
+    void sleep_until_woken();
+    bool run_one();  // runs one stream or one job; returns false if there was none
     bool anything_runnable();
     bool anything_overdue();  // work that has waited since the last look
     bool anything_pending();  // includes work that is blocked or that another thread runs
@@ -93,13 +93,13 @@ class Scheduler {
 
     const unsigned workers_;
     std::atomic<bool> started_{false};
-    std::atomic<bool> watching_{false};
-    std::atomic<bool> active_{false};         // set by notify(), cleared by the watcher
-    std::atomic<std::uint32_t> sleeping_{0};  // workers in sleep_deeply()
+    std::atomic<bool> polling_{false};
+    std::atomic<bool> active_{false};         // set by notify(), cleared by the poller
+    std::atomic<std::uint32_t> sleeping_{0};  // workers in sleep_until_woken()
 
     std::atomic<std::uint64_t> taken_{0};  // bit i is set while slots_[i] is in use
     std::array<Slot, kSlots> slots_;
-    std::array<std::uint32_t, kSlots> seen_{};  // slot generations at the watcher's last look; used by the watcher only
+    std::array<std::uint32_t, kSlots> seen_{};  // slot generations at the poller's last look; used by the poller only
 
     std::mutex list_mutex_;        // guards listed_
     std::vector<Stream*> listed_;  // streams that may have work, one reference each

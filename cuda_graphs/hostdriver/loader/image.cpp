@@ -34,7 +34,7 @@ bool has_loader = false;
 
 thread_local std::string last_log;
 
-std::atomic<bool> tells_refusals{false};
+std::atomic<bool> reports_refusals{false};
 
 // Advice that ends the message about an image without usable PTX.
 constexpr const char* kHowToGetPtx =
@@ -126,7 +126,7 @@ CUresult Image::load(const void* data, std::size_t size, Ref<Image>* out) {
     const CUresult result = load_quietly(data, size, out);
     if (result == CUDA_SUCCESS) return result;
     Log::get().error(std::string("an image was rejected with ") + error_name(result) + ": " + last_log);
-    if (refusals_are_told())
+    if (refusals_are_reported())
         std::fprintf(stderr, "cuda_graphs host driver: an image was rejected with %s: %s\n", error_name(result),
                      last_log.c_str());
     return result;
@@ -167,8 +167,8 @@ CUresult Image::find_text(const void* data, std::size_t size, std::string* out) 
     return CUDA_SUCCESS;
 }
 
-bool refusals_are_told() {
-    return tells_refusals.load(std::memory_order_relaxed);
+bool refusals_are_reported() {
+    return reports_refusals.load(std::memory_order_relaxed);
 }
 
 CUresult read_file(const char* path, std::string* out) {
@@ -218,7 +218,7 @@ void Image::retire() {
 Image::~Image() {
     retire();
     for (std::uint32_t i = 0; settings.any() && i < image_.global_count; ++i)
-        unwatch_range(reinterpret_cast<CUdeviceptr>(image_.globals[i].address), image_.globals[i].bytes);
+        untrack_range(reinterpret_cast<CUdeviceptr>(image_.globals[i].address), image_.globals[i].bytes);
     for (Kernel* kernel : kernels_) arena<Kernel>.recycle(kernel);
     // A loader that was removed (at the end of the process) must not be called any more.
     cgh_loader now;
@@ -257,6 +257,6 @@ CGH_API const char* cghLastLoadLog(void) {
     return cgh::last_log.c_str();
 }
 
-CGH_API void cghTellRefusals(int on) {
-    cgh::tells_refusals.store(on != 0, std::memory_order_relaxed);
+CGH_API void cghReportRefusals(int on) {
+    cgh::reports_refusals.store(on != 0, std::memory_order_relaxed);
 }

@@ -22,7 +22,7 @@ class Context;
 struct Library;
 struct Module;
 
-class Image : public Counted {
+class Image : public RefCounted {
   public:
     // The image's handles, or nullptr; guarded by hostdriver/loader/library.cpp.
     Library* library = nullptr;
@@ -59,8 +59,8 @@ class Image : public Counted {
 };
 
 // Returns whether rejected images, unsupported requests and findings of the checks are reported on standard error
-// (cghTellRefusals).
-bool refusals_are_told();
+// (cghReportRefusals).
+bool refusals_are_reported();
 
 // Reads all bytes of a file. Returns CUDA_ERROR_FILE_NOT_FOUND if it cannot be read.
 CUresult read_file(const char* path, std::string* out);

@@ -155,7 +155,7 @@ std::vector<Ref<Stream>> Context::busy_streams(bool blocking_only, bool idle_too
 }
 
 void Context::begin_blocking_capture() {
-    if (blocking_captures_++ == 0) legacy_stream_->set_intake(barred_intake());
+    if (blocking_captures_++ == 0) legacy_stream_->set_intake(rejecting_intake());
 }
 
 void Context::end_blocking_capture() {
@@ -195,15 +195,15 @@ void Context::await(const Ref<Milestone>& milestone, const GreenContext* green) 
 }
 
 void Context::push_awaited(Stream& stream) {
-    std::vector<Awaited> awaited;
+    std::vector<AwaitedEvent> awaited;
     {
         std::lock_guard<std::mutex> lock(mutex_);
-        const auto done = [](const Awaited& one) { return one.milestone->done(); };
+        const auto done = [](const AwaitedEvent& one) { return one.milestone->done(); };
         awaited_.erase(std::remove_if(awaited_.begin(), awaited_.end(), done), awaited_.end());
         awaited_count_.store(awaited_.size(), std::memory_order_release);
         awaited = awaited_;
     }
-    for (const Awaited& one : awaited)
+    for (const AwaitedEvent& one : awaited)
         if (one.green == nullptr || stream.green() == one.green) Event::wait_for(one.milestone, stream);
 }
 

@@ -111,11 +111,11 @@ class Context {
     std::map<CUlimit, std::size_t> limits_;
     std::once_flag gathering_once_;
     Stream* gathering_stream_ = nullptr;  // created on first use
-    struct Awaited {
+    struct AwaitedEvent {
         Ref<Milestone> milestone;
         const GreenContext* green;
     };
-    std::vector<Awaited> awaited_;  // milestones that were not done at the last check
+    std::vector<AwaitedEvent> awaited_;  // milestones that were not done at the last check
     std::atomic<std::size_t> awaited_count_{0};
 };
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "gaps.hpp"
+#include "free_ranges.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"
 #include "memory.hpp"
 
@@ -23,7 +23,7 @@ void* DeviceHeap::allocate(std::size_t bytes, std::size_t limit) {
     if (address == nullptr) return nullptr;
     used_ += size;
     bytes_of_.emplace(address, size);
-    if (settings.any()) watch_heap_memory(reinterpret_cast<CUdeviceptr>(address), std::max<std::size_t>(bytes, 1));
+    if (settings.any()) track_heap_memory(reinterpret_cast<CUdeviceptr>(address), std::max<std::size_t>(bytes, 1));
     return address;
 }
 
@@ -38,7 +38,7 @@ bool DeviceHeap::release(void* address) {
         used_ -= size;
         bytes_of_.erase(found);
     }
-    if (settings.any()) unwatch_heap_memory(reinterpret_cast<CUdeviceptr>(address));
+    if (settings.any()) untrack_heap_memory(reinterpret_cast<CUdeviceptr>(address));
     return_memory(address, size);
     return true;
 }
@@ -52,7 +52,7 @@ void DeviceHeap::release_all() {
         in_use_ = false;
     }
     for (const auto& [address, size] : all) {
-        if (settings.any()) unwatch_heap_memory(reinterpret_cast<CUdeviceptr>(address));
+        if (settings.any()) untrack_heap_memory(reinterpret_cast<CUdeviceptr>(address));
         return_memory(address, size);
     }
 }

@@ -219,7 +219,7 @@ CUresult DeviceRange::share(void* address, std::size_t bytes, Shared* out) {
     TRY(open_file());
     TRY(move_shared(start / kSystemPage * kSystemPage, rounded_up(start + bytes, kSystemPage)));
     TRY(number(address, out));
-    out->file = file_.place();
+    out->file = file_.locator();
     out->offset = start - start_;
     return CUDA_SUCCESS;
 }

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "device.hpp"
-#include "gaps.hpp"
+#include "free_ranges.hpp"
 #include "shared_file.hpp"
 
 namespace cgh {
@@ -41,7 +41,7 @@ class DeviceRange {
     // The location of a block for other processes: its file, its offset, and a number that shows whether it is still
     // allocated.
     struct Shared {
-        SharedFile::Place file;
+        SharedFile::Locator file;
         std::uint64_t offset;
         std::uint64_t number;  // unique to this allocation
         std::uint64_t slot;    // slot that holds the number
@@ -75,7 +75,7 @@ class DeviceRange {
     const std::uintptr_t start_;
     const std::size_t size_;
     std::mutex mutex_;                                           // guards the fields below
-    Gaps free_;                                                  // free address ranges
+    FreeRanges free_;                                            // free address ranges
     std::uintptr_t chunk_ = 0, chunk_end_ = 0;                   // current chunk for small blocks
     std::unordered_map<std::size_t, std::vector<void*>> small_;  // free blocks by size
     SharedFile file_;                                            // created when memory is shared for the first time

@@ -49,7 +49,7 @@ void Milestone::set_captured(CapturedPoint point) {
     captured_ = std::make_shared<const CapturedPoint>(std::move(point));
 }
 
-void Milestone::tell(std::shared_ptr<SharedRecords> records) {
+void Milestone::share(std::shared_ptr<SharedRecords> records) {
     record_ = records->begin();
     records_ = std::move(records);
 }
@@ -93,7 +93,7 @@ CUresult Event::record(Stream& stream) {
 }
 
 void Event::announce(Milestone& milestone) const {
-    if (records_) milestone.tell(records_);
+    if (records_) milestone.share(records_);
 }
 
 void Event::set_latest(Ref<Milestone> milestone) {
@@ -154,7 +154,7 @@ CUresult Event::query_work(const Ref<Milestone>& milestone) const {
         return CUDA_SUCCESS;
     }
     if (Scheduler::get().workers() == 0 && milestone->target().stream)
-        run_what_is_ready(*milestone->target().stream, milestone->target().position);
+        run_ready_operations(*milestone->target().stream, milestone->target().position);
     return milestone->done() ? context_.status() : CUDA_ERROR_NOT_READY;
 }
 

@@ -24,7 +24,7 @@ namespace cgh {
 struct CapturedPoint;
 class Context;
 
-class Milestone : public Counted {
+class Milestone : public RefCounted {
   public:
     static void dispose(Milestone* milestone) { delete milestone; }
 
@@ -39,7 +39,7 @@ class Milestone : public Counted {
     void set_target(Stream& stream, std::uint64_t position) { target_ = {Ref<Stream>(&stream), position}; }
     const Target& target() const { return target_; }
     // Makes this a record of an event that processes share. reach() then notifies the other processes.
-    void tell(std::shared_ptr<SharedRecords> records);
+    void share(std::shared_ptr<SharedRecords> records);
     // Returns a milestone for a record of another process. It has no target, because this process cannot run its work.
     static Ref<Milestone> foreign(std::shared_ptr<SharedRecords> records, std::uint64_t record);
     std::uint64_t record() const { return record_; }  // number in the shared records
@@ -59,7 +59,7 @@ class Milestone : public Counted {
     bool is_foreign_ = false;
 };
 
-class Event : public Counted {
+class Event : public RefCounted {
   public:
     // `records` is set for an event that processes share (CU_EVENT_INTERPROCESS).
     Event(Context& context, unsigned flags, std::shared_ptr<SharedRecords> records = nullptr)

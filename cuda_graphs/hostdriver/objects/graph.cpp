@@ -180,7 +180,7 @@ void Graph::remove_node(Node& node) {
 template <class Create>
 CUresult Graph::add(Node** out, const NodeKind& kind, const CUgraphNode* dependencies, const CUgraphEdgeData* data,
                     size_t count, Create&& create) {
-    TRY(check_place(kind));
+    TRY(check_allowed_here(kind));
 
     // Removes the node again if its parameters are rejected or memory is exhausted.
     struct NewNode {
@@ -227,12 +227,12 @@ CUresult Graph::add_captured_kernel(Node** out, const DependencySet& after, Node
                });
 }
 
-CUresult Graph::check_place(const NodeKind& kind) const {
+CUresult Graph::check_allowed_here(const NodeKind& kind) const {
     for (const Graph* graph = this; graph->owner_node_ != nullptr; graph = graph->owner_node_->graph) {
         if (graph->owner_ == GraphOwner::kConditional) continue;
         // "Allocation and free nodes cannot be added to the returned graph" (cuGraphChildGraphNodeGetGraph); "The graph
         // cannot be used in a child node" if it has conditional nodes (CU_GRAPH_NODE_TYPE_CONDITIONAL).
-        if (is_memory_kind(kind.type) || kind.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return kPlaceRefused;
+        if (is_memory_kind(kind.type) || kind.type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return kKindRefused;
     }
     return CUDA_SUCCESS;
 }

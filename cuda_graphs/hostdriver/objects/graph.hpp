@@ -39,7 +39,7 @@ enum class GraphOwner : uint8_t {
 constexpr CUresult kMemoryGraphRefused = CUDA_ERROR_NOT_SUPPORTED;  // change of a graph with allocation or free nodes
 // clone of a graph with allocation, free or conditional nodes, or of a conditional body
 constexpr CUresult kCloneRefused = CUDA_ERROR_NOT_SUPPORTED;
-constexpr CUresult kPlaceRefused = CUDA_ERROR_NOT_SUPPORTED;       // a node kind that is not allowed in this graph
+constexpr CUresult kKindRefused = CUDA_ERROR_NOT_SUPPORTED;        // a node kind that is not allowed in this graph
 constexpr CUresult kInnerExecRefused = CUDA_ERROR_NOT_SUPPORTED;   // an executable of an embedded graph
 constexpr CUresult kSecondExecRefused = CUDA_ERROR_NOT_SUPPORTED;  // a second live executable
 
@@ -113,7 +113,7 @@ class Graph {
 
     CUresult check_dependencies(const CUgraphNode* dependencies, const CUgraphEdgeData* data, size_t count,
                                 CUgraphNodeType type);
-    CUresult check_place(const NodeKind& kind) const;
+    CUresult check_allowed_here(const NodeKind& kind) const;
     CUresult check_ends(CUgraphNode from, CUgraphNode to) const;
     template <class Create>
     CUresult add(Node** out, const NodeKind& kind, const CUgraphNode* dependencies, const CUgraphEdgeData* data,

@@ -33,14 +33,14 @@ class LaunchOperation final : public Operation {
         if (progress_ == nullptr)
             for (const ConditionPtr& condition : program_->conditions) condition->assign_default();
         const CUresult fault = run_nodes();
-        complete_ = fault != kComesAgain;
+        complete_ = fault != kSuspended;
         if (complete_ && fault != CUDA_SUCCESS) stream.context().fail(fault);
     }
     bool complete() const override { return complete_; }
 
     // Waits for "any previous launches of hGraphExec" (cuda.h, cuGraphLaunch) if the last one was on another stream.
     bool ready() const override {
-        if (progress_ != nullptr) return state_.stream->context().status() != CUDA_SUCCESS || progress_->can_go_on();
+        if (progress_ != nullptr) return state_.stream->context().status() != CUDA_SUCCESS || progress_->can_resume();
         return !after_.stream || after_.stream->reached(after_.position);
     }
     Target blocked_on() const override { return progress_ != nullptr ? Target{} : after_; }
@@ -65,9 +65,9 @@ class LaunchOperation final : public Operation {
   private:
     CUresult run_nodes() {
         const Section& section = program_->main;
-        if (!section.structure->comes_again) return run_section(section, state_);
+        if (!section.structure->may_suspend) return run_section(section, state_);
         if (progress_ == nullptr) progress_ = begin_section_in_progress(section, state_);
-        return progress_->go_on();
+        return progress_->continue_run();
     }
 
     std::shared_ptr<Program> program_;
@@ -244,7 +244,7 @@ CUresult GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info
     changed = std::make_shared<Program>(*program_);
     REQUIRE(GraphUpdate(flags_, program_->memory, info).apply(changed->main, 0, graph),
             CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
-    changed->adopt_possessions(graph);
+    changed->adopt_owned(graph);
     changed->index_memory();
     std::swap(program_, changed);
     return CUDA_SUCCESS;

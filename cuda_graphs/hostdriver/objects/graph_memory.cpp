@@ -25,7 +25,7 @@ std::size_t whole_pages(std::size_t bytes) {
 }
 
 // The bytes of graph memory on a device and their high watermarks.
-struct Account {
+struct MemoryUsage {
     std::mutex mutex;  // guards the fields below
     uint64_t bytes = 0;
     // Bytes of destroyed graphs. An H200 counts them until a trim and reuses them for new graphs.
@@ -59,9 +59,9 @@ struct Account {
     }
 };
 
-Account& account(CUdevice device) {
-    static Account accounts[kMaxDevices];
-    return accounts[device];
+MemoryUsage& usage_of(CUdevice device) {
+    static MemoryUsage usages[kMaxDevices];
+    return usages[device];
 }
 
 // All allocations, for trim. Never destroyed, because graphs may live until the process ends.
@@ -105,8 +105,8 @@ GraphAllocation::~GraphAllocation() {
         registry().all.erase(this);
     }
     AddressMap::get().remove(address_);
-    if (settings.any()) unwatch_memory(address_);
-    if (reserved_) account(device()).keep(whole_pages(bytes_));
+    if (settings.any()) untrack_memory(address_);
+    if (reserved_) usage_of(device()).keep(whole_pages(bytes_));
     void* const memory = reinterpret_cast<void*>(address_);
     DeviceRange::holding(memory)->unmap(memory, whole_pages(bytes_));
 }
@@ -189,7 +189,7 @@ void GraphAllocation::reserve() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (reserved_) return;
     reserved_ = true;
-    account(device()).add(whole_pages(bytes_));
+    usage_of(device()).add(whole_pages(bytes_));
 }
 
 void GraphAllocation::unreserve() {
@@ -198,7 +198,7 @@ void GraphAllocation::unreserve() {
     // to the operating system" (cuda.h, cuDeviceGraphMemTrim).
     if (!reserved_ || holds_ != 0 || launches_.load(std::memory_order_acquire) != 0) return;
     reserved_ = false;
-    account(device()).subtract(whole_pages(bytes_));
+    usage_of(device()).subtract(whole_pages(bytes_));
     madvise(reinterpret_cast<void*>(address_), whole_pages(bytes_), MADV_DONTNEED);
 }
 
@@ -213,22 +213,22 @@ void GraphAllocation::trim(CUdevice device) {
     for (const auto& allocation : ours) {
         if (allocation != nullptr) allocation->unreserve();
     }
-    account(device).drop_kept();
+    usage_of(device).drop_kept();
 }
 
 CUresult GraphAllocation::get_attribute(CUdevice device, CUgraphMem_attribute attribute, cuuint64_t* value) {
-    Account& of_device = account(device);
-    std::lock_guard<std::mutex> lock(of_device.mutex);
+    MemoryUsage& usage = usage_of(device);
+    std::lock_guard<std::mutex> lock(usage.mutex);
     switch (attribute) {
         case CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT:
         case CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT:
-            *value = of_device.reported();
+            *value = usage.reported();
             return CUDA_SUCCESS;
         case CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-            *value = of_device.used_high;
+            *value = usage.used_high;
             return CUDA_SUCCESS;
         case CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-            *value = of_device.reserved_high;
+            *value = usage.reserved_high;
             return CUDA_SUCCESS;
     }
     return CUDA_ERROR_INVALID_VALUE;
@@ -236,12 +236,12 @@ CUresult GraphAllocation::get_attribute(CUdevice device, CUgraphMem_attribute at
 
 CUresult GraphAllocation::reset_attribute(CUdevice device, CUgraphMem_attribute attribute) {
     // "High watermark can only be reset to zero" (cuda.h); it then restarts from the current value.
-    Account& of_device = account(device);
-    std::lock_guard<std::mutex> lock(of_device.mutex);
+    MemoryUsage& usage = usage_of(device);
+    std::lock_guard<std::mutex> lock(usage.mutex);
     if (attribute == CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) {
-        of_device.used_high = of_device.reported();
+        usage.used_high = usage.reported();
     } else if (attribute == CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) {
-        of_device.reserved_high = of_device.reported();
+        usage.reserved_high = usage.reported();
     } else {
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -4,10 +4,10 @@
 // The handling of work that callers push to a stream. Every stream has an intake at any time. An entry point looks up
 // the stream and passes the work to its intake, without checking for a capture:
 //
-//     run_intake      pushes the work to the stream's queue (hostdriver/execution/run_intake.cpp)
-//     record_intake   adds the work to the graph of the stream's capture (hostdriver/objects/record_intake.cpp)
-//     barred_intake   rejects the work: for the legacy default stream while a blocking stream of its context is in a
-//                     capture (hostdriver/objects/record_intake.cpp)
+//     run_intake        pushes the work to the stream's queue (hostdriver/execution/run_intake.cpp)
+//     record_intake     adds the work to the graph of the stream's capture (hostdriver/objects/record_intake.cpp)
+//     rejecting_intake  rejects the work: for the legacy default stream while a blocking stream of its context is in a
+//                       capture (hostdriver/objects/record_intake.cpp)
 //
 // Intakes have no state, so a call may run while a capture begins or ends in another thread.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_INTAKE_HPP
@@ -128,7 +128,7 @@ CUresult refuse_work(CUstream stream, CUresult why);
 
 const Intake& run_intake();
 const Intake& record_intake();
-const Intake& barred_intake();
+const Intake& rejecting_intake();
 
 }  // namespace cgh
 

@@ -17,7 +17,7 @@ Log& Log::get() {
 }
 
 void Log::error(const std::string& message) {
-    std::vector<std::shared_ptr<Callback>> told;
+    std::vector<std::shared_ptr<Callback>> receivers;
     std::string line = message;
     std::replace(line.begin(), line.end(), '\n', ' ');
     {
@@ -27,9 +27,10 @@ void Log::error(const std::string& message) {
             lines_.pop_front();
             ++first_;
         }
-        told = callbacks_;
+        receivers = callbacks_;
     }
-    for (const auto& callback : told) callback->function(callback->data, CU_LOG_LEVEL_ERROR, line.data(), line.size());
+    for (const auto& callback : receivers)
+        callback->function(callback->data, CU_LOG_LEVEL_ERROR, line.data(), line.size());
 }
 
 Log::Callback* Log::add(CUlogsCallback function, void* data) {

@@ -11,7 +11,7 @@
 
 #include "advice.hpp"
 #include "device_range.hpp"
-#include "gaps.hpp"
+#include "free_ranges.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"
 
 namespace cgh {
@@ -22,20 +22,20 @@ AddressMap& AddressMap::get() {
 }
 
 void AddressMap::add(Allocation allocation) {
-    if (settings.any()) watch_memory(allocation);
+    if (settings.any()) track_memory(allocation);
     std::unique_lock<std::shared_mutex> lock(mutex_);
     allocation.id = ++last_id_;
     by_base_[allocation.base] = allocation;
 }
 
-bool AddressMap::add_apart(Allocation allocation) {
+bool AddressMap::add_disjoint(Allocation allocation) {
     std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto after = by_base_.lower_bound(allocation.base);
     if (after != by_base_.end() && after->first - allocation.base < allocation.size) return false;
     if (after != by_base_.begin() && std::prev(after)->second.holds(allocation.base, 1)) return false;
     allocation.id = ++last_id_;
     by_base_.emplace(allocation.base, allocation);
-    if (settings.any()) watch_memory(allocation);
+    if (settings.any()) track_memory(allocation);
     return true;
 }
 
@@ -55,7 +55,7 @@ std::optional<Allocation> AddressMap::remove(CUdeviceptr base) {
 }
 
 void AddressMap::remove_range(CUdeviceptr start, std::size_t size) {
-    if (settings.any()) unwatch_range(start, size);
+    if (settings.any()) untrack_range(start, size);
     std::unique_lock<std::shared_mutex> lock(mutex_);
     by_base_.erase(by_base_.lower_bound(start), by_base_.lower_bound(start + size));
 }
@@ -71,7 +71,7 @@ void AddressMap::release_all_of(const Context& context) {
             continue;
         }
         if (found.is_managed()) AdviceMap::get().forget(found);
-        if (settings.any()) unwatch_memory(found.base);
+        if (settings.any()) untrack_memory(found.base);
         if (ours) return_memory(reinterpret_cast<void*>(found.base), found.size);
         at = by_base_.erase(at);
     }

@@ -82,7 +82,7 @@ class AddressMap {
     static AddressMap& get();
     void add(Allocation allocation);
     // Adds an allocation that overlaps no other one. Returns false if it does overlap.
-    bool add_apart(Allocation allocation);
+    bool add_disjoint(Allocation allocation);
     // Removes and returns the allocation that begins at `base`. The result is empty if no allocation begins there.
     std::optional<Allocation> remove(CUdeviceptr base);
     // Removes the allocations that begin in a range.

@@ -132,7 +132,7 @@ struct KernelKind : ValueKind<KernelKind> {
     }
 };
 
-MemoryPlace place_of(CUmemorytype type, CUdeviceptr address, const Context& context) {
+OperandLocation location_of(CUmemorytype type, CUdeviceptr address, const Context& context) {
     const std::optional<Allocation> found = AddressMap::get().find(address, Reserved::kToo);
     if (!found) return {type != CU_MEMORYTYPE_DEVICE, false, context.device()};
     // In an update of an executable libcuda accepts device, pinned and managed memory in place of each other. Pool
@@ -142,14 +142,16 @@ MemoryPlace place_of(CUmemorytype type, CUdeviceptr address, const Context& cont
     return {on_host, pooled, on_host ? context.device() : found->context->device()};
 }
 
-MemoryPlace source_of(const CUDA_MEMCPY3D& copy, const Context& context) {
+OperandLocation source_of(const CUDA_MEMCPY3D& copy, const Context& context) {
     const bool host = copy.srcMemoryType == CU_MEMORYTYPE_HOST;
-    return place_of(copy.srcMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.srcHost) : copy.srcDevice, context);
+    return location_of(copy.srcMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.srcHost) : copy.srcDevice,
+                       context);
 }
 
-MemoryPlace destination_of(const CUDA_MEMCPY3D& copy, const Context& context) {
+OperandLocation destination_of(const CUDA_MEMCPY3D& copy, const Context& context) {
     const bool host = copy.dstMemoryType == CU_MEMORYTYPE_HOST;
-    return place_of(copy.dstMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.dstHost) : copy.dstDevice, context);
+    return location_of(copy.dstMemoryType, host ? reinterpret_cast<CUdeviceptr>(copy.dstHost) : copy.dstDevice,
+                       context);
 }
 
 bool is_null_array(const CUDA_MEMCPY3D& copy) {
@@ -194,7 +196,7 @@ struct MemsetKind : ValueKind<MemsetKind> {
         MemsetParams fresh;
         TRY(Fill::make(in.dst, in.pitch, in.value, in.elementSize, in.width, in.height, kEveryDevice, &fresh.fill,
                        Reserved::kToo));
-        fresh.destination = place_of(CU_MEMORYTYPE_DEVICE, in.dst, *context);
+        fresh.destination = location_of(CU_MEMORYTYPE_DEVICE, in.dst, *context);
         fresh.destination.pooled = false;  // no restriction for memset nodes
         fresh.described = in;
         fresh.described.ctx = context->handle();
@@ -336,7 +338,7 @@ const NodeKind* find_kind(int type) {
 
 // "All unused bytes - that is, reserved0 and all bytes past the utilized union member - must be set to zero" (cuda.h,
 // cuGraphAddNode).
-bool has_clean_rest(const CUgraphNodeParams& params) {
+bool has_zero_padding(const CUgraphNodeParams& params) {
     const NodeKind* const kind = find_kind(params);
     if (kind == nullptr) return false;
     static const CUgraphNodeParams zero = {};

@@ -46,7 +46,7 @@ const NodeKind* find_kind(int type);
 // Returns the row of `params.type`, which may be any number.
 const NodeKind* find_kind(const CUgraphNodeParams& params);
 // Returns whether all bytes that the type does not use are zero.
-bool has_clean_rest(const CUgraphNodeParams& params);
+bool has_zero_padding(const CUgraphNodeParams& params);
 
 // Returns the attributes of a kernel node; unset attributes are zero.
 const KernelAttributes& attributes_of(const KernelParams& params);

@@ -49,25 +49,25 @@ struct KernelParams {
 };
 
 // The location of an operand's memory. An update of an executable may not change it.
-struct MemoryPlace {
+struct OperandLocation {
     bool on_host = false;
     bool pooled = false;  // from a pool or an alloc node
     CUdevice device = 0;
-    bool operator==(const MemoryPlace& other) const {
+    bool operator==(const OperandLocation& other) const {
         return on_host == other.on_host && pooled == other.pooled && device == other.device;
     }
 };
 
 struct MemcpyParams {
     Copy copy;
-    MemoryPlace source, destination;
+    OperandLocation source, destination;
     std::shared_ptr<const CUDA_MEMCPY3D> described;
     CUcontext context = nullptr;
 };
 
 struct MemsetParams {
     Fill fill;
-    MemoryPlace destination;
+    OperandLocation destination;
     CUDA_MEMSET_NODE_PARAMS_v2 described{};
 };
 

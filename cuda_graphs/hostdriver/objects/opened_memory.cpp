@@ -106,7 +106,7 @@ void OpenedMemory::close_all_of(const Context& context) {
 }
 
 void OpenedMemory::unmap(ByAddress::iterator at) {
-    if (settings.any()) unwatch_range(at->first, at->second.handle.size);
+    if (settings.any()) untrack_range(at->first, at->second.handle.size);
     AddressMap::get().remove(at->first);
     munmap(at->second.pages, at->second.bytes);
     by_address_.erase(at);

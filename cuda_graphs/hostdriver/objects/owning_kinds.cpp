@@ -17,7 +17,7 @@ namespace {
 CUresult move_child(Node& node, Graph& child) {
     REQUIRE(!node.graph->is_or_is_inside(child), CUDA_ERROR_INVALID_VALUE);
     REQUIRE(child.owner() == GraphOwner::kUser, CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(!child.has_conditional_nodes(), kPlaceRefused);
+    REQUIRE(!child.has_conditional_nodes(), kKindRefused);
     REQUIRE(child.live_executables()->load() == 0 || !child.has_memory_nodes(), kSecondExecRefused);
     node.params.emplace<ChildParams>(ChildParams{GraphPtr(&child)});
     child.adopt_into(node);

@@ -10,7 +10,7 @@
 #include "arena.hpp"
 #include "context.hpp"
 #include "device.hpp"
-#include "gaps.hpp"
+#include "free_ranges.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
@@ -35,7 +35,7 @@ class Free final : public Operation {
   public:
     explicit Free(const Allocation& allocation) : allocation_(allocation) {}
     void run(Stream&) override {
-        if (settings.any()) unwatch_memory(allocation_.base);
+        if (settings.any()) untrack_memory(allocation_.base);
         if (allocation_.owner != nullptr)
             allocation_.owner->free(allocation_.base);
         else if (allocation_.kind == MemoryKind::kPool)
@@ -50,9 +50,9 @@ class Free final : public Operation {
 };
 
 // Keeps a pool alive until the earlier operations of a stream are done.
-class Hold final : public Operation {
+class PoolHold final : public Operation {
   public:
-    explicit Hold(MemoryPool& pool) : pool_(&pool) {}
+    explicit PoolHold(MemoryPool& pool) : pool_(&pool) {}
     void run(Stream&) override {}
 
   private:
@@ -82,7 +82,7 @@ void MemoryPool::dispose(MemoryPool* pool) {
     const Ref<MemoryPool> here = Ref<MemoryPool>::adopt(pool);
     for (Context* const context : Context::all())
         for (const Ref<Stream>& stream : context->busy_streams(/*blocking_only=*/false))
-            stream->append(new Hold(*pool));
+            stream->append(new PoolHold(*pool));
 }
 
 void* MemoryPool::reserve(std::size_t size) {
@@ -146,7 +146,7 @@ CUresult MemoryPool::import(const CUmemPoolPtrExportData& data, CUdeviceptr* out
     if (const CUresult wrong = heap_->locate(data, &found); wrong != CUDA_SUCCESS) return wrong;
     *out = found.base;
     // Importing the same memory again has no effect, and one free is enough, as on an H200.
-    if (AddressMap::get().add_apart(described(found.base, found.size))) retain();
+    if (AddressMap::get().add_disjoint(described(found.base, found.size))) retain();
     return CUDA_SUCCESS;
 }
 
@@ -257,45 +257,46 @@ CUmemAccess_flags MemoryPool::access(CUdevice device) const {
 
 namespace {
 
-struct PoolsOfAPlace {
-    MemoryPool* by_default = nullptr;
+struct LocationPools {
+    MemoryPool* default_pool = nullptr;
     MemoryPool* current = nullptr;
 };
-std::mutex places_mutex;  // guards `places`
-PoolsOfAPlace places[3];  // indexed by Residence; the entry of kDevice is not used
+std::mutex location_pools_mutex;  // guards `location_pools`
+LocationPools location_pools[3];  // indexed by Residence; the entry of kDevice is not used
 
-// Returns the pools of a residence. The caller holds places_mutex.
-PoolsOfAPlace& place_of(Residence residence) {
-    PoolsOfAPlace& place = places[static_cast<std::size_t>(residence)];
+// Returns the pools of a residence. The caller holds location_pools_mutex.
+LocationPools& pools_of(Residence residence) {
+    LocationPools& pools = location_pools[static_cast<std::size_t>(residence)];
     Device* device = nullptr;
-    if (place.by_default == nullptr && find_device(0, &device) == CUDA_SUCCESS)
-        place.by_default = arena<MemoryPool>.create(device->context(), /*is_default=*/true, std::size_t{0}, residence);
-    if (place.current == nullptr) place.current = place.by_default;
-    return place;
+    if (pools.default_pool == nullptr && find_device(0, &device) == CUDA_SUCCESS)
+        pools.default_pool =
+            arena<MemoryPool>.create(device->context(), /*is_default=*/true, std::size_t{0}, residence);
+    if (pools.current == nullptr) pools.current = pools.default_pool;
+    return pools;
 }
 
 }  // namespace
 
 MemoryPool* default_pool_of(Residence residence) {
-    const std::lock_guard<std::mutex> lock(places_mutex);
-    return place_of(residence).by_default;
+    const std::lock_guard<std::mutex> lock(location_pools_mutex);
+    return pools_of(residence).default_pool;
 }
 
 MemoryPool* current_pool_of(Residence residence) {
-    const std::lock_guard<std::mutex> lock(places_mutex);
-    return place_of(residence).current;
+    const std::lock_guard<std::mutex> lock(location_pools_mutex);
+    return pools_of(residence).current;
 }
 
 void set_current_pool_of(Residence residence, MemoryPool& pool) {
-    const std::lock_guard<std::mutex> lock(places_mutex);
-    place_of(residence).current = &pool;
+    const std::lock_guard<std::mutex> lock(location_pools_mutex);
+    pools_of(residence).current = &pool;
 }
 
 void forget_current_pool(const MemoryPool& pool) {
     if (pool.residence() == Residence::kDevice) return device_of(pool.context()).forget_pool(pool);
-    const std::lock_guard<std::mutex> lock(places_mutex);
-    PoolsOfAPlace& place = place_of(pool.residence());
-    if (place.current == &pool) place.current = place.by_default;
+    const std::lock_guard<std::mutex> lock(location_pools_mutex);
+    LocationPools& pools = pools_of(pool.residence());
+    if (pools.current == &pool) pools.current = pools.default_pool;
 }
 
 MemoryPool* find_pool(CUmemoryPool handle) {

@@ -24,7 +24,7 @@ namespace cgh {
 class Context;
 class Stream;
 
-class MemoryPool : public Counted {
+class MemoryPool : public RefCounted {
   public:
     // `heap` is set for a pool that processes share. A pool of another process cannot allocate.
     MemoryPool(Context& context, bool is_default, std::size_t max_size = 0, Residence residence = Residence::kDevice,

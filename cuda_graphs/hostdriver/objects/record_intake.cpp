@@ -296,7 +296,7 @@ class RecordIntake final : public Intake {
 // "When a blocking stream is capturing, the legacy stream is in an unusable state until the blocking stream capture is
 // terminated [...] attempted use would have an implicit dependency on the capturing stream(s)" (cuda.h,
 // cuStreamIsCapturing).
-class BarredIntake final : public Intake {
+class RejectingIntake final : public Intake {
   public:
     CUresult refuse(Stream& stream, CUresult) const override { return bar(stream); }
     CUresult inspect(Stream& stream, Inspection) const override { return bar(stream); }
@@ -325,8 +325,8 @@ const Intake& record_intake() {
     return intake;
 }
 
-const Intake& barred_intake() {
-    static constexpr BarredIntake intake;
+const Intake& rejecting_intake() {
+    static constexpr RejectingIntake intake;
     return intake;
 }
 

@@ -12,7 +12,7 @@
 
 namespace cgh {
 
-class Counted {
+class RefCounted {
   public:
     void retain() { count_.fetch_add(1, std::memory_order_relaxed); }
     // Adds a reference to an object found in a list that does not own it. Returns false if the object is about to be

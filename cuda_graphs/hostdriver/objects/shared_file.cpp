@@ -80,22 +80,22 @@ CUresult SharedFile::from_descriptor(int descriptor, SharedFile* out) {
     return adopt(own, out);
 }
 
-CUresult SharedFile::at(const Place& place, SharedFile* out) {
-    const std::string path = path_of(place.process, place.descriptor);
+CUresult SharedFile::at(const Locator& locator, SharedFile* out) {
+    const std::string path = path_of(locator.process, locator.descriptor);
     std::uint64_t token = 0;
     // The token is checked before the file is opened, because opening another file at that descriptor may have side
     // effects.
-    REQUIRE(read_token(path, &token) && token == place.token, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(read_token(path, &token) && token == locator.token, CUDA_ERROR_INVALID_VALUE);
     const int descriptor = open(path.c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(descriptor >= 0, CUDA_ERROR_INVALID_VALUE);
     SharedFile found;
     TRY(adopt(descriptor, &found));
-    REQUIRE(found.token_ == place.token, CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(found.token_ == locator.token, CUDA_ERROR_INVALID_VALUE);
     *out = std::move(found);
     return CUDA_SUCCESS;
 }
 
-SharedFile::Place SharedFile::place() const {
+SharedFile::Locator SharedFile::locator() const {
     return {token_, getpid(), descriptor_};
 }
 

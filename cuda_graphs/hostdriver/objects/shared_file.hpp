@@ -4,7 +4,7 @@
 // A file in memory that processes share. It has no name in any folder, so the system deletes it after the last process
 // that has it open or mapped ends. Its size is sealed, so no process can make a mapping of another process fault.
 //
-// Another process receives it as a file descriptor or finds it by its place: the process that has it open, its
+// Another process receives it as a file descriptor or finds it by its locator: the process that has it open, its
 // descriptor there, and a random token. The token is part of the file name that the system shows.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_OBJECTS_SHARED_FILE_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_OBJECTS_SHARED_FILE_HPP
@@ -19,7 +19,7 @@ namespace cgh {
 
 class SharedFile {
   public:
-    struct Place {
+    struct Locator {
         std::uint64_t token;
         std::int32_t process;
         std::int32_t descriptor;
@@ -37,13 +37,14 @@ class SharedFile {
     // Opens the file of a descriptor, which the caller keeps. Returns CUDA_ERROR_INVALID_VALUE for any other kind of
     // file.
     static CUresult from_descriptor(int descriptor, SharedFile* out);
-    // Opens the file at a place. Returns CUDA_ERROR_INVALID_VALUE if the file is gone or this process may not open it.
-    static CUresult at(const Place& place, SharedFile* out);
+    // Opens the file at a locator. Returns CUDA_ERROR_INVALID_VALUE if the file is gone or this process may not open
+    // it.
+    static CUresult at(const Locator& locator, SharedFile* out);
 
     explicit operator bool() const { return descriptor_ >= 0; }
     std::size_t size() const { return size_; }
     std::uint64_t token() const { return token_; }
-    Place place() const;
+    Locator locator() const;
     // Writes an additional descriptor, which the caller owns. Like the descriptor of libcuda on an H200 it stays open
     // across exec. Returns CUDA_ERROR_OPERATING_SYSTEM on failure.
     CUresult duplicate(int* out) const;

@@ -26,14 +26,14 @@ struct Header {
 };
 
 // The contents of CUmemPoolPtrExportData.
-struct Described {
+struct ExportedPointer {
     std::uint64_t magic;
     std::uint64_t heap;  // token of the heap's file
     std::uint64_t offset;
     std::uint64_t size;
     std::uint64_t id;
 };
-static_assert(sizeof(Described) <= sizeof(CUmemPoolPtrExportData));
+static_assert(sizeof(ExportedPointer) <= sizeof(CUmemPoolPtrExportData));
 
 }  // namespace
 
@@ -72,9 +72,9 @@ CUresult SharedHeap::open(int descriptor, std::unique_ptr<SharedHeap>* out) {
     return CUDA_SUCCESS;
 }
 
-CUresult SharedHeap::hand_out(int* out) {
+CUresult SharedHeap::export_descriptor(int* out) {
     TRY(file_.duplicate(out));
-    handed_out_.store(true, std::memory_order_release);
+    exported_.store(true, std::memory_order_release);
     return CUDA_SUCCESS;
 }
 
@@ -93,21 +93,21 @@ void SharedHeap::give_back(void* address, std::size_t bytes) {
 }
 
 CUmemPoolPtrExportData SharedHeap::describe(const Allocation& allocation) const {
-    const Described described{kMemoryMagic, file_.token(), allocation.base - reinterpret_cast<CUdeviceptr>(start_),
-                              allocation.size, allocation.id};
+    const ExportedPointer pointer{kMemoryMagic, file_.token(), allocation.base - reinterpret_cast<CUdeviceptr>(start_),
+                                  allocation.size, allocation.id};
     CUmemPoolPtrExportData data{};
-    std::memcpy(&data, &described, sizeof described);
+    std::memcpy(&data, &pointer, sizeof pointer);
     return data;
 }
 
 CUresult SharedHeap::locate(const CUmemPoolPtrExportData& data, Allocation* out) const {
-    Described described{};
-    std::memcpy(&described, &data, sizeof described);
-    REQUIRE(described.magic == kMemoryMagic && described.heap == file_.token(), CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(described.offset >= kHeaderBytes && described.offset < file_.size(), CUDA_ERROR_INVALID_VALUE);
-    REQUIRE(described.size != 0 && described.size <= file_.size() - described.offset, CUDA_ERROR_INVALID_VALUE);
-    out->base = reinterpret_cast<CUdeviceptr>(start_) + described.offset;
-    out->size = described.size;
+    ExportedPointer pointer{};
+    std::memcpy(&pointer, &data, sizeof pointer);
+    REQUIRE(pointer.magic == kMemoryMagic && pointer.heap == file_.token(), CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(pointer.offset >= kHeaderBytes && pointer.offset < file_.size(), CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(pointer.size != 0 && pointer.size <= file_.size() - pointer.offset, CUDA_ERROR_INVALID_VALUE);
+    out->base = reinterpret_cast<CUdeviceptr>(start_) + pointer.offset;
+    out->size = pointer.size;
     return CUDA_SUCCESS;
 }
 

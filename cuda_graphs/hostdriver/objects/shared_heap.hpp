@@ -15,7 +15,7 @@
 #include <memory>
 #include <mutex>
 
-#include "gaps.hpp"
+#include "free_ranges.hpp"
 #include "memory.hpp"
 #include "shared_file.hpp"
 
@@ -35,9 +35,9 @@ class SharedHeap {
     Residence residence() const { return residence_; }
     const SharedFile& file() const { return file_; }
     // Writes an additional file descriptor, which the caller owns.
-    CUresult hand_out(int* out);
-    // Returns whether hand_out() was called. Pointers can be exported only after that, as on an H200.
-    bool was_handed_out() const { return handed_out_.load(std::memory_order_acquire); }
+    CUresult export_descriptor(int* out);
+    // Returns whether export_descriptor() was called. Pointers can be exported only after that, as on an H200.
+    bool is_exported() const { return exported_.load(std::memory_order_acquire); }
 
     // Allocates memory of a heap that is not imported. Returns nullptr if no gap is large enough. give_back() needs the
     // same `bytes`.
@@ -58,9 +58,9 @@ class SharedHeap {
     const CUdevice device_;
     const Residence residence_;
     const bool imported_;
-    std::atomic<bool> handed_out_{false};
+    std::atomic<bool> exported_{false};
     std::mutex mutex_;  // guards free_
-    Gaps free_;         // free address ranges
+    FreeRanges free_;   // free address ranges
 };
 
 }  // namespace cgh

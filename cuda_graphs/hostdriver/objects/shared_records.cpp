@@ -21,7 +21,7 @@ constexpr std::size_t kPageBytes = 4096;
 
 struct Handle {
     std::uint64_t magic;
-    SharedFile::Place file;
+    SharedFile::Locator file;
 };
 static_assert(sizeof(Handle) <= sizeof(CUipcEventHandle));
 
@@ -42,16 +42,16 @@ bool has_ended(std::int32_t process) {
 }  // namespace
 
 struct SharedRecords::Page {
-    static constexpr std::size_t kKept =
+    static constexpr std::size_t kSlots =
         // Number of records in the page. An older record counts as reached once the newer record in its slot is
         // reached.
         128;
     std::uint64_t magic;
     std::atomic<std::uint64_t> latest;
-    struct Kept {
+    struct Slot {
         std::atomic<std::uint64_t> begun, reached;
         std::atomic<std::int32_t> process;
-    } kept[kKept];
+    } slots[kSlots];
 };
 
 CUresult SharedRecords::make(std::shared_ptr<SharedRecords>* out) {
@@ -85,7 +85,7 @@ SharedRecords::~SharedRecords() {
 }
 
 CUipcEventHandle SharedRecords::handle() const {
-    const Handle handle{kMagic, file_.place()};
+    const Handle handle{kMagic, file_.locator()};
     CUipcEventHandle data{};
     std::memcpy(&data, &handle, sizeof handle);
     return data;
@@ -97,21 +97,21 @@ std::uint64_t SharedRecords::latest() const {
 
 std::uint64_t SharedRecords::begin() {
     const std::uint64_t record = page_->latest.fetch_add(1, std::memory_order_acq_rel) + 1;
-    Page::Kept& kept = page_->kept[record % Page::kKept];
-    kept.process.store(getpid(), std::memory_order_relaxed);
-    kept.begun.store(record, std::memory_order_release);
+    Page::Slot& slots = page_->slots[record % Page::kSlots];
+    slots.process.store(getpid(), std::memory_order_relaxed);
+    slots.begun.store(record, std::memory_order_release);
     return record;
 }
 
 void SharedRecords::reach(std::uint64_t record) {
-    page_->kept[record % Page::kKept].reached.store(record, std::memory_order_release);
+    page_->slots[record % Page::kSlots].reached.store(record, std::memory_order_release);
 }
 
 bool SharedRecords::is_reached(std::uint64_t record) const {
-    const Page::Kept& kept = page_->kept[record % Page::kKept];
-    if (kept.reached.load(std::memory_order_acquire) >= record) return true;
-    return kept.begun.load(std::memory_order_acquire) == record &&
-           has_ended(kept.process.load(std::memory_order_relaxed));
+    const Page::Slot& slots = page_->slots[record % Page::kSlots];
+    if (slots.reached.load(std::memory_order_acquire) >= record) return true;
+    return slots.begun.load(std::memory_order_acquire) == record &&
+           has_ended(slots.process.load(std::memory_order_relaxed));
 }
 
 }  // namespace cgh

@@ -159,7 +159,7 @@ Stream::Advance Stream::advance(std::uint64_t position) {
 namespace {
 
 // The reason why run_towards() stopped.
-struct Halt {
+struct Stop {
     enum { kProgress, kBusy, kStalled } why = kProgress;
     // kBusy: the stream that another thread runs and the position it must reach. kStalled: the stream that waits for a
     // value in memory.
@@ -167,19 +167,19 @@ struct Halt {
 };
 
 // Runs the work up to `position`. If a stream is blocked, runs the work that it waits for.
-Halt run_towards(Stream& stream, std::uint64_t position) {
+Stop run_towards(Stream& stream, std::uint64_t position) {
     Target at;
     Stream* current = &stream;
     for (;;) {
         Stream::Advance advance = current->advance(position);
         if (advance.kind == Stream::Advance::kBlocked) {
-            if (!advance.blocked_on.stream) return {Halt::kStalled, {Ref<Stream>(current), position}};
+            if (!advance.blocked_on.stream) return {Stop::kStalled, {Ref<Stream>(current), position}};
             at = std::move(advance.blocked_on);
             current = at.stream.get();
             position = at.position;
             continue;
         }
-        if (advance.kind == Stream::Advance::kBusy) return {Halt::kBusy, {Ref<Stream>(current), position}};
+        if (advance.kind == Stream::Advance::kBusy) return {Stop::kBusy, {Ref<Stream>(current), position}};
         return {};
     }
 }
@@ -200,28 +200,28 @@ bool run_any_stream() {
 void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument) {
     Scheduler& scheduler = Scheduler::get();
     while (!done(argument)) {
-        const Halt halt = run_towards(stream, position);
-        if (halt.why == Halt::kProgress) continue;
-        Stream& at = *halt.at.stream;
-        if (halt.why == Halt::kStalled) {
+        const Stop stop = run_towards(stream, position);
+        if (stop.why == Stop::kProgress) continue;
+        Stream& at = *stop.at.stream;
+        if (stop.why == Stop::kStalled) {
             // The operation waits for a value in memory. Without workers any other stream may have to run to write it.
             if (scheduler.workers() == 0 && run_any_stream()) continue;
             scheduler.progress.wait(
-                [&] { return done(argument) || at.reached(halt.at.position) || at.claimed() || at.runnable(); });
+                [&] { return done(argument) || at.reached(stop.at.position) || at.claimed() || at.runnable(); });
             continue;
         }
         // The thread runs only work that it waits for, because other kernels may wait for the caller's next action.
         if (scheduler.help(&at)) continue;
         scheduler.progress.wait([&] {
-            return done(argument) || at.reached(halt.at.position) || !at.claimed() || scheduler.help_wanted(&at);
+            return done(argument) || at.reached(stop.at.position) || !at.claimed() || scheduler.help_wanted(&at);
         });
     }
 }
 
-void run_what_is_ready(Stream& stream, std::uint64_t position) {
+void run_ready_operations(Stream& stream, std::uint64_t position) {
     while (!stream.reached(position)) {
-        const Halt halt = run_towards(stream, position);
-        if (halt.why == Halt::kBusy || (halt.why == Halt::kStalled && !run_any_stream())) return;
+        const Stop stop = run_towards(stream, position);
+        if (stop.why == Stop::kBusy || (stop.why == Stop::kStalled && !run_any_stream())) return;
     }
 }
 
@@ -251,7 +251,7 @@ CUresult Stream::synchronize() {
 }
 
 CUresult Stream::query() {
-    if (Scheduler::get().workers() == 0) run_what_is_ready(*this, pushed());
+    if (Scheduler::get().workers() == 0) run_ready_operations(*this, pushed());
     if (context_.status() != CUDA_SUCCESS) return context_.status();
     const std::uint64_t all = pushed();
     if (!reached(all)) return CUDA_ERROR_NOT_READY;

@@ -66,7 +66,7 @@ struct StreamAttributes {
     CUaccessPolicyWindow window{};
 };
 
-class Stream : public Counted {
+class Stream : public RefCounted {
   public:
     enum class Kind { kCreated, kLegacy, kPerThread };
 
@@ -144,7 +144,7 @@ class Stream : public Counted {
     Operation* parked_ = nullptr;  // first operation, if it was not ready and no thread runs the stream
     std::atomic<std::uint64_t> pushed_{0};
     std::atomic<bool> listed_{false};  // true while in the scheduler's list
-    // completed_ when the watcher thread last saw the stream wait; guarded by the lock of the scheduler's list
+    // completed_ when the poller last saw the stream wait; guarded by the lock of the scheduler's list
     std::uint64_t seen_ = UINT64_MAX;
 
     alignas(64) std::atomic<bool> claimed_{false};
@@ -162,7 +162,7 @@ void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const voi
 bool run_any_stream();
 // Runs the work of `stream` up to `position` as far as possible without waiting for other threads. For queries of a
 // driver without workers.
-void run_what_is_ready(Stream& stream, std::uint64_t position);
+void run_ready_operations(Stream& stream, std::uint64_t position);
 
 // Writes the stream of a CUstream argument. 0 and 1 are the legacy default stream of the current context, and 2 is the
 // calling thread's own stream. Returns CUDA_ERROR_INVALID_HANDLE for an invalid handle, or the error of the context.

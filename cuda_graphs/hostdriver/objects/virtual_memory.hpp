@@ -25,7 +25,7 @@ constexpr std::size_t kVirtualGranularity = std::size_t{2} << 20;
 // The host as a key of Mapping::access; all other keys are devices.
 constexpr CUdevice kHostAccess = -1;
 
-class PhysicalMemory : public Counted {
+class PhysicalMemory : public RefCounted {
   public:
     // Creates memory. Returns CUDA_ERROR_OUT_OF_MEMORY if the system has too little.
     static CUresult make(std::size_t size, const CUmemAllocationProp& properties, Context& context,

@@ -20,7 +20,7 @@
 #include "hostdriver/loader/services.hpp"
 #include "hostdriver/objects/kernel.hpp"
 #include "hostdriver/objects/memory.hpp"
-#include "watched_memory.hpp"
+#include "shadow_memory.hpp"
 
 namespace cgh {
 namespace {
@@ -43,16 +43,16 @@ std::string triple(const Place& place) {
     return "(" + std::to_string(place[0]) + ", " + std::to_string(place[1]) + ", " + std::to_string(place[2]) + ")";
 }
 
-// The origin of an access, for reports: a kernel's thread, or a task without threads.
-struct Who {
+// The thread or task that makes an access, for reports: a kernel's thread, or a task without threads.
+struct Accessor {
     const Task* task;
     const KernelRun* run = nullptr;
     Place thread{}, block{};
 };
 
 // Returns the indices that identify a stored access: those of the loop iteration, or those of the block.
-const Place& remembered_place(const cgh_site& site, const Who& who) {
-    return site.axes != 0 ? who.thread : who.block;
+const Place& stored_indices(const cgh_site& site, const Accessor& accessor) {
+    return site.axes != 0 ? accessor.thread : accessor.block;
 }
 
 // Returns "thread of iteration (3, -1)", with the indices of the loop.
@@ -63,22 +63,22 @@ std::string iteration_text(const cgh_site& site, const Place& place) {
     return "thread of iteration " + (site.axes > 1 ? "(" + text + ")" : text);
 }
 
-std::string name_of(const Who& who, const cgh_site& site) {
-    const std::string name = who.task != nullptr ? who.task->name() : "a kernel";
-    if (who.run == nullptr) return name;
-    if (site.axes != 0) return name + ", " + iteration_text(site, who.thread);
-    return name + ", block " + triple(who.block) + ", thread " + triple(who.thread);
+std::string name_of(const Accessor& accessor, const cgh_site& site) {
+    const std::string name = accessor.task != nullptr ? accessor.task->name() : "a kernel";
+    if (accessor.run == nullptr) return name;
+    if (site.axes != 0) return name + ", " + iteration_text(site, accessor.thread);
+    return name + ", block " + triple(accessor.block) + ", thread " + triple(accessor.thread);
 }
 
 // Returns " at saxpy.cu:12 (st.global.f32, line 40 of the PTX)", or "" for a copy.
-std::string place_of(const cgh_site& site) {
+std::string location_text(const cgh_site& site) {
     if (site.instruction == nullptr) return "";
     const std::string ptx = site.ptx_line != 0 ? ", line " + std::to_string(site.ptx_line) + " of the PTX" : "";
     if (site.file == nullptr) return std::string(" at ") + site.instruction + ptx;
     return std::string(" at ") + site.file + ":" + std::to_string(site.line) + " (" + site.instruction + ptx + ")";
 }
 
-std::string memory_text(const WatchedMemory& memory) {
+std::string memory_text(const ShadowMemory& memory) {
     return "memory of " + bytes_text(memory.size) + " at " + hex(memory.base) + " (" + memory.origin + ")";
 }
 
@@ -87,13 +87,13 @@ const char* verb_of(const cgh_site& site) {
     return reads && writes ? "reads and writes" : writes ? "writes" : "reads";
 }
 
-constexpr const char* kBy = "CUDA_GRAPHS_HOST_CHECK=";
+constexpr const char* kPrefix = "CUDA_GRAPHS_HOST_CHECK=";
 
 // ---- bad addresses --------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kFar = std::size_t{1} << 20;  // bytes: an address farther behind a memory is unrelated to it
 
-std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMemory* near) {
+std::string where_is(std::uintptr_t address, std::size_t bytes, const ShadowMemory* near) {
     if (near == nullptr) return "which is outside device memory";
     if (near->holds(address, 1) && near->live)
         return "which ends " + bytes_text(address + bytes - near->base - near->size) + " behind the " +
@@ -109,25 +109,26 @@ std::string where_is(std::uintptr_t address, std::size_t bytes, const WatchedMem
 
 // Returns the memory that contains all bytes. Otherwise reports the address, if addresses are checked, and returns
 // nullptr.
-WatchedMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who, bool* bad) {
-    WatchedMemory* const memory = MemoryWatch::get().at_or_before(address);
+ShadowMemory* memory_at(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Accessor& accessor,
+                        bool* bad) {
+    ShadowMemory* const memory = ShadowMap::get().at_or_before(address);
     const bool is_there = memory != nullptr && memory->holds(address, bytes);
     if (is_there && (memory->live || !settings.memory)) return memory;  // an access may race with the free
     *bad = settings.memory;
     if (settings.memory)
-        report_illegal_address(*who.task->context, std::string(kBy) + "memory: " + name_of(who, site) + " " +
-                                                       verb_of(site) + " " + bytes_text(bytes) + " at " + hex(address) +
-                                                       ", " + where_is(address, bytes, memory) +
-                                                       (site.instruction != nullptr ? "," : "") + place_of(site));
+        report_illegal_address(*accessor.task->context,
+                               std::string(kPrefix) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
+                                   bytes_text(bytes) + " at " + hex(address) + ", " + where_is(address, bytes, memory) +
+                                   (site.instruction != nullptr ? "," : "") + location_text(site));
     return nullptr;
 }
 
 // ---- reads of unwritten bytes ---------------------------------------------------------------------------------------
 
-void check_written(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
-                   const Who& who) {
+void check_written(ShadowMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
+                   const Accessor& accessor) {
     bool* const written = memory.written.as<bool>();
-    if (written == nullptr || memory.anybody_may_have_written) return;
+    if (written == nullptr || memory.may_be_written) return;
     const std::size_t first = address - memory.base;
     if ((site.flags & CGH_SITE_READ) != 0) {
         std::size_t i = first;
@@ -135,10 +136,10 @@ void check_written(WatchedMemory& memory, std::uintptr_t address, std::size_t by
         // A copy may include unwritten bytes, such as padding, if at least one of its bytes was written.
         const bool is_copy = site.instruction == nullptr;
         if (i < first + bytes && !(is_copy && memory.any_written(first, bytes)))
-            report(*who.task->context, "init " + who.task->name() + place_of(site),
-                   std::string(kBy) + "init: " + name_of(who, site) + " " + verb_of(site) + " " + bytes_text(bytes) +
-                       " at " + hex(address) + " before any write to byte " + std::to_string(i) + " of the " +
-                       memory_text(memory) + place_of(site));
+            report(*accessor.task->context, "init " + accessor.task->name() + location_text(site),
+                   std::string(kPrefix) + "init: " + name_of(accessor, site) + " " + verb_of(site) + " " +
+                       bytes_text(bytes) + " at " + hex(address) + " before any write to byte " + std::to_string(i) +
+                       " of the " + memory_text(memory) + location_text(site));
     }
     if ((site.flags & CGH_SITE_WRITE) != 0) std::fill(written + first, written + first + bytes, true);
 }
@@ -147,29 +148,30 @@ void check_written(WatchedMemory& memory, std::uintptr_t address, std::size_t by
 
 std::string earlier_text(const Access& access) {
     const cgh_site& site = *access.site;
-    const std::string who = site.axes != 0                ? ", " + iteration_text(site, access.place)
-                            : site.instruction != nullptr ? ", block " + triple(access.place)
-                                                          : "";
-    return access.task->name() + who + ", " + verb_of(site) + " it" + place_of(site);
+    const std::string indices = site.axes != 0                ? ", " + iteration_text(site, access.place)
+                                : site.instruction != nullptr ? ", block " + triple(access.place)
+                                                              : "";
+    return access.task->name() + indices + ", " + verb_of(site) + " it" + location_text(site);
 }
 
-void check_race(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who,
-                Block& block) {
+void check_race(ShadowMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
+                const Accessor& accessor, Block& block) {
     if (!settings.race) return;
     std::uintptr_t at = 0;
     const Access* const earlier = note_access(memory, address, bytes, site, block, &at);
     if (earlier == nullptr) return;
     const char* const remedy =
-        earlier->task == who.task && site.axes != 0
+        earlier->task == accessor.task && site.axes != 0
             ? "Iterations of a parallel loop run in any order: use atomics, or another loop."
-        : earlier->task == who.task
+        : earlier->task == accessor.task
             ? "Blocks of a kernel run in any order: use atomics, or another kernel."
             : "No dependency orders them: add an edge between the nodes, or an event between the streams.";
-    report(*who.task->context,
-           "race " + earlier->task->name() + place_of(*earlier->site) + who.task->name() + place_of(site),
-           std::string(kBy) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
-               memory_text(memory) + " race: " + name_of(who, site) + ", " + verb_of(site) + " it" + place_of(site) +
-               "; " + earlier_text(*earlier) + ". " + remedy);
+    report(
+        *accessor.task->context,
+        "race " + earlier->task->name() + location_text(*earlier->site) + accessor.task->name() + location_text(site),
+        std::string(kPrefix) + "race: two accesses to byte " + std::to_string(at - memory.base) + " of the " +
+            memory_text(memory) + " race: " + name_of(accessor, site) + ", " + verb_of(site) + " it" +
+            location_text(site) + "; " + earlier_text(*earlier) + ". " + remedy);
 }
 
 // ---- kernels --------------------------------------------------------------------------------------------------------
@@ -202,15 +204,16 @@ bool is_own(std::uintptr_t address, const KernelRun& run) {
 }
 
 // Returns false if the access is invalid; the kernel then ends.
-bool shared_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who) {
-    const auto start = reinterpret_cast<std::uintptr_t>(who.run->shared);
-    const std::size_t size = who.run->shared_bytes, offset = address - start;
+bool shared_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Accessor& accessor) {
+    const auto start = reinterpret_cast<std::uintptr_t>(accessor.run->shared);
+    const std::size_t size = accessor.run->shared_bytes, offset = address - start;
     if ((offset <= size && bytes <= size - offset) || !settings.memory) return true;
-    if (in_range(address, who.run->shared_around, who.run->shared_around_bytes)) return true;  // of the cluster
-    report_illegal_address(*who.task->context,
-                           std::string(kBy) + "memory: " + name_of(who, site) + " " + verb_of(site) + " " +
+    if (in_range(address, accessor.run->shared_around, accessor.run->shared_around_bytes))
+        return true;  // of the cluster
+    report_illegal_address(*accessor.task->context,
+                           std::string(kPrefix) + "memory: " + name_of(accessor, site) + " " + verb_of(site) + " " +
                                bytes_text(bytes) + " at " + std::to_string(static_cast<std::int64_t>(offset)) +
-                               " of shared memory; the block has " + bytes_text(size) + "," + place_of(site));
+                               " of shared memory; the block has " + bytes_text(size) + "," + location_text(site));
     return false;
 }
 
@@ -220,21 +223,22 @@ std::uint64_t number_of_block(const KernelRun& run, const cgh_site& site, const 
     return (std::uint64_t{block[2]} * grid[1] + block[1]) * grid[0] + block[0];
 }
 
-void enter_block(KernelRun& run, const cgh_site& site, const Who& who) {
-    const std::uint64_t index = number_of_block(run, site, who.block);
+void enter_block(KernelRun& run, const cgh_site& site, const Accessor& accessor) {
+    const std::uint64_t index = number_of_block(run, site, accessor.block);
     const bool known = index == run.block_index && run.phase == run.block.phase;
     if (known && run.block_axes == site.axes) return;
     run.block_index = index;
     run.block_axes = site.axes;
     run.block.task = run.task;
-    run.block.become(index, remembered_place(site, who), run.phase);
+    run.block.become(index, stored_indices(site, accessor), run.phase);
 }
 
-bool access_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Who& who, KernelRun& run) {
-    if ((site.flags & CGH_SITE_SHARED) != 0) return shared_is_fine(address, bytes, site, who);
+bool access_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& site, const Accessor& accessor,
+                    KernelRun& run) {
+    if ((site.flags & CGH_SITE_SHARED) != 0) return shared_is_fine(address, bytes, site, accessor);
     const std::lock_guard<std::mutex> lock(check_mutex());
     if ((site.flags & CGH_SITE_JOIN) != 0) ++run.phase;
-    enter_block(run, site, who);
+    enter_block(run, site, accessor);
     const bool strong = (site.flags & CGH_SITE_STRONG) != 0, after = (site.flags & CGH_SITE_AFTER) != 0;
     if (settings.race && strong && after) note_acquire(address, run.block);
     if (settings.race && !after && (strong || (site.flags & CGH_SITE_FENCE) != 0))
@@ -242,10 +246,10 @@ bool access_is_fine(std::uintptr_t address, std::size_t bytes, const cgh_site& s
     if (after || (site.flags & (CGH_SITE_FENCE | CGH_SITE_JOIN)) != 0) return true;
     if (bytes == 0 || is_own(address, run)) return true;
     bool bad = false;
-    WatchedMemory* const memory = memory_at(address, bytes, site, who, &bad);
+    ShadowMemory* const memory = memory_at(address, bytes, site, accessor, &bad);
     if (memory == nullptr) return !bad;
-    check_written(*memory, address, bytes, site, who);
-    check_race(*memory, address, bytes, site, who, run.block);
+    check_written(*memory, address, bytes, site, accessor);
+    check_race(*memory, address, bytes, site, accessor, run.block);
     return true;
 }
 
@@ -255,23 +259,24 @@ constexpr cgh_site kReads{nullptr, nullptr, 0, 0, CGH_SITE_READ, 0};
 constexpr cgh_site kWrites{nullptr, nullptr, 0, 0, CGH_SITE_WRITE, 0};
 
 // Checks one piece of a copy or fill. A piece outside device memory belongs to the host and is not checked.
-CUresult check_piece(const void* start, std::size_t bytes, const cgh_site& site, const Who& who, Block& block) {
+CUresult check_piece(const void* start, std::size_t bytes, const cgh_site& site, const Accessor& accessor,
+                     Block& block) {
     const auto address = reinterpret_cast<std::uintptr_t>(start);
-    WatchedMemory* const near = MemoryWatch::get().at_or_before(address);
+    ShadowMemory* const near = ShadowMap::get().at_or_before(address);
     if (bytes == 0 || near == nullptr || !near->holds(address, 1)) return CUDA_SUCCESS;
     bool bad = false;
-    WatchedMemory* const memory = memory_at(address, bytes, site, who, &bad);
+    ShadowMemory* const memory = memory_at(address, bytes, site, accessor, &bad);
     if (memory == nullptr) return bad ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
-    check_written(*memory, address, bytes, site, who);
-    check_race(*memory, address, bytes, site, who, block);
+    check_written(*memory, address, bytes, site, accessor);
+    check_race(*memory, address, bytes, site, accessor, block);
     return CUDA_SUCCESS;
 }
 
 // Copies the written marks of the source to the destination.
 void copy_written(const void* to, const void* from, std::size_t bytes) {
     const auto source = reinterpret_cast<std::uintptr_t>(from), target = reinterpret_cast<std::uintptr_t>(to);
-    MemoryWatch& watch = MemoryWatch::get();
-    WatchedMemory *const in = watch.holding(source), *const out = watch.holding(target);
+    ShadowMap& map = ShadowMap::get();
+    ShadowMemory *const in = map.holding(source), *const out = map.holding(target);
     bool* const kept = out != nullptr ? out->written.as<bool>() : nullptr;
     if (in == nullptr || kept == nullptr) return;
     std::vector<bool> known(bytes);  // a copy of the marks, because the two may overlap
@@ -291,12 +296,12 @@ CUresult check_copy(const Copy& copy) {
     Task* const task = thread_state.task;
     const std::lock_guard<std::mutex> lock(check_mutex());
     task->what = "a copy";
-    const Who who{task};
+    const Accessor accessor{task};
     Block block = block_of(task);
     CUresult result = CUDA_SUCCESS;
     copy.each_piece([&](const std::byte* to, const std::byte* from, std::size_t bytes) {
-        if (result == CUDA_SUCCESS) result = check_piece(from, bytes, kReads, who, block);
-        if (result == CUDA_SUCCESS) result = check_piece(to, bytes, kWrites, who, block);
+        if (result == CUDA_SUCCESS) result = check_piece(from, bytes, kReads, accessor, block);
+        if (result == CUDA_SUCCESS) result = check_piece(to, bytes, kWrites, accessor, block);
         if (result == CUDA_SUCCESS) copy_written(to, from, bytes);
     });
     return result;
@@ -306,11 +311,11 @@ CUresult check_fill(const Fill& fill) {
     Task* const task = thread_state.task;
     const std::lock_guard<std::mutex> lock(check_mutex());
     task->what = "a fill";
-    const Who who{task};
+    const Accessor accessor{task};
     Block block = block_of(task);
     CUresult result = CUDA_SUCCESS;
     fill.each_piece([&](const std::byte* to, std::size_t bytes) {
-        if (result == CUDA_SUCCESS) result = check_piece(to, bytes, kWrites, who, block);
+        if (result == CUDA_SUCCESS) result = check_piece(to, bytes, kWrites, accessor, block);
     });
     return result;
 }
@@ -330,7 +335,7 @@ CUresult check_memory_operation(const MemoryOperation& operation) {
         note_value_seen(address, *task);
     Block block = block_of(task);
     return check_piece(reinterpret_cast<const void*>(address), operation.bytes(),
-                       operation.writes() ? kStrongWrite : kStrongRead, Who{task}, block);
+                       operation.writes() ? kStrongWrite : kStrongRead, Accessor{task}, block);
 }
 
 void check_host_function(const void* data) {
@@ -338,10 +343,10 @@ void check_host_function(const void* data) {
     const std::lock_guard<std::mutex> lock(check_mutex());
     task->what = "a host function";
     const auto address = reinterpret_cast<std::uintptr_t>(data);
-    WatchedMemory* const memory = MemoryWatch::get().holding(address);
+    ShadowMemory* const memory = ShadowMap::get().holding(address);
     if (memory == nullptr) return;
     Block block = block_of(task);
-    check_race(*memory, address, memory->base + memory->size - address, kReads, Who{task}, block);
+    check_race(*memory, address, memory->base + memory->size - address, kReads, Accessor{task}, block);
 }
 
 void check_kernel(const Kernel& kernel) {
@@ -349,7 +354,7 @@ void check_kernel(const Kernel& kernel) {
     const std::lock_guard<std::mutex> lock(check_mutex());
     task->what = std::string("kernel `") + kernel.code().name + "`";
     task->image = Ref<Image>(&kernel.image());
-    if (kernel.code().tells_accesses == 0) MemoryWatch::get().loses_sight();
+    if (kernel.code().tells_accesses == 0) ShadowMap::get().mark_all_written();
 }
 
 void check_access(const void* address, std::uint64_t bytes, const cgh_site* site, std::uint32_t thread_x,
@@ -357,28 +362,28 @@ void check_access(const void* address, std::uint64_t bytes, const cgh_site* site
                   std::uint32_t block_z) {
     KernelRun* const run = thread_state.kernel_run;
     if (run == nullptr) return;
-    const Who who{run->task, run, {thread_x, thread_y, thread_z}, {block_x, block_y, block_z}};
-    if (!access_is_fine(reinterpret_cast<std::uintptr_t>(address), bytes, *site, who, *run))
+    const Accessor accessor{run->task, run, {thread_x, thread_y, thread_z}, {block_x, block_y, block_z}};
+    if (!access_is_fine(reinterpret_cast<std::uintptr_t>(address), bytes, *site, accessor, *run))
         raise_fault(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 void hold_back(void* address, std::size_t bytes) {
-    std::vector<MemoryWatch::Block> too_much;
+    std::vector<ShadowMap::Block> too_much;
     {
         const std::lock_guard<std::mutex> lock(check_mutex());
-        MemoryWatch::get().hold_back({address, bytes}, &too_much);
+        ShadowMap::get().hold_back({address, bytes}, &too_much);
         for (const auto& block : too_much)
-            MemoryWatch::get().vanishes(reinterpret_cast<std::uintptr_t>(block.address), block.bytes);
+            ShadowMap::get().remove(reinterpret_cast<std::uintptr_t>(block.address), block.bytes);
     }
     for (const auto& block : too_much) return_memory_at_once(block.address, block.bytes);
 }
 
-void watch_memory(const Allocation& allocation) {
+void track_memory(const Allocation& allocation) {
     if (allocation.kind == MemoryKind::kGraph) return;  // registered when its node runs
     const std::lock_guard<std::mutex> lock(check_mutex());
-    MemoryWatch::get().appears(allocation);
+    ShadowMap::get().add(allocation);
 }
 
 namespace {
@@ -388,53 +393,53 @@ constexpr std::size_t kSmall = std::size_t{1} << 20;  // bytes
 // Treats an allocation or a free as a write of the whole memory. For large memory only the accessed range is checked.
 void race_with_all_of(CUdeviceptr address) {
     Task* const task = thread_state.task;
-    WatchedMemory* const memory = MemoryWatch::get().holding(address);
+    ShadowMemory* const memory = ShadowMap::get().holding(address);
     if (!settings.race || task == nullptr || memory == nullptr) return;
     const bool whole = memory->size <= kSmall;
     const std::size_t first = whole ? 0 : memory->first_touched, end = whole ? memory->size : memory->end_touched;
     if (first >= end) return;
     Block block = block_of(task);
-    check_race(*memory, memory->base + first, end - first, kWrites, Who{task}, block);
+    check_race(*memory, memory->base + first, end - first, kWrites, Accessor{task}, block);
 }
 
 }  // namespace
 
-void watch_graph_memory(CUdeviceptr address, std::size_t bytes) {
+void track_graph_memory(CUdeviceptr address, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(check_mutex());
     thread_state.task->what = "an allocation";
     race_with_all_of(address);
-    MemoryWatch::get().appears(address, bytes, "a graph's allocation node", false, true);
+    ShadowMap::get().add(address, bytes, "a graph's allocation node", false, true);
     race_with_all_of(address);
 }
 
-void unwatch_memory(CUdeviceptr address) {
+void untrack_memory(CUdeviceptr address) {
     const std::lock_guard<std::mutex> lock(check_mutex());
     Task* const task = thread_state.task;
     if (task != nullptr) task->what = "a free";
     race_with_all_of(address);
-    MemoryWatch::get().goes(address, task != nullptr ? task->name() : "the host");
+    ShadowMap::get().mark_freed(address, task != nullptr ? task->name() : "the host");
 }
 
-void watch_heap_memory(CUdeviceptr address, std::size_t bytes) {
+void track_heap_memory(CUdeviceptr address, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(check_mutex());
-    MemoryWatch::get().appears(address, bytes, "malloc of a kernel", false, true);
+    ShadowMap::get().add(address, bytes, "malloc of a kernel", false, true);
 }
 
-void unwatch_heap_memory(CUdeviceptr address) {
+void untrack_heap_memory(CUdeviceptr address) {
     const std::lock_guard<std::mutex> lock(check_mutex());
     const Task* const task = thread_state.task;
-    MemoryWatch::get().goes(address, task != nullptr ? task->name() : "the end of its context");
+    ShadowMap::get().mark_freed(address, task != nullptr ? task->name() : "the end of its context");
 }
 
-void unwatch_range(CUdeviceptr address, std::size_t bytes) {
+void untrack_range(CUdeviceptr address, std::size_t bytes) {
     const std::lock_guard<std::mutex> lock(check_mutex());
-    MemoryWatch::get().vanishes(address, bytes);
+    ShadowMap::get().remove(address, bytes);
 }
 
 void note_shared(CUdeviceptr address) {
     const std::lock_guard<std::mutex> lock(check_mutex());
-    WatchedMemory* const memory = MemoryWatch::get().holding(address);
-    if (memory != nullptr) memory->anybody_may_have_written = true;
+    ShadowMemory* const memory = ShadowMap::get().holding(address);
+    if (memory != nullptr) memory->may_be_written = true;
 }
 
 }  // namespace cgh

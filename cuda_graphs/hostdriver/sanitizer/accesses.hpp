@@ -25,15 +25,15 @@ class Kernel;
 class MemoryOperation;
 struct Allocation;
 
-// Register and unregister memory. unwatch_memory() is called when the free takes effect: a free that is an operation of
+// Register and unregister memory. untrack_memory() is called when the free takes effect: a free that is an operation of
 // a stream counts as an action of that operation.
-void watch_memory(const Allocation& allocation);
-void watch_graph_memory(CUdeviceptr address, std::size_t bytes);
-void unwatch_memory(CUdeviceptr address);
+void track_memory(const Allocation& allocation);
+void track_graph_memory(CUdeviceptr address, std::size_t bytes);
+void untrack_memory(CUdeviceptr address);
 // Register and unregister memory of malloc and free in device code. Neither call counts as an access.
-void watch_heap_memory(CUdeviceptr address, std::size_t bytes);
-void unwatch_heap_memory(CUdeviceptr address);
-void unwatch_range(CUdeviceptr address, std::size_t bytes);
+void track_heap_memory(CUdeviceptr address, std::size_t bytes);
+void untrack_heap_memory(CUdeviceptr address);
+void untrack_range(CUdeviceptr address, std::size_t bytes);
 // Marks memory as shared: from now on other processes may write it, and the checks do not see these writes.
 void note_shared(CUdeviceptr address);
 // Holds freed memory back, and frees memory that was held back long ago.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMost = 20;  // findings that one call reports
 
-struct Untold {
+struct PendingFindings {
     std::string text;
     std::size_t count = 0;
 };
@@ -31,7 +31,7 @@ struct Address {
 struct Findings {
     std::mutex mutex;  // guards the other members
     std::map<Context*, Address> illegal_addresses;
-    std::map<Context*, Untold> untold;
+    std::map<Context*, PendingFindings> pending;
     std::set<std::string> known;
 };
 
@@ -41,16 +41,16 @@ Findings& findings() {
     return *found;
 }
 
-thread_local std::string told;  // text for the calling thread's last CUDA_ERROR_ILLEGAL_STATE
+thread_local std::string returned;  // text for the calling thread's last CUDA_ERROR_ILLEGAL_STATE
 
 void tell_the_rest() {
-    if (refusals_are_told()) return;  // each text was printed when it was found
+    if (refusals_are_reported()) return;  // each text was printed when it was found
     Findings& all = findings();
     const std::lock_guard<std::mutex> lock(all.mutex);
     for (const auto& [context, address] : all.illegal_addresses)
         if (!address.is_told) std::fprintf(stderr, "cuda_graphs host driver: %s\n", address.text.c_str());
-    for (const auto& [context, untold] : all.untold)
-        std::fprintf(stderr, "cuda_graphs host driver: %s\n", untold.text.c_str());
+    for (const auto& [context, pending] : all.pending)
+        std::fprintf(stderr, "cuda_graphs host driver: %s\n", pending.text.c_str());
 }
 
 // Registers tell_the_rest() once. Called with the lock held, before the first finding of a process is stored.
@@ -60,7 +60,7 @@ void tell_at_exit() {
 }
 
 void show(const std::string& text) {
-    if (refusals_are_told()) std::fprintf(stderr, "cuda_graphs host driver: %s\n", text.c_str());
+    if (refusals_are_reported()) std::fprintf(stderr, "cuda_graphs host driver: %s\n", text.c_str());
 }
 
 }  // namespace
@@ -78,9 +78,9 @@ void report(Context& context, const std::string& what, const std::string& text) 
     const std::lock_guard<std::mutex> lock(all.mutex);
     if (!all.known.insert(what).second) return;
     tell_at_exit();
-    Untold& untold = all.untold[&context];
-    if (++untold.count <= kMost) untold.text += (untold.text.empty() ? "" : "\n") + text;
-    if (untold.count == kMost + 1) untold.text += "\nThere are more findings, which are not shown.";
+    PendingFindings& pending = all.pending[&context];
+    if (++pending.count <= kMost) pending.text += (pending.text.empty() ? "" : "\n") + text;
+    if (pending.count == kMost + 1) pending.text += "\nThere are more findings, which are not shown.";
     show(text);
 }
 
@@ -89,10 +89,10 @@ CUresult outcome_of(Context& context) {
     Findings& all = findings();
     const std::lock_guard<std::mutex> lock(all.mutex);
     if (context.status() != CUDA_SUCCESS) return context.status();
-    const auto untold = all.untold.find(&context);
-    if (untold == all.untold.end()) return CUDA_SUCCESS;
-    told = std::move(untold->second.text);
-    all.untold.erase(untold);
+    const auto pending = all.pending.find(&context);
+    if (pending == all.pending.end()) return CUDA_SUCCESS;
+    returned = std::move(pending->second.text);
+    all.pending.erase(pending);
     all.known.clear();  // later findings are reported again
     return CUDA_ERROR_ILLEGAL_STATE;
 }
@@ -104,7 +104,7 @@ using namespace cgh;
 CGH_API const char* cghFindings(CUresult status) {
     static thread_local std::string text;
     text.clear();
-    if (status == CUDA_ERROR_ILLEGAL_STATE) text.swap(told);
+    if (status == CUDA_ERROR_ILLEGAL_STATE) text.swap(returned);
     if (status == CUDA_ERROR_ILLEGAL_ADDRESS) {
         Context* context = nullptr;
         any_current_context(&context);

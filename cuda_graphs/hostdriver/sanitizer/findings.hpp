@@ -9,7 +9,7 @@
 // resource.
 //
 // The program requests the text of a finding after the call (cghFindings). A program that does not know cghFindings
-// gets it on standard error (cghTellRefusals), and so does a program that ends without a waiting call.
+// gets it on standard error (cghReportRefusals), and so does a program that ends without a waiting call.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_SANITIZER_FINDINGS_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_SANITIZER_FINDINGS_HPP
 

@@ -65,8 +65,8 @@ ProgressRef merged(const ProgressRef& a, const ProgressRef& b) {
     if (a == nullptr || a == b) return b;
     if (b == nullptr) return a;
     auto result = std::make_shared<Progress>(*a);
-    for (const auto& [who, step] : *b) {
-        std::uint32_t& known = (*result)[who];
+    for (const auto& [block, step] : *b) {
+        std::uint32_t& known = (*result)[block];
         known = std::max(known, step);
     }
     return result;
@@ -90,14 +90,14 @@ bool race(const Access& earlier, const cgh_site& site, const Block& block) {
 }
 
 std::uint32_t number_of(Races& all, const cgh_site& site, Block& block) {
-    Block::Noted& noted = block.accesses[&site];
-    if (noted.when != block.now)
-        noted = {block.now, all.accesses.add({block.task, block.number, block.place, block.phase, block.step, &site})};
-    return noted.number;
+    Block::SiteAccess& access = block.accesses[&site];
+    if (access.when != block.now)
+        access = {block.now, all.accesses.add({block.task, block.number, block.place, block.phase, block.step, &site})};
+    return access.number;
 }
 
 // A view of several numbers.
-struct Numbers {
+struct NumberView {
     const std::uint32_t* first;
     std::size_t count;
     const std::uint32_t* begin() const { return first; }
@@ -105,10 +105,10 @@ struct Numbers {
 };
 
 // Returns the readers in `readers`, which must outlive the result.
-Numbers readers_of(const Races& all, const std::uint32_t& readers) {
+NumberView readers_of(const Races& all, const std::uint32_t& readers) {
     if ((readers & kSet) == 0) return {&readers, all.accesses.find(readers) != nullptr ? 1u : 0u};
     const Readers* const found = all.sets.find(readers & ~kSet);
-    return found != nullptr ? Numbers{found->data(), found->size()} : Numbers{nullptr, 0};
+    return found != nullptr ? NumberView{found->data(), found->size()} : NumberView{nullptr, 0};
 }
 
 std::uint32_t number_of(Races& all, const Readers& readers) {
@@ -122,7 +122,7 @@ std::uint32_t number_of(Races& all, const Readers& readers) {
 // Returns the number of the readers with `further`, a reader of `block`, added.
 std::uint32_t with_reader(Races& all, std::uint32_t readers, std::uint32_t further, const Block& block) {
     if (readers == further) return readers;
-    const Numbers before = readers_of(all, readers);
+    const NumberView before = readers_of(all, readers);
     if (before.count == 0) return further;
     Readers kept;
     unsigned alike = 0;
@@ -143,7 +143,7 @@ std::uint32_t with_reader(Races& all, std::uint32_t readers, std::uint32_t furth
 
 }  // namespace
 
-const Access* note_access(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
+const Access* note_access(ShadowMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
                           Block& block, std::uintptr_t* at) {
     Races& all = races();
     forget_if_over(all);
@@ -152,9 +152,9 @@ const Access* note_access(WatchedMemory& memory, std::uintptr_t address, std::si
     const std::size_t first = address - memory.base;
     memory.first_touched = std::min(memory.first_touched, first);
     memory.end_touched = std::max(memory.end_touched, first + bytes);
-    Touched* const touched = memory.touched.as<Touched>();
+    ByteAccesses* const touched = memory.touched.as<ByteAccesses>();
     const Access* found = nullptr;
-    Touched looked_at{}, became{};  // the previous byte before and after; most bytes are equal
+    ByteAccesses looked_at{}, became{};  // the previous byte before and after; most bytes are equal
     bool looked = false;
     for (std::size_t i = first; i < first + bytes; ++i) {
         if (looked && touched[i].writer == looked_at.writer && touched[i].readers == looked_at.readers) {
@@ -176,8 +176,8 @@ const Access* note_access(WatchedMemory& memory, std::uintptr_t address, std::si
             found = other;
             *at = memory.base + i;
         }
-        became =
-            writes ? Touched{mine, 0} : Touched{touched[i].writer, with_reader(all, touched[i].readers, mine, block)};
+        became = writes ? ByteAccesses{mine, 0}
+                        : ByteAccesses{touched[i].writer, with_reader(all, touched[i].readers, mine, block)};
         touched[i] = became;
     }
     return found;

@@ -23,7 +23,7 @@
 
 #include "hostdriver/image_loader.h"
 #include "order.hpp"
-#include "watched_memory.hpp"
+#include "shadow_memory.hpp"
 
 namespace cgh {
 
@@ -41,11 +41,11 @@ struct Block {
     ProgressRef seen, released;
     // The number of the block's access at each site, and the value of `now` when the number was assigned. An older
     // value belongs to an earlier step or to another block.
-    struct Noted {
+    struct SiteAccess {
         std::uint64_t when = 0;
         std::uint32_t number = 0;
     };
-    std::unordered_map<const cgh_site*, Noted> accesses;
+    std::unordered_map<const cgh_site*, SiteAccess> accesses;
     std::uint64_t now = 1;
 
     // Turns this object into another block of the same task.
@@ -70,7 +70,7 @@ struct Access {
 };
 
 // Checks an access and stores it. Returns the first access that it races with, or nullptr, and sets `at` to the byte.
-const Access* note_access(WatchedMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
+const Access* note_access(ShadowMemory& memory, std::uintptr_t address, std::size_t bytes, const cgh_site& site,
                           Block& block, std::uintptr_t* at);
 
 // Update the known progress of blocks for strong accesses and fences: note_release() before the access, note_acquire()

@@ -68,7 +68,7 @@ def stand_in() -> None:
         library = _loaded(name)
         if library is None:
             raise RuntimeError(f"the C library does not find {file} by its SONAME {name}; use glibc")
-        library.cghTellRefusals(1)  # few programs read the log of a module that fails to load
+        library.cghReportRefusals(1)  # few programs read the log of a module that fails to load
     if _loaded(NVML) is None:
         ctypes.CDLL(str(FOLDER / "libcuda_graphs_standin_nvml.so"), mode=os.RTLD_LOCAL | os.RTLD_NOW)
     runtime.install()

@@ -23,7 +23,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUresult,
     CUstream,
 )
-from cuda_graphs.core.resources.handles cimport StreamBox, ask_end, box_of, raw_of
+from cuda_graphs.core.resources.handles cimport StreamBox, query_stream, box_of, raw_of
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.device.stream cimport Stream
 
@@ -64,7 +64,7 @@ cdef class Kept:
             return 0
         if self.is_lasting:
             with nogil:
-                status = ask_end(raw)
+                status = query_stream(raw)
         if status == CUDA_ERROR_NOT_READY:
             count = len(self.late)  # calls of other threads during `record` may come after the event
             self.marked.append((self.stream.record(), self.late[:count]))

@@ -512,7 +512,7 @@ cdef class KernelFunction:
             builds=self.builds,
             replayed=bool(self.replayed),
             nodes=last.count if last is not None else 0,
-            tasks=sum([max(1, len(task.inside)) for task in code.artifact.tasks]) if code is not None else 0,
+            tasks=sum([max(1, len(task.resident_tasks)) for task in code.artifact.tasks]) if code is not None else 0,
             lowering=code.artifact.lowering if code is not None else None,
         )
 

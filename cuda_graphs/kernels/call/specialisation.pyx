@@ -231,7 +231,7 @@ cdef class Specialisation:
         cdef size_t i
         for i in range(self.apart.size()):
             if self.overlap(self.apart[i].first, self.apart[i].second, leaves):
-                (first, _, _), (second, _, _), one, other = self.artifact.apart[i]
+                (first, _, _), (second, _, _), one, other = self.artifact.disjoint[i]
                 raise ValueError(
                     f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one "
                     f"array while another section uses the other array (lines {one} and {other}): pass arrays that do not overlap"
@@ -307,7 +307,7 @@ cdef class Specialisation:
         import numpy as np
 
         cdef Buffer memory = allocate(self.temp_bytes, stream)
-        if self.artifact.claims:
+        if self.artifact.asserts:
             memory.fill(0, stream=stream)
         self.run(leaves, stream, memory._address, stacks)
         host = np.empty(self.temp_bytes, np.uint8)
@@ -320,7 +320,7 @@ cdef class Specialisation:
             status = driver().cuMemcpyAsync(<CUdeviceptr>to, source, size, raw)
         check_attempt(status, f"read the results of kernel {self.name}")
         stream.sync()
-        if self.artifact.claims:
+        if self.artifact.asserts:
             self._check(host)
         if self.state >= 0:
             return status_of(self.labels, int(self._temp(host, STATE).view("i4")[YIELDED]))
@@ -344,10 +344,10 @@ cdef class Specialisation:
 
     def _check(self, host):
         """Raise the error in the report of a kernel with debug, if there is an error."""
-        from cuda_graphs.compiler.passes.report import what_failed
+        from cuda_graphs.compiler.passes.report import failed_assert
         from cuda_graphs.kernels.debug.faults import error_of
 
-        found = what_failed(self.artifact.claims, self._temp(host, REPORT).view("i8").tolist())
+        found = failed_assert(self.artifact.asserts, self._temp(host, REPORT).view("i8").tolist())
         if found is not None:
             raise error_of(self.name, *found)
 
@@ -411,7 +411,7 @@ def load(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialis
     maker = SourceMaker(self, leaves)
     for info, kernel in zip(artifact.tasks, self.kernels):
         add_task(self, maker, info, kernel, shape)
-    for first, second, *_ in artifact.apart:
+    for first, second, *_ in artifact.disjoint:
         add_apart(self, maker, first, second)
     add_steps(self, maker, artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     self.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
@@ -421,7 +421,7 @@ def load(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialis
     names = [temp for temp, _ in artifact.temps]
     self.labels, self.state = labels, names.index(STATE) if STATE in names else -1
     self.yielded = YIELDED * sizeof(int32_t)
-    self.answers = bool(artifact.results or artifact.claims or self.state >= 0)
+    self.answers = bool(artifact.results or artifact.asserts or self.state >= 0)
     self.prints = any([task.prints for task in artifact.tasks])
     return self
 
@@ -478,7 +478,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
     task.function = <CUfunction><void*>raw_of(kernel._h)  # cuda.h allows a CUkernel here
     cdef bint stacked = any([slot.path in maker.stacks for slot in info.slots])
     task.block, task.most, task.shared, task.cooperative = 1, 1, dynamic_shared(kernel, info), False
-    if info.inside:
+    if info.resident_tasks:
         add_resident(self, task, maker, info, kernel, shape)
     elif info.parallel:
         shape = shape.of(info)
@@ -488,7 +488,7 @@ cdef int add_task(Specialisation self, maker, info, Kernel kernel, shape) except
             task.most = min(task.most, <unsigned int>info.threads)
         if stacked:
             task.most = max(<unsigned int>1, min(task.most, <unsigned int>(MOST_WORKERS // task.block)))
-        add_trips(self, task, maker, info, info.block_dim if info.blocks else worth_a_block(shape, info.block_dim))
+        add_trips(self, task, maker, info, info.block_dim if info.fixed_block_dim else worth_a_block(shape, info.block_dim))
     for slot in info.slots:
         add_source(task.parameters, maker.slot(slot))
     self.tasks.push_back(task)
@@ -499,9 +499,9 @@ cdef int add_resident(Specialisation self, Task& task, maker, info, Kernel kerne
     """Set the grid of resident tasks so that all blocks are on the device at the same time."""
     resident = shape.resident(kernel, info)
     task.block, task.most, task.cooperative = resident.block, resident.most, True
-    for each in info.inside:
+    for each in info.resident_tasks:
         if each.parallel:
-            add_trips(self, task, maker, each, 1 if each.blocks and task.block == 1 else task.block)
+            add_trips(self, task, maker, each, 1 if each.fixed_block_dim and task.block == 1 else task.block)
     return 0
 
 

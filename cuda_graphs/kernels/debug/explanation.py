@@ -120,10 +120,10 @@ def explain(
             f"{code.co_filename}:{task.line}",
             task.parallel,
             tuple(spelled(s) for s in task.slots),
-            entry.entry if entry.inside else None,
+            entry.entry if entry.resident_tasks else None,
         )
         for entry in artifact.tasks
-        for task in entry.inside or (entry,)
+        for task in entry.resident_tasks or (entry,)
     )
     baked = (*templates(function, annotations, signature), *captured(artifact))
     return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuda_graphs.compiler.errors import describe_place
+from cuda_graphs.compiler.errors import describe_location
 
 __all__ = ["AdstackOverflowError", "KernelAssertionError", "KernelError", "KernelIndexError", "error_of"]
 
@@ -33,7 +33,7 @@ class AdstackOverflowError(KernelError):
 KINDS = {"assert": KernelAssertionError, "index": KernelIndexError, "adstack": AdstackOverflowError}
 
 
-def error_of(kernel: str, claim: Any, text: str) -> KernelError:
+def error_of(kernel: str, assertion: Any, text: str) -> KernelError:
     """Return the exception for a failed check, with its source location and its message."""
     said = text or "an assert failed"
-    return KINDS[claim.kind](f"kernel {kernel}: {said}\n{describe_place(claim.loc)}".rstrip())
+    return KINDS[assertion.kind](f"kernel {kernel}: {said}\n{describe_location(assertion.loc)}".rstrip())

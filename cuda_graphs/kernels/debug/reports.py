@@ -18,7 +18,7 @@ from typing import Any
 
 from cuda_graphs.compiler.artifact import GradientInfo
 from cuda_graphs.compiler.ir.ir import Loc
-from cuda_graphs.compiler.passes.report import Claim, what_failed
+from cuda_graphs.compiler.passes.report import AssertInfo, failed_assert
 from cuda_graphs.objects.code.arguments import register_handle_type
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
 from cuda_graphs.objects.waiting import tell_by
@@ -35,8 +35,8 @@ class Report:
         handle: The address of the words, an argument of the kernels.
     """
 
-    def __init__(self, kernel: str, claims: tuple[Any, ...], size: int) -> None:
-        self.kernel, self.claims = kernel, claims
+    def __init__(self, kernel: str, asserts: tuple[Any, ...], size: int) -> None:
+        self.kernel, self.asserts = kernel, asserts
         self._buffer = PinnedMemoryResource().allocate(size)
         self.handle = int(self._buffer.handle)
         self._words = (ctypes.c_int64 * (size // 8)).from_address(self.handle)
@@ -47,7 +47,7 @@ class Report:
 
     def take(self) -> KernelError | None:
         """Return the first error since the last call of `take`, and clear the report; None without an error."""
-        found = what_failed(self.claims, list(self._words)) if self._words[0] else None
+        found = failed_assert(self.asserts, list(self._words)) if self._words[0] else None
         if found is None:
             return None
         self._words[0] = 0
@@ -66,11 +66,11 @@ class Report:
 
 def overflow_report(kernel: str, info: GradientInfo) -> Report:
     """Return a Report with the word to which tasks of a gradient write the number of a full stack."""
-    claims = tuple(
-        Claim("adstack", (FULL,), Loc(*stack.place) if stack.place is not None else None)
+    asserts = tuple(
+        AssertInfo("adstack", (FULL,), Loc(*stack.loc) if stack.loc is not None else None)
         for stack in info.stacks
     )
-    return Report(kernel, claims, 8)
+    return Report(kernel, asserts, 8)
 
 
 FULL = (

@@ -25,7 +25,7 @@ from cuda_graphs.kernels.call.specialisation cimport Specialisation
 
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
 from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM
-from cuda_graphs.compiler.autodiff.analysis.size_expressions import TooLong, Wrapped, evaluate, leaves_of
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import SizeOverflow, TooManySteps, evaluate, leaves_of
 from cuda_graphs.errors import CUDAOutOfMemoryError
 from cuda_graphs.kernels.call.arguments import leaf_paths
 from .grad_stats import GradStats
@@ -86,14 +86,14 @@ cdef class GradientFunction(KernelFunction):
         if self.room is not None:
             return [self.room] * len(stacks)
         known = known_of(self._sizes(code).rooms, code, leaves, None, None)
-        return [self._fixed_room(stack.room, code, known, owners) for stack in stacks]
+        return [self._fixed_room(stack.capacity, code, known, owners) for stack in stacks]
 
     def _fixed_room(self, expression, Specialisation code, known, owners):
         needed = () if expression is None else leaves_of(expression)
         changing = [path for kind, path, _ in needed if kind == "scalar" and code.leaf_numbers[path] in owners]
         room = None
         if expression is not None and not changing and all([kind in ("extent", "scalar") for kind, _, _ in needed]):
-            with suppress(Wrapped, TooLong):
+            with suppress(SizeOverflow, TooManySteps):
                 room = evaluate(expression, known)
         if room is None:
             why = f"{changing[0]!r}, which comes with each launch" if changing else "the content of arrays, or a while"
@@ -246,7 +246,7 @@ cdef list workers_of(Specialisation code, const Leaf* leaves, dict owners):
             number = task
             blocks = code.tasks[number].most if code.waits(number, owners) else code.grid_of(code.tasks[number], leaves)
             most = max(most, blocks if code.artifact.target == "x86" else blocks * code.tasks[number].block)
-        found.append(most * stack.lanes)
+        found.append(most * stack.workers)
     return found
 
 

@@ -26,7 +26,7 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.kernels.call.specialisation cimport Source, Specialisation, kLeaf, number_of
 
 from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM
-from cuda_graphs.compiler.autodiff.analysis.size_expressions import TooLong, Wrapped, evaluate, leaves_of
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import SizeOverflow, TooManySteps, evaluate, leaves_of
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field
 
@@ -115,9 +115,9 @@ cdef class Rooms:
             is_evaluated = True
             try:
                 rooms[number] = evaluate(expression, known)
-            except Wrapped:
+            except SizeOverflow:
                 pass
-            except TooLong:
+            except TooManySteps:
                 left.append(number)
         self.stats.host_evals += is_evaluated
         self.stats.d2h_reads += sum([len(indices) for indices in known.fresh.values()])
@@ -230,7 +230,7 @@ cdef object version_of(Known known, str path):
 cdef Rooms rooms_of(Specialisation code, KernelFunction sizer, KernelFunction counter, object stats):
     cdef Rooms self = Rooms.__new__(Rooms)
     self.sizer, self.counter, self.stats, self.fields = sizer, counter, stats, {}
-    self.expressions = [stack.room for stack in code.artifact.gradient.stacks]
+    self.expressions = [stack.capacity for stack in code.artifact.gradient.stacks]
     leaves = set().union(*[leaves_of(each) for each in self.expressions if each is not None])
     self.numbers = sorted([leaf for leaf in leaves if leaf[0] != "read"])
     self.arrays = sorted({leaf[1] for leaf in leaves if leaf[0] == "read"})

@@ -60,9 +60,10 @@ class Emission:
         self.launches, self.early, self.count = launches, early, 0
         self.conditions: dict[str, Any] = {}
         self.nodes: dict[int, Any] = {}
-        self.last = self.chain(start, plan)
+        self.last = self.add_chain(start, plan)
 
-    def chain(self, node: Any, plan: Sequence[Any]) -> Any:
+    def add_chain(self, node: Any, plan: Sequence[Any]) -> Any:
+        """Add the nodes of a plan after `node`, one after another, and return the last of them."""
         graph = getattr(node, "graph", node)
         for step in plan:
             if not isinstance(step, int) and step[0] != "parallel":
@@ -71,26 +72,26 @@ class Emission:
         before = None
         for step in plan:
             if isinstance(step, int):
-                node = self.task(node, step, before)
+                node = self.add_task(node, step, before)
             elif step[0] == "parallel":
-                node = self.sections(node, step[3])
+                node = self.add_sections(node, step[3])
             else:
-                node = self.conditional(node, *step)
+                node = self.add_conditional(node, *step)
             before = step
         return node
 
-    def sections(self, node: Any, plans: Sequence[Any]) -> Any:
+    def add_sections(self, node: Any, plans: Sequence[Any]) -> Any:
         """Add a branch for each plan with tasks, and return the node that joins them."""
-        ends = [self.chain(node, plan) for plan in plans if plan]
+        ends = [self.add_chain(node, plan) for plan in plans if plan]
         if len(ends) > 1:
             self.count += 1
             return ends[0].join(*ends[1:])
         return ends[0] if ends else node
 
-    def task(self, node: Any, number: int, before: Any) -> Any:
+    def add_task(self, node: Any, number: int, before: Any) -> Any:
         """Add the KernelNode of a task after `node`. `before` is the step of the plan that added `node`, if any."""
         task = self.launches[number]
-        edge = self.edge(before, number) if self.early and isinstance(before, int) else {}
+        edge = self.edge_keyword(before, number) if self.early and isinstance(before, int) else {}
         self.nodes[number] = node.launch(
             task.config, task.kernel, *self.arguments(number), reads=task.reads, writes=task.writes, **edge
         )
@@ -102,7 +103,7 @@ class Emission:
         values = self.launches[number].arguments
         return tuple([self.conditions[v] if isinstance(v, ConditionSlot) else v for v in values])
 
-    def edge(self, before: int, number: int) -> dict[str, EdgeData]:
+    def edge_keyword(self, before: int, number: int) -> dict[str, EdgeData]:
         """Return the keyword `edge` of a launch, which is empty for a full edge.
 
         Edges of cooperative launches are full, as such a launch may need the whole device.
@@ -110,7 +111,10 @@ class Emission:
         alone = any(self.launches[each].config.is_cooperative for each in (before, number))
         return {} if alone else {"edge": EdgeData.programmatic()}
 
-    def conditional(self, node: Any, kind: str, name: str, initial: int | None, plans: Sequence[Any]) -> Any:
+    def add_conditional(
+        self, node: Any, kind: str, name: str, initial: int | None, plans: Sequence[Any]
+    ) -> Any:
+        """Add a conditional node with the nodes of one plan in each body, and return it."""
         condition = self.conditions[name]
         if kind == "while":
             added = node.while_loop(condition)
@@ -120,5 +124,5 @@ class Emission:
             added = node.if_then(condition) if len(plans) == 1 else node.if_else(condition)
         self.count += 1
         for body, plan in zip(added.branches, plans, strict=True):
-            self.chain(body, plan)
+            self.add_chain(body, plan)
         return added

@@ -21,17 +21,17 @@ def new_memory(name, artifact):
     """Return memory for each temporary array of an artifact, in order, for one graph of the kernel `name`."""
     resource = SynchronousMemoryResource(current_device())
     return [
-        report(name, artifact, size) if path == REPORT else allocate(resource, path, size) for path, size in artifact.temps
+        new_report(name, artifact, size) if path == REPORT else new_array(resource, path, size) for path, size in artifact.temps
     ]
 
 
-cdef object report(name, artifact, size):
+cdef object new_report(name, artifact, size):
     from cuda_graphs.kernels.debug.reports import Report
 
-    return Report(name, artifact.claims, size)
+    return Report(name, artifact.asserts, size)
 
 
-cdef object allocate(resource, path, size_t size):
+cdef object new_array(resource, path, size_t size):
     cdef CUresult status
     cdef CUdeviceptr address
     memory = resource.allocate(size)

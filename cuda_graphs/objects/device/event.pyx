@@ -22,7 +22,7 @@ from cuda_graphs.core.resources.handles cimport (
     create_event,
     create_event_ref,
     drain_deferred,
-    is_over,
+    is_complete,
     raw_of,
 )
 from .context cimport Context
@@ -126,7 +126,7 @@ cdef class Event:
         cdef EventHandle h = self._h
         cdef bint over
         with nogil:
-            over = is_over(raw_of(h))
+            over = is_complete(raw_of(h))
         return over
 
     @property

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from cuda_graphs.compiler.autodiff import gradient
-from cuda_graphs.compiler.autodiff.analysis.size_expressions import Wrapped, evaluate
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import SizeOverflow, evaluate
 from cuda_graphs.compiler.frontend import translate
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
@@ -52,49 +52,49 @@ def leaf_in(memory):
     return leaf
 
 
-def rooms_of(function, arguments, memory, targets):
-    """{stack: room}, as the counting kernel says it, which every expression covers."""
+def capacities_of(function, arguments, memory, targets):
+    """{stack: capacity}, as the counting kernel says it, which every expression covers."""
     signature = specialise(function, arguments)
     kernel, _ = translate(function, dict(signature))
     stacks = gradient(propagate(without_asserts(kernel))).stacks
     if not stacks:
         return {}
-    counting, _ = lower(function, signature, check_ir=True, mode="count")
+    counting, _ = lower(function, signature, verify_ir=True, mode="count")
     counts = compare(counting, memory, targets=targets)[1]
 
     leaf = leaf_in(memory)
     for stack, count in zip(stacks, counts, strict=True):
-        if stack.room is not None:
-            with suppress(Wrapped):
-                assert evaluate(stack.room, leaf) >= count, (stack.array.path, stack.room)
+        if stack.capacity is not None:
+            with suppress(SizeOverflow):
+                assert evaluate(stack.capacity, leaf) >= count, (stack.array.path, stack.capacity)
     return {stack.array.path: max(1, int(count)) for stack, count in zip(stacks, counts, strict=True)}
 
 
 def forward(function, arguments):
     """The arrays after the function ran."""
-    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    program, _ = lower(function, specialise(function, arguments), verify_ir=True)
     return compare(program, {"random.seed": 0} | flat_of(arguments), exact=False, targets=("interpreter",))[0]
 
 
-def gradients(function, seeds, *, targets=None, rooms=None, debug=False, is_race=False, **arguments):
+def gradients(function, seeds, *, targets=None, capacities=None, debug=False, is_race=False, **arguments):
     """{path: gradient} after the function and its gradient ran, with the adjoints of its results as `seeds` says.
 
     All targets must agree, and nothing but gradients changes. `is_race`: which iteration writes last is open, so
     forward mode, where another one may, is not asked.
     """
     memory = {"random.seed": 0} | flat_of(arguments) | forward(function, arguments)
-    is_counted = rooms is None
-    rooms = rooms_of(function, arguments, memory, targets) if is_counted else rooms
+    is_counted = capacities is None
+    capacities = capacities_of(function, arguments, memory, targets) if is_counted else capacities
     adjoints = {f"{path}.grad": np.zeros_like(memory[path]) for path in grads_of(arguments)}
     for path, seed in seeds.items():
         adjoints[f"{path}.grad"][...] = seed
-    program, _ = lower(function, specialise(function, arguments), check_ir=True, mode="reverse", debug=debug)
-    flat = memory | adjoints | rooms | {OVERFLOW: np.zeros(1, np.int64)}
+    program, _ = lower(function, specialise(function, arguments), verify_ir=True, mode="reverse", debug=debug)
+    flat = memory | adjoints | capacities | {OVERFLOW: np.zeros(1, np.int64)}
     found, _ = compare(program, flat, exact=False, targets=targets)
     for path, value in memory.items():
         np.testing.assert_array_equal(found.get(path, value), value, err_msg=f"{path} changed")
     if is_counted:
-        assert found[OVERFLOW][0] == 0, "a stack had no room"
+        assert found[OVERFLOW][0] == 0, "a stack had no capacity"
     if is_counted and not is_race:
         check_forward(function, seeds, found, arguments)
     return {path: found[f"{path}.grad"] for path in grads_of(arguments)} | {OVERFLOW: int(found[OVERFLOW][0])}
@@ -105,7 +105,7 @@ def check_forward(function, seeds, found, arguments):
     random, paths = np.random.default_rng(5), grads_of(arguments)
     flat = {"random.seed": 0} | flat_of(arguments)
     directions = {path: random.standard_normal(flat[path].shape).astype(flat[path].dtype) for path in paths}
-    program, _ = lower(function, specialise(function, arguments), check_ir=True, mode="forward")
+    program, _ = lower(function, specialise(function, arguments), verify_ir=True, mode="forward")
     duals = {f"{path}.dual": values for path, values in directions.items()}
     after, _ = compare(program, flat | duals, exact=False, targets=("interpreter",))
     back = [found[f"{path}.grad"] * directions[path] for path in paths]

@@ -44,7 +44,7 @@ def sums_and_overwrites(x: ndarray(f64, 1), n: ndarray(i32, 1), y: ndarray(f64, 
 def test_all_targets_compute_the_derivative_along_a_direction(function):
     arguments = {"x": floats(0.3, 0.7, 1.1), "n": ints(2, 5, 9), "y": zeros()}
     direction = np.array([1.0, -2.0, 0.5])
-    program, _ = lower(function, specialise(function, arguments), check_ir=True, mode="forward")
+    program, _ = lower(function, specialise(function, arguments), verify_ir=True, mode="forward")
     flat = flat_of(arguments) | {"x.dual": direction, "y.dual": np.zeros(())}
     found, _ = compare(program, flat, exact=False)
     wanted = differences(function, {"y": 1.0}, "x", **arguments)
@@ -59,7 +59,7 @@ def test_constant_that_is_stored_has_the_dual_0():
 
     arguments = {"x": floats(0.3, 0.7), "y": zeros(2)}
     flat = flat_of(arguments) | {"x.dual": np.ones(2), "y.dual": np.full(2, 7.0)}
-    program, _ = lower(stores, specialise(stores, arguments), check_ir=True, mode="constant")
+    program, _ = lower(stores, specialise(stores, arguments), verify_ir=True, mode="constant")
     found, _ = compare(program, flat, exact=False)
     np.testing.assert_array_equal(found["y.dual"], 0)
     np.testing.assert_allclose(found["y"], [0.99, 2.59])

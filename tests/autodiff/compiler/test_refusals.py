@@ -208,7 +208,7 @@ def test_iterations_keep_to_themselves(statement, tmp_path):
     exec(compile(source, name, "exec"), space)
     signature = specialise(space["pattern"], {"x": zeros(9), "n": 4})
     if PATTERNS[statement]:
-        lower(space["pattern"], signature, mode="reverse", check_ir=True)
+        lower(space["pattern"], signature, mode="reverse", verify_ir=True)
         return
     with pytest.raises(CompileGradientError, match="another iteration"):
         lower(space["pattern"], signature, mode="reverse")

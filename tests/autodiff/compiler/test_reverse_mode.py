@@ -469,6 +469,6 @@ def test_an_element_that_is_written_again_and_again():
 
 def test_small_stacks_say_so_and_add_nothing():
     x = floats(0.3, 0.7, 1.1)
-    found = gradients(two_arms, ONE, rooms={"adstack.0": 6, "adstack.1": 5}, x=x, y=zeros())
+    found = gradients(two_arms, ONE, capacities={"adstack.0": 6, "adstack.1": 5}, x=x, y=zeros())
     assert found["adstack.overflow"] == 2
     near(found["x"], [0, 0, 0])

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from cuda_graphs.compiler.autodiff import gradient
 from cuda_graphs.compiler.autodiff.analysis.size_expressions import (
     LIMIT,
-    TooLong,
-    Wrapped,
+    SizeOverflow,
+    TooManySteps,
     evaluate,
     leaves_of,
     nodes,
 )
-from cuda_graphs.compiler.autodiff.gradient import reads
+from cuda_graphs.compiler.autodiff.gradient import reads_arrays
 from cuda_graphs.compiler.autodiff.sizing import sizing_body
 from cuda_graphs.compiler.cache import artifact_cache
 from cuda_graphs.compiler.frontend import translate
@@ -43,7 +43,7 @@ def value_of(expression, leaf):
     """Returns the value of an expression as the sizer does: -1 where it wraps around."""
     try:
         return evaluate(expression, leaf, most_steps=1 << 30)
-    except Wrapped:
+    except SizeOverflow:
         return -1
 
 
@@ -51,13 +51,13 @@ def sizes(function, fields=(), targets=None, **arguments):
     """[(value of the expression, count)] of the stacks of a gradient; None where there is no expression."""
     memory = {"random.seed": 0} | flat_of(arguments) | {each.name: each.data for each in fields}
     signature, leaf = specialise(function, arguments), leaf_in(memory)
-    rooms = [stack.room for stack in stacks_of(function, arguments)]
-    found = [None if room is None else value_of(room, leaf) for room in rooms]
-    read = [value for room, value in zip(rooms, found, strict=True) if reads(room)]
+    capacities = [stack.capacity for stack in stacks_of(function, arguments)]
+    found = [None if capacity is None else value_of(capacity, leaf) for capacity in capacities]
+    read = [value for capacity, value in zip(capacities, found, strict=True) if reads_arrays(capacity)]
     if read:
-        sizer, _ = lower(function, signature, check_ir=True, mode="size")
+        sizer, _ = lower(function, signature, verify_ir=True, mode="size")
         assert list(compare(sizer, memory, targets=targets)[1]) == read
-    counter, _ = lower(function, signature, check_ir=True, mode="count")
+    counter, _ = lower(function, signature, verify_ir=True, mode="count")
     counts = compare(counter, memory, targets=("interpreter",))[1]
     return [(value, int(count)) for value, count in zip(found, counts, strict=True)]
 
@@ -138,7 +138,7 @@ def agree_about(bounds, targets):
     found = sizes(k, targets=targets, **arguments())
     for bound, (value, count), stack in zip(bounds, found, stacks_of(k, arguments()), strict=True):
         wanted = SPELLINGS[bound]
-        assert reads(stack.room) == ("[" in bound.replace(".shape[0]", "")), bound
+        assert reads_arrays(stack.capacity) == ("[" in bound.replace(".shape[0]", "")), bound
         if bound in LOOSE:
             assert count <= wanted <= value, bound
         else:
@@ -230,11 +230,14 @@ def test_all_kinds_of_nodes_are_found_alike():
     k = kernel_of(lines, trips=trips)
     found = sizes(k, [trips], targets=("interpreter", "x86"), **arguments())
     assert all(value >= count > 0 for value, count in found)
-    seen = set().union(*(kinds(stack.room) for stack in stacks_of(k, arguments())))
+    seen = set().union(*(kinds(stack.capacity) for stack in stacks_of(k, arguments())))
     wanted = {"int", "extent", "scalar", "read", "bound", "most", "least", "sum"}
     assert wanted | {"add", "sub", "mul", "floor_div", "mod", "min", "max", "given"} == seen
     spaces = {
-        leaf[2] for stack in stacks_of(k, arguments()) for leaf in leaves_of(stack.room) if leaf[0] == "read"
+        leaf[2]
+        for stack in stacks_of(k, arguments())
+        for leaf in leaves_of(stack.capacity)
+        if leaf[0] == "read"
     }
     assert spaces == {"param", "field"}
 
@@ -253,7 +256,7 @@ def test_bound_without_a_size_expression_is_counted(bound, is_known):
 def test_expressions_that_grow_without_end_are_counted():
     lines = ["m = b[i]", *(f"m{n} = {'m' if not n else f'm{n - 1}'} * b[at[i]] - n" for n in range(200))]
     k = kernel_of([*lines, "for _ in range(m199):", f"    {STEP}"])
-    assert [stack.room for stack in stacks_of(k, arguments())] == [None]
+    assert [stack.capacity for stack in stacks_of(k, arguments())] == [None]
 
 
 # Bounds that do not fit into their type
@@ -281,8 +284,8 @@ def test_bound_that_wraps_around_has_no_size_on_any_target():
     given = arguments() | {"x": floats(0.1), "b": ints(*(b for _, b, _ in WRAPPING))}
     memory = flat_of(given)
     wanted = [each for _, _, each in WRAPPING]
-    assert [value_of(stack.room, leaf_in(memory)) for stack in stacks_of(k, given)] == wanted
-    sizer, _ = lower(k, specialise(k, given), check_ir=True, mode="size")
+    assert [value_of(stack.capacity, leaf_in(memory)) for stack in stacks_of(k, given)] == wanted
+    sizer, _ = lower(k, specialise(k, given), verify_ir=True, mode="size")
     assert list(compare(sizer, {"random.seed": 0} | memory)[1]) == wanted
 
 
@@ -336,10 +339,10 @@ def test_numbers_of_arrays_are_the_same_at_the_ends_of_their_types(type):
 
 def test_the_host_leaves_long_ranges_to_the_device():
     k = kernel_of(["for _ in range(b[i]):", f"    {STEP}"])
-    ((expression),) = [stack.room for stack in stacks_of(k, arguments())]
+    ((expression),) = [stack.capacity for stack in stacks_of(k, arguments())]
     memory = flat_of(arguments() | {"x": floats(*[0.1] * 100), "b": np.arange(100, dtype=np.int32)})
     assert evaluate(expression, leaf_in(memory), most_steps=100) == 99
-    with pytest.raises(TooLong):
+    with pytest.raises(TooManySteps):
         evaluate(expression, leaf_in(memory), most_steps=99)
 
 
@@ -414,5 +417,5 @@ def test_host_sizer_and_counting_agree_about_many_random_loops(lines, numbers, n
 def test_expressions_are_the_same_from_disk():
     k = kernel_of(["for j in range(b[i]):", "    for _ in range(b[j % 5] - at[i]):", f"        {STEP}"])
     for stack in stacks_of(k, arguments()):
-        text = artifact_cache.json.loads(artifact_cache.json.dumps(stack.room))
-        assert artifact_cache._tuples(text) == stack.room
+        text = artifact_cache.json.loads(artifact_cache.json.dumps(stack.capacity))
+        assert artifact_cache._tuples(text) == stack.capacity

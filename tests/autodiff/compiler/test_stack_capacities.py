@@ -8,8 +8,8 @@ import json
 import numpy as np
 import pytest
 
-from cuda_graphs.compiler.autodiff import counting, gradient, plan
-from cuda_graphs.compiler.autodiff.analysis.size_expressions import Wrapped, evaluate
+from cuda_graphs.compiler.autodiff import counting, gradient, saved_values
+from cuda_graphs.compiler.autodiff.analysis.size_expressions import SizeOverflow, evaluate
 from cuda_graphs.compiler.cache import artifact_cache, disk
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.frontend import translate
@@ -29,8 +29,8 @@ def stacks_of(function, **arguments):
     return gradient(propagate(kernel)).stacks
 
 
-def rooms(function, **arguments):
-    """[(expression, count)] of the stacks of a gradient; Wrapped in place of the first where it says nothing."""
+def capacities(function, **arguments):
+    """[(expression, count)] of the stacks of a gradient; SizeOverflow in place of the first where it says nothing."""
     kernel, _ = translate(function, dict(specialise(function, arguments)))
     kernel = propagate(kernel)
     flat = flat_of(arguments)
@@ -38,9 +38,9 @@ def rooms(function, **arguments):
     arrays = {path: value.copy() for path, value in flat.items() if isinstance(value, np.ndarray)}
     for stack, count in zip(gradient(kernel).stacks, interpret(counting(kernel), arrays, flat), strict=True):
         try:
-            found.append((None if stack.room is None else evaluate(stack.room, leaf), int(count)))
-        except Wrapped:
-            found.append((Wrapped, int(count)))
+            found.append((None if stack.capacity is None else evaluate(stack.capacity, leaf), int(count)))
+        except SizeOverflow:
+            found.append((SizeOverflow, int(count)))
     return found
 
 
@@ -73,7 +73,7 @@ def product_of_numbers(x: ndarray(f64, 1), n: i32, y: ndarray(f64, 0)):
     "function", [from_below_zero, from_what_is_subtracted, product_of_numbers], ids=lambda each: each.__name__
 )
 def test_a_single_loop_has_exactly_its_trips(function, n):
-    ((expression, count),) = rooms(function, x=floats(0.3, 0.7), n=n, y=zeros())
+    ((expression, count),) = capacities(function, x=floats(0.3, 0.7), n=n, y=zeros())
     assert expression == count
 
 
@@ -85,8 +85,8 @@ def test_a_number_that_wraps_around_is_no_bound():
                 v = cg.sin(v) + j
             y[()] += v
 
-    ((expression, count),) = rooms(wraps, x=floats(0.3), n=65536, y=zeros())
-    assert expression is Wrapped
+    ((expression, count),) = capacities(wraps, x=floats(0.3), n=65536, y=zeros())
+    assert expression is SizeOverflow
     assert count == 3
 
 
@@ -98,9 +98,9 @@ def test_values_that_are_used_twice_again_and_again_are_looked_at_once(monkeypat
         "    for i in x:\n        v = x[i]\n        for _ in range(n):\n            a0 = v * 0.5\n"
         f"{squares}            v = cg.sin(a12)\n        y[()] += v\n"
     )
-    calls, real = [], plan.gather
-    monkeypatch.setattr(plan, "gather", lambda *args: calls.append(args) or real(*args))
-    rooms(k, x=floats(0.3), n=2, y=zeros())
+    calls, real = [], saved_values.is_recomputable
+    monkeypatch.setattr(saved_values, "is_recomputable", lambda *args: calls.append(args) or real(*args))
+    capacities(k, x=floats(0.3), n=2, y=zeros())
     assert 12 < len(calls) < 2000
 
 
@@ -116,7 +116,7 @@ def test_loops_in_loops_multiply_and_statements_add():
 
     x = floats(*np.linspace(0.1, 1, 12))
     x.data = x.data.reshape(3, 4)
-    assert rooms(nested, x=x, n=5, y=zeros()) == [(4 * 5 + 4, 4 * 5 + 4)]
+    assert capacities(nested, x=x, n=5, y=zeros()) == [(4 * 5 + 4, 4 * 5 + 4)]
 
 
 def test_bound_in_an_array_is_read():
@@ -127,7 +127,7 @@ def test_bound_in_an_array_is_read():
                 v = cg.sin(v)
             y[()] += v
 
-    assert rooms(read, x=floats(0.3, 0.7, 1.1), b=ints(4, 0, 9), y=zeros()) == [(9, 9)]
+    assert capacities(read, x=floats(0.3, 0.7, 1.1), b=ints(4, 0, 9), y=zeros()) == [(9, 9)]
 
 
 def test_a_while_is_counted():
@@ -138,7 +138,7 @@ def test_a_while_is_counted():
                 v = cg.sin(v) * 0.5
             y[()] += v
 
-    found = rooms(halves, x=floats(0.05, 0.3, 4.0), y=zeros())
+    found = capacities(halves, x=floats(0.05, 0.3, 4.0), y=zeros())
     assert {expression for expression, _ in found} == {None}
 
 
@@ -152,7 +152,7 @@ def test_a_break_leaves_the_room_of_its_range():
                 v = cg.sin(v)
             y[()] += v
 
-    found = rooms(leaves, x=floats(0.1, 0.9), n=6, y=zeros())
+    found = capacities(leaves, x=floats(0.1, 0.9), n=6, y=zeros())
     assert found
     for expression, count in found:
         assert count <= expression
@@ -178,7 +178,7 @@ def test_a_kernel_whose_own_stack_is_too_small_says_so_and_writes_nothing():
     right = gradients(serial_and_parallel, seeds, **given)
     assert np.all(right["x"] != 0) and np.all(right["y"] == 0) and np.all(right["z"] == 0)
     stacks = [stack.array.path for stack in stacks_of(serial_and_parallel, **given)]
-    found = gradients(serial_and_parallel, seeds, rooms=dict.fromkeys(stacks, 5), **given)
+    found = gradients(serial_and_parallel, seeds, capacities=dict.fromkeys(stacks, 5), **given)
     assert found["adstack.overflow"] > 0
     np.testing.assert_array_equal(found["x"], 0)
     for path, seed in seeds.items():
@@ -199,7 +199,7 @@ def test_entries_on_disk_carry_what_is_known_of_a_gradient():
     functions = {each.__qualname__: [each] for each in made.free_values}
     found = artifact_cache.decoded(artifact_cache.encoded(made, functions), functions)
     assert found.gradient == made.gradient
-    assert evaluate(found.gradient.stacks[0].room, lambda *leaf: 3) == 5
+    assert evaluate(found.gradient.stacks[0].capacity, lambda *leaf: 3) == 5
 
 
 def without_gradient(head):
@@ -208,7 +208,7 @@ def without_gradient(head):
 
 def without_expressions(head):
     for stack in head["gradient"]["stacks"]:
-        del stack["room"]
+        del stack["capacity"]
 
 
 def without_stacks(head):
@@ -235,7 +235,7 @@ def test_an_entry_without_expressions_is_refused_and_compiled_again(tmp_path, mo
     assert disk.write(artifact_cache.KIND, name, len(text).to_bytes(8, "little") + text + data[start:])
     assert artifact_cache.load(name, functions).gradient is None
     again = artifact_cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
-    assert again.gradient == made.gradient and again.gradient.stacks[0].room is not None
+    assert again.gradient == made.gradient and again.gradient.stacks[0].capacity is not None
     assert (fresh.hits, fresh.misses, fresh.stored) == (0, 2, 2)
     artifact_cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
     assert fresh.hits == 1

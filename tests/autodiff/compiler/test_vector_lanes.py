@@ -92,14 +92,14 @@ def test_lanes_have_the_gradients_of_the_interpreter(name):
     found = [spread_of(task) for task in program.tasks if task.loop is not None]
     assert [each and each.width for each in found] == [width]
     stacks = compile_kernel(function, signature, X86(), mode="reverse").gradient.stacks
-    assert {stack.lanes for stack in stacks} == {width or 1}
+    assert {stack.workers for stack in stacks} == {width or 1}
     gradients(function, {"y": 1.0}, targets=("interpreter", "x86"), **arguments)
 
 
 def test_lanes_without_room_say_so_and_add_nothing():
     function, arguments, _ = CASES["sines"]
     found = gradients(
-        function, {"y": 1.0}, rooms={"adstack.0": 5}, targets=("interpreter", "x86"), **arguments
+        function, {"y": 1.0}, capacities={"adstack.0": 5}, targets=("interpreter", "x86"), **arguments
     )
     assert found["adstack.overflow"] == 1
     np.testing.assert_array_equal(found["x"], 0)

@@ -13,7 +13,7 @@ from tests.compiler.programs.writer import (
     Draft,
     code_of,
     dims_of,
-    gathers,
+    has_sums,
 )
 
 
@@ -85,7 +85,7 @@ class Writer(Draft):
 
     def load(self, kinds: tuple[str, ...]) -> str | None:
         """An element that may be read here, of an array of such elements."""
-        arrays = [n for n, role in self.place.roles.items() if code_of(n) in kinds and not gathers(role)]
+        arrays = [n for n, role in self.place.roles.items() if code_of(n) in kinds and not has_sums(role)]
         if not arrays:
             return None
         return self.element(self.pick(arrays))

@@ -14,7 +14,7 @@ from tests.compiler.programs.writer import (
     VECTORS,
     code_of,
     dims_of,
-    gathers,
+    has_sums,
     indented,
 )
 
@@ -92,7 +92,7 @@ def store(w: Writer) -> list[str]:
         return assign_new(w)
     name = w.pick(names)
     role, whole = w.place.roles[name], code_of(name) != "f"
-    if gathers(role):
+    if has_sums(role):
         index = w.index(SIZE, 1) if dims_of(name) == 1 else f"{w.index(ROWS, 0)}, {w.index(COLUMNS, 0)}"
         if role[1][0] in MINMAX:
             return [f"cg.atomic_{role[1][0]}({name}[{index}], {w.int(1)})"]
@@ -162,7 +162,7 @@ def matrix(w: Writer) -> list[str]:
     ]
 
 
-def claim(w: Writer) -> list[str]:
+def assertion(w: Writer) -> list[str]:
     return [f'assert ({w.int(1)}) & 3 < 4, f"never {{{w.int(0)}}}"']
 
 
@@ -180,7 +180,7 @@ def call_alone(w: Writer) -> list[str]:
 
 SIMPLE = (
     assign_new, assign_new, assign_old, assign_old, swap, augment, augment, walrus, store, store, store, gather, gather,
-    vector, vector, matrix, claim, leave, leave, call_alone,
+    vector, vector, matrix, assertion, leave, leave, call_alone,
 )  # fmt: skip
 
 

@@ -151,7 +151,7 @@ def dims_of(name: str) -> int:
     return 2 if name == FIELD else 1 if name not in ARRAYS else ARRAYS[name][1]
 
 
-def gathers(role: object) -> bool:
+def has_sums(role: object) -> bool:
     return isinstance(role, tuple) and role[0] == "gather"
 
 

@@ -173,7 +173,7 @@ bool add_host_node(Definition& definition) {
     GraphBox& graph = *box_of<NodeRecord>(definition.entry)->graph;
     NodeSpec spec;
     fill(spec);
-    const NodePlace place = place_after(definition.nodes.empty() ? definition.entry : definition.nodes.back());
+    const Dependencies place = dependencies_on(definition.nodes.empty() ? definition.entry : definition.nodes.back());
     const OwnerSlot slot = graph.owners.prepare(graph.raw, spec.owners.first, spec.owners.second);
     CHECK(slot.page != nullptr);
     CUgraphNode raw = nullptr;
@@ -204,10 +204,10 @@ void add_memset(Definition& definition) {
     CUgraphNode raw = nullptr;
     {
         const GilRelease released;
-        CHECK(hold_places(spec, *uses) == CUDA_SUCCESS);
-        CHECK(make_node(place_after(definition.entry), spec, &raw) == CUDA_SUCCESS);
+        CHECK(use_placeholders(spec, *uses) == CUDA_SUCCESS);
+        CHECK(make_node(dependencies_on(definition.entry), spec, &raw) == CUDA_SUCCESS);
     }
-    add_node(graph, raw, spec.kind, {}).make_facts().parameters = std::move(uses);
+    add_node(graph, raw, spec.kind, {}).make_metadata().parameters = std::move(uses);
 }
 
 // Returns a new value for the memset's parameter.
@@ -326,7 +326,7 @@ struct Actor {
         ParameterProblem problem;
         const CUresult status = update(target.exec, *box_of<NodeRecord>(source->entry)->graph, &info, &problem);
         CHECK(status == CUDA_SUCCESS || status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE ||
-              problem.fault == ParameterFault::kLost);
+              problem.fault == ParameterFault::kDestroyed);
         take_noted_error();
     }
 

@@ -22,7 +22,7 @@ struct Thing {
     static inline int alive = 0;
 };
 
-struct Shared : cgh::Counted {
+struct Shared : cgh::RefCounted {
     explicit Shared(bool* gone) : gone(gone) {}
     static void dispose(Shared* object) {
         *object->gone = true;

@@ -4,7 +4,7 @@
 // Laws of the checks: the next wait reports races, reads of unwritten bytes and invalid addresses, once. Ordered
 // accesses cause no report, from any number of threads.
 #include "begin_again.hpp"
-#include "watched_rig.hpp"
+#include "check_rig.hpp"
 
 BEGIN_AGAIN_WITH("CUDA_GRAPHS_HOST_CHECK", "memory,race,init")
 
@@ -56,10 +56,10 @@ LAW(Check, NodesWithoutAPathRace) {
         params.gridDimX = 4;
         params.gridDimY = params.gridDimZ = params.blockDimX = params.blockDimY = params.blockDimZ = 1;
         CUgraphNode first = nullptr, second = nullptr;
-        params.func = watched("put");
+        params.func = instrumented("put");
         params.kernelParams = puts;
         OK(cuGraphAddKernelNode(&first, graph, nullptr, 0, &params));
-        params.func = watched("take");
+        params.func = instrumented("take");
         params.kernelParams = takes;
         OK(cuGraphAddKernelNode(&second, graph, &first, ordered ? 1 : 0, &params));
         CUgraphExec exec = nullptr;
@@ -117,7 +117,7 @@ LAW(Check, ManyThreadsThatDoNothingWrongAreSilent) {
     CUcontext current = nullptr;
     OK(cuCtxGetCurrent(&current));
     const Buffer<std::uint32_t> counter(1);
-    watched("put");
+    instrumented("put");
     std::atomic<unsigned> broken{0};
     std::vector<std::thread> threads;
     for (unsigned number = 0; number < 6; ++number)
@@ -157,7 +157,7 @@ LAW(Check, ManyThreadsThatRaceAreToldOf) {
     CUcontext current = nullptr;
     OK(cuCtxGetCurrent(&current));
     const Buffer<std::uint32_t> a(64);
-    watched("put");
+    instrumented("put");
     std::vector<std::thread> threads;
     std::atomic<unsigned> told{0}, launched{0};
     for (unsigned number = 0; number < 4; ++number)

@@ -191,8 +191,8 @@ LAW_ALONE(EveryEntry, RefusesDeadHandles) {
 }
 
 // The host driver's own lists contain functions that cuda.h does not declare.
-#define CGH_MORE(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
-#include "hostdriver/more.def"
+#define CGH_OFFERED(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
+#include "hostdriver/offered.def"
 #define CGH_REFUSED(base, symbol, version) extern "C" CUresult test_address_of_##symbol() __asm__(#symbol);
 #include "hostdriver/refused.def"
 
@@ -206,8 +206,8 @@ const std::vector<NamedEntry> kEntries = {
 #define CG_REQUIRED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #define CG_OPTIONAL(base, symbol, version) {#base, version, reinterpret_cast<void*>(&symbol)},
 #include "core/driver/functions.def"
-#define CGH_MORE(base, symbol, version) {#base, version, reinterpret_cast<void*>(&test_address_of_##symbol)},
-#include "hostdriver/more.def"
+#define CGH_OFFERED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&test_address_of_##symbol)},
+#include "hostdriver/offered.def"
 #define CGH_REFUSED(base, symbol, version) {#base, version, reinterpret_cast<void*>(&test_address_of_##symbol)},
 #include "hostdriver/refused.def"
 };

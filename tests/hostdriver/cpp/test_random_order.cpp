@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "begin_again.hpp"
-#include "watched_rig.hpp"
+#include "check_rig.hpp"
 
 BEGIN_AGAIN_WITH("CUDA_GRAPHS_HOST_SCHEDULE", "random:7")
 
@@ -85,7 +85,7 @@ LAW(RandomOrder, BlocksOfManyThreadsAllRun) {
     context();
     CUcontext current = nullptr;
     OK(cuCtxGetCurrent(&current));
-    watched("put");
+    instrumented("put");
     std::atomic<unsigned> broken{0};
     std::vector<std::thread> threads;
     for (unsigned number = 0; number < 4; ++number)

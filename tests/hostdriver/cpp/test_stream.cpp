@@ -132,7 +132,7 @@ LAW_ALONE(Stream, LaunchWakesNobodyByASystemCallWhileThereIsActivity) {
     for (int i = 0; i < 1000; ++i) step();
     count_futex_calls();
     for (int i = 0; i < 20'000; ++i) step();
-    // On a busy machine this thread may lose its processor until the worker stops watching.
+    // On a busy machine this thread may lose its processor until the worker stops polling.
     CHECK(futex_calls.load() < 200);
 }
 #endif

@@ -13,12 +13,12 @@ from typing import TypeGuard
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.ops import OPS
 
-__all__ = ["Activity", "flows"]
+__all__ = ["Activity", "has_derivative"]
 
 Carrier = ir.Value | ir.Local
 
 
-def flows(op: ir.Op, number: int) -> bool:
+def has_derivative(op: ir.Op, number: int) -> bool:
     """Return True unless the derivative of an operation with respect to an operand is 0 everywhere."""
     derivative = OPS[op.name].derivative
     return derivative is None or (
@@ -36,14 +36,14 @@ class Activity:
     def __init__(self, kernel: ir.Kernel) -> None:
         self.statements = list(ir.walk(kernel.body))
         inputs: set[Carrier] = {s for s in self.statements if isinstance(s, ir.Load) and s.array.needs_grad}
-        self.varied = self._closed(inputs, forward=True)
+        self.varied = self._closure(inputs, forward=True)
         outputs: set[Carrier] = {s.value for s in self.statements if is_output(s)}
-        self.useful = self._closed(outputs, forward=False)
+        self.useful = self._closure(outputs, forward=False)
 
     def __contains__(self, carrier: Carrier) -> bool:
         return carrier in self.varied and carrier in self.useful
 
-    def _closed(self, found: set[Carrier], forward: bool) -> set[Carrier]:
+    def _closure(self, found: set[Carrier], forward: bool) -> set[Carrier]:
         """Return all carriers that derivatives flow to from `found`, or, backwards, all that they flow from."""
         order = self.statements if forward else self.statements[::-1]
         size = -1
@@ -62,7 +62,11 @@ def edges(statement: ir.Statement) -> list[tuple[Carrier, Carrier]]:
     """Return (from, to) of the derivatives that flow through a statement between values and locals, without arrays."""
     match statement:
         case ir.Op():
-            return [(arg, statement) for number, arg in enumerate(statement.args) if flows(statement, number)]
+            return [
+                (arg, statement)
+                for number, arg in enumerate(statement.args)
+                if has_derivative(statement, number)
+            ]
         case ir.Get() if statement.type.kind == "float":
             return [(statement.local, statement)]
         case ir.Set() if statement.local.type.kind == "float":

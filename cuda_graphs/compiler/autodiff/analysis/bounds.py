@@ -24,21 +24,21 @@ from typing import Any
 
 from cuda_graphs.compiler.ir import ir
 
-from .program_points import Places
-from .size_expressions import MAY_WRAP, Expression, combined, free, nodes
+from .program_points import ProgramPoints
+from .size_expressions import MAY_WRAP, Expression, free_variables, make_operation, nodes
 
-__all__ = ["room"]
+__all__ = ["capacity"]
 
 Interval = tuple[Expression, Expression]
 # Values of the variables of loops that are visited iteration by iteration.
 Scope = Mapping[ir.LoopIndex, Expression]
 Loops = tuple[ir.For | ir.While, ...]
 
-MOST_NODES = 500  # nodes of an expression; larger expressions take longer than counting
-DEEPEST = 100  # nesting depth of values
+MAX_NODES = 500  # nodes of an expression; larger expressions take longer than counting
+MAX_DEPTH = 100  # nesting depth of values
 
 
-def room(sites: Iterable[Loops], around: ir.Statement | None, places: Places) -> Expression | None:
+def capacity(sites: Iterable[Loops], around: ir.Statement | None, points: ProgramPoints) -> Expression | None:
     """Return the largest number of values on a stack; None if the stack must be counted.
 
     Args:
@@ -47,8 +47,8 @@ def room(sites: Iterable[Loops], around: ir.Statement | None, places: Places) ->
     """
     found = Counter(sites)
     axes = around.axes if isinstance(around, ir.For) else ()
-    bounds = Bounds(places, [*axes, *(axis for loops in found for loop in loops for axis in axes_of(loop))])
-    made = bounds.room(found, axes)
+    bounds = Bounds(points, [*axes, *(axis for loops in found for loop in loops for axis in axes_of(loop))])
+    made = bounds.capacity(found, axes)
     return None if made is None or is_large(made) else made
 
 
@@ -57,14 +57,14 @@ def axes_of(loop: ir.For | ir.While) -> tuple[ir.Axis, ...]:
 
 
 def is_large(expression: Expression) -> bool:
-    return sum(1 for _, _ in zip(nodes(expression), range(MOST_NODES + 1), strict=False)) > MOST_NODES
+    return sum(1 for _, _ in zip(nodes(expression), range(MAX_NODES + 1), strict=False)) > MAX_NODES
 
 
 class Bounds:
     """The intervals of the values of a kernel in normal form. `axes` holds the axes of the loops to count."""
 
-    def __init__(self, places: Places, axes: Iterable[ir.Axis]) -> None:
-        self.places = places
+    def __init__(self, points: ProgramPoints, axes: Iterable[ir.Axis]) -> None:
+        self.points = points
         self.sets: dict[ir.Local, list[ir.Set]] = {}
         self.axes: dict[ir.LoopIndex, ir.Axis] = {}
         self.parallel: set[ir.LoopIndex] = set()
@@ -73,7 +73,7 @@ class Bounds:
         self.numbers: dict[Any, int] = {}
         self.known: dict[Any, Interval | None] = {}
         self.depth = 0
-        for statement in ir.walk(places.root):
+        for statement in ir.walk(points.root):
             if isinstance(statement, ir.Set):
                 self.sets.setdefault(statement.local, []).append(statement)
             elif isinstance(statement, ir.For):
@@ -81,7 +81,7 @@ class Bounds:
                 self.parallel.update(axis.index for axis in statement.axes if statement.parallel)
             elif isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local):
                 self.changed.add(statement.array)
-        self.one_by_one = self.indices(axes)
+        self.visited_loops = self.indices(axes)
 
     def indices(self, axes: Iterable[ir.Axis]) -> set[ir.LoopIndex]:
         """Return the loop variables that index the arrays from which loops read their bounds."""
@@ -100,8 +100,8 @@ class Bounds:
             elif isinstance(value, ir.Get):
                 waiting += [(one.value, is_index) for one in self.sets.get(value.local, ())]
             else:
-                inside = is_index or isinstance(value, ir.Load)
-                waiting += [(operand, inside) for operand in ir.operands_of(value)]
+                indexes = is_index or isinstance(value, ir.Load)
+                waiting += [(operand, indexes) for operand in ir.operands_of(value)]
         return found
 
     def number(self, variable: Any) -> int:
@@ -109,11 +109,11 @@ class Bounds:
 
     # Capacities
 
-    def room(self, sites: Mapping[Loops, int], axes: Sequence[ir.Axis]) -> Expression | None:
+    def capacity(self, sites: Mapping[Loops, int], axes: Sequence[ir.Axis]) -> Expression | None:
         scope: dict[ir.LoopIndex, Expression] = {}
         ranges = []
         for axis in axes:
-            if axis.index in self.one_by_one:
+            if axis.index in self.visited_loops:
                 found = self.range(axis, scope)
                 if found is None:
                     return None
@@ -121,15 +121,15 @@ class Bounds:
                 scope[axis.index] = found[3]
         total: Expression = 0
         for loops, sites_there in sites.items():
-            times = self.times(loops, scope)
-            if times is None:
+            executions = self.executions(loops, scope)
+            if executions is None:
                 return None
-            total = combined("add", total, combined("mul", times, sites_there, "i64"), "i64")
+            total = make_operation("add", total, make_operation("mul", executions, sites_there, "i64"), "i64")
         for number, begin, end in reversed(ranges):
-            total = over("most", number, begin, end, total)
+            total = range_expression("most", number, begin, end, total)
         return total
 
-    def times(self, loops: Loops, scope: Scope) -> Expression | None:
+    def executions(self, loops: Loops, scope: Scope) -> Expression | None:
         """Return how many times the body of the innermost loop runs, at most; None if it is unknown."""
         if not loops:
             return 1
@@ -138,18 +138,18 @@ class Bounds:
         if trips is None or not isinstance(loop, ir.For):
             return None
         axis = loop.axes[0]
-        if axis.index not in self.one_by_one:
-            times = self.times(tuple(rest), scope)
-            return None if times is None else combined("mul", trips, times, "i64")
+        if axis.index not in self.visited_loops:
+            executions = self.executions(tuple(rest), scope)
+            return None if executions is None else make_operation("mul", trips, executions, "i64")
         found = self.range(axis, scope)
         assert found is not None, "trips are known, so the range is"
         number, begin, end, index = found
-        times = self.times(tuple(rest), {**scope, axis.index: index})
-        if times is None:
+        executions = self.executions(tuple(rest), {**scope, axis.index: index})
+        if executions is None:
             return None
-        if number not in free(times):
-            return combined("mul", trips, times, "i64")
-        return over("sum", number, begin, end, times)
+        if number not in free_variables(executions):
+            return make_operation("mul", trips, executions, "i64")
+        return range_expression("sum", number, begin, end, executions)
 
     def trips(self, loop: ir.For | ir.While, scope: Scope) -> Expression | None:
         """Return the largest number of iterations of a loop; None if it is unknown."""
@@ -160,11 +160,11 @@ class Bounds:
         if begin is None or end is None:
             return None
         first, last = (begin, end) if axis.step > 0 else (end, begin)
-        span = combined("sub", highest(last), lowest(first), "i64")
+        span = make_operation("sub", upper_end(last), lower_end(first), "i64")
         size = abs(axis.step)
         if size > 1:
-            span = combined("floor_div", combined("add", span, size - 1, "i64"), size, "i64")
-        return combined("max", span, 0, "i64")
+            span = make_operation("floor_div", make_operation("add", span, size - 1, "i64"), size, "i64")
+        return make_operation("max", span, 0, "i64")
 
     def range(self, axis: ir.Axis, scope: Scope) -> tuple[int, Expression, Expression, Expression] | None:
         """Return (number, begin, end, value): a bound variable, its range, and the loop variable expressed by it.
@@ -177,19 +177,19 @@ class Bounds:
         number = self.number(axis.index)
         bound: Expression = ("bound", number)
         if abs(axis.step) > 1 and begin[0] == begin[1]:
-            ahead = combined("mul", bound, axis.step, "i64")
-            span = ("sub", highest(end), begin[0]) if axis.step > 0 else ("sub", begin[0], lowest(end))
+            offset = make_operation("mul", bound, axis.step, "i64")
+            span = ("sub", upper_end(end), begin[0]) if axis.step > 0 else ("sub", begin[0], lower_end(end))
             size = abs(axis.step)
-            trips = combined(
-                "floor_div", combined("add", combined(*span, "i64"), size - 1, "i64"), size, "i64"
+            trips = make_operation(
+                "floor_div", make_operation("add", make_operation(*span, "i64"), size - 1, "i64"), size, "i64"
             )
-            return number, 0, trips, combined("add", begin[0], ahead, "i64")
+            return number, 0, trips, make_operation("add", begin[0], offset, "i64")
         if axis.step > 0:
-            return number, lowest(begin), highest(end), bound
+            return number, lower_end(begin), upper_end(end), bound
         return (
             number,
-            combined("add", lowest(end), 1, "i64"),
-            combined("add", highest(begin), 1, "i64"),
+            make_operation("add", lower_end(end), 1, "i64"),
+            make_operation("add", upper_end(begin), 1, "i64"),
             bound,
         )
 
@@ -200,12 +200,12 @@ class Bounds:
         key = value, frozenset(scope)
         if key not in self.known:
             self.depth += 1
-            found = self.looked_at(value, scope) if self.depth < DEEPEST else None
+            found = self.interval_of(value, scope) if self.depth < MAX_DEPTH else None
             self.depth -= 1
             self.known[key] = None if found is None or any(map(is_large, found)) else found
         return self.known[key]
 
-    def looked_at(self, value: ir.Value, scope: Scope) -> Interval | None:
+    def interval_of(self, value: ir.Value, scope: Scope) -> Interval | None:
         match value:
             case ir.Const():
                 return (int(value.value),) * 2
@@ -230,8 +230,9 @@ class Bounds:
         low, high = self.of(first, scope), self.of(last, scope)
         if low is None or high is None:
             return None
-        ahead = 0 if axis.step > 0 else 1
-        return combined("add", lowest(low), ahead, "i64"), combined("sub", highest(high), 1 - ahead, "i64")
+        offset = 0 if axis.step > 0 else 1
+        least = make_operation("add", lower_end(low), offset, "i64")
+        return least, make_operation("sub", upper_end(high), 1 - offset, "i64")
 
     def local(self, get: ir.Get, scope: Scope) -> Interval | None:
         """Return the interval of all values that the kernel writes to a local."""
@@ -246,22 +247,23 @@ class Bounds:
         known = [each for each in found if each is not None]
         if len(known) != len(found) or not known:
             return None
-        return extreme("min", [low for low, _ in known]), extreme("max", [high for _, high in known])
+        lows, highs = zip(*known, strict=True)
+        return fold_extreme("min", lows), fold_extreme("max", highs)
 
     def scope_of(self, get: ir.Get, scope: Scope) -> Scope:
         """Return the part of `scope` with the loops in which the read and the write of a local share an iteration."""
         sets = self.sets.get(get.local, ())
         if len(sets) == 1 and self.is_before(sets[0], get):
             return scope
-        if self.places.unit_of.get(get.local) is self.places.root:
+        if self.points.unit_of.get(get.local) is self.points.root:
             return {}
         return {index: known for index, known in scope.items() if index in self.parallel}
 
     def is_before(self, first: ir.Statement, second: ir.Statement) -> bool:
         """Return True if `first` always runs before `second`, in the same iteration of all loops around `first`."""
-        home, number = self.places.home[first], self.places.number
-        for each in (second, *self.places.around(second)):
-            if self.places.home[each] is home:
+        home, number = self.points.home[first], self.points.number
+        for each in (second, *self.points.around(second)):
+            if self.points.home[each] is home:
                 return number[first] < number[each]
         return False
 
@@ -277,13 +279,13 @@ class Bounds:
             if found is not None and found[0] == found[1]:
                 indices.append(found[0])
                 continue
-            begin, end = (0, extents[axis]) if found is None else within(found, extents[axis])
+            begin, end = (0, extents[axis]) if found is None else clamp_index(found, extents[axis])
             ranges.append((self.number((load, axis)), begin, end))
             indices.append(("bound", ranges[-1][0]))
         space = load.array.space.value
         low = high = ("read", load.array.path, load.type.name, space, tuple(indices), extents)
         for each in reversed(ranges):
-            low, high = over("least", *each, low), over("most", *each, high)
+            low, high = range_expression("least", *each, low), range_expression("most", *each, high)
         return low, high
 
     def op(self, op: ir.Op, scope: Scope) -> Interval | None:
@@ -306,31 +308,33 @@ def extent_of(array: ir.Array, axis: int) -> Expression:
     return ("extent", array.path, axis) if axis < outer else array.inner[axis - outer]
 
 
-def over(name: str, number: int, begin: Expression, end: Expression, body: Expression) -> Expression:
+def range_expression(
+    name: str, number: int, begin: Expression, end: Expression, body: Expression
+) -> Expression:
     """Return a range expression, or `body` itself if it does not depend on the variable.
 
     For an empty range, `body` may be larger than necessary, which is harmless.
     """
-    return (name, number, begin, end, body) if name == "sum" or number in free(body) else body
+    return (name, number, begin, end, body) if name == "sum" or number in free_variables(body) else body
 
 
-def within(found: Interval, extent: Expression) -> Interval:
+def clamp_index(found: Interval, extent: Expression) -> Interval:
     """Return the range of an index, limited to its array."""
-    end = combined("min", combined("add", found[1], 1, "i64"), extent, "i64")
-    return combined("max", found[0], 0, "i64"), end
+    end = make_operation("min", make_operation("add", found[1], 1, "i64"), extent, "i64")
+    return make_operation("max", found[0], 0, "i64"), end
 
 
-def lowest(found: Interval) -> Expression:
+def lower_end(found: Interval) -> Expression:
     """Return the lower end; its evaluation also checks the upper end."""
-    return given(*found)
+    return guarded(*found)
 
 
-def highest(found: Interval) -> Expression:
+def upper_end(found: Interval) -> Expression:
     """Return the upper end; its evaluation also checks the lower end."""
-    return given(*reversed(found))
+    return guarded(*reversed(found))
 
 
-def given(used: Expression, other: Expression) -> Expression:
+def guarded(used: Expression, other: Expression) -> Expression:
     wraps = any(not isinstance(each, int) and each[0] in MAY_WRAP for each in nodes(other))
     return ("given", used, other, "i64") if wraps and used != other else used
 
@@ -340,11 +344,11 @@ def is_own(statement: ir.Set) -> bool:
     return isinstance(statement.value, ir.Get) and statement.value.local is statement.local
 
 
-def extreme(name: str, numbers: Iterable[Expression]) -> Expression:
+def fold_extreme(name: str, numbers: Iterable[Expression]) -> Expression:
     """Return the minimum or maximum of several expressions; `name` is "min" or "max"."""
     first, *rest = numbers
     for each in rest:
-        first = combined(name, first, each, "i64")
+        first = make_operation(name, first, each, "i64")
     return first
 
 
@@ -353,20 +357,20 @@ Rule = Callable[[list[Any], ir.Op], Interval]
 
 def monotone(name: str) -> Rule:
     return lambda args, op: (
-        combined(name, args[0][0], args[1][0], op.type.name),
-        combined(name, args[0][1], args[1][1], op.type.name),
+        make_operation(name, args[0][0], args[1][0], op.type.name),
+        make_operation(name, args[0][1], args[1][1], op.type.name),
     )
 
 
 def difference(args: list[Any], op: ir.Op) -> Interval:
     (a, b), (c, d) = args
-    return combined("sub", a, d, op.type.name), combined("sub", b, c, op.type.name)
+    return make_operation("sub", a, d, op.type.name), make_operation("sub", b, c, op.type.name)
 
 
 def product(args: list[Any], op: ir.Op) -> Interval:
     (a, b), (c, d) = args
-    found = list(dict.fromkeys(combined("mul", x, y, op.type.name) for x in (a, b) for y in (c, d)))
-    return extreme("min", found), extreme("max", found)
+    found = list(dict.fromkeys(make_operation("mul", x, y, op.type.name) for x in (a, b) for y in (c, d)))
+    return fold_extreme("min", found), fold_extreme("max", found)
 
 
 def cast(args: list[Any], op: ir.Op) -> Interval:
@@ -390,11 +394,11 @@ RULES: dict[str, Rule] = {
     "cast": cast,
     "abs": lambda args, op: (
         0,
-        extreme("max", [0, args[0][1], combined("sub", 0, args[0][0], op.type.name)]),
+        fold_extreme("max", [0, args[0][1], make_operation("sub", 0, args[0][0], op.type.name)]),
     ),
     "select": lambda args, op: (
-        extreme("min", [args[0][0], args[1][0]]),
-        extreme("max", [args[0][1], args[1][1]]),
+        fold_extreme("min", [args[0][0], args[1][0]]),
+        fold_extreme("max", [args[0][1], args[1][1]]),
     ),
 }
 
@@ -406,14 +410,14 @@ def by_mod(given: Interval | None, number: int, op: ir.Op) -> Interval | None:
     if number <= 0:
         return None
     if given is not None and given[0] == given[1]:
-        return (combined("mod", given[0], number, op.type.name),) * 2
+        return (make_operation("mod", given[0], number, op.type.name),) * 2
     return 0, number - 1
 
 
 def by_floor_div(given: Interval | None, number: int, op: ir.Op) -> Interval | None:
     if given is None or number <= 0:
         return None
-    low, high = (combined("floor_div", each, number, op.type.name) for each in given)
+    low, high = (make_operation("floor_div", each, number, op.type.name) for each in given)
     return low, high
 
 

@@ -18,15 +18,15 @@ from itertools import product
 from cuda_graphs.compiler.ir import ir
 
 from .affine import Affine, affine
-from .program_points import Places
-from .refusals import refused
+from .program_points import ProgramPoints
+from .refusals import gradient_error
 
 __all__ = ["check_hazards", "is_shared"]
 
 Access = ir.Load | ir.Store | ir.Atomic
 
 
-def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> None:
+def check_hazards(kernel: ir.Kernel, points: ProgramPoints, needed: set[ir.Load]) -> None:
     """Reject a kernel in normal form whose gradient would be wrong.
 
     `needed` holds the loads that the gradient repeats.
@@ -36,22 +36,22 @@ def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> No
     writes = [s for s in statements if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)]
     for write in writes:
         if isinstance(write, ir.Store) and write.array.needs_grad:
-            check_races(places, write)
+            check_races(points, write)
     for load, write in product(loads, writes):
         if load.array is not write.array:
             continue
         path = load.array.path
         matters = load in needed or load.array.needs_grad
-        if matters and other_iteration(places, load, write) is not False:
-            raise refused(
+        if matters and conflicts_with_other_iteration(points, load, write) is not False:
+            raise gradient_error(
                 load.loc,
                 f"an iteration may read an element of {path!r} that another iteration writes (line "
                 f"{ir.line_of(write.loc)}): a gradient differentiates each iteration separately",
                 "read and write only elements that belong to the iteration, read elements that an earlier loop has "
                 "written, or write to another array",
             )  # fmt: skip
-        if load in needed and written_after(places, load, write):
-            raise refused(
+        if load in needed and written_after(points, load, write):
+            raise gradient_error(
                 load.loc,
                 f"the gradient needs this element of {path!r} as it was read, but the kernel may write it later "
                 f"(line {ir.line_of(write.loc)}): the gradient runs after that write",
@@ -59,9 +59,9 @@ def check_hazards(kernel: ir.Kernel, places: Places, needed: set[ir.Load]) -> No
             )  # fmt: skip
 
 
-def enclosing(places: Places, statement: ir.Statement) -> list[ir.Statement]:
+def enclosing(points: ProgramPoints, statement: ir.Statement) -> list[ir.Statement]:
     """Return the statement and the statements that enclose it, from the outermost on."""
-    return [*reversed(list(places.around(statement))), statement]
+    return [*reversed(list(points.around(statement))), statement]
 
 
 def differences(a: Access, b: Access) -> list[Affine]:
@@ -69,22 +69,22 @@ def differences(a: Access, b: Access) -> list[Affine]:
     return [affine(x).plus(affine(y), -1) for x, y in zip(a.index, b.index, strict=True)]
 
 
-def other_iteration(places: Places, access: Access, write: Access) -> bool | None:
+def conflicts_with_other_iteration(points: ProgramPoints, access: Access, write: Access) -> bool | None:
     """Determine whether two iterations of a common parallel loop access one element, and the second one writes it.
 
     Return False if this never happens, True if it happens for all input values, and None if it is unknown.
     """
-    loop = next((each for each in places.around(access) if isinstance(each, ir.For) and each.parallel), None)
-    if loop is None or loop not in set(places.around(write)):
+    loop = next((each for each in points.around(access) if isinstance(each, ir.For) and each.parallel), None)
+    if loop is None or loop not in set(points.around(write)):
         return False
     indices = {axis.index: axis for axis in loop.axes if not is_single(axis)}
-    told_apart: set[ir.LoopIndex] = set()
+    distinguished: set[ir.LoopIndex] = set()
     is_known = True
     for x, y in zip(write.index, access.index, strict=True):
         ours, theirs = affine(x), affine(y)
         difference = ours.plus(theirs, -1)
-        inside = [atom for atom in (*ours.factors, *theirs.factors) if atom not in indices]
-        if difference.factors or any(varies(places, atom, loop) for atom in inside):
+        others = [atom for atom in (*ours.factors, *theirs.factors) if atom not in indices]
+        if difference.factors or any(is_loop_variant(points, atom, loop) for atom in others):
             is_known = False
             continue
         own = [atom for atom in ours.factors if atom in indices]
@@ -95,38 +95,39 @@ def other_iteration(places: Places, access: Access, write: Access) -> bool | Non
             if difference.constant % step:
                 return False
             if not difference.constant:
-                told_apart.add(own[0])
+                distinguished.add(own[0])
         is_known = is_known and len(own) < 2
-    if told_apart == set(indices):
+    if distinguished == set(indices):
         return False
     return True if is_known else None
 
 
-def writes_beside(places: Places, store: ir.Store) -> list[Access]:
+def writes_in_same_loop(points: ProgramPoints, store: ir.Store) -> list[Access]:
     """Return all writes of the array in the parallel loop around a store, including the store."""
-    loop = next((each for each in places.around(store) if isinstance(each, ir.For) and each.parallel), None)
+    loop = next((each for each in points.around(store) if isinstance(each, ir.For) and each.parallel), None)
     if loop is None:
         return []
-    inside = [s for s in ir.walk(loop.body) if isinstance(s, (ir.Store, ir.Atomic))]
-    return [each for each in inside if each.array is store.array]
+    writes = [s for s in ir.walk(loop.body) if isinstance(s, (ir.Store, ir.Atomic))]
+    return [each for each in writes if each.array is store.array]
 
 
-def is_shared(places: Places, store: ir.Store) -> bool:
+def is_shared(points: ProgramPoints, store: ir.Store) -> bool:
     """Return True if another iteration may write the same element. Only one iteration then gets its adjoint."""
-    return any(other_iteration(places, store, each) is not False for each in writes_beside(places, store))
+    writes = writes_in_same_loop(points, store)
+    return any(conflicts_with_other_iteration(points, store, each) is not False for each in writes)
 
 
-def is_always(places: Places, statement: ir.Statement) -> bool:
+def is_unconditional(points: ProgramPoints, statement: ir.Statement) -> bool:
     """Return True if each iteration of the enclosing parallel loop runs the statement."""
-    return places.home[statement] in places.units
+    return points.home[statement] in points.units
 
 
-def check_races(places: Places, store: ir.Store) -> None:
+def check_races(points: ProgramPoints, store: ir.Store) -> None:
     """Reject a store by several iterations to one element: the last iteration wins, and it is unknown."""
-    for other in writes_beside(places, store):
-        certain = is_always(places, store) and is_always(places, other)
-        if certain and other_iteration(places, store, other):
-            raise refused(
+    for other in writes_in_same_loop(points, store):
+        certain = is_unconditional(points, store) and is_unconditional(points, other)
+        if certain and conflicts_with_other_iteration(points, store, other):
+            raise gradient_error(
                 store.loc,
                 f"several iterations write one element of {store.array.path!r} (line {ir.line_of(other.loc)}): the "
                 "last iteration determines the result, but the order of the iterations is unknown",
@@ -141,42 +142,46 @@ def is_single(axis: ir.Axis) -> bool:
     return axis.step > 0 and not span.factors and span.constant <= axis.step
 
 
-def varies(places: Places, atom: object, scope: ir.For | ir.While) -> bool:
+def is_loop_variant(points: ProgramPoints, atom: object, scope: ir.For | ir.While) -> bool:
     """Return True if an atom of an index may have different values in different iterations of a loop."""
-    if not isinstance(atom, ir.Value) or atom not in places.home:
+    if not isinstance(atom, ir.Value) or atom not in points.home:
         return False
-    block = places.home[atom]
+    block = points.home[atom]
     while True:
         if block in ir.blocks_of(scope):
             return True
-        if block not in places.owner:
+        if block not in points.owner:
             return False
-        block = places.home[places.owner[block]]
+        block = points.home[points.owner[block]]
 
 
-def written_after(places: Places, load: ir.Load, write: Access) -> bool:
+def written_after(points: ProgramPoints, load: ir.Load, write: Access) -> bool:
     """Return True if a write may overwrite the loaded element, later in the same thread or in a later task."""
-    ours, theirs = enclosing(places, write), enclosing(places, load)
+    ours, theirs = enclosing(points, write), enclosing(points, load)
     common = [a for a, b in zip(ours, theirs) if a is b]
     for loop in common:
         serial = isinstance(loop, ir.While) or (isinstance(loop, ir.For) and not loop.parallel)
-        if serial and isinstance(loop, (ir.For, ir.While)) and not apart_later(places, load, write, loop):
+        if (
+            serial
+            and isinstance(loop, (ir.For, ir.While))
+            and not is_disjoint_later(points, load, write, loop)
+        ):
             return True
     depth = len(common)
     a, b = ours[depth], theirs[depth]
-    if places.home[a] is not places.home[b] or places.number[a] < places.number[b]:
+    if points.home[a] is not points.home[b] or points.number[a] < points.number[b]:
         return False  # the accesses are in two branches, or the write comes first
     return not any(not difference.factors and difference.constant for difference in differences(write, load))
 
 
-def apart_later(places: Places, load: ir.Load, write: Access, loop: ir.For | ir.While) -> bool:
+def is_disjoint_later(points: ProgramPoints, load: ir.Load, write: Access, loop: ir.For | ir.While) -> bool:
     """Return True if writes in later iterations of a loop never overwrite an element that this iteration loaded."""
     axis = loop.axes[0] if isinstance(loop, ir.For) else None
     for x, y in zip(write.index, load.index, strict=True):
         ours, theirs = affine(x), affine(y)
         atoms: Iterable[object] = (*ours.factors, *theirs.factors)
         index = None if axis is None else axis.index
-        if any(varies(places, atom, loop) for atom in atoms if atom is not index):
+        if any(is_loop_variant(points, atom, loop) for atom in atoms if atom is not index):
             continue
         difference = ours.plus(theirs, -1)
         if difference.factors:

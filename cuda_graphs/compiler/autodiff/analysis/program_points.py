@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["Places", "Point"]
+__all__ = ["Point", "ProgramPoints"]
 
 Loop = (ir.For, ir.While)
 
@@ -25,7 +25,7 @@ class Point(NamedTuple):
     end: bool = False
 
 
-class Places:
+class ProgramPoints:
     """The positions of the statements of a kernel in normal form.
 
     home     block of each statement and loop variable

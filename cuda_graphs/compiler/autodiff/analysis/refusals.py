@@ -4,19 +4,19 @@
 
 from __future__ import annotations
 
-from cuda_graphs.compiler.errors import CompileError, CompileGradientError, fail
+from cuda_graphs.compiler.errors import CompileError, CompileGradientError, compile_error
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.ops import OPS
 
 from .activity import Activity
-from .program_points import Places
+from .program_points import ProgramPoints
 
-__all__ = ["refuse_constructs", "refuse_flows", "refuse_gradients", "refused"]
+__all__ = ["gradient_error", "refuse_constructs", "refuse_flows", "refuse_gradients"]
 
 
-def refused(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
+def gradient_error(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
     """Return the CompileGradientError for a construct without a derivative."""
-    return fail(CompileGradientError, loc, cause, remedy)
+    return compile_error(CompileGradientError, loc, cause, remedy)
 
 
 # (cause, remedy) by the type of a statement.
@@ -26,7 +26,7 @@ CONSTRUCTS: dict[type, tuple[str, str]] = {
         "draw the numbers in a separate kernel, into an array that this kernel reads",
     ),
     **dict.fromkeys(
-        (ir.Conditional, ir.Arm, ir.Sections),
+        (ir.Conditional, ir.SetCondition, ir.Sections),
         ("control flow between tasks has no gradient", "call kernels without such control flow one by one"),
     ),
     **dict.fromkeys(
@@ -46,31 +46,31 @@ DIFFERENTIATED = (
 def refuse_constructs(kernel: ir.Kernel) -> None:
     """Reject a kernel that contains a construct without a gradient."""
     if not any(array.needs_grad for array in kernel.arrays):
-        raise refused(
+        raise gradient_error(
             kernel.loc, f"no array that {kernel.name} uses has a gradient",
             "make arrays with needs_grad=True: cg.ndarray(cg.f32, n, needs_grad=True)",
         )  # fmt: skip
     refuse_gradients(kernel)
     if kernel.checkpoints:
-        raise refused(
+        raise gradient_error(
             kernel.loc, "a kernel with checkpoints has no gradient", "differentiate one without checkpoints"
         )
     used = {value for s in ir.walk(kernel.body) for value in ir.operands_of(s)}
     for statement in ir.walk(kernel.body):
         if type(statement) in CONSTRUCTS:
-            raise refused(statement.loc, *CONSTRUCTS[type(statement)])
+            raise gradient_error(statement.loc, *CONSTRUCTS[type(statement)])
         if not isinstance(statement, DIFFERENTIATED):
             name = type(statement).__name__.lower()
-            raise refused(statement.loc, f"a {name} has no gradient", "put it into a separate kernel")
-        if isinstance(statement, ir.For) and statement.blocks:
-            raise refused(statement.loc, *CONSTRUCTS[ir.Barrier])
+            raise gradient_error(statement.loc, f"a {name} has no gradient", "put it into a separate kernel")
+        if isinstance(statement, ir.For) and statement.block_dim:
+            raise gradient_error(statement.loc, *CONSTRUCTS[ir.Barrier])
         if isinstance(statement, ir.Return) and any(each.type.kind == "float" for each in statement.values):
-            raise refused(
+            raise gradient_error(
                 statement.loc, "a returned value has no adjoint",
                 "write the value to an array of one element with a gradient",
             )  # fmt: skip
         if isinstance(statement, ir.Atomic) and statement in used:
-            raise refused(
+            raise gradient_error(
                 statement.loc, "the result of an atomic depends on the order of iterations, which is unknown",
                 "compute the index or value from the loop variables",
             )  # fmt: skip
@@ -80,13 +80,13 @@ def refuse_gradients(kernel: ir.Kernel) -> None:
     """Reject a kernel that uses gradients."""
     for array in kernel.arrays:
         if array.path.endswith(".grad"):
-            raise refused(
+            raise gradient_error(
                 kernel.loc, f"{kernel.name} uses {array.path}: there are no second derivatives",
                 "differentiate a kernel that does not use gradients",
             )  # fmt: skip
 
 
-def refuse_flows(kernel: ir.Kernel, places: Places, active: Activity) -> None:
+def refuse_flows(kernel: ir.Kernel, points: ProgramPoints, active: Activity) -> None:
     """Reject a kernel if a derivative would flow through an operation or array without a derivative."""
     statements = list(ir.walk(kernel.body))
     used = {value for s in statements for value in ir.operands_of(s)}
@@ -95,48 +95,48 @@ def refuse_flows(kernel: ir.Kernel, places: Places, active: Activity) -> None:
         match statement:
             case ir.Op() if OPS[statement.name].derivative is None and statement in used:
                 if any(arg in active.varied for arg in statement.args):
-                    raise refused(
+                    raise gradient_error(
                         statement.loc, f"{OPS[statement.name].spelling} has no derivative",
                         "apply it only to values that do not depend on arrays with a gradient",
                     )  # fmt: skip
             case ir.Atomic():
-                refuse_atomic(statement, places, active)
+                refuse_atomic(statement, points, active)
             case ir.Store() if not statement.array.needs_grad and statement.array in loaded:
                 if statement.value in active.varied and statement.array.element.kind == "float":
-                    raise refused(
+                    raise gradient_error(
                         statement.loc,
                         f"{statement.array.path!r} passes a value on inside the kernel, but has no gradient",
                         "make it with needs_grad=True, or keep the value in a variable",
                     )  # fmt: skip
-            case ir.Set() if places.unit_of[statement.local] is places.root:
-                if places.unit(statement) is not places.root:
-                    raise refused(
+            case ir.Set() if points.unit_of[statement.local] is points.root:
+                if points.unit(statement) is not points.root:
+                    raise gradient_error(
                         statement.loc,
                         f"iterations of a parallel loop assign to {statement.local.name!r}, a variable of the kernel",
                         "use a variable that only the loop assigns, or add to the variable with +=",
                     )  # fmt: skip
             case ir.For() if statement.parallel:
-                refuse_races(statement, places)
+                refuse_races(statement, points)
 
 
-def refuse_atomic(atomic: ir.Atomic, places: Places, active: Activity) -> None:
+def refuse_atomic(atomic: ir.Atomic, points: ProgramPoints, active: Activity) -> None:
     """Reject atomics with an adjoint, except sums: other atomics have derivatives that depend on other iterations."""
     if atomic.kind == "add" or atomic.type.kind != "float":
         return
     has_adjoint = atomic.array in active if isinstance(atomic.array, ir.Local) else atomic.array.needs_grad
     if has_adjoint:
-        raise refused(
+        raise gradient_error(
             atomic.loc, f"atomic {atomic.kind} has no derivative here: the iteration that set the result is unknown",
             "add with +=",
         )  # fmt: skip
 
 
-def refuse_races(loop: ir.For, places: Places) -> None:
+def refuse_races(loop: ir.For, points: ProgramPoints) -> None:
     """Reject a parallel loop that reads a variable of the kernel which its iterations change atomically."""
     changed = {s.array for s in ir.walk(loop.body) if isinstance(s, ir.Atomic)}
     for statement in ir.walk(loop.body):
         if isinstance(statement, ir.Get) and statement.local in changed:
-            raise refused(
+            raise gradient_error(
                 statement.loc, f"{statement.local.name!r} is read while other iterations change it",
                 "read it after the loop",
             )  # fmt: skip

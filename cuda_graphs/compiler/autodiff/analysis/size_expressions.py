@@ -14,7 +14,7 @@ An expression is an int or one of these tuples.
     (name, a, b, type)                              an operation of EXACT
 
 The kernel computes numbers in types of limited size. If a number overflows its type or LIMIT, the exact value differs
-from the kernel's value. Evaluation then raises Wrapped, and the stack is counted (counting.py).
+from the kernel's value. Evaluation then raises SizeOverflow, and the stack is counted (counting.py).
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ __all__ = [
     "MAY_WRAP",
     "RANGES",
     "Expression",
-    "TooLong",
-    "Wrapped",
-    "combined",
+    "SizeOverflow",
+    "TooManySteps",
     "evaluate",
-    "free",
+    "free_variables",
     "leaves_of",
+    "make_operation",
     "nodes",
     "parts",
 ]
@@ -60,18 +60,18 @@ RANGES: dict[str, Callable[[Iterator[int]], int]] = {
     "sum": sum,
 }
 LIMIT = 1 << 62  # largest magnitude of a number, so that the sum of two numbers fits 64 bits on the device
-MOST_STEPS = 1 << 16  # iterations of ranges on the host; longer evaluations run on the device
+MAX_STEPS = 1 << 16  # iterations of ranges on the host; longer evaluations run on the device
 
 
-class Wrapped(ArithmeticError):
+class SizeOverflow(ArithmeticError):
     """A number of an expression overflows its type, so the value of the kernel is unknown."""
 
 
-class TooLong(ArithmeticError):
+class TooManySteps(ArithmeticError):
     """The ranges of an expression are too long for the host."""
 
 
-def evaluate(expression: Expression, leaf: Callable[..., int], most_steps: int = MOST_STEPS) -> int:
+def evaluate(expression: Expression, leaf: Callable[..., int], most_steps: int = MAX_STEPS) -> int:
     """Return the value of an expression.
 
     Args:
@@ -80,8 +80,8 @@ def evaluate(expression: Expression, leaf: Callable[..., int], most_steps: int =
         most_steps: Largest number of iterations of all ranges.
 
     Raises:
-        Wrapped: A number overflows its type.
-        TooLong: The ranges have more than `most_steps` iterations.
+        SizeOverflow: A number overflows its type.
+        TooManySteps: The ranges have more than `most_steps` iterations.
     """
     return _Evaluation(leaf, most_steps).value(expression, {})
 
@@ -97,42 +97,42 @@ class _Evaluation:
             case ("bound", number):
                 return bound[number]
             case ("extent" | "scalar", path, what):
-                return fitting(self.leaf(expression[0], path, what), "u64")
+                return require_fit(self.leaf(expression[0], path, what), "u64")
             case ("read", path, _, _, indices, extents):
                 at = tuple(self.value(each, bound) for each in indices)
                 shape = [self.value(each, bound) for each in extents]
                 if not all(0 <= index < extent for index, extent in zip(at, shape, strict=True)):
                     return 0
-                return fitting(self.leaf("read", path, at), "u64")
+                return require_fit(self.leaf("read", path, at), "u64")
             case (("most" | "least" | "sum") as name, number, begin, end, body):
                 span = range(self.value(begin, bound), self.value(end, bound))
                 self.steps -= min(len(span), self.steps + 1) if span else 0
                 if self.steps < 0:
-                    raise TooLong
+                    raise TooManySteps
                 values = [self.value(body, {**bound, number: each}) for each in span]
-                return fitting(RANGES[name](iter(values)), "i64")
+                return require_fit(RANGES[name](iter(values)), "i64")
         name, first, second, kind = expression
         a, b = self.value(first, bound), self.value(second, bound)
         if (
             name == "mul" and abs(float(a) * float(b)) >= LIMIT
         ):  # the same test as on the device, which has no wider integers
-            raise Wrapped
-        return fitting(EXACT[name](a, b), kind)
+            raise SizeOverflow
+        return require_fit(EXACT[name](a, b), kind)
 
 
-def fitting(number: int, kind: str) -> int:
-    """Return the number if it fits its type and LIMIT; else raise Wrapped.
+def require_fit(number: int, kind: str) -> int:
+    """Return the number if it fits its type and LIMIT; else raise SizeOverflow.
 
     Leaves have the type "u64" here, but can be negative.
     """
     type = SCALARS[kind]
     low = -LIMIT if kind == "u64" else max(type.minimum, -LIMIT)
     if not low <= number <= min(type.maximum, LIMIT):
-        raise Wrapped
+        raise SizeOverflow
     return number
 
 
-def combined(name: str, a: Expression, b: Expression, kind: str) -> Expression:
+def make_operation(name: str, a: Expression, b: Expression, kind: str) -> Expression:
     """Return an operation on two expressions, evaluated if both are ints and the result fits."""
     if isinstance(a, int) and isinstance(b, int):
         found = EXACT[name](a, b)
@@ -178,11 +178,11 @@ def leaves_of(expression: Expression) -> set[tuple[Any, ...]]:
     return found
 
 
-def free(expression: Expression) -> set[int]:
+def free_variables(expression: Expression) -> set[int]:
     """Return the free variables of an expression."""
     if isinstance(expression, int):
         return set()
     if expression[0] == "bound":
         return {expression[1]}
-    found: set[int] = set().union(*(free(each) for each in parts(expression)))
+    found: set[int] = set().union(*(free_variables(each) for each in parts(expression)))
     return found - {expression[1]} if expression[0] in RANGES else found

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Families of arrays (passes/alias_facts.py) as LLVM's TBAA metadata (LLVM Language Reference, "TBAA metadata").
+"""Alias classes of arrays (passes/alias_classes.py) as LLVM's TBAA metadata (LLVM Language Reference, "TBAA metadata").
 
 A node is a type in a tree. The memory of two types may overlap if one is an ancestor of the other.
 

@@ -49,7 +49,7 @@ class Team(ABC):
         """Emit a barrier."""
 
     @abstractmethod
-    def meeting(self, m: ir.Meeting) -> None:
+    def region_collective(self, m: ir.RegionCollective) -> None:
         """Emit a collective."""
 
     @abstractmethod
@@ -60,8 +60,8 @@ class Team(ABC):
         """Emit the number of blocks; return it."""
         e = self.e
         if not self.outer:
-            above = e.let(f"add i64 {self.total}, {self.loop.blocks - 1}")
-            return e.let(f"udiv i64 {above}, {self.loop.blocks}")
+            above = e.let(f"add i64 {self.total}, {self.loop.block_dim - 1}")
+            return e.let(f"udiv i64 {above}, {self.loop.block_dim}")
         found = self.counts[0]
         for count in self.counts[1 : self.outer]:
             found = e.let(f"mul nsw i64 {found}, {count}")

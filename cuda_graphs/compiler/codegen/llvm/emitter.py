@@ -83,7 +83,7 @@ class Emitter:
         self.fast = "fast " if target.fast_math else ""
         self.metadata = ""
         self.unrolled = ""  # metadata of short innermost loops
-        self.families: Mapping[ir.Array, tuple[str, ...]] = {}
+        self.alias_classes: Mapping[ir.Array, tuple[str, ...]] = {}
         self.team: Team | None = None
         self.private: frozenset[ir.Array] = frozenset()  # arrays of this thread alone: atomics are plain
         self.spaces: dict[ir.Array, str] = {}  # address spaces of arrays that differ from those of `access`
@@ -292,7 +292,7 @@ class Emitter:
     def access(self, array: ir.Array) -> str:
         """Return the metadata of loads and stores of an array. Stacks have none, as iterations share them."""
         is_stack = array.space is ir.Space.TEMP and array.shape is None
-        return ("" if is_stack else self.metadata) + tag(self.declarations, self.families.get(array, ()))
+        return ("" if is_stack else self.metadata) + tag(self.declarations, self.alias_classes.get(array, ()))
 
     def load(self, load: ir.Load) -> None:
         kind, at = self.address(load.array, load.index)
@@ -377,7 +377,7 @@ class Emitter:
         self.line("unreachable")
         self.start(holds)
 
-    def arm(self, statement: ir.Arm) -> None:
+    def set_condition(self, statement: ir.SetCondition) -> None:
         self.target.set_condition(self, self.names[statement.condition], self.value(statement.value))
 
     def exit(self, statement: ir.Exit) -> None:
@@ -534,11 +534,11 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.Worker: Emitter.worker,
     ir.Region: lambda e, s: e.of_team().region(s),
     ir.Barrier: lambda e, s: e.of_team().barrier(s),
-    ir.Meeting: lambda e, s: e.of_team().meeting(s),
+    ir.RegionCollective: lambda e, s: e.of_team().region_collective(s),
     ir.If: Emitter.branch,
     ir.For: Emitter.loop,
     ir.While: Emitter.while_loop,
-    ir.Arm: Emitter.arm,
+    ir.SetCondition: Emitter.set_condition,
     ir.Last: lambda e, s: e.target.last(e, s),
     ir.Break: Emitter.leave,
     ir.Exit: Emitter.exit,

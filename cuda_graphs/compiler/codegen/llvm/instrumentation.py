@@ -43,7 +43,7 @@ class Told(Lanes):
     @contextmanager
     def iterations_of(self, loop: ir.For, begins: list[str], counts: list[str]) -> Iterator[None]:
         """Report accesses as those of iterations of a parallel loop, in a `with` block."""
-        if not loop.blocks:
+        if not loop.block_dim:
             self.spread_out, self.begins, self.counts = loop, begins, counts
         yield
         self.spread_out = None

@@ -4,9 +4,9 @@
 
 Atomics of all threads on few elements wait for each other: 540,000 on one float take an H200 a millisecond.
 
-Sums (passes/gather_atomics.py): each thread has its own sum. The lanes of a warp join theirs by shuffles, and the warps
-join theirs by way of shared memory. One thread of the block does the atomic, if any thread contributed. Threads do
-their own atomics in a block whose size is no multiple of 32, if a thread may end early, and for sums above a limit.
+Sums (passes/privatise_atomics.py): each thread has its own sum. The lanes of a warp join theirs by shuffles, and the
+warps join theirs by way of shared memory. One thread of the block does the atomic, if any thread contributed. Threads
+do their own atomics in a block whose size is no multiple of 32, if a thread may end early, and for sums above a limit.
 
 Bins (passes/mark_bins.py): a copy of the array in shared memory, where atomics are fast. If the array is too large, or
 a block has too few iterations, atomics go to global memory. The code contains both versions, as on the CPU (bins.py).
@@ -22,7 +22,7 @@ from cuda_graphs.compiler.codegen.x86.bins import add_bin, bin_counts, either, p
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.compiler.passes.demote_atomics import ROWS
-from cuda_graphs.compiler.passes.gather_atomics import JOINED, neutral
+from cuda_graphs.compiler.passes.privatise_atomics import MAX_BLOCK_SUMS, neutral
 
 from .grid_stride import strided
 from .warp_exchange import FULL, GpuLanes, when
@@ -45,7 +45,7 @@ def add_sums(e: Emitter, task: ir.Task, sums: list[ir.If], capability: int) -> N
     """Emit the atomics for the threads' own sums. The bodies of `sums` hold these atomics."""
 
     may_end = any(isinstance(s, (ir.Exit, ir.Assert)) for s in ir.walk(task.body))
-    few, more = ([], sums) if may_end else (sums[:JOINED], sums[JOINED:])
+    few, more = ([], sums) if may_end else (sums[:MAX_BLOCK_SUMS], sums[MAX_BLOCK_SUMS:])
     e.block(ir.Block(list(more)))
     if few:
         join(e, task.name, few, capability)

@@ -81,7 +81,7 @@ class GpuTeam(Team):
             self.place(at, 0, self.outer)
             self.place(self.tid, self.outer, len(self.loop.axes))
         else:
-            point = e.let(f"add nsw i64 {e.let(f'mul nsw i64 {at}, {self.loop.blocks}')}, {self.tid}")
+            point = e.let(f"add nsw i64 {e.let(f'mul nsw i64 {at}, {self.loop.block_dim}')}, {self.tid}")
             self.active = e.let(f"icmp slt i64 {point}, {self.total}")
             self.place(point, 0, len(self.loop.axes))
         end = e.label("last")
@@ -124,7 +124,7 @@ class GpuTeam(Team):
 
     # Collectives
 
-    def meeting(self, m: ir.Meeting) -> None:
+    def region_collective(self, m: ir.RegionCollective) -> None:
         e, row = self.e, COLLECTIVES[m.name]
         type = m.result.type if row.rule == "same" else bool_
         value = self.given(m.args[0])
@@ -140,7 +140,7 @@ class GpuTeam(Team):
             if here is not None:
                 value = e.let(f"select i1 {here}, {t} {value}, {t} {nothing(row, type)}")
             found = self.lanes.reduced(row.combine, type, value, nothing(row, type), self.members())
-            if row.scope == "block" and self.loop.blocks > WARP:
+            if row.scope == "block" and self.loop.block_dim > WARP:
                 found = self.of_block(row, type, found)
         e.line(f"store {llvm_type(m.result.type)} {found}, ptr {e.variable(m.result)}")
 
@@ -149,7 +149,7 @@ class GpuTeam(Team):
             return self.e.value(arg)
         return self.e.let(f"load {llvm_type(arg.type)}, ptr {self.e.variable(arg)}")
 
-    def here(self, m: ir.Meeting) -> str | None:
+    def here(self, m: ir.RegionCollective) -> str | None:
         """Return the flag that this thread takes part; None: all threads do."""
         mask = None if m.mask is None else self.given(m.mask)
         if mask is None or self.active is None:
@@ -158,10 +158,10 @@ class GpuTeam(Team):
 
     def members(self) -> str:
         """Return the mask of the lanes that exist in the warp."""
-        rest = self.loop.blocks % WARP
+        rest = self.loop.block_dim % WARP
         if not rest:
             return FULL
-        last = self.e.let(f"icmp eq i32 {self.lanes.warp()}, {self.loop.blocks // WARP}")
+        last = self.e.let(f"icmp eq i32 {self.lanes.warp()}, {self.loop.block_dim // WARP}")
         return self.e.let(f"select i1 {last}, i32 {(1 << rest) - 1}, i32 -1")
 
     def shuffled(self, row: Row, type: ScalarType, value: str, operand: str, here: str | None) -> str:
@@ -181,7 +181,7 @@ class GpuTeam(Team):
         """Reduce over the block: each warp stores its result, the first warp reduces these, and all read the result."""
         e, lane, warp = self.e, self.lanes.lane(), self.lanes.warp()
         memory, stored = self.memory("exchange", EXCHANGE), "i8" if type == bool_ else llvm_type(type)
-        warps = -(-self.loop.blocks // WARP)
+        warps = -(-self.loop.block_dim // WARP)
 
         def place(at: str) -> str:
             return e.let(f"getelementptr inbounds {EXCHANGE}, ptr addrspace(3) {memory}, i32 0, i32 {at}")

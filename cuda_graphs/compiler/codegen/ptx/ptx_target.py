@@ -108,7 +108,7 @@ class Ptx:
                 functions += self.resident(step, program, declarations)
             else:
                 task = program.tasks[step]
-                blocks = 0 if task.loop is None else task.loop.blocks
+                blocks = 0 if task.loop is None else task.loop.block_dim
                 slots, early = slots_of(step, program), self.is_early(program)
                 functions.append(self.task(task, declarations, slots, ENTRY, needs(blocks), early))
         return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES])
@@ -127,7 +127,7 @@ class Ptx:
         early: bool = False,
     ) -> str:
         e = Emitter(self, declarations)
-        e.families = task.families
+        e.alias_classes = task.alias_classes
         e.unrolled = UNROLLED
         given = self.receive(e, slots)
         if early:
@@ -164,7 +164,7 @@ class Ptx:
             wait_for_the_last(e)
         GpuStaying(e, resident, program, slots, given).run()
         e.line("ret void")
-        blocks = max(each.loop.blocks if each.loop is not None else 0 for each in tasks)
+        blocks = max(each.loop.block_dim if each.loop is not None else 0 for each in tasks)
         head = f"define {ENTRY} void @{resident.name}({given}){needs(blocks)}"
         return [*functions, f"{head} {{\n{e.text()}\n}}\n"]
 
@@ -175,7 +175,7 @@ class Ptx:
 
     def parallel(self, e: Emitter, loop: ir.For, name: str, bins: tuple[ir.Atomic, ...] = ()) -> None:
         """Emit the iterations of this thread. `bins` are the bins of the Task."""
-        if loop.blocks:
+        if loop.block_dim:
             GpuTeam(e, loop, name, self.capability).run()
             return
         begins, counts, total = e.trips(loop)

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type, number
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.passes.gather_atomics import neutral
 from cuda_graphs.compiler.passes.mark_bins import BIN_BYTES
+from cuda_graphs.compiler.passes.privatise_atomics import neutral
 
 REPAYS = 4  # iterations per bin that pay for its initialisation and final addition
 

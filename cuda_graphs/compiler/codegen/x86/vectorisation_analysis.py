@@ -7,8 +7,8 @@ LLVM vectorises innermost loops. If a parallel loop contains a loop that LLVM ca
 when it is far away, a sum that may not be reordered), nothing becomes a vector. The iterations of the outer loop are
 independent, however, and can become lanes.
 
-A sum over all iterations that may be taken in any order (gather_atomics.py) is one scalar. The lanes' contributions are
-added up first.
+A sum over all iterations that may be taken in any order (privatise_atomics.py) is one scalar. The lanes' contributions
+are added up first.
 
 The values that vary are the index of the last axis, all values computed from it, and variables that are set where only
 some lanes are active. Every other value is one scalar for all lanes.
@@ -61,7 +61,7 @@ class Spread:
 def spread_of(task: ir.Task) -> Spread | None:
     """Return how the task's loop becomes lanes, or None if that is impossible or does not pay."""
     loop = task.loop
-    if loop is None or loop.blocks or not is_left_to_lanes(loop.body):
+    if loop is None or loop.block_dim or not is_left_to_lanes(loop.body):
         return None
     if loop.axes[-1].step != 1 or may_wrap(loop.axes[-1]):
         return None

@@ -38,7 +38,7 @@ class CpuTeam(Team):
     def __init__(self, e: Emitter, loop: ir.For) -> None:
         super().__init__(e, loop)
         self.arrays: dict[ir.Local, str] = {}
-        self.size = str(loop.blocks)  # number of threads of this block
+        self.size = str(loop.block_dim)  # number of threads of this block
 
     def run(self, low: str, high: str) -> None:
         """Emit a loop over the blocks from `low` to `high`."""
@@ -50,8 +50,8 @@ class CpuTeam(Team):
             self.block = e.wide[index]
             self.place(self.block, 0, self.outer)
             if not self.outer:
-                left = e.let(f"sub i64 {self.total}, {e.let(f'mul i64 {self.block}, {self.loop.blocks}')}")
-                sizes = [("i64", left), ("i64", str(self.loop.blocks))]
+                left = e.let(f"sub i64 {self.total}, {e.let(f'mul i64 {self.block}, {self.loop.block_dim}')}")
+                sizes = [("i64", left), ("i64", str(self.loop.block_dim))]
                 self.size = e.call("llvm.smin.i64", "i64", sizes)
             e.loops.append((following, following))
             e.block(self.loop.body)
@@ -67,7 +67,7 @@ class CpuTeam(Team):
         found = arrays_of(self.loop)
         if not found:
             return
-        sizes = {local: -(-self.loop.blocks * local.type.size // LINE) * LINE for local in found}
+        sizes = {local: -(-self.loop.block_dim * local.type.size // LINE) * LINE for local in found}
         memory = self.e.call("cgh_scratch", "noalias ptr", [("i64", str(sum(sizes.values())))])
         for local, size in sizes.items():
             self.arrays[local] = self.e.let(f"getelementptr i8, ptr {memory}, i64 {offset}")
@@ -113,7 +113,7 @@ class CpuTeam(Team):
 
     def one(self, body: ir.Block, thread: str, following: str) -> None:
         """Emit the body for a thread of a block that may be partial."""
-        before = self.e.let(f"mul nsw i64 {self.block}, {self.loop.blocks}")
+        before = self.e.let(f"mul nsw i64 {self.block}, {self.loop.block_dim}")
         self.place(self.e.let(f"add nsw i64 {before}, {thread}"), 0, len(self.loop.axes))
         self.inside(body, thread, following)
 
@@ -137,7 +137,7 @@ class CpuTeam(Team):
 
     # Collectives
 
-    def meeting(self, m: ir.Meeting) -> None:
+    def region_collective(self, m: ir.RegionCollective) -> None:
         row = COLLECTIVES[m.name]
         if row.source:
             self.shuffle(m, row)
@@ -153,7 +153,7 @@ class CpuTeam(Team):
             return self.e.value(arg)
         return self.e.let(f"load {llvm_type(arg.type)}, ptr {self.element(arg, at)}{self.e.metadata}")
 
-    def shuffle(self, m: ir.Meeting, row: Row) -> None:
+    def shuffle(self, m: ir.RegionCollective, row: Row) -> None:
         e = self.e
 
         def one(at: str, following: str) -> None:
@@ -174,7 +174,7 @@ class CpuTeam(Team):
         self.each(self.size, one, PARALLEL)
         e.metadata = ""
 
-    def warps(self, m: ir.Meeting, make: Callable[[str], str]) -> None:
+    def warps(self, m: ir.RegionCollective, make: Callable[[str], str]) -> None:
         """Emit the value of each warp with `make`, given the warp's first thread; store it for all lanes."""
         e, t = self.e, llvm_type(m.result.type)
 
@@ -194,7 +194,7 @@ class CpuTeam(Team):
     def warp_count(self) -> str:
         return self.e.let(f"udiv i64 {self.e.let(f'add i64 {self.size}, {WARP - 1}')}, {WARP}")
 
-    def there(self, m: ir.Meeting, base: str, lane: str) -> tuple[str, str]:
+    def there(self, m: ir.RegionCollective, base: str, lane: str) -> tuple[str, str]:
         """Return (flag that a thread takes part, its number, or 0 if the thread does not exist)."""
         e = self.e
         at = e.let(f"add nsw i64 {base}, {lane}")
@@ -204,7 +204,7 @@ class CpuTeam(Team):
             there = e.let(f"and i1 {there}, {self.given(m.mask, at)}")
         return there, at
 
-    def ballot(self, m: ir.Meeting, base: str) -> str:
+    def ballot(self, m: ir.RegionCollective, base: str) -> str:
         e, word = self.e, self.e.slot("i32")
         e.line(f"store i32 0, ptr {word}")
 
@@ -218,7 +218,7 @@ class CpuTeam(Team):
         self.each(str(WARP), one)
         return e.let(f"load i32, ptr {word}")
 
-    def reduced(self, m: ir.Meeting, row: Row, base: str) -> str:
+    def reduced(self, m: ir.RegionCollective, row: Row, base: str) -> str:
         """Emit the reduction of the warp whose first thread is `base`; return its result."""
         e, type = self.e, m.result.type
         t, lanes = llvm_type(type), e.slot(f"[{WARP} x {llvm_type(type)}]")
@@ -241,7 +241,7 @@ class CpuTeam(Team):
             self.e.declare(name, tree_function(self.e, name, row, type))
         return self.e.let(f"call {llvm_type(type)} @{name}(ptr {values})")
 
-    def reduce_block(self, m: ir.Meeting, row: Row) -> None:
+    def reduce_block(self, m: ir.RegionCollective, row: Row) -> None:
         e, type = self.e, m.result.type
         t = llvm_type(type)
         warps = e.slot(f"[{WARP} x {t}]")
@@ -285,7 +285,7 @@ def arrays_of(loop: ir.For) -> list[ir.Local]:
 
     def look(block: ir.Block, region: ir.Region | None) -> None:
         for statement in block.body:
-            if isinstance(statement, ir.Meeting):
+            if isinstance(statement, ir.RegionCollective):
                 for each in (
                     *statement.args,
                     statement.mask,
@@ -303,7 +303,7 @@ def arrays_of(loop: ir.For) -> list[ir.Local]:
 
     look(loop.body, None)
     written = {s.local for s in ir.walk(loop.body) if isinstance(s, ir.Set)} | {
-        s.result for s in ir.walk(loop.body) if isinstance(s, ir.Meeting) and not s.uniform
+        s.result for s in ir.walk(loop.body) if isinstance(s, ir.RegionCollective) and not s.uniform
     }
     return [
         each for each, where in users.items() if len(where) > 1 and each in written and each not in common

@@ -146,7 +146,7 @@ class X86:
 
     def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
         e = Told(self, declarations) if self.tells else Lanes(self, declarations)
-        e.families = task.families
+        e.alias_classes = task.alias_classes
         self.receive(e, slots)
         for array, offset in shared_layout(task.body)[0].items():
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
@@ -175,7 +175,7 @@ class X86:
 
     def parallel(self, e: Lanes, task: ir.Task, loop: ir.For) -> None:
         """Emit the part of the loop that one call runs."""
-        team = CpuTeam(e, loop) if loop.blocks else None
+        team = CpuTeam(e, loop) if loop.block_dim else None
         begins, counts, total = e.trips(loop) if team is None else (team.begins, team.counts, team.total)
         whole = total if team is None else team.blocks()
         grid = e.let("load i32, ptr %launch")

@@ -7,8 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileArgumentError, CompileSyntaxError, CompileTypeError, fail
-from cuda_graphs.compiler.frontend.expressions.assignment import assign_place
+from cuda_graphs.compiler.errors import (
+    CompileArgumentError,
+    CompileSyntaxError,
+    CompileTypeError,
+    compile_error,
+)
+from cuda_graphs.compiler.frontend.expressions.assignment import assign_lvalue
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import Element, Vector, VectorElement, describe
@@ -24,43 +29,43 @@ def atomic(kind: str) -> Callable[..., Any]:
 
     def function(frame: Frame, target: Any, *values: Any) -> Any:
         if len(values) != wanted:
-            raise fail(
+            raise compile_error(
                 CompileArgumentError, frame.builder.loc,
                 f"cg.atomic_{kind} takes a place in memory and {wanted} value{'s' * (wanted > 1)}, not {len(values)}",
                 f"cg.atomic_{kind}(x[i], {'compare, value' if wanted > 1 else 'value'})",
             )  # fmt: skip
         if isinstance(target, VectorElement):
-            target = target.places
+            target = target.elements
         given = [frame.read(each) for each in values]
         if isinstance(target, Vector):
-            return of_vector(frame, kind, target, given)
-        return one(frame, kind, target, *given)
+            return vector_atomic(frame, kind, target, given)
+        return scalar_atomic(frame, kind, target, *given)
 
     return function
 
 
-def of_vector(frame: Frame, kind: str, target: Vector, values: list[Any]) -> Vector:
+def vector_atomic(frame: Frame, kind: str, target: Vector, values: list[Any]) -> Vector:
     """Emit an atomic on a vector: one for each component."""
     for value in values:
         if isinstance(value, Vector) and value.shape != target.shape:
-            raise fail(
+            raise compile_error(
                 CompileTypeError, frame.builder.loc,
                 f"a value of shape {value.shape} for a place of shape {target.shape}", "give a value of the same shape",
             )  # fmt: skip
-    return target.map(lambda place, *parts: one(frame, kind, place, *parts), *values)
+    return target.map(lambda element, *parts: scalar_atomic(frame, kind, element, *parts), *values)
 
 
-def one(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
+def scalar_atomic(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
     """Emit the atomic on a scalar; return the previous value."""
     builder = frame.builder
     if not isinstance(target, (Element, ir.Local)):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, builder.loc, f"cg.atomic_{kind} takes a place in memory, not {describe(target)}",
             "the first argument must be a place that can be assigned to: x[i]",
         )  # fmt: skip
     type = target.array.element if isinstance(target, Element) else target.type
     if kind in ("and", "or", "xor", "cas") and type.kind == "float":
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             builder.loc,
             f"cg.atomic_{kind} takes integers, not {type}",
@@ -68,7 +73,7 @@ def one(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
         )
     casted = [builder.cast(frame.scalar(each), type) for each in values]
     if isinstance(target, ir.Local) and not is_shared(frame, target):
-        return plain(frame, kind, target, casted)
+        return plain_update(frame, kind, target, casted)
     if kind == "sub":
         kind, casted = "add", [builder.op("neg", casted[0])]
     compare = casted[0] if kind == "cas" else None
@@ -78,7 +83,7 @@ def one(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
 OPERATORS = {"add": "Add", "sub": "Sub", "mul": "Mult", "and": "BitAnd", "or": "BitOr", "xor": "BitXor"}
 
 
-def plain(frame: Frame, kind: str, target: ir.Local, values: list[ir.Value]) -> ir.Value:
+def plain_update(frame: Frame, kind: str, target: ir.Local, values: list[ir.Value]) -> ir.Value:
     """Emit the operation without atomicity, on a variable of this thread; return the previous value."""
     builder = frame.builder
     old, changed = frame.read(target), values[-1]
@@ -88,7 +93,7 @@ def plain(frame: Frame, kind: str, target: ir.Local, values: list[ir.Value]) -> 
         changed = builder.op(kind, *builder.promoted(old, changed))
     elif kind == "cas":
         changed = builder.op("select", builder.compare("Eq", old, values[0]), changed, old)
-    assign_place(frame, target, changed)
+    assign_lvalue(frame, target, changed)
     return old
 
 

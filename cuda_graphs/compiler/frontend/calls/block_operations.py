@@ -3,7 +3,7 @@
 """The operations of cg.block and cg.warp, and the range of cg.blocks.
 
 Each makes the loop around it a loop of blocks (ParallelLoop). A pass checks that all threads take the same control flow
-around barriers (passes/split_blocks.py).
+around barriers (passes/split_at_barriers.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from cuda_graphs.compiler.artifact import MOST_SHARED, SHARED_ALIGNMENT
+from cuda_graphs.compiler.artifact import MAX_SHARED, SHARED_ALIGNMENT
 from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileBlockError,
@@ -20,7 +20,7 @@ from cuda_graphs.compiler.errors import (
     CompileStaticError,
     CompileTypeError,
     CompileValueError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import broadcast, integer, python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -34,7 +34,7 @@ from cuda_graphs.compiler.language.annotations import VectorType
 
 __all__ = ["BLOCK_OPERATIONS", "blocks_call"]
 
-MOST_THREADS = 1024  # threads of a block, on all GPUs (CUDA C++ Programming Guide, "Compute Capabilities")
+MAX_THREADS = 1024  # threads of a block, on all GPUs (CUDA C++ Programming Guide, "Compute Capabilities")
 REMEDY = "write `for b, t in cg.blocks(n, 256)`, or cg.loop_config(block_dim=256) before a parallel loop"
 
 
@@ -42,14 +42,14 @@ def block_loop(frame: Frame, name: str) -> ParallelLoop:
     """Return the loop around a function of cg.block or cg.warp, now a loop of blocks. Raise without a block size."""
     loop = frame.root.parallel_loop
     if loop is None:
-        raise fail(
+        raise compile_error(
             CompileBlockError,
             frame.builder.loc,
             f"{name} outside of a parallel loop: there are no blocks",
             REMEDY,
         )
     if loop.block_dim is None:
-        raise fail(
+        raise compile_error(
             CompileBlockError,
             frame.builder.loc,
             f"{name} in a loop that does not set its block size",
@@ -64,19 +64,19 @@ def blocks_call(frame: Frame, grid: Any, block: Any) -> IndexRange:
     outer = [integer(frame, each, "a number of blocks") for each in extents(grid)]
     inner = [python_value(frame, each) for each in extents(block)]
     if not all(isinstance(each, int) and not isinstance(each, bool) for each in inner):
-        raise fail(
+        raise compile_error(
             CompileStaticError, frame.builder.loc, "the threads of a block must be known when compiling",
             "write a number, a global, or a parameter that is a cg.template",
         )  # fmt: skip
     threads = math.prod(inner)
-    if not outer or not inner or min(inner) < 1 or threads > MOST_THREADS:
-        raise fail(
+    if not outer or not inner or min(inner) < 1 or threads > MAX_THREADS:
+        raise compile_error(
             CompileValueError, frame.builder.loc, f"blocks of {' x '.join(map(str, inner)) or 'no'} threads",
-            f"a block has from 1 to {MOST_THREADS} threads",
+            f"a block has from 1 to {MAX_THREADS} threads",
         )  # fmt: skip
     settings = ir.LoopSettings() if frame.next_loop is None else frame.next_loop[0]
     if not frame.parallel_level or settings.serialize or settings.block_dim:
-        raise fail(
+        raise compile_error(
             CompileBlockError, frame.builder.loc, "cg.blocks is a parallel loop of its own, which sets its block_dim",
             "put it at the top of the kernel, without block_dim or serialize before it",
         )  # fmt: skip
@@ -94,13 +94,13 @@ def shared_array(frame: Frame, dtype: Any, shape: Any) -> ir.Array:
     loop = block_loop(frame, "cg.block.shared_array")
     element = dtype.type if isinstance(dtype, TypeOf) else dtype
     if not isinstance(element, (ScalarType, VectorType)):
-        raise fail(
+        raise compile_error(
             CompileTypeError, frame.builder.loc, f"the elements of a shared array have a type, not {describe(dtype)}",
             "cg.block.shared_array(cg.f32, 256)",
         )  # fmt: skip
     outer = tuple(python_value(frame, each) for each in extents(shape))
     if not all(isinstance(each, int) and not isinstance(each, bool) and each > 0 for each in outer):
-        raise fail(
+        raise compile_error(
             CompileStaticError, frame.builder.loc,
             "the shape of a shared array is made of numbers above 0 that are known when compiling",
             "write numbers, globals, cg.block.dim(), or parameters that are cg.template",
@@ -119,11 +119,11 @@ def check_shared_memory(frame: Frame, loop: ParallelLoop) -> None:
     """Raise if the shared memory of a block exceeds that of every GPU."""
     sizes = [math.prod(each.shape or ()) * each.element.size for each in loop.shared_arrays]
     total = sum(-(-size // SHARED_ALIGNMENT) * SHARED_ALIGNMENT for size in sizes) + loop.exchange
-    if total > MOST_SHARED:
+    if total > MAX_SHARED:
         more = f" and {loop.exchange} of reductions" if loop.exchange else ""
-        raise fail(
+        raise compile_error(
             CompileSharedMemoryError, frame.builder.loc, f"the blocks of this loop share {total} bytes: arrays of "
-            f"{', '.join(map(str, sizes))}{more}; 227 KiB ({MOST_SHARED}) is the limit",
+            f"{', '.join(map(str, sizes))}{more}; 227 KiB ({MAX_SHARED}) is the limit",
             "take smaller tiles, or a smaller type",
         )  # fmt: skip
 
@@ -170,7 +170,7 @@ def collective(name: str) -> Callable[..., Any]:
         try:
             found = result_type(name, tuple(arg.type for arg in args))
         except TypeError as error:
-            raise fail(
+            raise compile_error(
                 CompileTypeError, builder.loc, str(error), "see its row in the language reference"
             ) from None
         return builder.put(ir.Collective(name, args, found, builder.loc))
@@ -178,7 +178,7 @@ def collective(name: str) -> Callable[..., Any]:
     def function(frame: Frame, *args: Any) -> Any:
         loop = block_loop(frame, f"cg.{name}")
         if len(args) != row.arity:
-            raise fail(
+            raise compile_error(
                 CompileArgumentError, frame.builder.loc, f"{row.spelling} takes {row.arity} values, got {len(args)}",
                 "see its row in the language reference",
             )  # fmt: skip

@@ -20,7 +20,7 @@ from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileSyntaxError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS, METHODS
 from cuda_graphs.compiler.frontend.expressions.lvalues import extent, field_or_value, make_vector
@@ -52,7 +52,7 @@ from .conversions import (
     is_literal,
     scalar_type,
 )
-from .elementwise import elementwise, many, power, rounding, select
+from .elementwise import elementwise, power, rounding, select, variadic
 from .inlining import inline
 from .messages import print_call
 from .ranges import grouped, loop_config, ndrange_call, range_call
@@ -97,7 +97,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return inline(frame, inner, args, keywords)
     row = BUILTINS.get(function) if callable(function) and is_hashable(function) else None
     if hasattr(function, "__cuda_graph_emit__"):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, loc, f"the kernel {ast.unparse(node.func)} is called in a kernel",
             "make what both need a @cg.func and call that",
         )  # fmt: skip
@@ -106,7 +106,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
     try:
         inspect.signature(row).bind(frame, *args, **keywords)
     except TypeError as error:
-        raise fail(
+        raise compile_error(
             CompileArgumentError,
             loc,
             f"{ast.unparse(node.func)}: {error}",
@@ -141,7 +141,7 @@ def random_number(frame: Frame, dtype: Any = f32) -> ir.Value:
 def length(frame: Frame, what: Any) -> Any:
     if isinstance(what, ir.Array):
         if what.ndim == len(what.inner):
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 frame.builder.loc,
                 f"{describe(what)} has no dimensions, and so no length",
@@ -149,9 +149,9 @@ def length(frame: Frame, what: Any) -> Any:
             )
         return extent(frame, what, 0)
     if isinstance(what, (Vector, VectorElement)):
-        return len((what.places if isinstance(what, VectorElement) else what).components)
+        return len((what.elements if isinstance(what, VectorElement) else what).components)
     if not isinstance(what, (tuple, list, dict, str)):
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"{describe(what)} has no length",
@@ -190,8 +190,8 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     **BLOCK_OPERATIONS,
     len: length,
     abs: elementwise("abs"),
-    min: many("min"),
-    max: many("max"),
+    min: variadic("min"),
+    max: variadic("max"),
     pow: power,
     math.pow: power,
     **{python: conversion(type) for python, type in PYTHON.items()},

@@ -12,7 +12,7 @@ from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileLiteralError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -50,12 +50,12 @@ def is_literal(node: ast.Call) -> bool:
 def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:
     """Return the value of `cg.f32(x)`. A literal must be of the type's kind: `cg.i32(2.5)` is probably a mistake."""
     if len(args) != 1:
-        raise fail(
+        raise compile_error(
             CompileArgumentError, frame.builder.loc, f"{type} takes one value, not {len(args)}", "cg.f32(x)"
         )
     kinds = {int: ("int", "uint"), float: ("float",)}.get(args[0].__class__, ())
     if literal and kinds and type.kind not in kinds:
-        raise fail(
+        raise compile_error(
             CompileLiteralError, frame.builder.loc, f"{args[0]!r} is not a literal of {type}",
             f"write {float(args[0])}" if type.kind == "float" else f"write {int(args[0])}, or cg.cast(...)",
         )  # fmt: skip
@@ -88,7 +88,7 @@ def rounded(frame: Frame, value: float, type: ScalarType) -> Any:
     try:
         return constant(value, type).item()
     except OverflowError:
-        raise fail(
+        raise compile_error(
             CompileLiteralError,
             frame.builder.loc,
             f"{spelled(value)} is not a value of {type}",
@@ -116,7 +116,7 @@ def scalar_type(frame: Frame, dtype: Any) -> ScalarType:
         else dtype
     )
     if not isinstance(found, ScalarType):
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"{describe(dtype)} is not a scalar type",

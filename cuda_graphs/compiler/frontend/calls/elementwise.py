@@ -10,7 +10,7 @@ from typing import Any
 from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.arithmetic import arithmetic
 from cuda_graphs.compiler.frontend.expressions.lvalues import broadcast
@@ -32,7 +32,7 @@ def elementwise(name: str) -> Callable[..., Any]:
         builder = frame.builder
         if name in REAL and any(arg.type.kind != "float" for arg in args):
             types = ", ".join(repr(arg.type) for arg in args)
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 builder.loc,
                 f"{row.spelling} takes real numbers, not {types}",
@@ -57,7 +57,7 @@ def elementwise(name: str) -> Callable[..., Any]:
 
     def function(frame: Frame, *args: Any) -> Any:
         if len(args) != row.arity:
-            raise fail(
+            raise compile_error(
                 CompileArgumentError,
                 frame.builder.loc,
                 f"{row.spelling} takes {row.arity} values, got {len(args)}",
@@ -100,13 +100,13 @@ def rounding(name: str) -> Callable[..., Any]:
     return function
 
 
-def many(name: str) -> Callable[..., Any]:
+def variadic(name: str) -> Callable[..., Any]:
     """Return the translation of min and max of two or more operands."""
     two = elementwise(name)
 
     def function(frame: Frame, *args: Any) -> Any:
         if len(args) < 2:
-            raise fail(
+            raise compile_error(
                 CompileArgumentError,
                 frame.builder.loc,
                 f"{name} takes two values or more",

@@ -15,7 +15,7 @@ from cuda_graphs.compiler.errors import (
     CompileRecursionError,
     CompileReturnError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.assignment import declare
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
@@ -35,7 +35,7 @@ def inline(frame: Frame, function: Callable[..., Any], args: list[Any], keywords
     """Translate a call: the body of the function with its parameters bound. Return its result."""
     names = bind_arguments(frame, function, args, keywords)
     if frame.depth + 1 >= MAX_DEPTH:
-        raise fail(
+        raise compile_error(
             CompileRecursionError, frame.builder.loc,
             f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
             "a recursion must end at compile time: decide with `if cg.static(...)`",
@@ -60,7 +60,7 @@ def bind_arguments(
     try:
         bound = signature.bind(*args, **keywords)
     except TypeError as error:
-        raise fail(
+        raise compile_error(
             CompileArgumentError,
             frame.builder.loc,
             f"{function.__name__}: {error}",
@@ -74,12 +74,12 @@ def bind_arguments(
             known = value.value if isinstance(value, Static) else value
             result[name] = python_value(frame, known)
         else:
-            value = fitted(frame, kind, value, f"{name!r} of {function.__name__}")
-            result[name] = copied(frame, name, value)
+            value = convert_to_declared(frame, kind, value, f"{name!r} of {function.__name__}")
+            result[name] = bind_parameter(frame, name, value)
     return result
 
 
-def copied(frame: Frame, name: str, value: Any) -> Any:
+def bind_parameter(frame: Frame, name: str, value: Any) -> Any:
     """Return the meaning of a parameter in an inlined function: numbers and vectors become variables."""
     return declare(frame, name, value) if isinstance(value, (ir.Value, Vector)) else value
 
@@ -98,21 +98,23 @@ def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
         raise refuse(frame, f"{name} declares a return value but has no return")
     kinds = kind if isinstance(kind, tuple) else getattr(kind, "__args__", None)
     if kinds is None:
-        return fitted(frame, kind, result, f"the result of {name}")
+        return convert_to_declared(frame, kind, result, f"the result of {name}")
     count = len(result) if isinstance(result, tuple) else 1
     if count != len(kinds):
         raise refuse(frame, f"{name} returns {count} values, and its annotation says {len(kinds)}")
     return tuple(
-        fitted(frame, resolve(each, function), part, f"the result of {name}")
+        convert_to_declared(frame, resolve(each, function), part, f"the result of {name}")
         for each, part in zip(kinds, result, strict=True)
     )
 
 
 def refuse(frame: Frame, cause: str) -> CompileError:
-    return fail(CompileReturnError, frame.builder.loc, cause, "declare the returned types, or remove ->")
+    return compile_error(
+        CompileReturnError, frame.builder.loc, cause, "declare the returned types, or remove ->"
+    )
 
 
-def fitted(frame: Frame, kind: Any, value: Any, what: str) -> Any:
+def convert_to_declared(frame: Frame, kind: Any, value: Any, what: str) -> Any:
     """Return a value as its annotation declares it. Numbers are cast; an unsuitable value raises."""
     value = frame.read(value)
     if kind in FREE:
@@ -121,9 +123,9 @@ def fitted(frame: Frame, kind: Any, value: Any, what: str) -> Any:
         return make_vector(frame, kind, value)
     if isinstance(kind, ScalarType):
         return frame.builder.cast(frame.scalar(value, what), kind)
-    if not fits(frame, kind, value, what):
+    if not matches_declared(frame, kind, value, what):
         passed = array_type(value) if isinstance(value, ir.Array) else describe(value)
-        raise fail(
+        raise compile_error(
             CompileTypeError, frame.builder.loc,
             f"{what} is declared as {getattr(kind, '__name__', repr(kind))}, and gets {passed}",
             "pass a value of the declared type, or remove the annotation",
@@ -131,7 +133,7 @@ def fitted(frame: Frame, kind: Any, value: Any, what: str) -> Any:
     return value
 
 
-def fits(frame: Frame, kind: Any, value: Any, what: str) -> bool:
+def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
     """Return whether a value other than a number or vector is what its annotation declares."""
     if kind is Tensor:
         return isinstance(value, ir.Array)
@@ -139,7 +141,7 @@ def fits(frame: Frame, kind: Any, value: Any, what: str) -> bool:
         return is_array(kind, value) if isinstance(value, ir.Array) else kind.optional and value is None
     if dataclasses.is_dataclass(kind):
         return isinstance(value, Struct) and issubclass(value.cls, kind)  # type: ignore[arg-type]
-    raise fail(
+    raise compile_error(
         CompileTypeError, frame.builder.loc, f"{what} is declared as {kind!r}, which functions do not take",
         "take cg.f32 and the like, cg.types.ndarray(...), cg.template, a vector type or a dataclass",
     )  # fmt: skip

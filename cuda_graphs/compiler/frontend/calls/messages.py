@@ -8,7 +8,12 @@ import ast
 import re
 from typing import Any, TypeGuard
 
-from cuda_graphs.compiler.errors import CompileArgumentError, CompileSyntaxError, CompileValueError, fail
+from cuda_graphs.compiler.errors import (
+    CompileArgumentError,
+    CompileSyntaxError,
+    CompileValueError,
+    compile_error,
+)
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Vector
 from cuda_graphs.compiler.ir import ir
@@ -20,7 +25,7 @@ def print_call(frame: Frame, node: ast.Call) -> None:
     """Translate print(...) of literals, values and f-strings. sep and end are constants."""
     options: dict[Any, Any] = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
     if not set(options) <= {"sep", "end"} or not all(isinstance(each, str) for each in options.values()):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.at(node), "print takes sep and end, which are constants", "sep=', '"
         )
     separator, end = options.get("sep", " "), options.get("end", "\n")
@@ -34,14 +39,14 @@ def print_call(frame: Frame, node: ast.Call) -> None:
 def constant_format(frame: Frame, node: ast.FormattedValue) -> str:
     """Return the format after the colon in `{x:8.3f}`."""
     if node.conversion != -1:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.at(node), "!r, !s and !a have no meaning in kernels", "write {x}"
         )
     if node.format_spec is None:
         return ""
     values = node.format_spec.values  # type: ignore[attr-defined]
     if not all(isinstance(each, ast.Constant) for each in values):
-        raise fail(CompileSyntaxError, frame.at(node), "a format must be a constant", "{x:8.3f}")
+        raise compile_error(CompileSyntaxError, frame.at(node), "a format must be a constant", "{x:8.3f}")
     return "".join(each.value for each in values)
 
 
@@ -87,19 +92,21 @@ def percent_parts(frame: Frame, node: ast.BinOp) -> list[Any]:
     pieces = CONVERSION.split(text)  # text, flags, letter, text, ...
     letters = [letter for letter in pieces[2::3] if letter != "%"]
     if len(letters) != len(values) or "%" in "".join(pieces[::3]):
-        raise fail(
+        raise compile_error(
             CompileArgumentError, frame.at(node),
             f"the text has {len(letters)} places for values, and {len(values)} are given",
             "write one of %d, %x, %f, %e, %g and %s, with a width and a precision, for each value; %% is a percent",
         )  # fmt: skip
     parts: list[Any] = [pieces[0]]
     for flags, letter, text in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-        parts += ["%"] if letter == "%" else converted(frame, frame.visit(values.pop(0)), flags, letter)
+        parts += (
+            ["%"] if letter == "%" else conversion_parts(frame, frame.visit(values.pop(0)), flags, letter)
+        )
         parts.append(text)
     return [part for part in parts if part != ""]
 
 
-def converted(frame: Frame, found: Any, flags: str, letter: str) -> list[Any]:
+def conversion_parts(frame: Frame, found: Any, flags: str, letter: str) -> list[Any]:
     """Return the parts of a value for one place of the text. Integers become floats if the place asks for floats."""
     if letter == "s":
         return value_parts(frame, found, flags)
@@ -114,7 +121,7 @@ def number_part(frame: Frame, value: Any, form: str) -> tuple[ir.Value, str]:
     scalar = frame.scalar(value, "a printed value")
     found = format_of(scalar.type, form)
     if found is None:
-        raise fail(
+        raise compile_error(
             CompileValueError, frame.builder.loc, f"the format {form!r} has no meaning for {scalar.type}",
             "integers take d, unsigned ones also x, floats f, e or g, with a width and a precision: {x:8.3f}",
         )  # fmt: skip

@@ -14,7 +14,7 @@ from cuda_graphs.compiler.errors import (
     CompileSyntaxError,
     CompileTypeError,
     CompileValueError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import extent, integer, python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -44,7 +44,7 @@ def as_index(frame: Frame, value: ir.Value, type: ScalarType) -> ir.Value:
 
 def range_call(frame: Frame, *args: Any) -> IndexRange:
     if not 1 <= len(args) <= 3:
-        raise fail(
+        raise compile_error(
             CompileArgumentError,
             frame.builder.loc,
             "range takes 1 to 3 numbers",
@@ -56,7 +56,7 @@ def range_call(frame: Frame, *args: Any) -> IndexRange:
     if isinstance(step, (ir.Value, ir.Local, Element)):
         return counted_range(frame, begin, end, integer(frame, step, "the step of a range"))
     if type(step) is not int or step == 0:
-        raise fail(
+        raise compile_error(
             CompileValueError,
             frame.builder.loc,
             f"the step of a range is {step!r}",
@@ -95,7 +95,7 @@ def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
     for each in args:
         pair = each if isinstance(each, tuple) else (0, each)
         if len(pair) != 2:
-            raise fail(
+            raise compile_error(
                 CompileSyntaxError,
                 frame.builder.loc,
                 "each dimension of ndrange is n or (begin, end)",
@@ -112,7 +112,7 @@ def grouped(frame: Frame, what: Any) -> IndexRange:
             tuple((ir.Const(0, i32), extent(frame, what, axis), 1) for axis in range(outer)), True
         )
     if not isinstance(what, IndexRange):
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"cg.grouped takes cg.ndrange(...) or an array, not {describe(what)}",
@@ -126,16 +126,16 @@ def loop_config(
 ) -> None:
     """Set the configuration of the next loop of this function."""
     given = [python_value(frame, each) for each in (block_dim, serialize, parallelize, name)]
-    for (what, fits, remedy), value in zip(SETTINGS, given, strict=True):
-        if not fits(value):
+    for (what, is_valid, remedy), value in zip(SETTINGS, given, strict=True):
+        if not is_valid(value):
             shown = (
                 "known at run time only" if isinstance(value, (ir.Value, ir.Local, Element)) else repr(value)
             )
-            raise fail(CompileValueError, frame.builder.loc, f"{what} is {shown}", remedy)
+            raise compile_error(CompileValueError, frame.builder.loc, f"{what} is {shown}", remedy)
     frame.require_no_settings()
     settings = ir.LoopSettings(*given)
     if settings.serialize and settings.parallelize:
-        raise fail(
+        raise compile_error(
             CompileLoopError, frame.builder.loc, "a loop that is serialized runs on one thread",
             "leave out serialize, or parallelize",
         )  # fmt: skip

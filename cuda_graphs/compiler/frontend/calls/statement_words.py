@@ -13,7 +13,7 @@ from cuda_graphs.compiler.errors import (
     CompileError,
     CompileSectionError,
     CompileSyntaxError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.language import graph_flow as words
@@ -33,7 +33,7 @@ WORDS: dict[Callable[..., Any], tuple[type[CompileError], str]] = {
 def misplaced(frame: Frame, word: Callable[..., Any]) -> CompileError:
     """Return the error for a function that is not the whole head of its statement."""
     kind, spelling = WORDS[word]
-    return fail(
+    return compile_error(
         kind, frame.builder.loc, f"cg.{word.__name__} is a statement of its own",
         f"write `{spelling}:`, with nothing else in it",
     )  # fmt: skip

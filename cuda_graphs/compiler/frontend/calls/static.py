@@ -12,14 +12,14 @@ from collections.abc import Container
 from types import SimpleNamespace
 from typing import Any
 
+from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileNameError,
     CompileStaticError,
     CompileSyntaxError,
     CompileValueError,
-    fail,
-    warn,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -41,7 +41,7 @@ from cuda_graphs.compiler.language.free_names import dotted
 def static_value(frame: Frame, node: ast.Call) -> Any:
     """Return the operand of `cg.static`, which Python evaluates with the values known at compile time."""
     if len(node.args) != 1 or node.keywords:
-        raise fail(
+        raise compile_error(
             CompileArgumentError,
             frame.builder.loc,
             "cg.static takes one expression",
@@ -51,7 +51,7 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
     if any(
         isinstance(each, ast.Call) and ast.unparse(each.func) == spelling for each in ast.walk(node.args[0])
     ):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc, "cg.static inside cg.static", "remove the inner one"
         )
     names: dict[str, Any] = {}
@@ -63,7 +63,7 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
     for each in ast.walk(node.args[0]):
         if isinstance(each, ast.Name) and each.id not in inner and each.id not in names:
             names[each.id] = static_name(frame, each)
-    for each in taken_whole(node.args[0]):
+    for each in names_used_whole(node.args[0]):
         if each.id in names:
             frame.record(each.id, names[each.id], whole=True)
 
@@ -73,18 +73,18 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
         frame.record(path, found, whole)
         return found
 
-    recorded = _Recorded(names).visit(copy.deepcopy(node.args[0]))
+    recorded = _AttributeRecorder(names).visit(copy.deepcopy(node.args[0]))
     try:
         code = compile(ast.fix_missing_locations(ast.Expression(recorded)), frame.source.file, "eval")
         return eval(code, {**vars(builtins), **names, RECORD: record})
     except Exception as error:
-        raise fail(
+        raise compile_error(
             CompileStaticError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
             "Python evaluates the expression when compiling: try it outside of a kernel",
         ) from error  # fmt: skip
 
 
-def taken_whole(expression: ast.expr) -> list[ast.Name]:
+def names_used_whole(expression: ast.expr) -> list[ast.Name]:
     """Return the names that are used for more than an attribute: all of such an object may matter."""
     owners = {each.value for each in ast.walk(expression) if isinstance(each, ast.Attribute)}
     return [each for each in ast.walk(expression) if isinstance(each, ast.Name) and each not in owners]
@@ -93,7 +93,7 @@ def taken_whole(expression: ast.expr) -> list[ast.Name]:
 RECORD = "record an attribute"  # cannot be a name in an expression
 
 
-class _Recorded(ast.NodeTransformer):
+class _AttributeRecorder(ast.NodeTransformer):
     """Rewrites an expression so that it passes each attribute of a known name to RECORD when it reads the attribute.
 
     Attributes that the expression does not reach are not read, and no attribute is read twice.
@@ -118,7 +118,7 @@ def static_name(frame: Frame, node: ast.Name) -> Any:
     if isinstance(found, (ir.Local, Element)) or (
         isinstance(found, ir.Value) and not isinstance(found, ir.Const)
     ):
-        raise fail(
+        raise compile_error(
             CompileStaticError, frame.builder.loc, f"{node.id!r} is not known when compiling",
             "cg.static takes constants, cg.template parameters, globals, and shapes of fields",
         )  # fmt: skip
@@ -138,7 +138,7 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
     """Run a function of Python at compile time; return its result, a constant."""
     loc = frame.builder.loc
     if not is_python(function):
-        raise fail(
+        raise compile_error(
             CompileNameError, loc, f"{name} cannot be called in a kernel",
             "kernels create no objects: create it outside and pass it as an argument, or use variables for its members"
             if isinstance(function, type)
@@ -146,26 +146,26 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
         )  # fmt: skip
     given = [as_python(frame, each) for each in args]
     named = {key: as_python(frame, each) for key, each in keywords.items()}
-    if any(is_of_run_time(each) for each in (*given, *named.values())):
-        raise fail(
+    if any(is_run_time_value(each) for each in (*given, *named.values())):
+        raise compile_error(
             CompileStaticError, loc, f"{name} is a function of Python, and an argument is known at run time only",
-            ours(function) or "decorate it with @cg.func to have it inlined",
+            language_remedy(function) or "decorate it with @cg.func to have it inlined",
         )  # fmt: skip
     try:
         found = function(*given, **named)
     except Exception as error:
-        raise fail(
+        raise compile_error(
             CompileStaticError, loc, f"{name}: {type(error).__name__}: {error}",
             "Python runs it when compiling: try it outside of a kernel, or decorate it with @cg.func",
         ) from error  # fmt: skip
-    warn(
+    errors.warn(
         loc, f"{name} is a function of Python: it ran when compiling, and its result is a constant",
         f"If that is meant, write cg.static({name}(...)); else decorate it with @cg.func",
     )  # fmt: skip
     return found
 
 
-def ours(function: Any) -> str | None:
+def language_remedy(function: Any) -> str | None:
     """Return the remedy for a function of another library, if the language has a function of that name."""
     name = getattr(function, "__name__", "")
     return (
@@ -187,12 +187,12 @@ def is_python(function: Any) -> bool:
     )
 
 
-def is_of_run_time(found: Any) -> bool:
+def is_run_time_value(found: Any) -> bool:
     """Return whether a value, or a part of it, is known only at run time."""
     if isinstance(found, (list, tuple, dict)):
-        return any(map(is_of_run_time, found.values() if isinstance(found, dict) else found))
+        return any(map(is_run_time_value, found.values() if isinstance(found, dict) else found))
     if isinstance(found, SimpleNamespace):
-        return is_of_run_time(vars(found))
+        return is_run_time_value(vars(found))
     return isinstance(
         found, (ir.Value, ir.Local, KnownArray, Element, Vector, VectorElement, IndexRange, Bound)
     )
@@ -206,7 +206,7 @@ def static_assert(frame: Frame, node: ast.Call) -> None:
             if len(node.args) > 1
             else "it does not hold"
         )
-        raise fail(
+        raise compile_error(
             CompileValueError,
             frame.at(node),
             f"cg.static_assert: {message}",
@@ -226,7 +226,7 @@ def described(found: Any) -> Any:
     if isinstance(found, Element):
         return found.array.element
     if isinstance(found, VectorElement):
-        return described(found.places)
+        return described(found.elements)
     if isinstance(found, Vector):
         return VectorType(described(found.leaves()[0]), found.shape)
     if isinstance(found, ir.Array):

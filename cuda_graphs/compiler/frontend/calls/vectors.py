@@ -10,7 +10,7 @@ from typing import Any
 from cuda_graphs.compiler.errors import (
     CompileError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -31,7 +31,7 @@ def matrix(frame: Frame, rows: Any, columns: Any = None, dtype: Any = f32) -> Ve
     if columns is None:
         found = make_vector(frame, None, rows)
         if len(found.shape) != 2:
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 frame.builder.loc,
                 f"{describe(rows)} has no rows",
@@ -48,4 +48,6 @@ def vector_type(frame: Frame, make: Callable[..., VectorType], *extents: Any, dt
     except (TypeError, ValueError) as error:
         if isinstance(error, CompileError):
             raise
-        raise fail(CompileTypeError, frame.builder.loc, str(error), "cg.types.vec(3, cg.f32)") from None
+        raise compile_error(
+            CompileTypeError, frame.builder.loc, str(error), "cg.types.vec(3, cg.f32)"
+        ) from None

@@ -9,7 +9,7 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import (
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Computed, Vector, describe
@@ -29,11 +29,11 @@ def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
     """
     loc, exact = frame.builder.loc, calculate(frame, operator, a, b)
     if exact is not None:
-        return Computed(exact, lambda: typed(frame, loc, operator, a, b))
-    return typed(frame, loc, operator, a, b)
+        return Computed(exact, lambda: typed_binary(frame, loc, operator, a, b))
+    return typed_binary(frame, loc, operator, a, b)
 
 
-def typed(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any) -> Any:
+def typed_binary(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any) -> Any:
     """Return a binary operator on operands with types. Numbers of the source get their types."""
     frame.builder.loc = loc
     a, b = frame.read(a), frame.read(b)
@@ -47,7 +47,7 @@ def typed(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any) -> An
 def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.Value]:
     for found in (a, b):
         if not isinstance(found, ir.Value):
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 frame.builder.loc,
                 f"unsupported operand for {SYMBOLS[operator]}: {describe(found)}",
@@ -70,11 +70,11 @@ def unary(frame: Frame, node: ast.UnaryOp) -> Any:
         return -found  # makes -2147483648 an i32
     exact = negate(node.op, found)
     if exact is not None:
-        return Computed(exact, lambda: unary_typed(frame, node, found))
-    return unary_typed(frame, node, found)
+        return Computed(exact, lambda: typed_unary(frame, node, found))
+    return typed_unary(frame, node, found)
 
 
-def unary_typed(frame: Frame, node: ast.UnaryOp, found: Any) -> Any:
+def typed_unary(frame: Frame, node: ast.UnaryOp, found: Any) -> Any:
     """Return a unary operator on an operand with a type."""
     frame.at(node)
     value = frame.read(found)

@@ -12,7 +12,7 @@ from cuda_graphs.compiler.errors import (
     CompileNameError,
     CompileSyntaxError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Element, Static, Vector, VectorElement, describe
@@ -22,9 +22,9 @@ from cuda_graphs.compiler.language.free_names import dotted
 from .lvalues import make_vector
 
 
-def settled(frame: Frame, value: Any) -> Any:
+def read_all(frame: Frame, value: Any) -> Any:
     if isinstance(value, tuple):
-        return tuple(settled(frame, part) for part in value)
+        return tuple(read_all(frame, part) for part in value)
     return frame.read(value)
 
 
@@ -38,7 +38,7 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
         parts = value.components if isinstance(value, Vector) else value
         if not isinstance(parts, (tuple, list)) or len(parts) != len(target.elts):
             found = len(parts) if isinstance(parts, (tuple, list)) else describe(value)
-            raise fail(
+            raise compile_error(
                 CompileSyntaxError,
                 frame.builder.loc,
                 f"{len(target.elts)} names for {found} values",
@@ -47,7 +47,7 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
         for each, part in zip(target.elts, parts, strict=True):
             bind(frame, each, part)
     elif isinstance(target, (ast.Subscript, ast.Attribute)):
-        assign_place(frame, place(frame, target), value)
+        assign_lvalue(frame, lvalue(frame, target), value)
     else:
         raise frame.refuse(target)
 
@@ -61,14 +61,14 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
     index = is_index(old)
     if name in frame.parameters or index or isinstance(old, ir.Param):
         what = "a loop variable" if index else "a parameter of the kernel"
-        raise fail(
+        raise compile_error(
             CompileImmutableError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
             f"assign to a new name: {name}_ = ...",
         )  # fmt: skip
     if isinstance(old, (ir.Local, Vector)) or (isinstance(old, tuple) and is_variable(old)):
-        assign_place(frame, old, value)
+        assign_lvalue(frame, old, value)
     else:
-        raise fail(
+        raise compile_error(
             CompileImmutableError,
             frame.builder.loc,
             f"{name!r} is known when compiling and cannot be assigned again",
@@ -105,13 +105,13 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
     return local
 
 
-def place(frame: Frame, node: ast.expr) -> Any:
+def lvalue(frame: Frame, node: ast.expr) -> Any:
     """Return the place of an assignment target: a Local, an Element, or a Vector of them."""
     frame.at(node)
     if isinstance(node, ast.Name):
         scope = frame.scope.find(node.id)
         if scope is None:
-            raise fail(
+            raise compile_error(
                 CompileNameError,
                 frame.builder.loc,
                 f"name {node.id!r} is not defined here",
@@ -119,7 +119,7 @@ def place(frame: Frame, node: ast.expr) -> Any:
             )
         found = scope.names[node.id]
         if node.id in frame.parameters and not isinstance(found, ir.Local):
-            raise fail(
+            raise compile_error(
                 CompileImmutableError, frame.builder.loc,
                 f"{node.id!r} is a parameter of the kernel, which is immutable",
                 f"assign to a new name: {node.id}_ = ...",
@@ -127,12 +127,12 @@ def place(frame: Frame, node: ast.expr) -> Any:
     else:
         found = frame.visit(node)
     if isinstance(found, VectorElement):
-        return found.places
+        return found.elements
     leaf = found.leaves()[0] if isinstance(found, Vector) else found
     if isinstance(leaf, (ir.LoopIndex, ir.Param)) or (isinstance(node, ast.Name) and isinstance(leaf, ir.Op)):
         name = leaf.path if isinstance(leaf, ir.Param) else ast.unparse(node).partition("[")[0]
         what = "a parameter of the kernel" if isinstance(leaf, ir.Param) else "a loop variable"
-        raise fail(
+        raise compile_error(
             CompileImmutableError,
             frame.builder.loc,
             f"{name!r} is {what}, which is immutable",
@@ -140,14 +140,14 @@ def place(frame: Frame, node: ast.expr) -> Any:
         )
     path = dotted(node)
     if path is not None and "." in path and not isinstance(found, (ir.Local, Element, Vector)):
-        raise fail(
+        raise compile_error(
             CompileImmutableError,
             frame.builder.loc,
             f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
             "write to an element of an array in it, or return the value and assign it outside of the kernel",
         )
     if not isinstance(found, (ir.Local, Element, Vector)):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
             f"cannot assign to {describe(found)}",
@@ -156,41 +156,41 @@ def place(frame: Frame, node: ast.expr) -> Any:
     return found
 
 
-def assign_place(frame: Frame, target: Any, value: Any) -> None:
+def assign_lvalue(frame: Frame, target: Any, value: Any) -> None:
     """Emit an assignment of a value, cast to the type of the place."""
     builder = frame.builder
     if isinstance(target, VectorElement):
-        target = target.places
+        target = target.elements
     if isinstance(target, tuple):
         parts = frame.read(value)
         if not isinstance(parts, tuple) or len(parts) != len(target):
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 builder.loc,
                 f"a tuple of {len(target)} becomes {describe(parts)}",
                 "assign a tuple with as many parts",
             )
         for each, part in zip(target, parts, strict=True):
-            assign_place(frame, each, part)
+            assign_lvalue(frame, each, part)
     elif isinstance(target, Vector):
         found = frame.read(value)
         if isinstance(found, tuple):
             found = make_vector(frame, None, found)
         if isinstance(found, Vector) and found.shape != target.shape:
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 builder.loc,
                 f"a value of shape {found.shape} for one of shape {target.shape}",
                 "give a value of the same shape",
             )
-        target.map(lambda part, each: assign_place(frame, part, each), found)
+        target.map(lambda part, each: assign_lvalue(frame, part, each), found)
     elif isinstance(target, ir.Local):
         builder.put(ir.Set(target, builder.cast(frame.scalar(value), target.type), builder.loc))
     elif isinstance(target, Element):
         stored = builder.cast(frame.scalar(value), target.array.element)
         builder.put(ir.Store(target.array, target.index, stored, builder.loc))
     else:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError,
             builder.loc,
             f"cannot assign to {describe(target)}",

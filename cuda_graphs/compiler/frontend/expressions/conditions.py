@@ -11,7 +11,7 @@ from typing import Any
 from cuda_graphs.compiler.errors import (
     CompileSyntaxError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Static, Vector, describe
@@ -26,7 +26,7 @@ def compare(frame: Frame, node: ast.Compare) -> Any:
     """Return a comparison. A chain evaluates each operand once, and later operands only while the chain holds."""
     operators = [type(operator).__name__ for operator in node.ops]
     if any(operator in ("Is", "IsNot", "In", "NotIn") for operator in operators):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
             "`is` and `in` are for cg.static(...) only",
@@ -41,14 +41,14 @@ def compare(frame: Frame, node: ast.Compare) -> Any:
         here = frame.builder.compare(operators[i], *operands(frame, operators[i], frame.read(left), right))
         if i + 1 == len(operators):
             return here
-        return both(frame, here, lambda: link(right, i + 1))
+        return logical_and(frame, here, lambda: link(right, i + 1))
 
     return link(frame.read(left), 0)
 
 
 def compare_vectors(frame: Frame, operators: list[str], left: Any, right: Any) -> Any:
     if len(operators) > 1:
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             "a chain of comparisons takes numbers",
@@ -57,7 +57,7 @@ def compare_vectors(frame: Frame, operators: list[str], left: Any, right: Any) -
     return broadcast(frame, lambda a, b: frame.builder.compare(operators[0], a, b), left, right)
 
 
-def both(frame: Frame, condition: ir.Value, rest: Callable[[], ir.Value]) -> ir.Value:
+def logical_and(frame: Frame, condition: ir.Value, rest: Callable[[], ir.Value]) -> ir.Value:
     """Return `condition and rest()`. `rest` is evaluated only if the condition holds."""
     return choose(frame, condition, rest, lambda: ir.FALSE)
 
@@ -71,17 +71,17 @@ def choose(frame: Frame, condition: ir.Value, then: Callable[[], Any], orelse: C
     for block, make in ((statement.then, then), (statement.orelse, orelse)):
         with frame.block(block):
             found.append(frame.read(make()))
-    return merged(frame, statement, *found)
+    return merge_branches(frame, statement, *found)
 
 
-def merged(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
+def merge_branches(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
     """Return the value of an If whose branches leave `a` or `b`, from variables that the branches set."""
     if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape:
         pairs = list(zip(a.leaves(), b.leaves(), strict=True))
     elif isinstance(a, ir.Value) and isinstance(b, ir.Value):
         pairs = [(a, b)]
     else:
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"one branch gives {describe(a)}, the other {describe(b)}",
@@ -127,7 +127,7 @@ def boolean(frame: Frame, node: ast.BoolOp) -> Any:
 
     result = link(0)
     if result.type.kind == "float":
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             "an operand of `and` or `or` cannot be a float",

@@ -11,7 +11,7 @@ from cuda_graphs.compiler.errors import (
     CompileStaticError,
     CompileSyntaxError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.scope import Scope
@@ -20,7 +20,7 @@ from cuda_graphs.compiler.ir import ir
 
 from .assignment import bind
 from .lvalues import component, element, item, python_value
-from .names import from_outside
+from .names import meaning_of
 from .static_loops import bind_static, check_count
 
 
@@ -39,13 +39,13 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     if isinstance(owner, ir.Array):
         return element(frame, owner, index)
     if isinstance(owner, VectorElement):
-        owner = owner.places
+        owner = owner.elements
     if isinstance(owner, Vector):
         return component(frame, owner, index)
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
         return item(frame, owner, python_value(frame, index[0]))
-    from_outside(frame, owner, ast.unparse(node.value))  # raises for an array
-    raise fail(
+    meaning_of(frame, owner, ast.unparse(node.value))  # raises for an array
+    raise compile_error(
         CompileTypeError,
         frame.builder.loc,
         f"{describe(owner)} cannot be indexed",
@@ -58,16 +58,16 @@ def dictionary(frame: Frame, node: ast.Dict) -> Any:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             raise frame.refuse(ast.copy_location(ast.keyword(None, value), value))
-        found[hashed(frame, frame.visit(key))] = frame.visit(value)
+        found[hashable_key(frame, frame.visit(key))] = frame.visit(value)
     return found
 
 
-def hashed(frame: Frame, key: Any) -> Any:
+def hashable_key(frame: Frame, key: Any) -> Any:
     """Return a key of a dictionary, or raise if it cannot be hashed."""
     try:
         hash(key)
     except TypeError as error:
-        raise fail(
+        raise compile_error(
             CompileTypeError, frame.builder.loc, f"a key of a dict: {error}", "use a number or a string"
         ) from None
     return key
@@ -76,7 +76,7 @@ def hashed(frame: Frame, key: Any) -> Any:
 def comprehension(frame: Frame, node: ast.ListComp) -> Any:
     """Return the tuple of a comprehension over a compile-time list."""
     if len(node.generators) != 1 or node.generators[0].is_async:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
             "a comprehension has one loop here",
@@ -88,18 +88,18 @@ def comprehension(frame: Frame, node: ast.ListComp) -> Any:
         items.value if isinstance(items, Static) else items.components if isinstance(items, Vector) else items
     )
     if not isinstance(items, (tuple, list, range)):
-        raise fail(
+        raise compile_error(
             CompileTypeError, frame.builder.loc, f"a comprehension over {describe(items)}, not a compile-time list",
             "[f(i) for i in cg.static(range(3))]",
         )  # fmt: skip
     check_count(frame, items)
-    outer, found = frame.scope, []
+    free_name, found = frame.scope, []
     for each in items:
-        frame.scope = Scope(outer)
+        frame.scope = Scope(free_name)
         bind_static(frame, loop.target, each)
         if all(static_truth(frame, test) for test in loop.ifs):
             found.append(frame.visit(node.elt))
-    frame.scope = outer
+    frame.scope = free_name
     return tuple(found)
 
 
@@ -108,7 +108,7 @@ def static_truth(frame: Frame, node: ast.expr) -> bool:
     found = python_value(frame, frame.visit(node))
     found = found.value if isinstance(found, Static) else found
     if isinstance(found, (ir.Value, ir.Local)):
-        raise fail(
+        raise compile_error(
             CompileStaticError,
             frame.builder.loc,
             "this condition is known at run time only",

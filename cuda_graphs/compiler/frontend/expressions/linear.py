@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileArgumentError, CompileTypeError, fail
+from cuda_graphs.compiler.errors import CompileArgumentError, CompileTypeError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Vector, describe
 from cuda_graphs.compiler.ir import ir
@@ -41,7 +41,7 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
     """Return the cross product of vectors of three components."""
     b = frame.read(b)
     if a.shape != (3,) or not isinstance(b, Vector) or b.shape != (3,):
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             "cross takes two vectors of 3 components",
@@ -78,14 +78,14 @@ def transpose(frame: Frame, a: Vector) -> Vector:
 def matmul(frame: Frame, a: Any, b: Any) -> Any:
     """Return `a @ b` for matrices and vectors."""
     if not isinstance(a, Vector) or not isinstance(b, Vector):
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"@ takes matrices and vectors, not {describe(a)} and {describe(b)}",
             "write * for numbers",
         )
     if a.shape[-1] != b.shape[0]:
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"shapes {a.shape} and {b.shape} do not go together in @",
@@ -112,7 +112,7 @@ def minor(a: Vector, i: int, j: int) -> Vector:
 def determinant(frame: Frame, a: Vector) -> Any:
     """Return the determinant of a square matrix up to 4 x 4, by expansion along the first row."""
     if len(a.shape) != 2 or a.shape[0] != a.shape[1] or a.shape[0] > 4:
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"a square matrix up to 4 x 4 is needed, not {a.shape}",
@@ -145,7 +145,7 @@ def inverse(frame: Frame, a: Vector) -> Vector:
 
 def outer(frame: Frame, a: Vector, b: Any) -> Vector:
     """Return the matrix of all products of components of two vectors."""
-    b = vector_of(frame, b, 1)
+    b = require_vector(frame, b, 1)
     rows = (Vector(tuple(frame.builder.binary("Mult", x, y) for y in b.components)) for x in a.components)
     return Vector(tuple(rows))
 
@@ -153,7 +153,7 @@ def outer(frame: Frame, a: Vector, b: Any) -> Vector:
 def require_square(frame: Frame, a: Vector, name: str) -> None:
     """Raise unless a matrix is square."""
     if len(a.shape) != 2 or a.shape[0] != a.shape[1]:
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"{name}() takes a square matrix, not one of shape {a.shape}",
@@ -199,23 +199,26 @@ def any_of(frame: Frame, a: Vector) -> Any:
 def reflect(frame: Frame, a: Vector, normal: Any) -> Any:
     """Return a - 2 (a . n) n."""
     twice = frame.builder.binary("Mult", ir.Const(2.0, f32), dot(frame, a, normal))
-    scaled = broadcast(frame, lambda n: frame.builder.binary("Mult", twice, n), vector_of(frame, normal, 1))
+    scaled = broadcast(
+        frame, lambda n: frame.builder.binary("Mult", twice, n), require_vector(frame, normal, 1)
+    )
     return broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, scaled)
 
 
 def distance(frame: Frame, a: Vector, b: Any) -> Any:
     """Return the length of a - b."""
     return norm(
-        frame, broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, vector_of(frame, b, 1))
+        frame,
+        broadcast(frame, lambda x, y: frame.builder.binary("Sub", x, y), a, require_vector(frame, b, 1)),
     )
 
 
-def vector_of(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
+def require_vector(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
     """Return an argument as a vector or matrix, or raise."""
     found = frame.read(found)
     if not isinstance(found, Vector) or (ndim is not None and len(found.shape) != ndim):
         what = {1: "a vector", 2: "a matrix", None: "a vector or matrix"}[ndim]
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"{what} is needed, not {describe(found)}",
@@ -246,7 +249,7 @@ OPERATIONS: dict[str, tuple[int | None, Callable[..., Any]]] = {
 }
 
 
-def checked(name: str) -> Callable[..., Any]:
+def vector_operation(name: str) -> Callable[..., Any]:
     """Return an operation as a function that checks its operands first."""
     ndim, function = OPERATIONS[name]
     count = len(inspect.signature(function).parameters) - 2
@@ -254,18 +257,20 @@ def checked(name: str) -> Callable[..., Any]:
     def call(frame: Frame, a: Any, *others: Any) -> Any:
         if len(others) != count:
             loc = frame.builder.loc
-            raise fail(
+            raise compile_error(
                 CompileArgumentError,
                 loc,
                 f"{name} takes {count + 1} vectors, not {len(others) + 1}",
                 f"x.{name}()",
             )
-        return function(frame, vector_of(frame, a, ndim), *(vector_of(frame, other, 1) for other in others))
+        return function(
+            frame, require_vector(frame, a, ndim), *(require_vector(frame, other, 1) for other in others)
+        )
 
     return call
 
 
-METHODS: dict[str, Callable[..., Any]] = {name: checked(name) for name in OPERATIONS}
+METHODS: dict[str, Callable[..., Any]] = {name: vector_operation(name) for name in OPERATIONS}
 # The functions of cg. length and normalize are the names in shading languages.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{

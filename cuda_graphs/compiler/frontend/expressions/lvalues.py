@@ -14,7 +14,7 @@ from cuda_graphs.compiler.errors import (
     CompileIndexError,
     CompileNegativeIndexError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
@@ -35,7 +35,7 @@ def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
     numbers = ["xyzw".index(letter) for letter in letters]
     if max(numbers) >= len(vector.components):
         count = len(vector.components)
-        raise fail(
+        raise compile_error(
             CompileIndexError,
             frame.builder.loc,
             f"a vector of {count} components has no .{letters}",
@@ -55,7 +55,7 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
             make_vector(frame, None, part) if isinstance(part, tuple) else frame.read(part) for part in found
         ]
         if len({row.shape if isinstance(row, Vector) else () for row in rows}) > 1:
-            raise fail(
+            raise compile_error(
                 CompileTypeError, frame.builder.loc, "the rows of a matrix have different lengths",
                 "give each row as many numbers",
             )  # fmt: skip
@@ -64,7 +64,7 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
         scalar = frame.scalar(found, "a component")
         parts = filled(scalar, type.shape)
     else:
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"a vector is made of numbers, not {describe(found)}",
@@ -81,7 +81,7 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
     else:
         wide = type.dtype
         if type.shape != parts.shape:
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 frame.builder.loc,
                 f"{type!r} is made of a value of shape {parts.shape}",
@@ -112,14 +112,14 @@ def field_or_value(frame: Frame, found: Any) -> Any:
 def item(frame: Frame, owner: Any, key: Any) -> Any:
     """Return an item of a compile-time container."""
     if isinstance(key, (ir.Value, ir.Local)):
-        raise fail(
+        raise compile_error(
             CompileTypeError, frame.builder.loc, f"{describe(owner)} is indexed with a value known at run time only",
             "use a loop over cg.static(range(n)), or an array",
         )  # fmt: skip
     try:
         return field_or_value(frame, owner[key])
     except (LookupError, TypeError) as error:
-        raise fail(
+        raise compile_error(
             CompileIndexError,
             frame.builder.loc,
             f"{describe(owner)}: {error}",
@@ -133,17 +133,17 @@ def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
     for each in index:
         each = frame.read(each)
         flat.extend(each.components if isinstance(each, Vector) else [each])
-    outer = array.ndim - len(array.inner)
-    if len(flat) != outer:
-        raise fail(
+    free_name = array.ndim - len(array.inner)
+    if len(flat) != free_name:
+        raise compile_error(
             CompileIndexError, frame.builder.loc,
-            f"{array.path!r} has {outer} dimension{'s' * (outer != 1)} and {len(flat)} were indexed",
-            "give one index for each dimension" if outer else "x[()] is the element of an array without dimensions",
+            f"{array.path!r} has {free_name} dimension{'s' * (free_name != 1)} and {len(flat)} were indexed",
+            "give one index for each dimension" if free_name else "x[()] is the element of an array without dimensions",
         )  # fmt: skip
-    places = tuple(integer_index(frame, array, axis, each) for axis, each in enumerate(flat))
+    components_ = tuple(integer_index(frame, array, axis, each) for axis, each in enumerate(flat))
     if not array.inner:
-        return Element(array, places)
-    return VectorElement(components(array, places, array.inner))
+        return Element(array, components_)
+    return VectorElement(components(array, components_, array.inner))
 
 
 def components(array: ir.Array, index: tuple[ir.Value, ...], inner: tuple[int, ...]) -> Vector:
@@ -156,7 +156,7 @@ def components(array: ir.Array, index: tuple[ir.Value, ...], inner: tuple[int, .
 def integer(frame: Frame, found: Any, what: str) -> ir.Value:
     value = frame.scalar(found, what)
     if value.type.kind not in ("int", "uint"):
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"{what} must be an integer, not {value.type}",
@@ -170,12 +170,12 @@ def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Va
     if isinstance(value, ir.Const):
         limit = None if array.shape is None else array.shape[axis]
         if value.value < 0:
-            raise fail(
+            raise compile_error(
                 CompileNegativeIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
                 f"write {array.path}.shape[{axis}] - {-value.value}",
             )  # fmt: skip
         if limit is not None and value.value >= limit:
-            raise fail(
+            raise compile_error(
                 CompileIndexError, frame.builder.loc, f"index {value.value} is outside of {array.path!r}",
                 f"it has {limit} elements there, from 0 to {limit - 1}",
             )  # fmt: skip
@@ -186,7 +186,7 @@ def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
     found: Any = vector
     for each in index:
         if not isinstance(found, Vector):
-            raise fail(
+            raise compile_error(
                 CompileIndexError,
                 frame.builder.loc,
                 "too many indices for a vector",
@@ -194,7 +194,7 @@ def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
             )
         i = python_value(frame, each)
         if not isinstance(i, int) or not 0 <= i < len(found.components):
-            raise fail(
+            raise compile_error(
                 CompileIndexError, frame.builder.loc,
                 f"a vector of {len(found.components)} components is indexed with "
                 + ("a value known at run time only" if isinstance(i, (ir.Value, ir.Local, Element)) else repr(i)),
@@ -217,7 +217,7 @@ def broadcast(frame: Frame, function: Callable[..., Any], *args: Any) -> Vector:
     vectors = [arg for arg in args if isinstance(arg, Vector)]
     if any(vector.shape != vectors[0].shape for vector in vectors):
         shapes = " and ".join(str(vector.shape) for vector in vectors)
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"vectors of different shapes: {shapes}",

@@ -13,7 +13,7 @@ from cuda_graphs.compiler.errors import (
     CompileNameError,
     CompileSyntaxError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
@@ -37,20 +37,20 @@ def name(frame: Frame, node: ast.Name) -> Any:
     scope = frame.scope.find(node.id)
     if scope is not None:
         return scope.names[node.id]
-    return outer(frame, node, whole=True)
+    return free_name(frame, node, whole=True)
 
 
-def outer(frame: Frame, node: ast.Name, whole: bool) -> Any:
+def free_name(frame: Frame, node: ast.Name, whole: bool) -> Any:
     """Return the meaning of a global or closure variable, and record it."""
     found = frame.source.lookup(node.id, frame.at(node))
     frame.record(node.id, found, whole)
-    return from_outside(frame, found, node.id)
+    return meaning_of(frame, found, node.id)
 
 
-def from_outside(frame: Frame, found: Any, name: str) -> Any:
+def meaning_of(frame: Frame, found: Any, name: str) -> Any:
     """Return the meaning of an object from outside: a field is an array, other objects are themselves."""
     if is_array(found):
-        raise fail(
+        raise compile_error(
             CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
             "pass it as a parameter: x: cg.types.ndarray(...), or make it a cg.field",
         )  # fmt: skip
@@ -69,7 +69,7 @@ def is_array(found: Any) -> bool:
 def owner_of(frame: Frame, node: ast.expr) -> Any:
     """Return the owner of an attribute. Only the attribute of an outside owner is recorded, not the whole owner."""
     if isinstance(node, ast.Name) and frame.scope.find(node.id) is None:
-        return outer(frame, node, whole=False)
+        return free_name(frame, node, whole=False)
     return attribute(frame, node, whole=False) if isinstance(node, ast.Attribute) else frame.visit(node)
 
 
@@ -84,25 +84,25 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
                 return BoundFunction(method.__cuda_graphs_func__, owner)
             if hasattr(method, "__cuda_graph_emit__"):
                 return method  # a kernel: the call of it raises
-            raise fail(
+            raise compile_error(
                 CompileNameError, frame.builder.loc, f"{owner.cls.__name__} has no member {node.attr!r}",
                 f"it has {', '.join(owner.members)}",
             )  # fmt: skip
         return owner.members[node.attr]
     if isinstance(owner, ir.Array):
         if node.attr == "shape":
-            outer = owner.ndim - len(owner.inner)
-            return tuple(extent(frame, owner, axis) for axis in range(outer))
+            free_name = owner.ndim - len(owner.inner)
+            return tuple(extent(frame, owner, axis) for axis in range(free_name))
         if node.attr == "dtype":
             return owner.element
         if node.attr == "grad":
             return gradient_of(frame, owner)
     if isinstance(owner, (Vector, VectorElement)) and set(node.attr) <= set("xyzw"):
-        return swizzle(frame, owner.places if isinstance(owner, VectorElement) else owner, node.attr)
+        return swizzle(frame, owner.elements if isinstance(owner, VectorElement) else owner, node.attr)
     if isinstance(owner, (Vector, VectorElement, ir.Array)):
         return method_of(frame, owner, node.attr)
     if isinstance(owner, ir.Value):
-        raise fail(
+        raise compile_error(
             CompileNameError,
             frame.builder.loc,
             f"a number has no member {node.attr!r}",
@@ -111,7 +111,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     try:
         found = getattr(owner, node.attr)
     except AttributeError:
-        raise fail(
+        raise compile_error(
             CompileNameError,
             frame.builder.loc,
             f"{describe(owner)} has no member {node.attr!r}",
@@ -120,7 +120,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     path = dotted(node)
     if path is not None and frame.scope.find(path.partition(".")[0]) is None:
         found = frame.source.once(path, found)
-    found = from_outside(frame, found, ast.unparse(node))
+    found = meaning_of(frame, found, ast.unparse(node))
     if path is not None:
         frame.record(path, found, whole)
     return found
@@ -129,13 +129,13 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
 def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
     """Return the array of the gradient of an array, which is an argument of the kernel, too."""
     if not array.needs_grad:
-        raise fail(
+        raise compile_error(
             CompileNameError, frame.builder.loc, f"{describe(array)} has no gradient",
             "make it with needs_grad=True, and remove needs_grad=False from its parameter",
         )  # fmt: skip
     root = frame.root
     if array.space is ir.Space.PARAM and not names_gradients(root.source.function):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc,
             f"{array.path}.grad belongs to a parameter of {root.source.function.__name__}, which does not use it",
             f"pass it from there: f({array.path}.grad)",
@@ -153,7 +153,7 @@ def method_of(frame: Frame, owner: Any, name: str) -> Bound:
         known = (
             "shape, dtype and grad" if isinstance(owner, ir.Array) else f"x, y, z, w, {', '.join(METHODS)}"
         )
-        raise fail(
+        raise compile_error(
             CompileNameError,
             frame.builder.loc,
             f"{describe(owner)} has no member {name!r}",

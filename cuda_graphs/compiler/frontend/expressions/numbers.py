@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.errors import CompileLiteralError, fail
+from cuda_graphs.compiler.errors import CompileLiteralError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Computed, Static
 from cuda_graphs.compiler.ir.builder import SYMBOLS
 
 Number = int | float
 
-MOST_BITS = 1024  # the most bits of an integer that is a power or a shift
+MAX_BITS = 1024  # the most bits of an integer that is a power or a shift
 
 INTEGERS: dict[str, Callable[[int, int], Number]] = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
@@ -76,8 +76,8 @@ def check_size(frame: Frame, name: str, a: int, b: int) -> None:
     """Raise for a power or a shift that takes long to compute and that no type holds."""
     bits = a.bit_length() * b if name == "Pow" else a.bit_length() + b
     grows = abs(a) > 1 if name == "Pow" else a != 0
-    if grows and bits > MOST_BITS:
-        raise fail(
+    if grows and bits > MAX_BITS:
+        raise compile_error(
             CompileLiteralError, frame.builder.loc, f"{a} {SYMBOLS[name]} {b} is not a value of any type",
             "compute it with floats: 2.0 ** n",
         )  # fmt: skip

@@ -10,13 +10,13 @@ from typing import Any
 from cuda_graphs.compiler.errors import (
     CompileLoopError,
     CompileStaticError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 
 from .lvalues import field_or_value
 
-MOST_UNROLLED = 1_000_000
+MAX_UNROLLED = 1_000_000
 
 
 def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
@@ -28,7 +28,7 @@ def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
         for each, part in zip(target.elts, parts, strict=True):
             bind_static(frame, each, part)
     else:
-        raise fail(
+        raise compile_error(
             CompileLoopError,
             frame.builder.loc,
             "the loop variables do not fit the items",
@@ -46,8 +46,8 @@ def parts_of(item: Any) -> tuple[Any, ...]:
 
 def check_count(frame: Frame, items: Any) -> None:
     """Raise for a list of too many items to unroll."""
-    if items[MOST_UNROLLED:]:
-        raise fail(
-            CompileStaticError, frame.builder.loc, f"a loop over cg.static is unrolled more than {MOST_UNROLLED} times",
+    if items[MAX_UNROLLED:]:
+        raise compile_error(
+            CompileStaticError, frame.builder.loc, f"a loop over cg.static is unrolled more than {MAX_UNROLLED} times",
             "loop without cg.static where the loop variable need not be known when compiling",
         )  # fmt: skip

@@ -18,7 +18,7 @@ from cuda_graphs.compiler.errors import (
     CompileLoopError,
     CompileTypeError,
     UnsupportedSyntaxError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.frontend.free_values import FreeValues
@@ -118,7 +118,7 @@ class Frame:
     def refuse(self, node: ast.AST) -> CompileError:
         """Return the error for Python syntax that kernels do not support."""
         name = type(node).__name__
-        return fail(
+        return compile_error(
             UnsupportedSyntaxError, self.at(node), f"{NAMES.get(name, name)} is not supported in kernels",
             REMEDIES.get(name, "see the language reference for what kernels may contain"),
         )  # fmt: skip
@@ -151,7 +151,7 @@ class Frame:
                 stops = loaded.type.kind == "float" and self.stops(found.array)
                 return builder.op("stop_grad", loaded) if stops else loaded
             case VectorElement():
-                return found.places.map(self.read)
+                return found.elements.map(self.read)
             case Vector():
                 return found.map(self.read)
             case tuple():
@@ -166,7 +166,7 @@ class Frame:
         """Return a number or a place as a value."""
         result = self.read(found)
         if not isinstance(result, ir.Value):
-            raise fail(
+            raise compile_error(
                 CompileTypeError, self.builder.loc, f"{what} must be a number, not {describe(found)}",
                 "take one element of it, or a component: x[i], v.x",
             )  # fmt: skip
@@ -175,7 +175,7 @@ class Frame:
     def require_no_settings(self) -> None:
         """Raise if no loop has used the settings of the last cg.loop_config."""
         if self.next_loop is not None:
-            raise fail(
+            raise compile_error(
                 CompileLoopError, self.next_loop[1], "cg.loop_config is not followed by a loop that it could configure",
                 "put it right before a `for` over range, cg.ndrange, cg.grouped or an array, in the same function",
             )  # fmt: skip

@@ -64,7 +64,7 @@ class Element:
 class VectorElement:
     """An element of an array of vectors, with the places of its components."""
 
-    places: Vector
+    elements: Vector
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,8 @@ class Extents(tuple[Any, ...]):
 
     path: str
 
-    def __getitem__(self, place: Any) -> Any:
-        found = super().__getitem__(place)
+    def __getitem__(self, lvalue: Any) -> Any:
+        found = super().__getitem__(lvalue)
         if found is None or (isinstance(found, tuple) and None in found):
             raise ValueError(f"the extents of {self.path!r} are known at run time only")
         return found

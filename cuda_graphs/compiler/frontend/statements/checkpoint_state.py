@@ -17,13 +17,13 @@ from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32
 
-__all__ = ["Guard", "begin_checkpoints", "enter", "guard_of", "new_number", "yields"]
+__all__ = ["Guard", "begin_checkpoint", "end_checkpoint", "guard_of", "init_checkpoint_state", "new_number"]
 
 POINT = 0
 NOWHERE = int(i32.maximum)
 
 
-def begin_checkpoints(frame: Frame, params: list[ir.Param]) -> Checkpoints:
+def init_checkpoint_state(frame: Frame, params: list[ir.Param]) -> Checkpoints:
     """Emit the initial state of a launch; return the Checkpoints."""
     state = ir.Array(STATE, i32, 1, ir.Space.TEMP, (2,))
     frame.arrays.append(state)
@@ -53,7 +53,7 @@ def point(frame: Frame, checkpoints: Checkpoints) -> ir.Value:
     return frame.builder.put(ir.Load(checkpoints.state, (ir.Const(POINT, i32),), frame.builder.loc))
 
 
-def enter(frame: Frame, checkpoints: Checkpoints, number: int) -> ir.Value:
+def begin_checkpoint(frame: Frame, checkpoints: Checkpoints, number: int) -> ir.Value:
     """Emit the test whether a checkpoint runs; return it. If the checkpoint runs, all later ones do."""
     runs = frame.builder.compare("LtE", point(frame, checkpoints), ir.Const(number, i32))
     reached = ir.If(runs, ir.Block(), ir.Block(), frame.builder.loc)
@@ -63,7 +63,7 @@ def enter(frame: Frame, checkpoints: Checkpoints, number: int) -> ir.Value:
     return runs
 
 
-def yields(frame: Frame, checkpoints: Checkpoints, number: int, flag: ir.Array) -> None:
+def end_checkpoint(frame: Frame, checkpoints: Checkpoints, number: int, flag: ir.Array) -> None:
     """Emit the end of a checkpoint: nothing more runs if the flag is set."""
     is_set = frame.builder.truth(frame.builder.put(ir.Load(flag, (), frame.builder.loc)), "a flag")
     branch = ir.If(is_set, ir.Block(), ir.Block(), frame.builder.loc)
@@ -80,11 +80,11 @@ class Guard:
         self.frame, self.checkpoints = frame, checkpoints
         self.last = ir.Const(0, i32)  # the last checkpoint in or before the guarded statement; set by `close`
 
-    def opens(self) -> ir.Value:
+    def is_entered(self) -> ir.Value:
         """Emit the test, before the statement, whether it is not skipped; return it."""
         return self.frame.builder.compare("LtE", point(self.frame, self.checkpoints), self.last)
 
-    def goes_on(self) -> ir.Value:
+    def continues(self) -> ir.Value:
         """Emit the test, after an iteration of a loop, whether no checkpoint has yielded; return it."""
         now = point(self.frame, self.checkpoints)
         return self.frame.builder.compare("NotEq", now, ir.Const(NOWHERE, i32))

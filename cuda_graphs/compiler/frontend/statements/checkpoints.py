@@ -11,7 +11,7 @@ import ast
 from enum import IntEnum
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileCheckpointError, fail
+from cuda_graphs.compiler.errors import CompileCheckpointError, compile_error
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
@@ -19,8 +19,8 @@ from cuda_graphs.compiler.frontend.frame.values import describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.free_names import dotted
 
-from .checkpoint_state import checkpoints_of, enter, new_number, yields
-from .graph_flow import arm, flag_of, inside, new_condition
+from .checkpoint_state import begin_checkpoint, checkpoints_of, end_checkpoint, new_number
+from .graph_flow import flag_of, new_condition, set_condition, task_block
 
 __all__ = ["check_bare", "checkpoint", "put_loop"]
 
@@ -31,14 +31,16 @@ def checkpoint(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     """Translate a checkpoint with a label."""
     loc, checkpoints = frame.builder.loc, graph_state.checkpoints
     if checkpoints is None:
-        raise fail(
+        raise compile_error(
             CompileCheckpointError, loc, "cg.checkpoint is for kernels with checkpoints",
             "write @cg.kernel(graph=True, checkpoints=True)",
         )  # fmt: skip
     if checkpoints.current is not None:
-        raise fail(CompileCheckpointError, loc, "cg.checkpoint is in another one", "put one after the other")
+        raise compile_error(
+            CompileCheckpointError, loc, "cg.checkpoint is in another one", "put one after the other"
+        )
     if not frame.parallel_level or frame.parallel:
-        raise fail(
+        raise compile_error(
             CompileCheckpointError, loc, "cg.checkpoint is not at the kernel top level",
             "put it there, or directly into cg.graph_do_while and its kin: not into a for, a while or an if",
         )  # fmt: skip
@@ -49,14 +51,14 @@ def checkpoint(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     found = None if flag is None else flag_of(frame, flag, "yield_on of cg.checkpoint")
     frame.builder.loc = loc
     condition, block = new_condition(frame), ir.Block()
-    arm(frame, condition, enter(frame, checkpoints, number))
+    set_condition(frame, condition, begin_checkpoint(frame, checkpoints, number))
     checkpoints.current = block
     try:
-        with inside(frame, block):
+        with task_block(frame, block):
             frame.run(node.body)
             frame.builder.loc = loc
             if found is not None:
-                yields(frame, checkpoints, number, found)
+                end_checkpoint(frame, checkpoints, number, found)
     finally:
         checkpoints.current = None
     frame.builder.loc = loc
@@ -68,15 +70,19 @@ def arguments(frame: Frame, call: ast.Call) -> tuple[ast.expr, ast.expr | None]:
     given = dict(zip(("label", "yield_on"), call.args))
     named = {each.arg: each.value for each in call.keywords if each.arg is not None}
     all_named = len(named) == len(call.keywords)
-    fits = (
+    matches_declared = (
         all_named
         and len(call.args) <= 2
         and not set(given) & set(named)
         and {*given, *named} <= {"label", "yield_on"}
     )
     values = {**given, **named}
-    if not fits or "label" not in values or any(isinstance(each, ast.Starred) for each in call.args):
-        raise fail(
+    if (
+        not matches_declared
+        or "label" not in values
+        or any(isinstance(each, ast.Starred) for each in call.args)
+    ):
+        raise compile_error(
             CompileCheckpointError, frame.builder.loc, "cg.checkpoint takes a label, and a flag if it may yield",
             "with cg.checkpoint(label, yield_on=flag):",
         )  # fmt: skip
@@ -90,12 +96,12 @@ def label_of(frame: Frame, node: ast.expr, checkpoints: Checkpoints) -> tuple[in
     frame.at(node)
     if type(found) is not int and not isinstance(found, IntEnum):
         what = repr(found) if isinstance(node, ast.Constant) else describe(found)
-        raise fail(
+        raise compile_error(
             CompileCheckpointError, frame.builder.loc, f"the label of cg.checkpoint is {what}",
             "it must be an integer, or a member of an enum.IntEnum",
         )  # fmt: skip
     if any(label == found for label, _ in checkpoints.found):
-        raise fail(
+        raise compile_error(
             CompileCheckpointError, frame.builder.loc, f"the label {found!r} is used twice",
             "give each checkpoint a label of its own",
         )  # fmt: skip
@@ -110,7 +116,7 @@ def check_bare(frame: Frame, node: ast.stmt) -> None:
     if checkpoints is None or checkpoints.current is not block or not isinstance(block.body[-1], BARE):
         return
     frame.at(node)
-    raise fail(
+    raise compile_error(
             CompileCheckpointError, frame.builder.loc, "a checkpoint holds only loops and control flow between tasks",
         "put the statement into a loop, `for _ in range(1):`, or before or after cg.checkpoint",
     )  # fmt: skip
@@ -124,6 +130,6 @@ def put_loop(frame: Frame, loop: ir.For) -> None:
         return
     condition = new_condition(frame)
     outer, frame.builder.loc = frame.builder.loc, loop.loc
-    arm(frame, condition, enter(frame, checkpoints, new_number(checkpoints, None, None)))
+    set_condition(frame, condition, begin_checkpoint(frame, checkpoints, new_number(checkpoints, None, None)))
     frame.builder.put(ir.Conditional("if", condition, (ir.Block([loop]),), loop.loc))
     frame.builder.loc = outer

@@ -18,7 +18,7 @@ from cuda_graphs.compiler.errors import (
     CompileSyntaxError,
     CompileTypeError,
     CompileValueError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.calls.statement_words import WORDS, misplaced
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -32,7 +32,7 @@ from cuda_graphs.compiler.language.free_names import dotted
 
 from .checkpoint_state import Guard, guard_of
 
-MOST_CASES = 1024  # cases of a switch
+MAX_CASES = 1024  # cases of a switch
 
 
 def conditional_word(frame: Frame, test: ast.expr) -> Callable[..., Any] | None:
@@ -55,24 +55,26 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
     if not isinstance(node, statement):
         raise misplaced(frame, word)
     if frame.root.graph_state is None:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc, f"cg.{name} is for graph kernels",
             "write @cg.kernel(graph=True)",
         )  # fmt: skip
     if not frame.parallel_level or frame.parallel:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc, f"cg.{name} is not at the kernel top level",
             "put it there, or directly into another one, as into `if cg.graph_if(n > 0):`; not into a plain if or loop",
         )  # fmt: skip
     if frame.root.graph_state.in_section or frame.root.graph_state.region is not None:
-        place = "a section" if frame.root.graph_state.in_section else "cg.graph_parallel"
-        raise fail(
-            CompileSectionError, frame.builder.loc, f"cg.{name} is in {place}",
+        lvalue = "a section" if frame.root.graph_state.in_section else "cg.graph_parallel"
+        raise compile_error(
+            CompileSectionError, frame.builder.loc, f"cg.{name} is in {lvalue}",
             "a section holds loops and statements: put control flow between tasks around cg.graph_parallel, before or "
             "after it",
         )  # fmt: skip
     if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
-        raise fail(CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", WORDS[word][1])
+        raise compile_error(
+            CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", WORDS[word][1]
+        )
     frame.require_no_settings()
     translate(frame, node, call.args[0])
 
@@ -86,7 +88,7 @@ def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
     elif guard is None and graph_state.depth == 0 and graph_state.lowering != "embedded":
         condition.initial = 1
     else:  # an enclosing graph may run it again, it is in such a graph, or it may be skipped
-        arm(frame, condition, ir.Const(1, u32), guard)
+        set_condition(frame, condition, ir.Const(1, u32), guard)
 
     def again() -> ir.Value:
         return frame.builder.put(ir.Load(flag, (), frame.builder.loc))
@@ -103,7 +105,7 @@ def flag_of(frame: Frame, argument: ast.expr, what: str) -> ir.Array:
             if isinstance(flag, ir.Array)
             else describe(flag)
         )
-        raise fail(
+        raise compile_error(
             CompileTypeError, frame.builder.loc, f"{what} is {found}",
             "it must be an array of i32 without dimensions: a parameter cg.types.ndarray(cg.i32, ndim=0), a member of "
             "a struct, or a field",
@@ -116,7 +118,7 @@ def while_loop(frame: Frame, node: ast.While, argument: ast.expr) -> None:
         return frame.builder.truth(frame.value(argument, "the condition"), "the condition of a while")
 
     condition, guard = new_condition(frame), guard_of(frame)
-    arm(frame, condition, holds(), guard)
+    set_condition(frame, condition, holds(), guard)
     loop(frame, node, condition, holds, guard)
 
 
@@ -129,17 +131,17 @@ def loop(
     kind: str = "while",
 ) -> None:
     if node.orelse:
-        raise fail(
+        raise compile_error(
             CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
         )
     loc, body = frame.builder.loc, ir.Block()
-    with inside(frame, body):
+    with task_block(frame, body):
         outer = frame.scope
         frame.scope = Scope(outer)
         frame.run(node.body)
         frame.scope = outer
         frame.builder.loc = loc
-        arm_again(frame, condition, again(), guard)
+        set_condition_again(frame, condition, again(), guard)
     if guard is not None:
         guard.close()
     frame.builder.put(ir.Conditional(kind, condition, (body,), loc))
@@ -152,7 +154,7 @@ def branch(frame: Frame, node: ast.If, argument: ast.expr) -> None:
     kind = "if"
     if guard is not None and node.orelse:  # a skipped statement runs neither branch
         kind, value = "switch", frame.builder.op("not", value)
-    arm(frame, condition, value, guard, len(bodies) if kind == "switch" else 0)
+    set_condition(frame, condition, value, guard, len(bodies) if kind == "switch" else 0)
     frame.builder.put(ir.Conditional(kind, condition, blocks_of(frame, bodies, guard), loc))
 
 
@@ -160,17 +162,19 @@ def switch(frame: Frame, node: ast.Match, argument: ast.expr) -> None:
     loc, condition, guard = frame.builder.loc, new_condition(frame), guard_of(frame)
     value = frame.value(argument, "the value")
     if value.type.kind not in ("int", "uint"):
-        raise fail(
+        raise compile_error(
             CompileTypeError, loc, f"the value of cg.graph_switch is {value.type}", "it must be an integer: cg.i32(x)"
         )  # fmt: skip
     cases: dict[int, list[ast.stmt]] = {}
     for case in node.cases:
         number = case_number(frame, case)
         if number in cases:
-            raise fail(CompileValueError, frame.builder.loc, f"case {number} is used twice", "remove one")
+            raise compile_error(
+                CompileValueError, frame.builder.loc, f"case {number} is used twice", "remove one"
+            )
         cases[number] = case.body
     bodies = [cases.get(number, []) for number in range(max(cases) + 1)]
-    arm(frame, condition, value, guard, len(bodies))
+    set_condition(frame, condition, value, guard, len(bodies))
     frame.builder.put(ir.Conditional("switch", condition, blocks_of(frame, bodies, guard), loc))
 
 
@@ -184,13 +188,13 @@ def case_number(frame: Frame, case: ast.match_case) -> int:
         else None
     )
     if not isinstance(value, int) or isinstance(value, bool) or case.guard is not None:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc, "a case of cg.graph_switch is a number, and nothing else",
             "write `case 0:`, `case 1:`, ...; a value without a case runs nothing",
         )  # fmt: skip
-    if value >= MOST_CASES:
-        raise fail(
-            CompileValueError, frame.builder.loc, f"case {value}: numbers of cases are below {MOST_CASES}",
+    if value >= MAX_CASES:
+        raise compile_error(
+            CompileValueError, frame.builder.loc, f"case {value}: numbers of cases are below {MAX_CASES}",
             "number the cases from 0 on",
         )  # fmt: skip
     return value
@@ -199,7 +203,7 @@ def case_number(frame: Frame, case: ast.match_case) -> int:
 def blocks_of(frame: Frame, bodies: list[list[ast.stmt]], guard: Guard | None = None) -> tuple[ir.Block, ...]:
     blocks = tuple(ir.Block() for _ in bodies)
     for block, body in zip(blocks, bodies, strict=True):
-        with inside(frame, block):
+        with task_block(frame, block):
             frame.run(body)
     if guard is not None:
         guard.close()
@@ -207,7 +211,7 @@ def blocks_of(frame: Frame, bodies: list[list[ast.stmt]], guard: Guard | None = 
 
 
 @contextmanager
-def inside(frame: Frame, block: ir.Block) -> Iterator[None]:
+def task_block(frame: Frame, block: ir.Block) -> Iterator[None]:
     """Put statements into a block of a conditional, in which loops are tasks."""
     state, loops = graph_state_of(frame), frame.loops
     state.depth += 1
@@ -232,22 +236,22 @@ def new_condition(frame: Frame) -> ir.Condition:
     return ir.Condition(f"graph.condition.{graph_state.conditions - 1}")  # no name of a variable
 
 
-def arm(
+def set_condition(
     frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None = None, skipped: int = 0
 ) -> None:
     """Emit the condition. A guard sets it to `skipped` if the whole statement is skipped."""
     value = as_state(frame, value)
     if guard is not None:
-        value = frame.builder.op("select", guard.opens(), value, ir.Const(skipped, u32))
-    frame.builder.put(ir.Arm(condition, value, frame.builder.loc))
+        value = frame.builder.op("select", guard.is_entered(), value, ir.Const(skipped, u32))
+    frame.builder.put(ir.SetCondition(condition, value, frame.builder.loc))
 
 
-def arm_again(frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None) -> None:
+def set_condition_again(frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None) -> None:
     """Emit the condition of a loop after an iteration."""
     value = as_state(frame, value)
     if guard is not None:
-        value = frame.builder.op("select", guard.goes_on(), value, ir.Const(0, u32))
-    frame.builder.put(ir.Arm(condition, value, frame.builder.loc))
+        value = frame.builder.op("select", guard.continues(), value, ir.Const(0, u32))
+    frame.builder.put(ir.SetCondition(condition, value, frame.builder.loc))
 
 
 def as_state(frame: Frame, value: ir.Value) -> ir.Value:

@@ -8,17 +8,17 @@ import ast
 import itertools
 from typing import Any
 
+from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import (
     CompileLoopError,
     CompileStaticError,
     CompileTypeError,
-    fail,
-    warn,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.calls.ranges import as_index, index_type
 from cuda_graphs.compiler.frontend.expressions.assignment import bind
 from cuda_graphs.compiler.frontend.expressions.lvalues import extent
-from cuda_graphs.compiler.frontend.expressions.static_loops import MOST_UNROLLED, bind_static, check_count
+from cuda_graphs.compiler.frontend.expressions.static_loops import MAX_UNROLLED, bind_static, check_count
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.parallel_loop import ParallelLoop
 from cuda_graphs.compiler.frontend.frame.scope import Scope
@@ -29,43 +29,45 @@ from cuda_graphs.compiler.ir.types import i32, i64
 from .checkpoints import put_loop
 from .graph_flow import conditional, conditional_word
 
-MANY = 32  # iterations that are unrolled without a warning
+WARN_UNROLLED = 32  # iterations that are unrolled without a warning
 
 
 def iterate(frame: Frame, node: ast.For) -> None:
     """Translate a for statement."""
-    what = frame.visit(node.iter)
-    if isinstance(what, Static):
-        unroll(frame, node, what.value)
+    range_ = frame.visit(node.iter)
+    if isinstance(range_, Static):
+        unroll(frame, node, range_.value)
         return
-    if isinstance(what, ir.Array):
-        outer = what.ndim - len(what.inner)
-        what = IndexRange(tuple((ir.Const(0, i32), extent(frame, what, axis), 1) for axis in range(outer)))
-    if not isinstance(what, IndexRange):
-        raise fail(
-            CompileTypeError, frame.builder.loc, f"cannot iterate over {describe(what)}",
+    if isinstance(range_, ir.Array):
+        outer = range_.ndim - len(range_.inner)
+        range_ = IndexRange(
+            tuple((ir.Const(0, i32), extent(frame, range_, axis), 1) for axis in range(outer))
+        )
+    if not isinstance(range_, IndexRange):
+        raise compile_error(
+            CompileTypeError, frame.builder.loc, f"cannot iterate over {describe(range_)}",
             "iterate over range, cg.ndrange, an array, or cg.static(...)",
         )  # fmt: skip
-    if not what.axes:
-        raise fail(
+    if not range_.axes:
+        raise compile_error(
             CompileTypeError, frame.builder.loc, "there are no dimensions to iterate over",
             "x[()] is the element of an array x without dimensions",
         )  # fmt: skip
-    loop(frame, node, what)
+    loop(frame, node, range_)
 
 
 def unroll(frame: Frame, node: ast.For, items: Any) -> None:
     try:
-        items = list(itertools.islice(items, MOST_UNROLLED + 1))
+        items = list(itertools.islice(items, MAX_UNROLLED + 1))
     except TypeError:
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"cannot iterate over {describe(items)}",
             "cg.static(range(3)) is iterable",
         ) from None
     except ValueError as error:
-        raise fail(
+        raise compile_error(
             CompileStaticError,
             frame.builder.loc,
             f"cg.static: {error}",
@@ -73,8 +75,8 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
         ) from None
     frame.require_no_settings()
     check_count(frame, items)
-    if len(items) > MANY:
-        warn(
+    if len(items) > WARN_UNROLLED:
+        errors.warn(
             frame.builder.loc, f"a loop over cg.static is unrolled {len(items)} times, which takes long to compile",
             "Loop without cg.static where the loop variable need not be known when compiling",
         )  # fmt: skip
@@ -96,17 +98,17 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
     frame.loops.pop()
 
 
-def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
+def loop(frame: Frame, node: ast.For, range_: IndexRange) -> None:
     loc = frame.builder.loc
     settings = settings_of(frame)
-    names = targets(frame, node.target, what)
-    axes = tuple(axis(frame, name, *bounds) for name, bounds in zip(names, what.axes, strict=True))
+    names = targets(frame, node.target, range_)
+    axes = tuple(axis(frame, name, *bounds) for name, bounds in zip(names, range_.axes, strict=True))
     parallel = frame.parallel_level and not settings.serialize
     body = ir.Block()
     outer_loop = frame.root.parallel_loop
     if parallel:
         frame.root.parallel_loop = ParallelLoop(
-            what.block_dim or settings.block_dim, what.block_dim is not None
+            range_.block_dim or settings.block_dim, range_.block_dim is not None
         )
     outer = frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops
     frame.loops = [*frame.loops, None]
@@ -114,9 +116,10 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
         frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops = True, [None], frame.scope, 1
     with frame.block(body):
         indices = [
-            each.index if what.stride is None else strided(frame, what.stride, each.index) for each in axes
+            each.index if range_.stride is None else strided(frame, range_.stride, each.index)
+            for each in axes
         ]
-        if what.grouped and isinstance(node.target, ast.Name):
+        if range_.grouped and isinstance(node.target, ast.Name):
             frame.scope.names[node.target.id] = Vector(tuple(indices))
         else:
             frame.scope.names.update({name: i for name, i in zip(names, indices, strict=True) if name != "_"})
@@ -124,23 +127,23 @@ def loop(frame: Frame, node: ast.For, what: IndexRange) -> None:
     frame.parallel, frame.loops, frame.outer_scope, frame.parallel_loops = outer
     blocks = frame.root.parallel_loop.threads() if parallel and frame.root.parallel_loop else 0
     frame.root.parallel_loop = outer_loop
-    if what.block_dim is not None:
-        settings = ir.replace(settings, block_dim=what.block_dim)
+    if range_.block_dim is not None:
+        settings = ir.replace(settings, block_dim=range_.block_dim)
     put_loop(frame, ir.For(axes, body, parallel, settings, loc, blocks))
 
 
-def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
+def targets(frame: Frame, target: ast.expr, range_: IndexRange) -> list[str]:
     """Return the names of the loop variables."""
     nodes = [target] if isinstance(target, ast.Name) else list(getattr(target, "elts", ()))
-    if what.grouped and isinstance(target, ast.Name):
-        names = [target.id] * len(what.axes)
+    if range_.grouped and isinstance(target, ast.Name):
+        names = [target.id] * len(range_.axes)
     elif not nodes or not all(isinstance(node, ast.Name) for node in nodes):
-        raise fail(
+        raise compile_error(
             CompileLoopError, frame.builder.loc, "a loop variable is a name", "write `for i, j in ...`"
         )
-    elif len(nodes) != len(what.axes):
-        count = len(what.axes)
-        raise fail(
+    elif len(nodes) != len(range_.axes):
+        count = len(range_.axes)
+        raise compile_error(
             CompileLoopError, frame.builder.loc, f"{len(nodes)} loop variables for {count} dimensions",
             f"write `for {', '.join('ijklmn'[:count])} in ...`, or cg.grouped for one index vector",
         )  # fmt: skip
@@ -148,7 +151,7 @@ def targets(frame: Frame, target: ast.expr, what: IndexRange) -> list[str]:
         names = [node.id for node in nodes]
     for name in names:
         if name != "_" and frame.scope.find(name) is not None:
-            raise fail(
+            raise compile_error(
                 CompileLoopError,
                 frame.builder.loc,
                 f"the loop variable {name!r} is already defined",
@@ -184,7 +187,7 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
         conditional(frame, node, word)
         return
     if node.orelse:
-        raise fail(
+        raise compile_error(
             CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
         )
     frame.require_no_settings()
@@ -194,7 +197,7 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
     with frame.block(head):
         test = frame.visit(node.test)
         if isinstance(test, Static):
-            raise fail(
+            raise compile_error(
                 CompileLoopError,
                 loc,
                 "a while over cg.static never changes its condition",
@@ -209,7 +212,7 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
 
 def for_statement(frame: Frame, node: ast.For, last: bool) -> None:
     if node.orelse:
-        raise fail(
+        raise compile_error(
             CompileLoopError, frame.builder.loc, "else of a loop is not supported in kernels", "use a flag"
         )
     iterate(frame, node)
@@ -222,23 +225,25 @@ class LeaveStatic(Exception):
 def leave_loop(frame: Frame, node: ast.Break | ast.Continue, last: bool) -> None:
     kind = "break" if isinstance(node, ast.Break) else "continue"
     if not frame.loops and frame.root.graph_state is not None and frame.root.graph_state.depth:
-        raise fail(
+        raise compile_error(
             CompileLoopError, frame.builder.loc, f"{kind} cannot leave a body of a graph kernel's control flow",
             "have the condition end the loop",
         )  # fmt: skip
     if not frame.loops:
-        raise fail(CompileLoopError, frame.builder.loc, f"{kind} outside of a loop", "put it into a loop")
+        raise compile_error(
+            CompileLoopError, frame.builder.loc, f"{kind} outside of a loop", "put it into a loop"
+        )
     static = frame.loops[-1]
     if static is not None:
         if static is not frame.builder.block:
-            raise fail(
+            raise compile_error(
                 CompileLoopError, frame.builder.loc,
                 f"{kind} of a loop over cg.static cannot depend on a value known at run time only",
                 "decide with `if cg.static(...)`, or loop over range without cg.static",
             )  # fmt: skip
         raise LeaveStatic(kind)
     if kind == "break" and frame.in_parallel_loop():
-        raise fail(
+        raise compile_error(
             CompileLoopError, frame.builder.loc, "cannot break out of a parallel loop: its iterations have no order",
             "put cg.loop_config(serialize=True) before it, or test a flag in the body",
         )  # fmt: skip

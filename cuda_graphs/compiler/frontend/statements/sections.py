@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from cuda_graphs.compiler.errors import CompileError, CompileSectionError, fail
+from cuda_graphs.compiler.errors import CompileError, CompileSectionError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import GraphState
 from cuda_graphs.compiler.ir import ir
 
-from .graph_flow import inside
+from .graph_flow import task_block
 
 __all__ = ["parallel", "section"]
 
@@ -26,7 +26,7 @@ Region = list[tuple[ir.Block, ir.Loc]]
 def no_arguments(frame: Frame, node: ast.With, name: str) -> None:
     call = node.items[0].context_expr
     if isinstance(call, ast.Call) and (call.args or call.keywords):
-        raise fail(
+        raise compile_error(
             CompileSectionError, frame.builder.loc, f"cg.{name} takes no arguments", f"write `with cg.{name}():`"
         )  # fmt: skip
 
@@ -36,21 +36,21 @@ def parallel(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     no_arguments(frame, node, "graph_parallel")
     loc = frame.builder.loc
     if graph_state.checkpoints is not None:
-        raise fail(
+        raise compile_error(
             CompileSectionError, loc, "cg.graph_parallel is in a kernel with checkpoints, which need one order",
             "leave out checkpoints=True, or the sections",
         )  # fmt: skip
     if graph_state.in_section or graph_state.region is not None:
-        raise fail(
+        raise compile_error(
             CompileSectionError, loc, "cg.graph_parallel is in another one",
             "put all sections into one, or one cg.graph_parallel after the other",
         )  # fmt: skip
     if not frame.parallel_level or frame.parallel:
-        raise fail(
+        raise compile_error(
             CompileSectionError, loc, "cg.graph_parallel is not at the kernel top level",
             "put it there, or directly into cg.graph_do_while and its kin: not into a for, a while or an if",
         )  # fmt: skip
-    for stranger in strangers(node.body):
+    for stranger in other_statements(node.body):
         raise only_sections(frame, stranger)
     scratch, region, loops = ir.Block(), [], frame.loops  # type: ignore[var-annotated]
     graph_state.region, frame.loops = region, []
@@ -65,14 +65,14 @@ def parallel(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
         frame.builder.put(ir.Sections(blocks, loc, locs))
 
 
-def strangers(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
+def other_statements(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield statements that a region cannot contain. A non-static `if` or `for` is found during translation."""
     for statement in statements:
         match statement:
             case ast.If():
-                yield from strangers([*statement.body, *statement.orelse])
+                yield from other_statements([*statement.body, *statement.orelse])
             case ast.For():
-                yield from strangers(statement.body)
+                yield from other_statements(statement.body)
             case ast.With() | ast.Pass() | ast.Expr(ast.Constant(str())):
                 pass
             case _:
@@ -81,7 +81,7 @@ def strangers(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 def only_sections(frame: Frame, node: ast.AST) -> CompileError:
     frame.at(node)
-    return fail(
+    return compile_error(
         CompileSectionError, frame.builder.loc, "cg.graph_parallel holds sections only",
         "put the statement into `with cg.graph_section():`, or before or after cg.graph_parallel",
     )  # fmt: skip
@@ -92,16 +92,16 @@ def section(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     no_arguments(frame, node, "graph_section")
     loc, region = frame.builder.loc, graph_state.region
     if graph_state.in_section:
-        raise fail(
+        raise compile_error(
             CompileSectionError, loc, "cg.graph_section is in another one", "put one after the other"
         )  # fmt: skip
     if region is None:
-        raise fail(
+        raise compile_error(
             CompileSectionError, loc, "cg.graph_section is in no cg.graph_parallel",
             "put it directly into `with cg.graph_parallel():`",
         )  # fmt: skip
     if not frame.parallel_level or frame.parallel:
-        raise fail(
+        raise compile_error(
             CompileSectionError, loc, "cg.graph_section depends on a value known at run time only",
             "decide with `if cg.static(...)` or `for ... in cg.static(...)` which sections there are, or put the if or "
             "for into the section",
@@ -109,7 +109,7 @@ def section(frame: Frame, node: ast.With, graph_state: GraphState) -> None:
     block = ir.Block()
     graph_state.region, graph_state.in_section = None, True
     try:
-        with inside(frame, block):
+        with task_block(frame, block):
             frame.run(node.body)
     finally:
         graph_state.region, graph_state.in_section = region, False

@@ -11,12 +11,18 @@ from cuda_graphs.compiler.errors import (
     CompileReturnError,
     CompileSyntaxError,
     CompileTypeError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.calls.atomics import atomic_of, is_shared
 from cuda_graphs.compiler.frontend.calls.conversions import cast
 from cuda_graphs.compiler.frontend.calls.messages import message_parts
-from cuda_graphs.compiler.frontend.expressions.assignment import assign_place, bind, is_index, place, settled
+from cuda_graphs.compiler.frontend.expressions.assignment import (
+    assign_lvalue,
+    bind,
+    is_index,
+    lvalue,
+    read_all,
+)
 from cuda_graphs.compiler.frontend.expressions.linear import matmul
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -34,21 +40,21 @@ ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "
 def assign(frame: Frame, node: ast.Assign, last: bool) -> None:
     value = frame.visit(node.value)
     if isinstance(value, (tuple, Vector)) or len(node.targets) > 1:
-        value = settled(frame, value)  # `a, b = b, a` reads both before it writes any
+        value = read_all(frame, value)  # `a, b = b, a` reads both before it writes any
     for target in node.targets:
         bind(frame, target, value)
 
 
 def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
     if node.value is None:
-        raise fail(
+        raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
             "a declaration without a value",
             "give it one: x: cg.f32 = 0",
         )
     if not isinstance(node.target, ast.Name):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
             f"{ast.unparse(node.target)} is declared, and is no name of a variable",
@@ -58,7 +64,7 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
     if isinstance(kind, VectorType):
         value: Any = make_vector(frame, kind, frame.visit(node.value))
     else:
-        value = converted(frame, frame.visit_number(node.value), declared_type(frame, kind))
+        value = cast_to_annotation(frame, frame.visit_number(node.value), declared_type(frame, kind))
     check_redeclared(frame, node.target.id, value)
     bind(frame, node.target, value)
 
@@ -67,7 +73,7 @@ def declared_type(frame: Frame, kind: Any) -> ScalarType:
     """Return the type that an annotation of a variable names."""
     kind = PYTHON.get(kind, kind) if isinstance(kind, type) else kind
     if not isinstance(kind, (TypeOf, ScalarType)):
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"the type of a variable must be a scalar type, not {describe(kind)}",
@@ -76,7 +82,7 @@ def declared_type(frame: Frame, kind: Any) -> ScalarType:
     return kind.type if isinstance(kind, TypeOf) else kind
 
 
-def converted(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
+def cast_to_annotation(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
     """Return a number in the type of an annotation. For numbers of the source, the exact number is converted."""
     known = isinstance(found, (Computed, int, float))
     return cast(frame, found, type) if known else frame.builder.cast(frame.scalar(found), type)
@@ -87,7 +93,7 @@ def check_redeclared(frame: Frame, name: str, value: Any) -> None:
     scope = frame.scope.find(name)
     old = None if scope is None else scope.names[name]
     if isinstance(old, (ir.Local, Vector)) and not is_index(old) and type_of(old) != type_of(value):
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"{name!r} is a variable of type {type_of(old)}, and is declared as {type_of(value)}",
@@ -101,18 +107,18 @@ def type_of(found: Any) -> ScalarType | VectorType:
 
 
 def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
-    target, operator = place(frame, node.target), type(node.op).__name__
+    target, operator = lvalue(frame, node.target), type(node.op).__name__
     value = frame.visit(node.value)
     if operator == "MatMult":
         product = matmul(frame, frame.read(target), frame.read(value))
         if not isinstance(product, Vector):
-            raise fail(
+            raise compile_error(
                 CompileTypeError,
                 frame.builder.loc,
                 "@= of two vectors gives a number",
                 "assign it to a new name: t = v @ w",
             )
-        assign_place(frame, target, product)
+        assign_lvalue(frame, target, product)
     elif isinstance(target, Vector):
         augment_vector(frame, target, operator, frame.read(value))
     else:
@@ -123,7 +129,7 @@ def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> N
     """Emit `v op= value`: by component for a vector or tuple, with the same number for all components otherwise."""
     value = make_vector(frame, None, value) if isinstance(value, tuple) else value
     if isinstance(value, Vector) and value.shape != target.shape:
-        raise fail(
+        raise compile_error(
             CompileTypeError,
             frame.builder.loc,
             f"a value of shape {value.shape} for one of shape {target.shape}",
@@ -145,7 +151,7 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Val
             value = builder.op("neg", value)
         return builder.put(atomic_of(ATOMIC[operator], target, value, builder.loc))
     changed = builder.binary(operator, frame.read(target), value)
-    assign_place(frame, target, changed)
+    assign_lvalue(frame, target, changed)
     return changed
 
 
@@ -175,14 +181,16 @@ def match_statement(frame: Frame, node: ast.Match, last: bool) -> None:
 
 def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
     if frame.loops or frame.builder.block is not frame.root_block:
-        raise fail(
+        raise compile_error(
             CompileReturnError, frame.builder.loc, "return cannot depend on a value known at run time only",
             "assign the result to a variable in the branches and return that at the end",
         )  # fmt: skip
     if not last:
-        raise fail(CompileReturnError, frame.builder.loc, "statements after return never run", "remove them")
+        raise compile_error(
+            CompileReturnError, frame.builder.loc, "statements after return never run", "remove them"
+        )
     frame.returned_early = True
-    value = None if node.value is None else settled(frame, frame.visit(node.value))
+    value = None if node.value is None else read_all(frame, frame.visit(node.value))
     if frame.caller is not None:
         frame.result = value
     elif value is not None:
@@ -192,12 +200,12 @@ def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
 def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
     types = frame.return_types
     if frame.graph_state is not None:
-        raise fail(
+        raise compile_error(
             CompileReturnError, frame.builder.loc, "a graph kernel returns nothing, since no caller waits for it",
             "have it write to an array",
         )  # fmt: skip
     if types is None or len(types) != len(parts):
-        raise fail(
+        raise compile_error(
             CompileReturnError, frame.builder.loc, f"the kernel returns {len(parts)} values, and its annotation says "
             f"{0 if types is None else len(types)}", "declare the returned types: -> cg.f32, -> tuple[cg.f32, cg.i32]",
         )  # fmt: skip
@@ -214,7 +222,7 @@ def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
     if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
         raise frame.refuse(node.value)
     if not isinstance(node.value, (ast.Call, ast.NamedExpr)):
-        raise fail(
+        raise compile_error(
             CompileSyntaxError, frame.builder.loc, "this expression has no effect", "assign it, or remove it"
         )
     frame.visit(node.value)

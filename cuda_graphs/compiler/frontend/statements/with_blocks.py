@@ -10,7 +10,7 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import (
     CompileSyntaxError,
-    fail,
+    compile_error,
 )
 from cuda_graphs.compiler.frontend.calls.statement_words import WORDS, misplaced
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -42,9 +42,11 @@ def with_statement(frame: Frame, node: ast.With, last: bool) -> None:
         raise misplaced(frame, word)
     state = frame.root.graph_state
     if state is None:
-        raise fail(CompileSyntaxError, loc, f"cg.{name} is for graph kernels", "write @cg.kernel(graph=True)")
+        raise compile_error(
+            CompileSyntaxError, loc, f"cg.{name} is for graph kernels", "write @cg.kernel(graph=True)"
+        )
     if frame.caller is not None:
-        raise fail(
+        raise compile_error(
             kind, loc, f"cg.{name} is in a function that is called",
             "put it into the kernel itself; its body may call functions",
         )  # fmt: skip

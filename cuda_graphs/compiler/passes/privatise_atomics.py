@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gathers atomics: in `total[0] += x[i]` of a parallel loop, each thread sums its own share and adds it once.
+"""Privatises atomics: in `total[0] += x[i]` of a parallel loop, each thread sums its own share and adds it once.
 
 The element must be the same in all iterations, and the old value must be unused. Memory that may alias the element must
 not be touched in another way. Loads of other arrays that come first are an exception: they could see changes of other
@@ -15,56 +15,56 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.collectives import neutral as nothing
+from cuda_graphs.compiler.ir.collectives import neutral as neutral_value
 from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.scalars import is_small
 from cuda_graphs.compiler.ir.types import ScalarType, bool_
 
-from .alias_facts import may_alias
+from .alias_classes import may_alias
 from .copy import Copier
 from .demote_atomics import ROWS
 
-__all__ = ["JOINED", "Accesses", "gather_atomics", "neutral"]
+__all__ = ["MAX_BLOCK_SUMS", "LoopAccesses", "neutral", "privatise_atomics"]
 
-JOINED = 16  # most sums of a loop that blocks of a GPU combine; each takes shared memory and some fifty instructions
+MAX_BLOCK_SUMS = 16  # of a loop that GPU blocks combine; each takes shared memory and some fifty instructions
 
-Place = tuple[ir.Array, tuple[Hashable, ...]]
+ElementKey = tuple[ir.Array, tuple[Hashable, ...]]
 
 
-def gather_atomics(program: ir.Program) -> ir.Program:
+def privatise_atomics(program: ir.Program) -> ir.Program:
     """Returns the program with such atomics after the loops."""
-    return ir.replace(program, tasks=tuple(gathered(task) for task in program.tasks))
+    return ir.replace(program, tasks=tuple(privatise_in_task(task) for task in program.tasks))
 
 
-def gathered(task: ir.Task) -> ir.Task:
-    """Returns the task with a local for each element that its loop gathers."""
-    found = {} if task.loop is None or task.loop.blocks else gatherable(task, task.loop)
+def privatise_in_task(task: ir.Task) -> ir.Task:
+    """Returns the task with a local for each element whose atomics its loop accumulates."""
+    found = {} if task.loop is None or task.loop.block_dim else privatisable(task, task.loop)
     if not found:
         return task
-    gatherer = _Gatherer({place: Sum(atomic) for place, atomic in found.items()})
+    privatiser = _Privatiser({place: Sum(atomic) for place, atomic in found.items()})
     body: list[ir.Statement] = []
     loop = None
     for statement in task.body.body:
         if statement is not task.loop:
-            body += gatherer.statement(statement)
+            body += privatiser.statement(statement)
             continue
-        body += [made for each in gatherer.sums.values() for made in each.begin()]
-        (loop,) = gatherer.statement(statement)
-        body += [loop, *(made for each in gatherer.sums.values() for made in each.end(gatherer))]
+        body += [made for each in privatiser.sums.values() for made in each.begin()]
+        (loop,) = privatiser.statement(statement)
+        body += [loop, *(made for each in privatiser.sums.values() for made in each.end(privatiser))]
     assert isinstance(loop, ir.For)
     return ir.replace(task, body=ir.Block(body), loop=loop)
 
 
-def gatherable(task: ir.Task, loop: ir.For) -> dict[Place, ir.Atomic]:
-    """Returns, for each element that may be gathered, its first atomic."""
-    inside = list(ir.walk(loop.body))
-    changing = {s for s in inside if isinstance(s, ir.Value)} | indices(loop)
-    accesses = Accesses(task, inside, lambda atomic: not changing.intersection(atomic.index))
-    return {place_of(s): s for s in reversed(accesses.alone())}
+def privatisable(task: ir.Task, loop: ir.For) -> dict[ElementKey, ir.Atomic]:
+    """Returns, for each element whose atomics may be accumulated, its first atomic."""
+    statements = list(ir.walk(loop.body))
+    changing = {s for s in statements if isinstance(s, ir.Value)} | indices(loop)
+    accesses = LoopAccesses(task, statements, lambda atomic: not changing.intersection(atomic.index))
+    return {element_key(s): s for s in reversed(accesses.deferrable())}
 
 
 @dataclass
-class Uses:
+class AliasingAccesses:
     """The accesses of a loop to all arrays that may be the same memory as one array.
 
     kinds    kinds of the atomics that fit
@@ -79,8 +79,8 @@ class Uses:
     last: int = -1
 
 
-class Accesses:
-    """The accesses of a loop, in order. `alone` finds the atomics that can be done later without a visible difference.
+class LoopAccesses:
+    """The accesses of a loop, in order. `deferrable` finds the atomics that can be done later, unnoticed.
 
     Such an atomic is exact, its old value is unused, and `fits` is true for it. Memory that may alias it is touched
     only by atomics of the same kind, and by loads of other arrays that come first, once.
@@ -89,27 +89,29 @@ class Accesses:
     def __init__(
         self,
         task: ir.Task,
-        inside: list[ir.Statement],
+        statements: list[ir.Statement],
         fits: Callable[[ir.Atomic], bool] = lambda atomic: True,
     ) -> None:
         used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
-        self.touched = [
+        self.accesses = [
             s
-            for s in inside
+            for s in statements
             if isinstance(s, (ir.Load, ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
         ]
         self.fits = {
-            s for s in self.touched if isinstance(s, ir.Atomic) and s not in used and is_exact(s) and fits(s)
+            s for s in self.accesses if isinstance(s, ir.Atomic) and s not in used and is_exact(s) and fits(s)
         }
-        self.ends = ends_of(inside, self.touched)
-        arrays = dict.fromkeys(array_of(s) for s in self.touched)
-        self.uses = {array: Uses() for array in arrays}
+        self.ends = last_accesses_of_loops(statements, self.accesses)
+        arrays = dict.fromkeys(array_of(s) for s in self.accesses)
+        self.uses = {array: AliasingAccesses() for array in arrays}
         aliases = {array: [other for other in arrays if may_alias(array, other)] for array in arrays}
-        for number, s in enumerate(self.touched):
+        for number, s in enumerate(self.accesses):
             for array in aliases[array_of(s)]:
-                self.note(self.uses[array], array, s, number)
+                self.record(self.uses[array], array, s, number)
 
-    def note(self, uses: Uses, array: ir.Array, s: ir.Load | ir.Store | ir.Atomic, number: int) -> None:
+    def record(
+        self, uses: AliasingAccesses, array: ir.Array, s: ir.Load | ir.Store | ir.Atomic, number: int
+    ) -> None:
         if isinstance(s, ir.Atomic) and s in self.fits:
             uses.kinds.add(s.kind)
         elif not isinstance(s, ir.Load):
@@ -119,28 +121,30 @@ class Accesses:
         else:
             uses.last = max(number, uses.last, self.ends.get(s, -1))
 
-    def alone(self) -> list[ir.Atomic]:
+    def deferrable(self) -> list[ir.Atomic]:
         """Returns the atomics that can be done later."""
         return [
             s
-            for number, s in enumerate(self.touched)
-            if isinstance(s, ir.Atomic) and s in self.fits and self.is_alone(self.uses[array_of(s)], number)
+            for number, s in enumerate(self.accesses)
+            if isinstance(s, ir.Atomic)
+            and s in self.fits
+            and self.is_deferrable(self.uses[array_of(s)], number)
         ]
 
-    def is_alone(self, uses: Uses, number: int) -> bool:
+    def is_deferrable(self, uses: AliasingAccesses, number: int) -> bool:
         return not uses.others and not uses.read and len(uses.kinds) == 1 and uses.last < number
 
 
-def ends_of(
-    inside: list[ir.Statement], touched: list[ir.Load | ir.Store | ir.Atomic]
+def last_accesses_of_loops(
+    statements: list[ir.Statement], accesses: list[ir.Load | ir.Store | ir.Atomic]
 ) -> dict[ir.Statement, int]:
     """Returns, for each access in an inner loop, the number of that loop's last access.
 
     The access may come again until then.
     """
-    numbers = {s: number for number, s in enumerate(touched)}
+    numbers = {s: number for number, s in enumerate(accesses)}
     found: dict[ir.Statement, int] = {}
-    for loop in inside:
+    for loop in statements:
         if isinstance(loop, (ir.For, ir.While)):
             again = [s for s in ir.walk(ir.Block([loop])) if s in numbers]
             for s in again:
@@ -160,13 +164,13 @@ def indices(loop: ir.For) -> set[ir.Value]:
 
 
 def is_exact(atomic: ir.Atomic) -> bool:
-    """Returns whether gathering gives the result of some order of the atomics, apart from rounding of float sums."""
+    """Returns whether accumulating gives the result of some order of the atomics, apart from rounding of float sums."""
     numbers = ("add", "mul", "min", "max")
     kinds = numbers if atomic.type.kind == "float" else (*numbers, "and", "or", "xor")
     return atomic.type.kind != "bool" and not is_small(atomic.type) and atomic.kind in kinds
 
 
-def place_of(atomic: ir.Atomic) -> Place:
+def element_key(atomic: ir.Atomic) -> ElementKey:
     """Returns a key for the element: equal for two atomics on the same element."""
     assert isinstance(atomic.array, ir.Array)
     return atomic.array, tuple(each.value if isinstance(each, ir.Const) else each for each in atomic.index)
@@ -180,11 +184,11 @@ def neutral(kind: str, type: ScalarType) -> ir.Const:
     """
     if kind == "mul":
         return ir.Const(1.0 if type.kind == "float" else 1, type)
-    return ir.Const(nothing(ROWS.get(kind, kind), type), type)
+    return ir.Const(neutral_value(ROWS.get(kind, kind), type), type)
 
 
 class Sum:
-    """The locals of a thread for one gathered element: the sum, and whether anything was added."""
+    """The locals of a thread for one privatised element: the sum, and whether anything was added."""
 
     def __init__(self, atomic: ir.Atomic) -> None:
         assert isinstance(atomic.array, ir.Array)
@@ -212,14 +216,14 @@ class Sum:
         return [there, ir.If(there, ir.Block([found, last]), ir.Block(), atomic.loc)]
 
 
-class _Gatherer(Copier):
-    def __init__(self, sums: dict[Place, Sum]) -> None:
+class _Privatiser(Copier):
+    def __init__(self, sums: dict[ElementKey, Sum]) -> None:
         super().__init__()
         self.sums = sums
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         if isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Array):
-            found = self.sums.get(place_of(statement))
+            found = self.sums.get(element_key(statement))
             if found is not None:
                 return found.add(self.part(statement.value), statement.loc)
         return super().statement(statement)

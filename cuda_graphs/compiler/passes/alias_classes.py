@@ -6,8 +6,8 @@ Two parameters of one element type may alias, because a call may pass an array t
 element type may alias. Two fields never alias, and neither do arrays of different element types. The kernel's own
 temporaries alias nothing.
 
-The rules form a tree. Each array belongs to a family, which is a path in the tree. Two arrays may overlap if one path
-is a prefix of the other.
+The rules form a tree. Each array belongs to an alias class, which is a path in the tree. Two arrays may overlap if
+one path is a prefix of the other.
 
     f32             parameters of f32
     f32, "table"    a field of f32
@@ -18,19 +18,21 @@ from __future__ import annotations
 
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["Family", "alias_facts", "family", "may_alias"]
+__all__ = ["AliasClass", "alias_class", "assign_alias_classes", "may_alias"]
 
-Family = tuple[str, ...]
+AliasClass = tuple[str, ...]
 
 
-def alias_facts(program: ir.Program) -> ir.Program:
-    """Returns the program with `families` in each task: the family of each array that has one."""
+def assign_alias_classes(program: ir.Program) -> ir.Program:
+    """Returns the program with `alias_classes` in each task: the class of each array that has one."""
     arrays = (*program.kernel.arrays, *program.temps)
-    families = {array: found for array in arrays if (found := family(array))}
-    return ir.replace(program, tasks=tuple(ir.replace(task, families=families) for task in program.tasks))
+    alias_classes = {array: found for array in arrays if (found := alias_class(array))}
+    return ir.replace(
+        program, tasks=tuple(ir.replace(task, alias_classes=alias_classes) for task in program.tasks)
+    )
 
 
-def family(array: ir.Array) -> Family:
+def alias_class(array: ir.Array) -> AliasClass:
     """Returns an array's path in the tree; () for arrays that belong to a thread or block."""
     match array.space:
         case ir.Space.PARAM:
@@ -46,5 +48,5 @@ def may_alias(a: ir.Array, b: ir.Array) -> bool:
     """Returns whether two arrays may be the same memory."""
     if a is b:
         return True
-    short, long = sorted((family(a), family(b)), key=len)
+    short, long = sorted((alias_class(a), alias_class(b)), key=len)
     return short != () and long[: len(short)] == short

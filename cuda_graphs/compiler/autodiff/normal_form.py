@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import bool_, i64
 
-__all__ = ["Normal", "normal"]
+__all__ = ["NormalForm", "normalise"]
 
 
 @dataclass
-class Normal:
+class NormalForm:
     """A kernel in normal form.
 
     counts  value with the number of iterations, after each loop that counts them
@@ -31,15 +31,15 @@ class Normal:
     counts: dict[ir.For | ir.While, ir.Get] = field(default_factory=dict)
 
 
-def normal(kernel: ir.Kernel) -> Normal:
+def normalise(kernel: ir.Kernel) -> NormalForm:
     """Return the kernel in normal form."""
     found = _Normaliser()
     body = ir.Block(found.statements(kernel.body.body))
-    return Normal(ir.replace(kernel, body=body), found.counts)
+    return NormalForm(ir.replace(kernel, body=body), found.counts)
 
 
 @dataclass(eq=False)
-class Jumps:
+class JumpFlags:
     """The flags of one loop.
 
     jumped  True after a jump, for the rest of the iteration
@@ -53,7 +53,7 @@ class Jumps:
 class _Normaliser:
     def __init__(self) -> None:
         self.counts: dict[ir.For | ir.While, ir.Get] = {}
-        self.jumps = Jumps()  # flags of the innermost loop
+        self.jumps = JumpFlags()  # flags of the innermost loop
 
     def statements(self, body: Sequence[ir.Statement]) -> list[ir.Statement]:
         """Return the statements that replace the statements of a block."""
@@ -83,7 +83,7 @@ class _Normaliser:
                     made.append(statement)
         return made
 
-    def inside(self, body: ir.Block, jumps: Jumps) -> list[ir.Statement]:
+    def loop_body(self, body: ir.Block, jumps: JumpFlags) -> list[ir.Statement]:
         """Return the body of a loop with these flags."""
         outer, self.jumps = self.jumps, jumps
         made = self.statements(body.body)
@@ -92,15 +92,15 @@ class _Normaliser:
         return [*begin, *made]
 
     def loop(self, loop: ir.For) -> list[ir.Statement]:
-        jumps = Jumps()
-        inner = self.inside(loop.body, jumps)
+        jumps = JumpFlags()
+        inner = self.loop_body(loop.body, jumps)
         if loop.parallel:
             return [ir.replace(loop, body=ir.Block(inner))]
-        leaves = any(isinstance(each, ir.Break) for each in own(loop.body))
+        leaves = any(isinstance(each, ir.Break) for each in statements_of_loop(loop.body))
         for axis in reversed(loop.axes):
             count = ir.Local("trips", i64)
             if leaves:
-                inner = [*counted(count), *inner, *leave_unless(jumps.alive, loop.loc)]
+                inner = [*increment(count), *inner, *break_unless(jumps.alive, loop.loc)]
             made = ir.For((axis,), ir.Block(inner), False, None, loop.loc)
             inner = [made]
             if leaves:
@@ -108,13 +108,13 @@ class _Normaliser:
         return [ir.Set(jumps.alive, ir.TRUE), *inner] if leaves else inner
 
     def while_loop(self, loop: ir.While) -> list[ir.Statement]:
-        jumps, count = Jumps(), ir.Local("trips", i64)
+        jumps, count = JumpFlags(), ir.Local("trips", i64)
         ends = ir.Block([ir.Set(jumps.alive, ir.FALSE, loop.loc)])
-        goes_on = ir.Block(self.inside(loop.body, jumps))
+        continues = ir.Block(self.loop_body(loop.body, jumps))
         body = [
-            *counted(count),
+            *increment(count),
             *self.statements(loop.head.body),
-            ir.If(loop.condition, goes_on, ends, loop.loc),
+            ir.If(loop.condition, continues, ends, loop.loc),
         ]
         asked = ir.Get(jumps.alive, loop.loc)
         made = ir.While(ir.Block([asked]), asked, ir.Block(body), loop.loc)
@@ -134,29 +134,31 @@ def zero() -> ir.Const:
     return ir.Const(0, i64)
 
 
-def counted(count: ir.Local) -> list[ir.Statement]:
+def increment(count: ir.Local) -> list[ir.Statement]:
     """Return the statements that increment a counter."""
     before = ir.Get(count)
     after = ir.Op("add", (before, ir.Const(1, i64)), i64)
     return [before, after, ir.Set(count, after)]
 
 
-def leave_unless(alive: ir.Local, loc: ir.Loc | None) -> list[ir.Statement]:
+def break_unless(alive: ir.Local, loc: ir.Loc | None) -> list[ir.Statement]:
     asked = ir.Get(alive, loc)
     return [asked, ir.If(asked, ir.Block(), ir.Block([ir.Break(loc)]), loc)]
 
 
-def own(block: ir.Block) -> list[ir.Statement]:
+def statements_of_loop(block: ir.Block) -> list[ir.Statement]:
     """Return the statements of a loop body, without the statements of inner loops."""
     found: list[ir.Statement] = []
     for statement in block.body:
         found.append(statement)
         if isinstance(statement, ir.If):
-            found += own(statement.then) + own(statement.orelse)
+            found += statements_of_loop(statement.then) + statements_of_loop(statement.orelse)
     return found
 
 
 def jumps_in(where: ir.Block | ir.If) -> bool:
     """Return True if the block or branch contains a jump of the enclosing loop."""
     blocks = [where] if isinstance(where, ir.Block) else [where.then, where.orelse]
-    return any(isinstance(each, (ir.Break, ir.Continue)) for block in blocks for each in own(block))
+    return any(
+        isinstance(each, (ir.Break, ir.Continue)) for block in blocks for each in statements_of_loop(block)
+    )

@@ -8,8 +8,8 @@
 // The environment variable CUDA_GRAPHS_HOST_FAIL makes calls fail without a change to the program. Its value is a
 // comma-separated list of <function>:<nth>[:<code>]. The driver reports a malformed value on standard error, and cuInit
 // returns CUDA_ERROR_INVALID_VALUE.
-#ifndef CUDA_GRAPHS_HOSTDRIVER_CALL_WATCH_H
-#define CUDA_GRAPHS_HOSTDRIVER_CALL_WATCH_H
+#ifndef CUDA_GRAPHS_HOSTDRIVER_TEST_HOOKS_H
+#define CUDA_GRAPHS_HOSTDRIVER_TEST_HOOKS_H
 
 #include <cuda.h>
 #include <stdint.h>
@@ -40,19 +40,19 @@ CUresult cghCallCount(uint32_t index, const char** function, uint64_t* count);
 CUresult cghLiveObjects(uint32_t index, const char** kind, uint64_t* count);
 
 // Starts or stops recording when each node of a running graph begins and ends. Starting discards the earlier records.
-void cghNoteNodes(int on);
+void cghRecordNodes(int on);
 
-typedef struct cgh_noted_node {
+typedef struct cgh_node_record {
     const char* name;  // the kernel's name, or the kind's; valid until recording starts again
     const char* kind;
     uint64_t thread;     // a number that is unique to the thread in the process
     uint64_t stream;     // cuStreamGetId of the launch stream
     int64_t start, end;  // nanoseconds on a steady clock
-} cgh_noted_node;
+} cgh_node_record;
 
 // Writes the `index`-th record, in the order in which the nodes ended. Returns CUDA_ERROR_INVALID_VALUE past the last
 // record.
-CUresult cghNotedNode(uint64_t index, cgh_noted_node* out);
+CUresult cghNodeRecord(uint64_t index, cgh_node_record* out);
 
 #ifdef __cplusplus
 }

@@ -37,7 +37,7 @@ from .ops import result_type
 from .printer import text
 from .types import ScalarType, bool_, u32
 
-__all__ = ["IRError", "check"]
+__all__ = ["IRError", "verify"]
 
 INTEGERS = ("int", "uint")
 ATOMICS = {
@@ -52,10 +52,10 @@ class IRError(Exception):
     """A pass made IR that breaks a law. This is a defect of the compiler, not of the kernel."""
 
 
-def check(what: ir.Kernel | ir.Program) -> None:
+def verify(what: ir.Kernel | ir.Program) -> None:
     """Raise IRError, with the statement and its block, if `what` breaks a law."""
     if isinstance(what, ir.Kernel):
-        _Checker(what, (*what.arrays, *stacks_of(what))).kernel()
+        _Verifier(what, (*what.arrays, *stacks_of(what))).kernel()
         return
     if sorted(ir.tasks_of(what.plan)) != list(range(len(what.tasks))):
         raise IRError(
@@ -66,7 +66,7 @@ def check(what: ir.Kernel | ir.Program) -> None:
         raise IRError(f"law 10: two temporaries have one name: {names}\n{text(what)}")
     owners: dict[ir.Local, ir.Task] = {}
     for task in what.tasks:
-        _Checker(what.kernel, (*what.kernel.arrays, *what.temps, *stacks_of(what.kernel))).task(task)
+        _Verifier(what.kernel, (*what.kernel.arrays, *what.temps, *stacks_of(what.kernel))).task(task)
         for statement in ir.walk(task.body):
             local = getattr(statement, "local", None)
             if local is not None and owners.setdefault(local, task) is not task:
@@ -80,7 +80,7 @@ def stacks_of(kernel: ir.Kernel) -> tuple[ir.Array, ...]:
     return tuple(stack.array for stack in kernel.stacks)
 
 
-class _Checker:
+class _Verifier:
     def __init__(self, kernel: ir.Kernel, arrays: Iterable[ir.Array]) -> None:
         self.of, self.arrays = kernel, set(arrays)
         self.defined: set[ir.Value | ir.Local] = set(kernel.params)
@@ -123,9 +123,9 @@ class _Checker:
     def law(self, number: int, holds: bool, statement: ir.Statement | None, why: str) -> None:
         if not holds:
             loc = getattr(statement, "loc", None)
-            place = f" ({loc.file}:{loc.line})" if loc is not None else ""
+            position = f" ({loc.file}:{loc.line})" if loc is not None else ""
             line = text(ir.Block([statement])) if statement is not None else ""
-            raise IRError(f"law {number}: {why}{place}\n{line}\nin\n{text(self.here)}")
+            raise IRError(f"law {number}: {why}{position}\n{line}\nin\n{text(self.here)}")
 
     def block(self, block: ir.Block) -> None:
         """Check the statements of a block. Their values and locals are undefined after it."""
@@ -176,7 +176,7 @@ class _Checker:
         self.same(4, statement, statement.value.type, statement.local.type)
         self.defined.add(statement.local)
 
-    def place(self, statement: ir.Load | ir.Store | ir.Atomic) -> None:
+    def element(self, statement: ir.Load | ir.Store | ir.Atomic) -> None:
         array = statement.array
         if isinstance(array, ir.Local):
             self.law(4, array in self.defined, statement, f"{array.name} is changed before it is written")
@@ -190,11 +190,11 @@ class _Checker:
         self.law(5, whole, statement, "an index is not an integer")
 
     def store(self, store: ir.Store) -> None:
-        self.place(store)
+        self.element(store)
         self.same(5, store, store.value.type, store.array.element)
 
     def atomic(self, atomic: ir.Atomic) -> None:
-        self.place(atomic)
+        self.element(atomic)
         for value in (atomic.value, atomic.compare):
             if value is not None:
                 self.same(5, atomic, value.type, atomic.type)
@@ -213,14 +213,14 @@ class _Checker:
             self.law(12, False, statement, str(error))
         self.same(12, statement, statement.type, found)
 
-    def meeting(self, statement: ir.Meeting) -> None:
+    def region_collective(self, statement: ir.RegionCollective) -> None:
         self.in_blocks(statement)
         found = collectives.result_type(statement.name, tuple(arg.type for arg in statement.args))
         self.same(12, statement, statement.result.type, found)
         self.defined.add(statement.result)
 
     def in_blocks(self, statement: ir.Statement) -> None:
-        blocks = [each for each in self.loops if isinstance(each, ir.For) and each.blocks]
+        blocks = [each for each in self.loops if isinstance(each, ir.For) and each.block_dim]
         self.law(12, bool(blocks), statement, "outside of a loop of blocks")
 
     def worker(self, statement: ir.Worker) -> None:
@@ -232,7 +232,7 @@ class _Checker:
         inner = [
             s
             for s in ir.walk(statement.body)
-            if isinstance(s, (ir.Region, ir.Meeting, ir.Barrier, ir.Collective))
+            if isinstance(s, (ir.Region, ir.RegionCollective, ir.Barrier, ir.Collective))
         ]
         self.law(12, not inner, statement, "a region contains a collective, a barrier or a region")
         self.block(statement.body)
@@ -278,7 +278,7 @@ class _Checker:
         parallel = isinstance(inner, ir.For) and inner.parallel
         self.law(7, not (parallel and isinstance(statement, ir.Break)), statement, "leaves a parallel loop")
 
-    def arm(self, statement: ir.Arm) -> None:
+    def set_condition(self, statement: ir.SetCondition) -> None:
         self.same(8, statement, statement.value.type, u32)
         parallel = any(isinstance(each, ir.For) and each.parallel for each in self.loops)
         self.law(8, not parallel, statement, "several threads set the condition")
@@ -304,7 +304,7 @@ class _Checker:
         self.law(11, self.here.body[-1] is statement and self.depth == 1, statement, "is not the last one")
         self.block(statement.body)
 
-    def claim(self, statement: ir.Assert) -> None:
+    def assertion(self, statement: ir.Assert) -> None:
         self.same(6, statement, statement.condition.type, bool_)
 
     def finish(self, statement: ir.Return) -> None:
@@ -312,28 +312,28 @@ class _Checker:
         self.law(9, last, statement, "is not the last statement")
 
 
-RULES: dict[type, Callable[[_Checker, Any], None]] = {
-    ir.Op: _Checker.op,
-    ir.Get: _Checker.get,
-    ir.Set: _Checker.set,
-    ir.Load: _Checker.place,
-    ir.Store: _Checker.store,
-    ir.Atomic: _Checker.atomic,
-    ir.Collective: _Checker.collective,
-    ir.Meeting: _Checker.meeting,
-    ir.Region: _Checker.region,
-    ir.Position: _Checker.in_blocks,
-    ir.Barrier: _Checker.in_blocks,
-    ir.Worker: _Checker.worker,
-    ir.If: _Checker.branch,
-    ir.For: _Checker.loop,
-    ir.While: _Checker.while_loop,
-    ir.Arm: _Checker.arm,
-    ir.Conditional: _Checker.conditional,
-    ir.Sections: _Checker.level,
-    ir.Last: _Checker.last,
-    ir.Break: _Checker.leave,
-    ir.Continue: _Checker.leave,
-    ir.Assert: _Checker.claim,
-    ir.Return: _Checker.finish,
+RULES: dict[type, Callable[[_Verifier, Any], None]] = {
+    ir.Op: _Verifier.op,
+    ir.Get: _Verifier.get,
+    ir.Set: _Verifier.set,
+    ir.Load: _Verifier.element,
+    ir.Store: _Verifier.store,
+    ir.Atomic: _Verifier.atomic,
+    ir.Collective: _Verifier.collective,
+    ir.RegionCollective: _Verifier.region_collective,
+    ir.Region: _Verifier.region,
+    ir.Position: _Verifier.in_blocks,
+    ir.Barrier: _Verifier.in_blocks,
+    ir.Worker: _Verifier.worker,
+    ir.If: _Verifier.branch,
+    ir.For: _Verifier.loop,
+    ir.While: _Verifier.while_loop,
+    ir.SetCondition: _Verifier.set_condition,
+    ir.Conditional: _Verifier.conditional,
+    ir.Sections: _Verifier.level,
+    ir.Last: _Verifier.last,
+    ir.Break: _Verifier.leave,
+    ir.Continue: _Verifier.leave,
+    ir.Assert: _Verifier.assertion,
+    ir.Return: _Verifier.finish,
 }

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["pruned"]
+__all__ = ["eliminate_dead_code"]
 
 Memory = ir.Local | ir.Array
 
 
-def pruned(body: ir.Block, stacks: set[ir.Array]) -> ir.Block:
+def eliminate_dead_code(body: ir.Block, stacks: set[ir.Array]) -> ir.Block:
     """Return the block without the statements that do not contribute to a store, an atomic or a returned value."""
     marker = _Marker(body, stacks)
-    return marker.kept(body)
+    return marker.live_part(body)
 
 
 class _Marker:
@@ -28,16 +28,16 @@ class _Marker:
         self.definers: dict[ir.LoopIndex, ir.For] = {}
         self.writers: dict[Memory, list[ir.Statement]] = {}
         self.live: set[ir.Statement] = set()
-        self.waiting: list[ir.Statement] = []
+        self.worklist: list[ir.Statement] = []
         self.seen: set[Memory] = set()
-        self.enter(body, None)
+        self.index_block(body, None)
         for statement in ir.walk(body):
             if isinstance(statement, (ir.Store, ir.Atomic, ir.Return)) and self.memory(statement) is None:
                 self.mark(statement)
-        while self.waiting:
-            self.follow(self.waiting.pop())
+        while self.worklist:
+            self.mark_operands(self.worklist.pop())
 
-    def enter(self, block: ir.Block, owner: ir.Statement | None) -> None:
+    def index_block(self, block: ir.Block, owner: ir.Statement | None) -> None:
         for statement in block.body:
             if owner is not None:
                 self.owner[statement] = owner
@@ -45,7 +45,7 @@ class _Marker:
             if memory is not None and not isinstance(statement, (ir.Get, ir.Load, ir.Extent)):
                 self.writers.setdefault(memory, []).append(statement)
             for inner in ir.blocks_of(statement):
-                self.enter(inner, statement)
+                self.index_block(inner, statement)
 
     def memory(self, statement: ir.Statement) -> Memory | None:
         """Return the local or stack that a statement accesses; None for other memory."""
@@ -55,9 +55,9 @@ class _Marker:
     def mark(self, statement: ir.Statement) -> None:
         if statement not in self.live:
             self.live.add(statement)
-            self.waiting.append(statement)
+            self.worklist.append(statement)
 
-    def follow(self, statement: ir.Statement) -> None:
+    def mark_operands(self, statement: ir.Statement) -> None:
         """Mark all statements that a live statement needs."""
         if statement in self.owner:
             self.mark(self.owner[statement])
@@ -74,7 +74,7 @@ class _Marker:
                 if isinstance(inner, ir.Break):
                     self.mark(inner)
 
-    def kept(self, block: ir.Block) -> ir.Block:
+    def live_part(self, block: ir.Block) -> ir.Block:
         """Return a block with the live statements of a block."""
         made: list[ir.Statement] = []
         for statement in block.body:
@@ -83,13 +83,15 @@ class _Marker:
             match statement:
                 case ir.If():
                     statement = ir.replace(
-                        statement, then=self.kept(statement.then), orelse=self.kept(statement.orelse)
+                        statement,
+                        then=self.live_part(statement.then),
+                        orelse=self.live_part(statement.orelse),
                     )
                 case ir.For():
-                    statement = ir.replace(statement, body=self.kept(statement.body))
+                    statement = ir.replace(statement, body=self.live_part(statement.body))
                 case ir.While():
                     statement = ir.replace(
-                        statement, head=self.kept(statement.head), body=self.kept(statement.body)
+                        statement, head=self.live_part(statement.head), body=self.live_part(statement.body)
                     )
             made.append(statement)
         return ir.Block(made)

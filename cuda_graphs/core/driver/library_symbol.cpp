@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
-#include "plug.hpp"
+#include "library_symbol.hpp"
 
 #include <dlfcn.h>
 

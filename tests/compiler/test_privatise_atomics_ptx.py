@@ -184,7 +184,7 @@ def k(x: ndarray(i32, 1), y: ndarray(i32, 1), seen: ndarray(i32, 1)):
 
 
 def code(k, **given):
-    return compile_kernel(k, specialise(k, given), ptx_target(), check_ir=True)
+    return compile_kernel(k, specialise(k, given), ptx_target(), verify_ir=True)
 
 
 def test_ptx_has_one_atomic_of_a_sum_shuffles_and_wide_loads():
@@ -194,7 +194,7 @@ def test_ptx_has_one_atomic_of_a_sum_shuffles_and_wide_loads():
     assert len(re.findall(r"\b(atom|red)\.", text)) == 1
     assert "shfl.sync.bfly" in text
     assert "ld.global.v4" in text
-    assert artifact.tasks[0].gathers
+    assert artifact.tasks[0].has_sums
 
 
 def test_ptx_has_bins_in_shared_memory_and_atomics_of_memory():
@@ -203,9 +203,9 @@ def test_ptx_has_bins_in_shared_memory_and_atomics_of_memory():
     assert re.search(r"\b(atom|red)\.[a-z.]*shared", text)
     assert re.search(r"\b(atom|red)\.[a-z.]*global", text)
     assert re.search(r"ld\.global\.v\d", text)
-    assert artifact.tasks[0].gathers
+    assert artifact.tasks[0].has_sums
 
 
 def test_a_loop_that_gathers_nothing_says_so():
     k = function_of("def k(x: ndarray(f32, 1)):\n    for i in x:\n        x[i] += 1.0\n")
-    assert not code(k, x=np.zeros(4, "f4")).tasks[0].gathers
+    assert not code(k, x=np.zeros(4, "f4")).tasks[0].has_sums

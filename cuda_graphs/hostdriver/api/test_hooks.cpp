@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts, traces or fails driver calls. Every call reads one flag, and calls this code only if the flag is set.
-#include "hostdriver/call_watch.h"
+// Counts, traces or fails driver calls. Every call reads one flag, and calls this code only if a hook is on.
+#include "hostdriver/test_hooks.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,22 +24,22 @@ namespace {
 // Both macros are spelled out: an argument that is passed on would be expanded by the macros of cuda.h.
 #define CG_REQUIRED(base, symbol, version) #base,
 #define CG_OPTIONAL(base, symbol, version) #base,
-#define CGH_MORE(base, symbol, version) #base,
+#define CGH_OFFERED(base, symbol, version) #base,
 #define CGH_REFUSED(base, symbol, version) #base,
 constexpr const char* kNames[] = {
 #include "core/driver/functions.def"
-#include "hostdriver/more.def"
+#include "hostdriver/offered.def"
 #include "hostdriver/refused.def"
 };
 constexpr std::size_t kCount = std::size(kNames);
 
-struct Watched {
+struct FunctionState {
     std::atomic<std::uint64_t> calls{0};  // number of calls while calls were counted
     std::atomic<std::int64_t> until{0};   // number of the failing call, counted from now; none if 0 or less
     std::atomic<CUresult> code{CUDA_SUCCESS};
     std::atomic<std::uint64_t> failed{0};
 };
-Watched watched[kCount];
+FunctionState functions[kCount];
 
 std::mutex settings_mutex;  // guards the next five variables
 bool environment_read = false;
@@ -61,7 +61,7 @@ void settle() {
     counting.store(counters > 0, std::memory_order_relaxed);
     entry_state.trace.store(traces, std::memory_order_relaxed);
     const bool any_fails = std::any_of(std::begin(fails), std::end(fails), [](bool one) { return one; });
-    entry_state.watched.store(traces || counters > 0 || any_fails || environment_wrong, std::memory_order_release);
+    entry_state.intercepted.store(traces || counters > 0 || any_fails || environment_wrong, std::memory_order_release);
 }
 
 // Returns the number that the digits of `text` form. Returns 0 for any other text and for more than 18 digits.
@@ -83,8 +83,8 @@ CUresult fail_call(const char* function, std::uint64_t nth, const char* code) {
     REQUIRE(index < kCount, CUDA_ERROR_NOT_FOUND);
     CUresult parsed = CUDA_SUCCESS;
     REQUIRE(parse_code(code, &parsed) && nth <= INT64_MAX, CUDA_ERROR_INVALID_VALUE);
-    watched[index].code.store(parsed, std::memory_order_relaxed);
-    watched[index].until.store(static_cast<std::int64_t>(nth), std::memory_order_release);
+    functions[index].code.store(parsed, std::memory_order_relaxed);
+    functions[index].until.store(static_cast<std::int64_t>(nth), std::memory_order_release);
     fails[index] = nth != 0;
     settle();
     return CUDA_SUCCESS;
@@ -124,7 +124,7 @@ void read_environment() {
 }  // namespace
 
 // The flag is set when the process starts, so the first call runs this function and reads the environment.
-bool watch_call(const char* name, CUresult* answer) {
+bool intercept_call(const char* name, CUresult* answer) {
     const std::size_t index = index_of(name);
     {
         const std::lock_guard<std::mutex> lock(settings_mutex);
@@ -133,7 +133,7 @@ bool watch_call(const char* name, CUresult* answer) {
         if (environment_wrong && !std::strcmp(name, "cuInit")) return *answer = CUDA_ERROR_INVALID_VALUE, true;
     }
     if (index == kCount) return false;
-    Watched& function = watched[index];
+    FunctionState& function = functions[index];
     if (counting.load(std::memory_order_relaxed)) function.calls.fetch_add(1, std::memory_order_relaxed);
     if (function.until.load(std::memory_order_acquire) <= 0) return false;
     if (function.until.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
@@ -161,7 +161,7 @@ CGH_API CUresult cghFailCall(const char* function, uint64_t nth, const char* cod
 
 CGH_API uint64_t cghFailedCalls(const char* function) {
     const std::size_t index = function != nullptr ? index_of(function) : kCount;
-    return index < kCount ? watched[index].failed.load(std::memory_order_relaxed) : 0;
+    return index < kCount ? functions[index].failed.load(std::memory_order_relaxed) : 0;
 }
 
 CGH_API void cghCountCalls(int on) {
@@ -174,6 +174,6 @@ CGH_API void cghCountCalls(int on) {
 CGH_API CUresult cghCallCount(uint32_t index, const char** function, uint64_t* count) {
     REQUIRE(index < kCount && function != nullptr && count != nullptr, CUDA_ERROR_INVALID_VALUE);
     *function = kNames[index];
-    *count = watched[index].calls.load(std::memory_order_relaxed);
+    *count = functions[index].calls.load(std::memory_order_relaxed);
     return CUDA_SUCCESS;
 }

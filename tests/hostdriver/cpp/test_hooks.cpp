@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws of watched calls: every entry point counts and fails under its own name, and under no other name.
+// Laws of the test hooks: every entry point counts and fails under its own name, and under no other name.
+#include "hostdriver/test_hooks.h"
+
 #include <atomic>
 #include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "hostdriver/call_watch.h"
 #include "runtime_rig.hpp"
 
 using namespace rig;
@@ -51,7 +52,7 @@ const Call kCalls[] = {
 
 }  // namespace
 
-LAW(CallWatch, EveryFunctionFailsUnderItsOwnNameAndDoesNothing) {
+LAW(TestHooks, EveryFunctionFailsUnderItsOwnNameAndDoesNothing) {
     context();
     const Counting counting;
     for (const Call& call : kCalls) {
@@ -65,7 +66,7 @@ LAW(CallWatch, EveryFunctionFailsUnderItsOwnNameAndDoesNothing) {
     }
 }
 
-LAW(CallWatch, OnlyTheNthCallFails) {
+LAW(TestHooks, OnlyTheNthCallFails) {
     context();
     CUevent event = nullptr;
     OK(cghFailCall("cuEventCreate", 3, nullptr));
@@ -78,14 +79,14 @@ LAW(CallWatch, OnlyTheNthCallFails) {
     EQUAL(cghFailedCalls("cuEventCreate") - failed, 1u);
 }
 
-LAW(CallWatch, AFailureCanBeTakenBack) {
+LAW(TestHooks, AFailureCanBeTakenBack) {
     context();
     OK(cghFailCall("cuEventCreate", 1, "2"));
     OK(cghFailCall("cuEventCreate", 0, nullptr));
     const Event event;
 }
 
-LAW(CallWatch, WhatIsNotThereIsRefused) {
+LAW(TestHooks, UnknownFunctionsAreRefused) {
     ANSWERS(CUDA_ERROR_NOT_FOUND, cghFailCall("cuNothing", 1, nullptr));
     ANSWERS(CUDA_ERROR_NOT_FOUND, cghFailCall("cuMemAlloc_v2", 1, nullptr));
     ANSWERS(CUDA_ERROR_INVALID_VALUE, cghFailCall("cuMemAlloc", 1, "CUDA_ERROR_NOTHING"));
@@ -94,7 +95,7 @@ LAW(CallWatch, WhatIsNotThereIsRefused) {
     EQUAL(cghFailedCalls("cuNothing"), 0u);
 }
 
-LAW(CallWatch, OfManyThreadsExactlyOneMeetsTheFailure) {
+LAW(TestHooks, OfManyThreadsExactlyOneMeetsTheFailure) {
     context();
     OK(cghFailCall("cuStreamQuery", 100, "CUDA_ERROR_EXTERNAL_DEVICE"));
     const Stream stream;

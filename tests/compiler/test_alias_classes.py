@@ -14,7 +14,7 @@ from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.language.signature import specialise
-from cuda_graphs.compiler.passes.alias_facts import alias_facts, may_alias
+from cuda_graphs.compiler.passes.alias_classes import assign_alias_classes, may_alias
 from cuda_graphs.compiler.pipeline import generate, lower
 from tests.compiler.rig import Field, function_of, ptx_target
 
@@ -46,8 +46,8 @@ def test_tasks_say_the_families_of_arrays_that_others_may_have_too():
     program = ir.Program(
         ir.Kernel("k", (), tuple(ARRAYS.values()), ir.Block()), (ir.Task("k_0", ir.Block(), None),), (0,)
     )
-    (task,) = alias_facts(program).tasks
-    said = {name: task.families.get(array) for name, array in ARRAYS.items()}
+    (task,) = assign_alias_classes(program).tasks
+    said = {name: task.alias_classes.get(array) for name, array in ARRAYS.items()}
     assert said["x"] == said["y"] == said["of vectors"] == ("f32",)
     assert said["n"] == ("i32",)
     assert said["field"] == ("f32", "field")
@@ -57,7 +57,7 @@ def test_tasks_say_the_families_of_arrays_that_others_may_have_too():
 
 def code(source, target, **arguments):
     kernel = function_of(source, table=Field(np.zeros(64, "i4"), "table"))
-    program, _ = lower(kernel, specialise(kernel, arguments), check_ir=True)
+    program, _ = lower(kernel, specialise(kernel, arguments), verify_ir=True)
     return generate(program, target, {}).llvm
 
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Access to the host driver's plug for image loaders. It does not use the driver table, because the plug must
-// work before the driver is initialised, whichever code initialises it.
-#ifndef CUDA_GRAPHS_CORE_DRIVER_PLUG_HPP
-#define CUDA_GRAPHS_CORE_DRIVER_PLUG_HPP
+// Symbols of a library that is not the loaded driver. The image loader of the host driver is set through them, before
+// the driver is initialised, whichever code initialises it. Therefore they do not use the driver table.
+#ifndef CUDA_GRAPHS_CORE_DRIVER_LIBRARY_SYMBOL_HPP
+#define CUDA_GRAPHS_CORE_DRIVER_LIBRARY_SYMBOL_HPP
 
 namespace cg {
 

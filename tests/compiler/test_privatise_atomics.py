@@ -14,8 +14,8 @@ from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.machine import assembly
-from cuda_graphs.compiler.passes.gather_atomics import gather_atomics
 from cuda_graphs.compiler.passes.offload import offload
+from cuda_graphs.compiler.passes.privatise_atomics import privatise_atomics
 from cuda_graphs.compiler.pipeline import lower
 from tests.compiler.rig import cg, function_of, pairs_of, run_all
 
@@ -24,7 +24,7 @@ INTS, FLOATS = np.arange(-40, 60, dtype="i4"), np.arange(100, dtype="f4")
 
 def atomics_inside(function, **arguments):
     """Returns the number of atomics that are left in the loops of a kernel."""
-    program, _ = lower(function, specialise(function, arguments), check_ir=True)
+    program, _ = lower(function, specialise(function, arguments), verify_ir=True)
     return sum(
         isinstance(s, ir.Atomic) for task in program.tasks if task.loop for s in ir.walk(task.loop.body)
     )
@@ -172,7 +172,7 @@ def test_many_sums_of_one_loop():
 
 
 def calls_of_the_pass(n):
-    """Returns the number of Python functions that gather_atomics calls for n atomics."""
+    """Returns the number of Python functions that privatise_atomics calls for n atomics."""
     program, _ = lower(many(n), specialise(many(n), {"y": np.zeros(20, "i4"), "z": np.arange(7)}))
     tasks = offload(program.kernel)
     count = 0
@@ -183,7 +183,7 @@ def calls_of_the_pass(n):
 
     sys.setprofile(note)
     try:
-        gather_atomics(tasks)
+        privatise_atomics(tasks)
     finally:
         sys.setprofile(None)
     return count

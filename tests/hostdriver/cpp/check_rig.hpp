@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Kernels that report their accesses, for the tests of the checks. Each block has one thread.
-#ifndef HOSTDRIVER_TESTS_WATCHED_RIG_HPP
-#define HOSTDRIVER_TESTS_WATCHED_RIG_HPP
+#ifndef HOSTDRIVER_TESTS_CHECK_RIG_HPP
+#define HOSTDRIVER_TESTS_CHECK_RIG_HPP
 
 #include <string>
 #include <thread>
@@ -59,13 +59,13 @@ inline void count(const cgh_launch*, const void* params, void*, std::uint64_t fi
     }
 }
 
-inline const native::Kernels watched_kernels{
+inline const native::Kernels instrumented_kernels{
     {"put", put, {8}, 0, 1024, {0, 0, 0}, true},
     {"take", take, {8, 8}, 0, 1024, {0, 0, 0}, true},
     {"count", count, {8}, 0, 1024, {0, 0, 0}, true},
 };
 
-inline CUfunction watched(const char* name) {
+inline CUfunction instrumented(const char* name) {
     context();
     static auto* all = new native::Library("put take count");
     return all->function(name);
@@ -74,7 +74,7 @@ inline CUfunction watched(const char* name) {
 template <class... Arguments>
 void run(const char* name, unsigned blocks, CUstream stream, Arguments... arguments) {
     void* params[] = {static_cast<void*>(&arguments)..., nullptr};
-    OK(cuLaunchKernel(watched(name), blocks, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+    OK(cuLaunchKernel(instrumented(name), blocks, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
 }
 
 // Returns the findings that a wait for all work reports, "" when there are none.

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cuda_graphs.compiler.errors import CompileBarrierError, fail
+from cuda_graphs.compiler.errors import CompileBarrierError, compile_error
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import COLLECTIVES
 from cuda_graphs.compiler.ir.ops import OPS
@@ -27,9 +27,9 @@ from cuda_graphs.compiler.ir.types import bool_
 from .copy import Copier
 from .uniform import Uniformity
 
-__all__ = ["split_blocks"]
+__all__ = ["split_at_barriers"]
 
-MOST_PARTS = 24  # the most operations and operands of a value that is recomputed rather than carried
+MAX_PARTS = 24  # the most operations and operands of a value that is recomputed rather than carried
 # Operations that are never recomputed: functions of the machine, divisions, powers.
 COSTLY = {
     row.name for row in OPS.values()
@@ -37,22 +37,22 @@ COSTLY = {
 }  # fmt: skip
 
 
-def split_blocks(program: ir.Program) -> ir.Program:
+def split_at_barriers(program: ir.Program) -> ir.Program:
     """Returns the program with the loops of blocks in regions. Raises CompileError if threads would not synchronise."""
     return ir.replace(program, tasks=tuple(split(task) for task in program.tasks))
 
 
 def split(task: ir.Task) -> ir.Task:
     loop = task.loop
-    if loop is None or not loop.blocks:
+    if loop is None or not loop.block_dim:
         return task
     splitter = Splitter(loop)
-    body = Carrying(splitter.whole(), splitter).whole()
+    body = RegionCopier(splitter.build(), splitter).build()
     made = ir.replace(loop, body=body)
     return ir.replace(task, body=ir.Block([made if s is loop else s for s in task.body.body]), loop=made)
 
 
-def meets(statement: ir.Statement) -> Iterator[ir.Barrier | ir.Collective]:
+def collectives_in(statement: ir.Statement) -> Iterator[ir.Barrier | ir.Collective]:
     """Yields the collectives in a statement."""
     for each in ir.walk(ir.Block([statement])):
         if isinstance(each, (ir.Barrier, ir.Collective)):
@@ -68,30 +68,30 @@ def name_of(statement: ir.Barrier | ir.Collective) -> str:
 
 
 # Values that cannot be recomputed in another region.
-KEPT = (ir.Get, ir.Load, ir.Atomic, ir.Op)
+NOT_RECOMPUTED = (ir.Get, ir.Load, ir.Atomic, ir.Op)
 
 
 class Splitter:
     """Decides which statements stand between regions, and builds the body with regions.
 
-    above    statements between regions, and locals that are one variable for all threads
-    results  collective -> local with its result for each thread
-    given    read of a result that is the same for all threads -> its collective
+    between          statements between regions, and locals that are one variable for all threads
+    results          collective -> local with its result for each thread
+    uniform_results  read of a result that is the same for all threads -> its collective
     """
 
     def __init__(self, loop: ir.For) -> None:
-        self.loop, self.uniform = loop, Uniformity(loop)
-        self.above: set[ir.Statement | ir.Local] = {loop}
+        self.loop, self.uniformity = loop, Uniformity(loop)
+        self.between: set[ir.Statement | ir.Local] = {loop}
         self.results: dict[ir.Value, ir.Local] = {}
-        self.given: dict[ir.Value, ir.Value] = {}
+        self.uniform_results: dict[ir.Value, ir.Value] = {}
         self.masked_regions: set[ir.Region] = set()  # regions that end with an `if` of the mask
         self.open: list[ir.Statement] = []  # statements of the region under construction
         self.mask: ir.Local | None = None
-        self.check(loop.body)
-        self.last = self.check_leaving()
-        self.place()
+        self.check_control_flow(loop.body)
+        self.last = self.find_divergent_exit()
+        self.mark_between_regions()
 
-    def whole(self) -> ir.Block:
+    def build(self) -> ir.Block:
         """Returns the body. All statements from the first partial exit on form one region."""
         body = self.loop.body.body
         made = self.block(ir.Block(body[: self.last]))
@@ -101,86 +101,91 @@ class Splitter:
 
     # Checks
 
-    def check(self, body: ir.Block) -> None:
+    def check_control_flow(self, body: ir.Block) -> None:
         for statement in body.body:
-            found = next(meets(statement), None)
+            found = next(collectives_in(statement), None)
             if found is None or statement is found:
                 continue
             assert isinstance(statement, (ir.If, ir.For, ir.While))
-            if not self.uniform.decides(statement):
-                check_apart(statement, found)
+            if not self.uniformity.is_uniform(statement):
+                refuse_divergence(statement, found)
             for inner in ir.blocks_of(statement):
-                self.check(inner)
+                self.check_control_flow(inner)
 
-    def check_leaving(self) -> int:
+    def find_divergent_exit(self) -> int:
         """Returns the number of the first statement at which some threads may leave; no collective may follow it."""
         body = self.loop.body.body
-        at, gone = next(
-            ((n, s) for n, each in enumerate(body) for s in self.leaving(each)), (len(body), None)
+        at, leaver = next(
+            ((n, s) for n, each in enumerate(body) for s in self.divergent_exits(each)), (len(body), None)
         )
         for statement in body[at:]:
-            for found in meets(statement):
-                assert gone is not None
-                raise fail(
-                    CompileBarrierError, gone.loc, f"threads that leave here do not reach {name_of(found)} of line "
+            for found in collectives_in(statement):
+                assert leaver is not None
+                raise compile_error(
+                    CompileBarrierError, leaver.loc, f"threads that leave here do not reach {name_of(found)} of line "
                     f"{ir.line_of(found.loc)}",
                     "put the work that they skip under an `if`; leave barriers, reductions and shuffles outside of it",
                 )  # fmt: skip
         return at
 
-    def leaving(self, statement: ir.Statement, apart: bool = False) -> Iterator[ir.Statement]:
+    def divergent_exits(self, statement: ir.Statement, divergent: bool = False) -> Iterator[ir.Statement]:
         """Yields the places at which some threads leave the body and others do not."""
-        if isinstance(statement, ir.Continue) and apart:
+        if isinstance(statement, ir.Continue) and divergent:
             yield statement
         if isinstance(statement, ir.If):
-            apart = apart or not self.uniform.decides(statement)
+            divergent = divergent or not self.uniformity.is_uniform(statement)
             for inner in (*statement.then.body, *statement.orelse.body):
-                yield from self.leaving(inner, apart)
+                yield from self.divergent_exits(inner, divergent)
 
     # Statements between regions
 
-    def place(self) -> None:
-        """Fills `above`: the control flow around collectives, and the values that decide it."""
+    def mark_between_regions(self) -> None:
+        """Fills `between`: the control flow around collectives, and the values that decide it."""
         known = -1
-        while known != len(self.above):
-            known = len(self.above)
-            self.look(ir.Block(self.loop.body.body[: self.last]), self.loop, False)
+        while known != len(self.between):
+            known = len(self.between)
+            self.mark_block(ir.Block(self.loop.body.body[: self.last]), self.loop, False)
 
-    def look(self, block: ir.Block, loop: ir.For | ir.While, apart: bool) -> bool:
-        """Returns whether a statement of the block is above. `apart`: the block is under a divergent `if`."""
+    def mark_block(self, block: ir.Block, loop: ir.For | ir.While, divergent: bool) -> bool:
+        """Returns whether a statement of the block stands between regions. `divergent`: it is under a divergent if."""
         found = False
         for statement in block.body:
             inner = statement if isinstance(statement, (ir.For, ir.While)) else loop
-            decided = not isinstance(statement, (ir.If, ir.For, ir.While)) or self.uniform.decides(statement)
-            inside = [self.look(each, inner, apart or not decided) for each in ir.blocks_of(statement)]
-            if any(inside) or self.stands_above(statement, loop, apart):
-                self.above.add(statement)
-            if statement in self.above:
+            decided = (
+                not isinstance(statement, (ir.If, ir.For, ir.While))
+                or self.uniformity.is_uniform(statement)
+            )  # fmt: skip
+            inner_marks = [
+                self.mark_block(each, inner, divergent or not decided) for each in ir.blocks_of(statement)
+            ]
+            if any(inner_marks) or self.is_between_regions(statement, loop, divergent):
+                self.between.add(statement)
+            if statement in self.between:
                 found = True
-                if isinstance(statement, (ir.If, ir.For, ir.While)) and decided and not apart:
-                    self.demand(statement)
+                if isinstance(statement, (ir.If, ir.For, ir.While)) and decided and not divergent:
+                    self.mark_operands(statement)
         return found
 
-    def stands_above(self, statement: ir.Statement, loop: ir.For | ir.While, apart: bool) -> bool:
+    def is_between_regions(self, statement: ir.Statement, loop: ir.For | ir.While, divergent: bool) -> bool:
         match statement:
             case ir.Barrier() | ir.Collective():
                 return True
-            case ir.Set() if statement.local in self.above:
-                self.demand(statement)
+            case ir.Set() if statement.local in self.between:
+                self.mark_operands(statement)
                 return True
             case ir.Break() | ir.Continue():
-                return loop in self.above and not apart
+                return loop in self.between and not divergent
         return False
 
-    def demand(self, statement: ir.Statement) -> None:
-        """Adds the operands of a statement to `above`, recursively."""
+    def mark_operands(self, statement: ir.Statement) -> None:
+        """Adds the operands of a statement to `between`, recursively."""
         for value in ir.operands_of(statement):
-            if isinstance(value, (ir.Const, ir.Param, ir.LoopIndex)) or value in self.above:
+            if isinstance(value, (ir.Const, ir.Param, ir.LoopIndex)) or value in self.between:
                 continue
-            self.above.add(value)
+            self.between.add(value)
             if isinstance(value, ir.Get):
-                self.above.add(value.local)
-            self.demand(value)
+                self.between.add(value.local)
+            self.mark_operands(value)
 
     # Cutting
 
@@ -188,7 +193,7 @@ class Splitter:
         """Returns the block with regions."""
         made: list[ir.Statement] = []
         for statement in block.body:
-            if statement in self.above:
+            if statement in self.between:
                 self.step(statement, made)
             else:
                 self.open.append(statement)
@@ -219,19 +224,19 @@ class Splitter:
                 made.append(statement)  # before the region: its operands already exist there
                 return
             case ir.Collective():
-                self.meeting(statement, made)
+                self.region_collective(statement, made)
                 return
         self.close(made)
         match statement:
-            case ir.If() if self.mask is not None or not self.uniform.decides(statement):
-                self.masked(statement, made)
+            case ir.If() if self.mask is not None or not self.uniformity.is_uniform(statement):
+                self.mask_branches(statement, made)
             case ir.If() | ir.For() | ir.While():
                 blocks = {n: self.block(getattr(statement, n)) for n in BLOCKS[type(statement)]}
                 made.append(ir.replace(statement, **blocks))  # type: ignore[arg-type]
             case _:
                 made.append(statement)
 
-    def meeting(self, statement: ir.Collective, made: list[ir.Statement]) -> None:
+    def region_collective(self, statement: ir.Collective, made: list[ir.Statement]) -> None:
         row, args = COLLECTIVES[statement.name], list[ir.Local | ir.Value]()
         for arg in statement.args:
             if isinstance(arg, ir.Const):
@@ -242,15 +247,17 @@ class Splitter:
             args.append(given)
         self.close(made)
         result, uniform = ir.Local(statement.name, statement.type), row.scope == "block"
-        made.append(ir.Meeting(statement.name, result, tuple(args), self.mask, uniform, statement.loc))
+        made.append(
+            ir.RegionCollective(statement.name, result, tuple(args), self.mask, uniform, statement.loc)
+        )
         if uniform:
             found = ir.Get(result, statement.loc)
             made.append(found)
-            self.given[found] = statement
+            self.uniform_results[found] = statement
         else:
             self.results[statement] = result
 
-    def masked(self, statement: ir.If, made: list[ir.Statement]) -> None:
+    def mask_branches(self, statement: ir.If, made: list[ir.Statement]) -> None:
         """Moves an `if` into the regions of its branches."""
         outer, then, orelse = self.mask, ir.Local("then", bool_), ir.Local("else", bool_)
         other = ir.Op("not", (statement.condition,), bool_)
@@ -266,64 +273,64 @@ class Splitter:
 BLOCKS = {ir.If: ("then", "orelse"), ir.For: ("body",), ir.While: ("head", "body")}
 
 
-def check_apart(statement: ir.If | ir.For | ir.While, found: ir.Barrier | ir.Collective) -> None:
+def refuse_divergence(statement: ir.If | ir.For | ir.While, found: ir.Barrier | ir.Collective) -> None:
     """Raises CompileBarrierError for a collective under divergent control flow; warp collectives in an `if` pass."""
     if not isinstance(statement, ir.If):
         why = (
             f"a loop that threads of a block may leave at different times (line {ir.line_of(statement.loc)})"
         )
         remedy = "make bounds and conditions the same in all threads, for example by cg.block.any(condition)"
-        raise fail(
+        raise compile_error(
             CompileBarrierError,
             found.loc,
             f"{name_of(found)} in {why}: some threads would wait forever",
             remedy,
         )
-    for each in meets(statement):
+    for each in collectives_in(statement):
         if scope_of(each) == "block":
-            raise fail(
+            raise compile_error(
                 CompileBarrierError, each.loc, f"{name_of(each)} under an `if` that threads of a block may decide "
                 f"differently (line {ir.line_of(statement.loc)}): some threads would wait forever",
                 "move it after the `if`, or use a condition that is the same in all threads: cg.block.any(condition)",
             )  # fmt: skip
     for inner in ir.walk(ir.Block([statement])):
-        if isinstance(inner, (ir.For, ir.While)) and next(meets(inner), None) is not None:
-            raise fail(
+        if isinstance(inner, (ir.For, ir.While)) and next(collectives_in(inner), None) is not None:
+            raise compile_error(
                 CompileBarrierError, found.loc, f"{name_of(found)} in a loop under an `if` that threads of a block may "
                 f"decide differently (line {ir.line_of(statement.loc)})",
                 "put the `if` into the loop",
             )  # fmt: skip
 
 
-class Carrying(Copier):
+class RegionCopier(Copier):
     """Copies the body with regions. A region recomputes a value of another region, or gets it from a local.
 
     home    value -> its region
-    across  value that other regions use and cannot recompute -> local
+    carried  value that other regions use and cannot recompute -> local
     """
 
     def __init__(self, body: ir.Block, splitter: Splitter) -> None:
         super().__init__()
-        self.body, self.results, self.given = body, splitter.results, splitter.given
+        self.body, self.results, self.uniform_results = body, splitter.results, splitter.uniform_results
         self.masked_regions = splitter.masked_regions
         self.home: dict[ir.Value, ir.Region] = {}
-        self.across: dict[ir.Value, ir.Local] = {}
+        self.carried: dict[ir.Value, ir.Local] = {}
         self.region: ir.Region | None = None
-        self.front: list[ir.Statement] = []
+        self.prologue: list[ir.Statement] = []
         regions = [s for s in ir.walk(body) if isinstance(s, ir.Region)]
         for region in regions:
             self.home |= {s: region for s in ir.walk(region.body) if isinstance(s, ir.Value)}
         for region in regions:
             for statement in ir.walk(region.body):
                 for value in ir.operands_of(statement):
-                    self.need(value, region)
+                    self.carry(value, region)
 
-    def whole(self) -> ir.Block:
+    def build(self) -> ir.Block:
         return self.block(self.body)
 
-    def need(self, value: ir.Value, region: ir.Region) -> None:
+    def carry(self, value: ir.Value, region: ir.Region) -> None:
         if self.home.get(value, region) is not region and not self.is_cheap(value):
-            self.across.setdefault(value, ir.Local("carried", value.type))
+            self.carried.setdefault(value, ir.Local("carried", value.type))
 
     def is_cheap(self, value: ir.Value) -> bool:
         """Returns whether a few operations compute the value from indices and parameters."""
@@ -333,9 +340,9 @@ class Carrying(Copier):
             count += 1
             if isinstance(each, ir.Op) and each in self.home and each.name not in COSTLY:
                 left += each.args
-            elif each in self.results or (each in self.home and isinstance(each, KEPT)):
+            elif each in self.results or (each in self.home and isinstance(each, NOT_RECOMPUTED)):
                 return False
-        return count <= MOST_PARTS
+        return count <= MAX_PARTS
 
     def part(self, part: object) -> object:
         if isinstance(part, ir.Value) and self.region is not None and self.is_elsewhere(part):
@@ -350,35 +357,35 @@ class Carrying(Copier):
 
     def fetch(self, value: ir.Value) -> ir.Value:
         """Fetches a value of another region, at the front of this region, and returns it."""
-        local = self.results.get(value) or self.across.get(value)
+        local = self.results.get(value) or self.carried.get(value)
         if local is not None:
             made: ir.Value = ir.Get(local, value.loc)
         elif isinstance(value, ir.Op):
             made = ir.replace(value, args=tuple(self.part(arg) for arg in value.args))  # type: ignore[misc]
         else:
             made = ir.replace(value)  # type: ignore[type-var]
-        self.front.append(made)
+        self.prologue.append(made)
         self.values[value] = made
         return made
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         if isinstance(statement, ir.Region):
-            return [self.copied(statement)]
+            return [self.copy_region(statement)]
         made = super().statement(statement)
-        if isinstance(statement, ir.Get) and statement in self.given:
-            self.values[self.given[statement]] = self.values[statement]
-        if isinstance(statement, ir.Value) and statement in self.across:
-            made = [*made, ir.Set(self.across[statement], self.values[statement], statement.loc)]
+        if isinstance(statement, ir.Get) and statement in self.uniform_results:
+            self.values[self.uniform_results[statement]] = self.values[statement]
+        if isinstance(statement, ir.Value) and statement in self.carried:
+            made = [*made, ir.Set(self.carried[statement], self.values[statement], statement.loc)]
         return made
 
-    def copied(self, region: ir.Region) -> ir.Region:
-        outer, self.values, self.region, self.front = self.values, dict(self.values), region, []
+    def copy_region(self, region: ir.Region) -> ir.Region:
+        outer, self.values, self.region, self.prologue = self.values, dict(self.values), region, []
         body = self.block(region.body)
         if region in self.masked_regions:  # only the threads of the mask fetch
             branch = body.body[-1]
             assert isinstance(branch, ir.If)
-            branch.then.body[:0] = self.front
+            branch.then.body[:0] = self.prologue
         else:
-            body.body[:0] = self.front
+            body.body[:0] = self.prologue
         self.values, self.region = outer, None
         return ir.Region(body, region.loc)

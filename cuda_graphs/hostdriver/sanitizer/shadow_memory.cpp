@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
-#include "watched_memory.hpp"
+#include "shadow_memory.hpp"
 
 #include <sys/mman.h>
 
@@ -77,86 +77,85 @@ Pages::~Pages() {
     if (start_ != nullptr) munmap(start_, bytes_);
 }
 
-WatchedMemory::WatchedMemory(std::uintptr_t its_base, std::size_t its_size, const char* its_origin, bool host_writes,
-                             bool ours)
+ShadowMemory::ShadowMemory(std::uintptr_t its_base, std::size_t its_size, const char* its_origin, bool host_writes,
+                           bool ours)
     : base(its_base),
       size(its_size),
       origin(its_origin),
       host_may_write(host_writes),
       is_ours(ours),
-      touched(settings.race ? its_size * sizeof(Touched) : 0),
+      touched(settings.race ? its_size * sizeof(ByteAccesses) : 0),
       written(settings.init && (!host_writes || ours) ? its_size : 0) {}
 
-bool WatchedMemory::is_written(std::size_t offset) {
+bool ShadowMemory::is_written(std::size_t offset) {
     bool* const known = written.as<bool>();
-    if (known == nullptr || anybody_may_have_written || known[offset]) return true;
+    if (known == nullptr || may_be_written || known[offset]) return true;
     if (!host_may_write || shows_pattern(base + offset)) return false;
     return known[offset] = true;
 }
 
-bool WatchedMemory::any_written(std::size_t offset, std::size_t bytes) {
+bool ShadowMemory::any_written(std::size_t offset, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i)
         if (is_written(offset + i)) return true;
     return false;
 }
 
-MemoryWatch& MemoryWatch::get() {
-    static auto* const watch = new MemoryWatch;  // never destroyed: work may run until the process ends
-    return *watch;
+ShadowMap& ShadowMap::get() {
+    static auto* const map = new ShadowMap;  // never destroyed: work may run until the process ends
+    return *map;
 }
 
-void MemoryWatch::appears(const Allocation& allocation) {
+void ShadowMap::add(const Allocation& allocation) {
     // Writes of other processes are as invisible to the checks as writes of the host.
     const bool host_may_write = allocation.on_host() || allocation.is_managed() ||
                                 allocation.kind == MemoryKind::kGlobal || allocation.kind == MemoryKind::kMapped ||
                                 allocation.sharing != Sharing::kNone;
     const bool is_ours = allocation.kind != MemoryKind::kGlobal && allocation.kind != MemoryKind::kMapped &&
                          allocation.kind != MemoryKind::kRegistered && allocation.sharing != Sharing::kImported;
-    appears(allocation.base, allocation.size, origin_of(allocation), host_may_write, is_ours);
+    add(allocation.base, allocation.size, origin_of(allocation), host_may_write, is_ours);
 }
 
-void MemoryWatch::appears(std::uintptr_t base, std::size_t size, const char* origin, bool host_may_write,
-                          bool is_ours) {
-    vanishes(base, size);
+void ShadowMap::add(std::uintptr_t base, std::size_t size, const char* origin, bool host_may_write, bool is_ours) {
+    remove(base, size);
     if (settings.init && !host_may_write) std::memset(reinterpret_cast<void*>(base), kPoison, size);
     if (settings.init && host_may_write && is_ours) show_pattern(base, size);
     all_.emplace(std::piecewise_construct, std::forward_as_tuple(base),
                  std::forward_as_tuple(base, size, origin, host_may_write, is_ours));
 }
 
-void MemoryWatch::goes(std::uintptr_t base, std::string by) {
+void ShadowMap::mark_freed(std::uintptr_t base, std::string by) {
     const auto found = all_.find(base);
     if (found == all_.end() || !found->second.live) return;
-    WatchedMemory& memory = found->second;
+    ShadowMemory& memory = found->second;
     memory.live = false;
     memory.freed_by = std::move(by);
     if (memory.is_ours) std::memset(reinterpret_cast<void*>(base), kPoison, memory.size);
 }
 
-void MemoryWatch::vanishes(std::uintptr_t base, std::size_t size) {
+void ShadowMap::remove(std::uintptr_t base, std::size_t size) {
     last_ = nullptr;
     auto at = all_.upper_bound(base);
     if (at != all_.begin() && std::prev(at)->second.holds(base, 1)) --at;
     while (at != all_.end() && at->first < base + size) at = all_.erase(at);
 }
 
-void MemoryWatch::loses_sight() {
-    for (auto& [base, memory] : all_) memory.anybody_may_have_written = true;
+void ShadowMap::mark_all_written() {
+    for (auto& [base, memory] : all_) memory.may_be_written = true;
 }
 
-WatchedMemory* MemoryWatch::at_or_before(std::uintptr_t address) {
+ShadowMemory* ShadowMap::at_or_before(std::uintptr_t address) {
     if (last_ != nullptr && address - last_->base < last_->size) return last_;
     const auto after = all_.upper_bound(address);
     last_ = after != all_.begin() ? &std::prev(after)->second : nullptr;
     return last_;
 }
 
-WatchedMemory* MemoryWatch::holding(std::uintptr_t address) {
-    WatchedMemory* const memory = at_or_before(address);
+ShadowMemory* ShadowMap::holding(std::uintptr_t address) {
+    ShadowMemory* const memory = at_or_before(address);
     return memory != nullptr && memory->live && memory->holds(address, 1) ? memory : nullptr;
 }
 
-void MemoryWatch::hold_back(Block block, std::vector<Block>* too_much) {
+void ShadowMap::hold_back(Block block, std::vector<Block>* too_much) {
     held_.push_back(block);
     held_bytes_ += block.bytes;
     while (held_bytes_ > kMostHeld || held_.size() > kMostHeldBlocks) {

@@ -9,8 +9,8 @@
 // longer has the pattern was written. Memory that the driver does not own, and variables of modules, count as written.
 //
 // Shadows are pages that are allocated on first access. check_mutex() guards all of this state.
-#ifndef CUDA_GRAPHS_HOSTDRIVER_SANITIZER_WATCHED_MEMORY_HPP
-#define CUDA_GRAPHS_HOSTDRIVER_SANITIZER_WATCHED_MEMORY_HPP
+#ifndef CUDA_GRAPHS_HOSTDRIVER_SANITIZER_SHADOW_MEMORY_HPP
+#define CUDA_GRAPHS_HOSTDRIVER_SANITIZER_SHADOW_MEMORY_HPP
 
 #include <cstddef>
 #include <cstdint>
@@ -44,13 +44,13 @@ class Pages {
 };
 
 // The accesses to a byte, by number (hostdriver/sanitizer/races.hpp); 0 for none.
-struct Touched {
+struct ByteAccesses {
     std::uint32_t writer;
     std::uint32_t readers;
 };
 
-struct WatchedMemory {
-    WatchedMemory(std::uintptr_t base, std::size_t size, const char* origin, bool host_may_write, bool is_ours);
+struct ShadowMemory {
+    ShadowMemory(std::uintptr_t base, std::size_t size, const char* origin, bool host_may_write, bool is_ours);
 
     const std::uintptr_t base;
     const std::size_t size;
@@ -58,9 +58,9 @@ struct WatchedMemory {
     const bool host_may_write;  // the checks do not see these writes
     const bool is_ours;         // the driver allocated it and frees it
     bool live = true;
-    bool anybody_may_have_written = false;  // uninstrumented code has run, or other processes share it
+    bool may_be_written = false;  // uninstrumented code has run, or other processes share it
     std::string freed_by;
-    Pages touched;  // one Touched per byte, if races are checked
+    Pages touched;  // one ByteAccesses per byte, if races are checked
     Pages written;  // one bool per byte, if reads of unwritten bytes are checked
     // The range of bytes that were accessed so far.
     std::size_t first_touched = SIZE_MAX, end_touched = 0;
@@ -74,25 +74,25 @@ struct WatchedMemory {
     }
 };
 
-class MemoryWatch {
+class ShadowMap {
   public:
-    static MemoryWatch& get();
+    static ShadowMap& get();
 
     // Register memory whose contents are unwritten.
-    void appears(const Allocation& allocation);
-    void appears(std::uintptr_t base, std::size_t size, const char* origin, bool host_may_write, bool is_ours);
+    void add(const Allocation& allocation);
+    void add(std::uintptr_t base, std::size_t size, const char* origin, bool host_may_write, bool is_ours);
     // Marks memory as freed, and poisons it if the driver owns it. `by` names the cause of the free.
-    void goes(std::uintptr_t base, std::string by);
+    void mark_freed(std::uintptr_t base, std::string by);
     // Removes the memory in a range from the map, without poisoning it: it no longer belongs to the driver.
-    void vanishes(std::uintptr_t base, std::size_t size);
+    void remove(std::uintptr_t base, std::size_t size);
 
     // Marks all memory as written, because code without instrumentation runs from now on.
-    void loses_sight();
+    void mark_all_written();
 
     // Returns the memory that contains the address, or the last memory before it, live or freed. Returns nullptr if no
     // memory starts at or before it.
-    WatchedMemory* at_or_before(std::uintptr_t address);
-    WatchedMemory* holding(std::uintptr_t address);  // returns live memory or nullptr
+    ShadowMemory* at_or_before(std::uintptr_t address);
+    ShadowMemory* holding(std::uintptr_t address);  // returns live memory or nullptr
 
     // Holds freed memory back, so that its addresses are not reused at once. Adds the oldest blocks above the limit to
     // `too_much`; the caller frees them.
@@ -103,8 +103,8 @@ class MemoryWatch {
     void hold_back(Block block, std::vector<Block>* too_much);
 
   private:
-    std::map<std::uintptr_t, WatchedMemory> all_;
-    WatchedMemory* last_ = nullptr;
+    std::map<std::uintptr_t, ShadowMemory> all_;
+    ShadowMemory* last_ = nullptr;
     std::deque<Block> held_;
     std::size_t held_bytes_ = 0;
 };
