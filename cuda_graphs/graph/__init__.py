@@ -3,6 +3,6 @@
 """Graphs: definitions, their nodes, conditions, and executable graphs.
 
 This package holds the Python classes of CUDA graphs. A definition (GraphDef) and its nodes (GraphNode and one class per
-kind) derive from Place, which has the methods that add nodes. A Graph is an executable made from a definition.
+kind) derive from InsertionPoint, which has the methods that add nodes. A Graph is an executable made from a definition.
 `core/graphs/` manages lifetimes. Devices, streams, kernels and memory are in `objects/`.
 """

@@ -4,10 +4,10 @@ from cuda_graphs.core.driver.cuda cimport CUcontext, CUresult
 from cuda_graphs.core.capture.capture_handles cimport CaptureBox
 from cuda_graphs.core.graphs.graph_handles cimport GraphBox
 from cuda_graphs.graph.operands.condition cimport Condition
-from cuda_graphs.graph.nodes.insertion_point cimport Place
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 
 
-cdef class GraphDef(Place):
+cdef class GraphDef(InsertionPoint):
     pass
 
 

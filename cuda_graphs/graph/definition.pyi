@@ -6,7 +6,7 @@ from typing import Any
 
 from cuda_graphs.graph.analysis.check import CheckReport
 from cuda_graphs.graph.executable.executable import Graph
-from cuda_graphs.graph.nodes.insertion_point import Place
+from cuda_graphs.graph.nodes.insertion_point import InsertionPoint
 from cuda_graphs.graph.nodes.node import GraphNode
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions
 from cuda_graphs.graph.operands.condition import Condition
@@ -14,7 +14,7 @@ from cuda_graphs.graph.operands.edge_data import EdgeData
 from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.objects.device.stream import Stream
 
-class GraphDef(Place):
+class GraphDef(InsertionPoint):
     def __init__(self) -> None: ...
     @property
     def handle(self) -> int: ...

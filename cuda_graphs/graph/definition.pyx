@@ -29,10 +29,10 @@ from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.executable.executable cimport instantiate_graph
 from cuda_graphs.objects.numbers cimport read_size, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
-from cuda_graphs.graph.nodes.labels cimport place_in_holder
+from cuda_graphs.graph.nodes.labels cimport property_of_holder
 from cuda_graphs.graph.operands.operands cimport accept_context
 from cuda_graphs.graph.operands.parameter cimport declare
-from cuda_graphs.graph.nodes.insertion_point cimport Place, hand_out, wrap_node, wrap_raw
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, hand_out, wrap_node, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
 from cuda_graphs.graph.analysis.check import check as check_definition
@@ -40,7 +40,7 @@ from cuda_graphs.graph.display.dot import write_labelled
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 
 
-cdef class GraphDef(Place):
+cdef class GraphDef(InsertionPoint):
     """A graph definition: nodes and edges, from which executable Graphs are made.
 
     `GraphDef()` is empty and needs no context. Bodies of conditional nodes and embedded graphs are GraphDefs too. They
@@ -99,7 +99,7 @@ cdef class GraphDef(Place):
         for node, name in ((before, "before"), (after, "after")):
             if not isinstance(node, class_of(NodeKind.kOther)):
                 raise TypeError(f"{name} must be a GraphNode, got {type(node).__name__}")
-        data = before._edge_data(after, True) if (<Place>before)._record().graph == graph else None
+        data = before._edge_data(after, True) if (<InsertionPoint>before)._record().graph == graph else None
         if data is None:
             raise ValueError(f"there is no edge from {before!r} to {after!r} in {self!r}")
         return data
@@ -216,7 +216,7 @@ cdef class GraphDef(Place):
         """Return the name of the graph in messages, with the nodes around it."""
         cdef GraphBox* graph = self._record().graph
         words = f"GraphDef (handle {<uintptr_t>graph.raw:#x})" if with_handle else "GraphDef"
-        place = place_in_holder(graph)
+        place = property_of_holder(graph)
         if place is None:
             return words
         return f"{place} of {wrap_node(self._h, graph.holder)._identify(with_handle)}"

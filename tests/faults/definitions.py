@@ -65,6 +65,7 @@ def nodes_tell_what_they_are(world):
     g = cg.GraphDef()
     event = world.device.create_event()
     kernel = add(world, g, 0, name="first")
+    assert "first" in repr(kernel)  # before the properties of the node are known
     memory = kernel.alloc(64)
     nodes = [
         kernel.config, kernel.kernel, kernel.source, memory.options, memory.bytesize,
@@ -77,7 +78,6 @@ def nodes_tell_what_they_are(world):
     assert len(g.nodes()) == 8
     assert len(g.edges()) == 6
     assert cg.GraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC in {node.type for node in g.nodes()}
-    assert "first" in repr(kernel)
 
 
 @scenario

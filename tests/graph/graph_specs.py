@@ -58,6 +58,20 @@ def address(array):
     return array.ctypes.data
 
 
+def properties(node, leave_out=()):
+    """Return name -> value of the properties of a node, without its neighbours."""
+    names = [name for name in dir(type(node)) if is_property(type(node), name)]
+    return {name: getattr(node, name) for name in names if name not in ("pred", "succ", *leave_out)}
+
+
+def is_property(cls, name):
+    return (
+        not name.startswith("_")
+        and hasattr(getattr(cls, name), "__get__")
+        and not callable(getattr(cls, name))
+    )
+
+
 HANDLE = r"handle=0x[0-9a-f]+"
 CONFIG = cg.LaunchConfig(grid=(2, 3), block=(4, 5, 6), shmem_size=128)
 

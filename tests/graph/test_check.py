@@ -7,7 +7,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
-from cuda_graphs.graph.analysis.liveness import lives_of
+from cuda_graphs.graph.analysis.liveness import find_lifetimes
 from tests.graph_rig import ONE
 
 
@@ -229,8 +229,11 @@ def test_memory_that_is_freed_twice_is_found(g, monkeypatch):
     a = g.alloc(64, name="memory")
     first = a.free(a.dptr)
     second = first.join(name="frees too")
-    twice = lambda order, allocs, frees: lives_of(order, allocs, [*frees, (a.dptr, order.steps[second])])  # noqa: E731
-    monkeypatch.setattr("cuda_graphs.graph.analysis.check.lives_of", twice)
+
+    def twice(order, allocs, frees):
+        return find_lifetimes(order, allocs, [*frees, (a.dptr, order.steps[second])])
+
+    monkeypatch.setattr("cuda_graphs.graph.analysis.check.find_lifetimes", twice)
     (report,) = g.check()
     assert (report.kind, report.nodes[0], {*report.nodes[1:]}) == ("freed_twice", a, {first, second})
     assert report.text.startswith("the memory of AllocNode 'memory' (")
@@ -439,13 +442,13 @@ def wrong(name, error, match, make):
         wrong(
             "buffer",
             TypeError,
-            "must be a list of the memory that the kernel touches, got Buffer",
+            "must be a list of the memory that the kernel accesses, got Buffer",
             lambda b: b,
         ),
         wrong(
             "none",
             TypeError,
-            "must be a list of the memory that the kernel touches, got NoneType",
+            "must be a list of the memory that the kernel accesses, got NoneType",
             lambda b: None,
         ),
         wrong("address", TypeError, "must be a list", lambda b: int(b.handle)),

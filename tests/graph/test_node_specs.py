@@ -9,20 +9,7 @@ import weakref
 import pytest
 
 import cuda_graphs as cg
-from tests.graph.graph_specs import SPECS
-
-
-def properties(node):
-    names = [n for n in dir(type(node)) if isinstance_property(type(node), n)]
-    return {n: getattr(node, n) for n in names if n not in ("pred", "succ")}
-
-
-def isinstance_property(cls, name):
-    return (
-        not name.startswith("_")
-        and hasattr(getattr(cls, name), "__get__")
-        and not callable(getattr(cls, name))
-    )
+from tests.graph.graph_specs import SPECS, properties
 
 
 def test_a_node_has_the_class_and_the_driver_type_of_its_kind(spec, needs):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: what Order says of nodes, accesses and the lives of allocations is what the transitive closure says, in however
-many blocks it looks."""
+"""Law: Order gives the answers of the transitive closure about nodes, accesses and the lifetimes of allocations, for
+any number of blocks."""
 
 from itertools import product
 
@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuda_graphs.graph.analysis import liveness, order
-from cuda_graphs.graph.analysis.liveness import lives_of
-from cuda_graphs.graph.analysis.order import CyclicError, Order, Touch
+from cuda_graphs.graph.analysis.liveness import find_lifetimes
+from cuda_graphs.graph.analysis.order import Access, CyclicError, Order
 from cuda_graphs.graph.operands.spans import Span
 
 FEW = settings(max_examples=60, deadline=None)  # no clocks: the machine may be busy
@@ -74,15 +74,15 @@ def test_unordered_are_pairs_that_share_a_byte_with_a_write_and_without_a_path(g
     reach = closure(n, edges)
     o = Order(range(n), edges)
     spans = st.builds(Span.of, st.integers(0, 20), st.integers(1, 6))
-    given_touches = data.draw(st.lists(st.tuples(st.integers(0, n - 1), spans, st.booleans()), max_size=14))
-    touches = [Touch(o.steps[node], span, writes, i) for i, (node, span, writes) in enumerate(given_touches)]
+    given = data.draw(st.lists(st.tuples(st.integers(0, n - 1), spans, st.booleans()), max_size=14))
+    accesses = [Access(o.steps[node], span, writes, i) for i, (node, span, writes) in enumerate(given)]
     expected = {
         frozenset((i, j))
-        for j, (b, span_b, writes_b) in enumerate(given_touches)
-        for i, (a, span_a, writes_a) in enumerate(given_touches[:j])
+        for j, (b, span_b, writes_b) in enumerate(given)
+        for i, (a, span_a, writes_a) in enumerate(given[:j])
         if a != b and not reach[a][b] and not reach[b][a] and (writes_a or writes_b) and span_a.meets(span_b)
     }
-    found = [frozenset((a.who, b.who)) for a, b in o.unordered(touches)]
+    found = [frozenset((a.origin, b.origin)) for a, b in o.unordered(accesses)]
     assert set(found) == expected
     assert len(found) == len(expected)
 
@@ -104,12 +104,12 @@ def test_a_circle_is_found_with_its_nodes(graph, data):
 
 @FEW
 @given(graphs(), st.data())
-def test_a_touch_is_a_misuse_when_it_is_outside_of_every_life_of_its_bytes(graph, data):
+def test_access_is_a_misuse_outside_of_every_lifetime_of_its_bytes(graph, data):
     n, edges = graph
     reach = closure(n, edges)
     o = Order(range(n), edges)
     # Nodes are alloc nodes, free nodes or others; addresses are few, so that they are used again.
-    roles = data.draw(st.lists(st.sampled_from(["alloc", "free", "touch"]), min_size=n, max_size=n))
+    roles = data.draw(st.lists(st.sampled_from(["alloc", "free", "access"]), min_size=n, max_size=n))
     addresses = data.draw(st.lists(st.sampled_from([0, 8, 12]), min_size=n, max_size=n))
     sizes = data.draw(st.lists(st.sampled_from([4, 8, 20]), min_size=n, max_size=n))
     spans = [Span(address, size) for address, size in zip(addresses, sizes)]
@@ -120,19 +120,21 @@ def test_a_touch_is_a_misuse_when_it_is_outside_of_every_life_of_its_bytes(graph
         if earlier:
             ends[max(earlier, key=o.steps.get)].append(free)
     blocks = list(
-        lives_of(
+        find_lifetimes(
             o,
             [(addresses[a], sizes[a], o.steps[a]) for a in allocs],
             [(addresses[f], o.steps[f]) for f in range(n) if roles[f] == "free"],
         )
     )
     assert {
-        o.nodes[life.begin]: sorted(o.nodes[end] for end in life.ends) for each in blocks for life in each.all
+        o.nodes[lifetime.begin]: sorted(o.nodes[end] for end in lifetime.ends)
+        for each in blocks
+        for lifetime in each.all
     } == {a: sorted(frees) for a, frees in ends.items()}
-    for node in (t for t in range(n) if roles[t] == "touch"):
+    for node in (t for t in range(n) if roles[t] == "access"):
         misuses = [m for each in blocks for m in each.misuses(o.steps[node], spans[node])]
-        for life, is_over in misuses:
-            alloc = o.nodes[life.begin]
+        for lifetime, is_over in misuses:
+            alloc = o.nodes[lifetime.begin]
             assert spans[alloc].meets(spans[node])
             if is_over:
                 assert any(reach[end][node] for end in ends[alloc])
@@ -145,13 +147,13 @@ def test_a_touch_is_a_misuse_when_it_is_outside_of_every_life_of_its_bytes(graph
         ]
         if not possible and any(spans[a].meets(spans[node]) for a in allocs):
             assert misuses
-        if {o.nodes[life.begin] for life, _ in misuses} and len({addresses[a] for a in allocs}) == 1:
+        if {o.nodes[lifetime.begin] for lifetime, _ in misuses} and len({addresses[a] for a in allocs}) == 1:
             assert not possible
 
 
 def test_a_long_allocation_around_two_short_ones_is_found_behind_them():
-    # Bytes 0..19, then after its end 8..11 and 12..19; the touch of 14..15 is in the life of the first.
+    # Bytes 0..19, then after its end 8..11 and 12..19; the access to 14..15 is in the lifetime of the first.
     o = Order(range(6), [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)])
-    (found,) = lives_of(o, [(0, 20, 0), (8, 4, 3), (12, 8, 4)], [(0, 2)])
+    (found,) = find_lifetimes(o, [(0, 20, 0), (8, 4, 3), (12, 8, 4)], [(0, 2)])
     assert list(found.misuses(1, Span(14, 2))) == []
-    assert [(life.begin, is_over) for life, is_over in found.misuses(5, Span(2, 2))] == [(0, True)]
+    assert [(lifetime.begin, is_over) for lifetime, is_over in found.misuses(5, Span(2, 2))] == [(0, True)]

@@ -10,6 +10,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
 from tests.driver_table import NAMES
+from tests.graph.graph_specs import properties
 from tests.graph_rig import ONE
 
 WIDE = cg.LaunchConfig(grid=2, block=4, shmem_size=64)
@@ -314,10 +315,10 @@ def test_a_memset_takes_another_element_and_more_rows(g, pinned, run):
 def test_a_memset_refuses_what_does_not_fit_and_changes_nothing(arguments, error, g, pinned):
     x = pinned(4, "u1")
     node = g.memset(x.ctypes.data, 7, 2)
-    before = node._read()
+    before = properties(node)
     with pytest.raises(error):
         node.update(**arguments)
-    assert node._read() == before
+    assert properties(node) == before
 
 
 def test_a_memcpy_takes_what_is_given_and_keeps_the_rest(g, pinned, run):
@@ -357,10 +358,10 @@ def test_a_memcpy_may_change_sides(g, device, stream, pinned, run):
 def test_a_memcpy_refuses_what_does_not_fit_and_changes_nothing(arguments, error, g, pinned):
     x = pinned(4)
     node = g.memcpy(x.ctypes.data, x.ctypes.data + 8, 4)
-    before = node._read()
+    before = properties(node)
     with pytest.raises(error):
         node.update(**arguments)
-    assert node._read() == before
+    assert properties(node) == before
 
 
 # ---- every kind
@@ -416,7 +417,7 @@ def test_whichever_driver_call_fails_the_node_is_as_it_was(kind, function, needs
     make, update = UPDATES[kind]
     node = make(needs.definition, needs)
     needs.definition.instantiate().close()  # what is attached later goes to a page of its own
-    values, live = node._read(), live_but_pages()
+    values, live = properties(node), live_but_pages()
     driver_table.refuse(function, 46)
     with pytest.raises(cg.CUDAError) as caught:
         update(node, needs)
@@ -424,7 +425,7 @@ def test_whichever_driver_call_fails_the_node_is_as_it_was(kind, function, needs
     del caught
     driver_table.restore()
     boxes.drain()
-    assert node._read() == values
+    assert properties(node) == values
     assert live_but_pages() == live
 
 

@@ -343,9 +343,6 @@ def breaches_of_doors(tree, users):
 
 # Rooms whose `__init__` has no section yet.
 WITHOUT_DOORS = {
-    "kernels/graph",
-    *(f"graph/{room}" for room in "analysis display executable nodes operands".split()),
-    *(f"kernels/{room}" for room in "arrays call debug gradients".split()),
 }
 
 

@@ -32,6 +32,7 @@ CaptureHandle borrow_capture(const StreamHandle& stream, CUresult* status) {
     box.raw = state.graph;
     box.capture = capture.get();
     box.owners.begin_capture();
+    note_handed_out(box);
     tie_stream(stream, *capture);
     return capture;
 }

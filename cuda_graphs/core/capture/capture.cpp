@@ -85,6 +85,7 @@ CUresult begin_capture(CaptureBox& capture, CUstreamCaptureMode mode) {
     if (!capture.active) return detail::leave(capture), status;
     box.capture = &capture;
     box.owners.begin_capture();
+    note_handed_out(box);  // by the stream
     tie_stream(capture.origin, capture);
     if (status != CUDA_SUCCESS) return status;
     if (state.status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;

@@ -36,6 +36,7 @@ struct Hierarchy {
     std::weak_ptr<ShapeSnapshot> shape;
     std::uint64_t memset_version = next_version();
     bool is_shared = false;          // see OwnerPages::share
+    bool is_handed_out = false;      // see note_handed_out
     std::vector<CUuserObject> kept;  // references that could not be given to the graphs
     std::recursive_mutex mutex;
 
@@ -201,6 +202,14 @@ CUresult share_owners(GraphBox& graph) noexcept {
     }
     all.is_shared = true;
     return CUDA_SUCCESS;
+}
+
+void note_handed_out(GraphBox& graph) noexcept {
+    graph.hierarchy->is_handed_out = true;
+}
+
+bool is_handed_out(const GraphBox& graph) noexcept {
+    return graph.hierarchy->is_handed_out;
 }
 
 std::vector<HeldObject> list_owners(const GraphBox& graph) {

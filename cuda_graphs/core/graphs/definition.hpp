@@ -126,6 +126,12 @@ class GraphLock {
 // again after a failure.
 CUresult share_owners(GraphBox& graph) noexcept;
 
+// note_handed_out() records that other code was given the raw handle of a graph or node of the hierarchy, by the caller
+// or by a capturing stream. From then on is_handed_out() returns true, and the driver must be asked for parameters of
+// nodes.
+void note_handed_out(GraphBox& graph) noexcept;
+bool is_handed_out(const GraphBox& graph) noexcept;
+
 // A user object, and the graph that has a reference to it; `graph` is null when this library holds the reference.
 struct HeldObject {
     CUgraph graph;

@@ -24,6 +24,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUgraphEdgeData,
     CUgraphExecUpdateResultInfo,
     CUgraphNodeParams,
+    CUmemAccessDesc,
     CUmemorytype,
     CUmemPoolProps,
 )
@@ -143,7 +144,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         CUgraphConditionalHandle condition
         int device
         unique_ptr[NodeParameters] parameters
-        Opaque values
+        shared_ptr[NodeSpec] loaded
 
     cppclass NodeRecord:
         CUgraphNode raw
@@ -209,6 +210,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
         Owners owners
         vector[ParameterUse] uses
         ArgumentPack arguments
+        vector[CUmemAccessDesc] access
         void* child
         void begin(NodeKind kind) noexcept
 
@@ -266,6 +268,8 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     void seal_owners(GraphBox& graph) noexcept
     void advance_memset_version(GraphBox& graph) noexcept
     CUresult share_owners(GraphBox& graph) noexcept
+    void note_handed_out(GraphBox& graph) noexcept
+    cpp_bool is_handed_out(const GraphBox& graph) noexcept
 
 cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
     cppclass ParameterChange:

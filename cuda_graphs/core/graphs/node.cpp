@@ -57,7 +57,10 @@ void bury(NodeRecord& record) noexcept {
     record.raw = nullptr;
     record.owners = {};
     ++record.generation;
-    if (record.metadata) record.metadata->parameters.reset();
+    if (record.metadata) {
+        record.metadata->parameters.reset();
+        record.metadata->loaded.reset();
+    }
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 namespace cg {
 
 struct GraphBox;
+struct NodeSpec;
 
 // The kinds of nodes that have classes, in the order of graph/nodes/node_kinds.pyx.
 enum class NodeKind : int {
@@ -50,7 +51,7 @@ enum class NodeKind : int {
     kOther,        // a type without a class
 };
 
-// Properties of a node that no driver call of CUDA 13.0 reports.
+// Properties of a node that no driver call of CUDA 13.0 reports, and the parameters that the driver has reported.
 struct NodeMetadata {
     NodeLabels labels;
     std::vector<GraphBox*> inner;                     // bodies of a conditional node, or the one embedded graph
@@ -58,7 +59,7 @@ struct NodeMetadata {
     CUgraphConditionalHandle condition = 0;           // condition of a conditional node
     int device = -1;                                  // requested device of an alloc node
     std::unique_ptr<NodeParameters> parameters;       // null for a node without named parameters
-    Opaque values;                                    // last property values of a destroyed node: a dict
+    std::shared_ptr<NodeSpec> loaded;                 // parameters, without owners, until they change; null if not read
 };
 
 struct NodeRecord {

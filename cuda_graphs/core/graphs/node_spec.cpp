@@ -207,8 +207,10 @@ CUresult load_host(CUgraphNode node, NodeSpec& spec) {
 CUresult load_alloc(CUgraphNode node, NodeSpec& spec) {
     CUDA_MEM_ALLOC_NODE_PARAMS params{};
     const CUresult status = driver().cuGraphMemAllocNodeGetParams(node, &params);
-    spec.params.alloc = {params.poolProps, params.accessDescs, params.accessDescCount, params.bytesize, params.dptr};
-    return status;
+    if (status != CUDA_SUCCESS) return status;
+    spec.access.assign(params.accessDescs, params.accessDescs + params.accessDescCount);
+    spec.params.alloc = {params.poolProps, spec.access.data(), spec.access.size(), params.bytesize, params.dptr};
+    return CUDA_SUCCESS;
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda_graphs.graph.nodes.node_kinds import (
@@ -28,11 +28,10 @@ from cuda_graphs.graph.nodes.node_kinds import (
     MemcpyNode,
     MemsetNode,
 )
-from cuda_graphs.graph.operands.copy_shape import Shape
 from cuda_graphs.graph.operands.spans import Span
 
-from .liveness import Lives, lives_of
-from .order import CyclicError, Order, Touch
+from .liveness import Lifetimes, find_lifetimes
+from .order import Access, CyclicError, Order
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
@@ -43,11 +42,11 @@ __all__ = ["CheckReport", "Finding", "check"]
 # Kind -> meaning. Reports list the kinds in this order.
 KINDS = {
     "cycle": "nodes depend on one another in a circle",
-    "unordered": "two nodes touch the same memory, one of them writes, and no edges order them",
+    "unordered": "two nodes access the same memory, one of them writes, and no edges order them",
     "unordered_event": "a record of an event, and another record or a wait, that no edges order",
     "unordered_condition": "a kernel sets a condition, a node looks at it, and no edges order them",
-    "use_after_free": "memory of an alloc node is touched after its free node",
-    "use_before_alloc": "memory of an alloc node is touched before it",
+    "use_after_free": "memory of an alloc node is accessed after its free node",
+    "use_before_alloc": "memory of an alloc node is accessed before it",
     "freed_twice": "an allocation has two free nodes",
     "foreign_free": "a free node for memory that no alloc node of the definition allocates",
     "never_freed": "an allocation without a free node: it outlives each launch",
@@ -96,8 +95,8 @@ class CheckReport(Sequence[Finding]):
         return "\n".join(map(str, self.findings)) + more
 
 
-class Use(NamedTuple):
-    """One access of a node to memory, an event or a condition."""
+class Origin(NamedTuple):
+    """The cause of an access, for reports: the node, what it does, and the bytes that it names."""
 
     node: GraphNode
     verb: str
@@ -105,8 +104,8 @@ class Use(NamedTuple):
     span: Span
 
     def __str__(self) -> str:
-        touched = str(self.span) if self.what == "memory" else f"{self.what} {self.span.start % SPACE:#x}"
-        return f"{self.node._identify()} {self.verb} {touched}"
+        accessed = str(self.span) if self.what == "memory" else f"{self.what} {self.span.start % SPACE:#x}"
+        return f"{self.node._identify()} {self.verb} {accessed}"
 
 
 # Number ranges above all addresses, for events, conditions and parameters. Each parameter has a range of its own.
@@ -116,26 +115,25 @@ UNORDERED = {"memory": "unordered", "event": "unordered_event", "condition": "un
 
 
 # The accesses of one node without its inner graphs: (span, whether it writes, verb, kind of object).
-Uses = Iterator[tuple[Span, bool, str, str]]
+NodeAccesses = Iterator[tuple[Span, bool, str, str]]
 
 
-def memset_uses(node: MemsetNode) -> Uses:
-    v = node._read() | node._operand_parameters()
-    if v["height"]:
-        span = Span.of(v["dptr"], v["width"] * v["element_size"], (v["height"], v["pitch"]))
-        yield span._replace(start=v.get("dst", span.start)), True, "fills", "memory"
+def memset_accesses(node: MemsetNode) -> NodeAccesses:
+    if node.height:
+        span = Span.of(node.dptr, node.width * node.element_size, (node.height, node.pitch))
+        yield span._replace(start=node._operand_parameters().get("dst", span.start)), True, "fills", "memory"
 
 
-def memcpy_uses(node: MemcpyNode) -> Uses:
-    v = node._read() | node._operand_parameters()
-    shape: Shape = v["shape"]
+def memcpy_accesses(node: MemcpyNode) -> NodeAccesses:
+    shape, parameters = node._shape, node._operand_parameters()
     to, source = shape.layout(shape.dst), shape.layout(shape.src)
     if shape.size:
-        yield Span.of(0, to.run, *to.axes)._replace(start=v["dst"]), True, "copies to", "memory"
-        yield Span.of(0, source.run, *source.axes)._replace(start=v["src"]), False, "copies from", "memory"
+        dst, src = parameters.get("dst", node.dst), parameters.get("src", node.src)
+        yield Span.of(0, to.run, *to.axes)._replace(start=dst), True, "copies to", "memory"
+        yield Span.of(0, source.run, *source.axes)._replace(start=src), False, "copies from", "memory"
 
 
-def kernel_uses(node: KernelNode) -> Uses:
+def kernel_accesses(node: KernelNode) -> NodeAccesses:
     for span in node.writes:
         yield span, True, "writes", "memory"
     for span in node.reads:
@@ -144,25 +142,25 @@ def kernel_uses(node: KernelNode) -> Uses:
         yield Span(CONDITIONS + handle, 1), False, "sets", "condition"
 
 
-def alloc_uses(node: AllocNode) -> Uses:
+def alloc_accesses(node: AllocNode) -> NodeAccesses:
     yield Span(node.dptr, node.bytesize), True, "allocates", "memory"
 
 
-def record_uses(node: EventRecordNode) -> Uses:
+def record_accesses(node: EventRecordNode) -> NodeAccesses:
     yield Span(EVENTS + node.event.handle, 1), True, "records", "event"
 
 
-def wait_uses(node: EventWaitNode) -> Uses:
+def wait_accesses(node: EventWaitNode) -> NodeAccesses:
     yield Span(EVENTS + node.event.handle, 1), False, "waits for", "event"
 
 
-USES: dict[type, Callable[[Any], Uses]] = {
-    MemsetNode: memset_uses,
-    MemcpyNode: memcpy_uses,
-    KernelNode: kernel_uses,
-    AllocNode: alloc_uses,
-    EventRecordNode: record_uses,
-    EventWaitNode: wait_uses,
+ACCESSES: dict[type, Callable[[Any], NodeAccesses]] = {
+    MemsetNode: memset_accesses,
+    MemcpyNode: memcpy_accesses,
+    KernelNode: kernel_accesses,
+    AllocNode: alloc_accesses,
+    EventRecordNode: record_accesses,
+    EventWaitNode: wait_accesses,
 }
 
 
@@ -171,7 +169,7 @@ class Scope:
 
     def __init__(self, graph: Definition) -> None:
         self.graph = graph
-        self.nodes = sorted(graph.nodes(), key=attrgetter("handle"))  # makes reports reproducible
+        self.nodes = sorted(graph.nodes(), key=methodcaller("_raw"))  # makes reports reproducible
         self.inner: dict[GraphNode, list[Scope]] = {}
 
     @classmethod
@@ -216,16 +214,16 @@ class Checker:
         # Address -> bytes. Two allocations may share an address if the first is freed before the second.
         self.sizes = {node.dptr: node.bytesize for node in root.nodes_of(AllocNode)}
         # Unordered accesses of each checked scope, until the scope around it takes them over.
-        self.touched: dict[Scope, list[Touch]] = {}
+        self.accessed: dict[Scope, list[Access]] = {}
 
     def report(self) -> CheckReport:
         for scope in self.root.all():
-            self.touched[scope] = self.check_scope(scope)
+            self.accessed[scope] = self.check_scope(scope)
         self.check_conditions()
         found = [finding for findings in self.findings.values() for finding in findings]
         return CheckReport(tuple(found), self.is_complete)
 
-    def find(self, kind: str, nodes: Iterable[GraphNode], text: str) -> bool:
+    def add_finding(self, kind: str, nodes: Iterable[GraphNode], text: str) -> bool:
         """Record a finding. Returns False if the limit of its kind is reached."""
         findings = self.findings[kind]
         if len(findings) < self.limit:
@@ -234,111 +232,111 @@ class Checker:
         self.is_complete = False
         return False
 
-    def check_scope(self, scope: Scope) -> list[Touch]:
+    def check_scope(self, scope: Scope) -> list[Access]:
         """Check a graph, whose inner graphs are checked already. Returns its accesses, unordered."""
         edges = scope.graph.edges()
         try:
             order = Order(scope.nodes, edges)
         except CyclicError as error:
-            self.find("cycle", error.nodes, f"no order is possible of {listed(error.nodes)}")
+            self.add_finding("cycle", error.nodes, f"no order is possible of {listed(error.nodes)}")
             order = Order(scope.nodes, ())
             is_ordered = False
         else:
             is_ordered = True
             if early := scope.graph._early_edges():
                 order = Order(scope.nodes, edges - early)
-        touches = [
-            touch for step, node in enumerate(order.nodes) for touch in self.touches(scope, node, step)
+        accesses = [
+            access for step, node in enumerate(order.nodes) for access in self.accesses_of(scope, node, step)
         ]
         if is_ordered:
-            self.check_order(order, touches)
-            self.check_allocations(order, touches)
-        return touches
+            self.check_order(order, accesses)
+            self.check_allocations(order, accesses)
+        return accesses
 
-    def touches(self, scope: Scope, node: GraphNode, step: int) -> Iterator[Touch]:
+    def accesses_of(self, scope: Scope, node: GraphNode, step: int) -> Iterator[Access]:
         """Yield the accesses of a node and of all graphs inside it."""
-        if uses := USES.get(type(node)):
-            for span, writes, verb, what in uses(node):
+        if list_accesses := ACCESSES.get(type(node)):
+            for span, writes, verb, what in list_accesses(node):
                 if span.run:
-                    yield Touch(step, self.placed(span), writes, Use(node, verb, what, span))
+                    yield Access(step, self.with_address(span), writes, Origin(node, verb, what, span))
         elif isinstance(node, FreeNode):
             span = Span(node.dptr, self.sizes.get(node.dptr, 1))
-            yield Touch(step, span, True, Use(node, "frees", "memory", span))
+            yield Access(step, span, True, Origin(node, "frees", "memory", span))
         elif isinstance(node, ConditionalNode) and node.condition is not None:
             span = Span(CONDITIONS + node.condition.handle, 1)
-            yield Touch(step, span, True, Use(node, "looks at", "condition", span))
+            yield Access(step, span, True, Origin(node, "looks at", "condition", span))
         for inner in scope.inner.get(node, ()):
-            for touch in self.touched.pop(inner):
-                yield touch._replace(step=step)
+            for access in self.accessed.pop(inner):
+                yield access._replace(step=step)
 
-    def placed(self, span: Span) -> Span:
+    def with_address(self, span: Span) -> Span:
         """Return the span, moved to the number range of its parameter if it begins at a parameter."""
         if not isinstance(span.start, str):
             return span
         number = self.parameters.setdefault(span.start, len(self.parameters))
         return span._replace(start=PARAMETERS + number * SPACE)
 
-    def check_order(self, order: Order, touches: list[Touch]) -> None:
+    def check_order(self, order: Order, accesses: list[Access]) -> None:
         seen = set()
-        for one, other in order.unordered(touches):
-            pair = (one.who.node, other.who.node, one.who.what)
+        for one, other in order.unordered(accesses):
+            pair = (one.origin.node, other.origin.node, one.origin.what)
             if pair in seen:
                 continue
             seen.add(pair)
-            text = f"{one.who} and {other.who}, with no order between them"
-            if not self.find(UNORDERED[one.who.what], pair[:2], text):
+            text = f"{one.origin} and {other.origin}, with no order between them"
+            if not self.add_finding(UNORDERED[one.origin.what], pair[:2], text):
                 return
 
-    def check_allocations(self, order: Order, touches: Sequence[Touch]) -> None:
+    def check_allocations(self, order: Order, accesses: Sequence[Access]) -> None:
         foreign = [n for n in order.nodes if isinstance(n, FreeNode) and n.dptr not in self.sizes]
         for node in foreign:
             text = f"{node._identify()} frees {node.dptr:#x}, which no alloc node of the definition allocates"
-            self.find("foreign_free", [node], text)
+            self.add_finding("foreign_free", [node], text)
         allocs = [(n.dptr, n.bytesize, order.steps[n]) for n in order.nodes if isinstance(n, AllocNode)]
         frees = [(n.dptr, order.steps[n]) for n in order.nodes if isinstance(n, FreeNode)]
-        for lives in lives_of(order, allocs, frees):
-            self.check_lives(order, lives)
-            self.check_uses(order, lives, touches)
+        for lifetimes in find_lifetimes(order, allocs, frees):
+            self.check_frees(order, lifetimes)
+            self.check_lifetimes(order, lifetimes, accesses)
 
-    def check_lives(self, order: Order, lives: Lives) -> None:
-        for life in lives.all:
-            node, ends = order.nodes[life.begin], [order.nodes[step] for step in life.ends]
+    def check_frees(self, order: Order, lifetimes: Lifetimes) -> None:
+        for lifetime in lifetimes.all:
+            node, ends = order.nodes[lifetime.begin], [order.nodes[step] for step in lifetime.ends]
             if not ends:
-                self.find("never_freed", [node], f"the memory of {node._identify()} is never freed")
+                self.add_finding("never_freed", [node], f"the memory of {node._identify()} is never freed")
             elif len(ends) > 1:
                 text = f"the memory of {node._identify()} is freed by {listed(ends)}"
-                self.find("freed_twice", [node, *ends], text)
+                self.add_finding("freed_twice", [node, *ends], text)
 
-    def check_uses(self, order: Order, lives: Lives, touches: Sequence[Touch]) -> None:
-        for touch in touches:
-            use: Use = touch.who
-            if use.what != "memory" or use.verb == "allocates" or touch.step in lives.matched:
+    def check_lifetimes(self, order: Order, lifetimes: Lifetimes, accesses: Sequence[Access]) -> None:
+        for access in accesses:
+            origin: Origin = access.origin
+            if origin.what != "memory" or origin.verb == "allocates" or access.step in lifetimes.matched:
                 continue
-            for life, is_over in lives.misuses(touch.step, touch.span):
-                alloc, ends = order.nodes[life.begin], [order.nodes[step] for step in life.ends]
+            for lifetime, is_over in lifetimes.misuses(access.step, access.span):
+                alloc, ends = order.nodes[lifetime.begin], [order.nodes[step] for step in lifetime.ends]
                 when = f"after {listed(ends)}" if is_over else "before it is allocated"
-                text = f"{use}, which is of {alloc._identify()}, {when}"
+                text = f"{origin}, which is of {alloc._identify()}, {when}"
                 kind, nodes = (
-                    ("use_after_free", [use.node, alloc, *ends])
+                    ("use_after_free", [origin.node, alloc, *ends])
                     if is_over
-                    else ("use_before_alloc", [use.node, alloc])
+                    else ("use_before_alloc", [origin.node, alloc])
                 )
-                self.find(kind, nodes, text)
+                self.add_finding(kind, nodes, text)
 
     def check_conditions(self) -> None:
         # One node per condition: the driver refuses a second one.
         nodes = self.root.nodes_of(ConditionalNode)
-        lookers = {node.condition.handle: node for node in nodes if node.condition is not None}
+        readers = {node.condition.handle: node for node in nodes if node.condition is not None}
         kernels = self.root.nodes_of(KernelNode)
         for scope in self.root.all():
             for handle, has_default, source in scope.graph._conditions():
                 name = f"condition {handle:#x}" + (f" ({source})" if source else "")
-                if handle not in lookers:
-                    self.find("unused_condition", [], f"no node looks at {name}")
+                if handle not in readers:
+                    self.add_finding("unused_condition", [], f"no node looks at {name}")
                 elif not has_default and not any(kernel._takes(handle) for kernel in kernels):
-                    node = lookers[handle]
+                    node = readers[handle]
                     text = f"{name} of {node._identify()} has no default value, and no kernel takes it"
-                    self.find("unset_condition", [node], text)
+                    self.add_finding("unset_condition", [node], text)
 
 
 def listed(nodes: Iterable[GraphNode]) -> str:

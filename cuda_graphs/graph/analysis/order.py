@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from cuda_graphs.graph.operands.spans import Span
 
-__all__ = ["CyclicError", "Order", "Touch"]
+__all__ = ["Access", "CyclicError", "Order"]
 
 BLOCK = 4096
 
@@ -38,13 +38,13 @@ class CyclicError(Exception):
         self.nodes = nodes
 
 
-class Touch(NamedTuple):
+class Access(NamedTuple):
     """An access of a node, or of a node inside it, to one or more bytes. `step` is the node's topological index."""
 
     step: int
     span: Span
     writes: bool
-    who: Any
+    origin: Any
 
 
 class Order:
@@ -92,13 +92,13 @@ class Order:
             found[step] |= 1 << i
         return found
 
-    def unordered(self, touches: Iterable[Touch]) -> Iterator[tuple[Touch, Touch]]:
+    def unordered(self, accesses: Iterable[Access]) -> Iterator[tuple[Access, Access]]:
         """Yield pairs of unordered accesses of different nodes that share a byte, where one access writes."""
-        rows = sorted(touches, key=lambda touch: touch.step)
+        rows = sorted(accesses, key=lambda access: access.step)
         if not rows or rows[0].step == rows[-1].step:
             return
-        starts = [touch.span.start for touch in rows]
-        ends = [touch.span.end for touch in rows]
+        starts = [access.span.start for access in rows]
+        ends = [access.span.end for access in rows]
         by_address = sorted(range(len(rows)), key=starts.__getitem__)
         for first in range(0, len(rows), BLOCK):
             columns = sorted(by_address[first : first + BLOCK])
@@ -107,21 +107,21 @@ class Order:
             for row in range(columns[-1]):
                 if ends[row] <= index.first or starts[row] >= index.last:
                     continue
-                touch = rows[row]
-                found = index.meeting(starts[row], ends[row], touch.writes) & ~after[touch.step]
+                access = rows[row]
+                found = index.overlapping(starts[row], ends[row], access.writes) & ~after[access.step]
                 found &= -1 << bisect_right(columns, row)  # earlier columns found this pair already
                 while found:
                     bit = found & -found
                     found ^= bit
                     other = rows[columns[bit.bit_length() - 1]]
-                    if touch.span.meets(other.span):
-                        yield touch, other
+                    if access.span.meets(other.span):
+                        yield access, other
 
 
 class SpanIndex:
     """Finds the accesses of a block that lie neither wholly before a span nor wholly after it."""
 
-    def __init__(self, block: Sequence[Touch]) -> None:
+    def __init__(self, block: Sequence[Access]) -> None:
         by_end = sorted(range(len(block)), key=lambda i: block[i].span.end)
         by_start = sorted(range(len(block)), key=lambda i: -block[i].span.start)
         self.ends = [block[i].span.end for i in by_end]
@@ -130,9 +130,9 @@ class SpanIndex:
         self.ended = prefixes(by_end)
         self.not_begun = prefixes(by_start)
         self.all = (1 << len(block)) - 1
-        self.writers = sum(1 << i for i, touch in enumerate(block) if touch.writes)
+        self.writers = sum(1 << i for i, access in enumerate(block) if access.writes)
 
-    def meeting(self, start: int, end: int, writes: bool) -> int:
+    def overlapping(self, start: int, end: int, writes: bool) -> int:
         ended = self.ended[bisect_right(self.ends, start)]
         not_begun = self.not_begun[len(self.starts) - bisect_left(self.starts, end)]
         return (self.all if writes else self.writers) & ~(ended | not_begun)

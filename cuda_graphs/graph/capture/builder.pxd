@@ -7,7 +7,7 @@ from cuda_graphs.core.graphs.graph_handles cimport NodeKind
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.objects.device.stream cimport Stream
 from .builder_state cimport BuilderState, Kind
-from cuda_graphs.graph.nodes.insertion_point cimport Place
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 
 
 cdef class GraphBuilder(BuilderState):
@@ -18,7 +18,7 @@ cdef class GraphBuilder(BuilderState):
     cdef GraphBuilder _make(Stream stream, Kind kind)
 
     # Returns the graph of an ended capture. Raises RuntimeError if the capture has not ended or has failed.
-    cdef Place _finished(self)
+    cdef InsertionPoint _finished(self)
 
     cdef int _raise_end_error(self, CaptureHandle capture, CUresult status) except -1
     cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here)

@@ -81,7 +81,7 @@ from .builder_nodes cimport (
 )
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
-from cuda_graphs.graph.nodes.insertion_point cimport Place, wrap_graph
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
 from .builder_nodes import ENDED_MEANWHILE
 from cuda_graphs.objects.ledger_text import describe_unjoined
@@ -230,7 +230,7 @@ cdef class GraphBuilder(BuilderState):
             raise
         return 0
 
-    cdef Place _finished(self):
+    cdef InsertionPoint _finished(self):
         self._check_open()
         if self._state != ENDED:
             raise RuntimeError("The graph is unfinished: call end_building() first.")
@@ -417,7 +417,7 @@ cdef class GraphBuilder(BuilderState):
         check_name(name)
         cdef CaptureHandle capture = self._capture
         cdef StreamHandle h = self._h
-        cdef Place copied = child._finished()
+        cdef InsertionPoint copied = child._finished()
         cdef GraphBox* source = copied._open()
         if uses_parameters(source[0]):
             raise ValueError(

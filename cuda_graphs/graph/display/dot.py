@@ -41,7 +41,7 @@ def write_labelled(
     labels = dict(labels_of(graph))
     if not labels or not os.path.isfile(path):  # a pipe cannot be read back
         return
-    text = read(path)
+    text = read_text(path)
     handles = find_handles(text if options.handles or options.verbose else text_with_handles(graph), labels)
     with open(path, "w", **ENCODING) as file:
         file.write(add_labels(text, handles, labels))
@@ -51,10 +51,10 @@ def text_with_handles(graph: Definition) -> str:
     with TemporaryDirectory() as folder:
         path = os.path.join(folder, "graph.dot")
         graph._write_dot(path, WITH_HANDLES._to_flags())
-        return read(path)
+        return read_text(path)
 
 
-def read(path: str | bytes | PathLike[str]) -> str:
+def read_text(path: str | bytes | PathLike[str]) -> str:
     with open(path, **ENCODING) as file:
         text: str = file.read()
     return text
@@ -90,24 +90,24 @@ def add_labels(text: str, handles: Mapping[str, int], labels: Mapping[int, str])
             return node[0]
         words = labels[handles[node[1]]]
         is_record = 'shape="record"' in node[2]
-        extend = extended_record if is_record else extended
+        extend = extend_record if is_record else extend_label
         return node[0].replace(node[2], LABEL.sub(lambda label: extend(label[0], words), node[2]))
 
     return NODE.sub(with_label, text)
 
 
-def extended(label: str, words: str) -> str:
+def extend_label(label: str, words: str) -> str:
     """Return label="..." with lines added."""
-    return f'{label[:-1].rstrip()}\\n{escaped(words, "")}"'
+    return f'{label[:-1].rstrip()}\\n{escape(words, "")}"'
 
 
-def extended_record(label: str, words: str) -> str:
+def extend_record(label: str, words: str) -> str:
     """Return label="{ ... }" with a field added."""
     end = label.rindex("}")
-    return f"{label[:end]}| {escaped(words, '{}|<>')}{label[end:]}"
+    return f"{label[:end]}| {escape(words, '{}|<>')}{label[end:]}"
 
 
-def escaped(words: str, special: str) -> str:
+def escape(words: str, special: str) -> str:
     words = words.encode(errors="backslashreplace").decode()  # a path may hold bytes that are not UTF-8
     for sign in ("\\", '"', *special):
         words = words.replace(sign, f"\\{sign}")

@@ -1,3 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graph, the executable form of a definition: its nodes, parameter values and updates."""
+"""Graph, the executable form of a definition: its nodes, parameter values and updates.
+
+Other rooms may import:
+    executable        Graph
+    executable_nodes  nodes of executables
+"""

@@ -14,9 +14,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from cuda_graphs.objects.code.launch_config import LaunchConfig
+from cuda_graphs.graph.nodes.node_kinds import (
+    AllocNode,
+    ConditionalNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    HostCallbackNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+)
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
@@ -30,17 +41,17 @@ UNKNOWN = "the definition that the executable was made from is gone, so the old 
 TOPOLOGY_CHANGED = 2  # CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
 
 
-def describe_difference(before: Definition | None, after: Definition, result: int, culprit: int) -> str:
+def describe_difference(before: Definition | None, after: Definition, result: int, refused_node: int) -> str:
     """Return the change in `after` that the executable made from `before` cannot take; "" if it is unknown.
 
     result   the CUgraphExecUpdateResult
-    culprit  handle of the node that the driver names, also in a graph inside `after`; 0 if it names none
+    refused_node  handle of the node that the driver names, also in a graph inside `after`; 0 if it names none
     """
     if before is not None and result == TOPOLOGY_CHANGED:
         structure = next(differences(before, after), None)
         if structure is not None:
             return structure
-    found = next(find(before, after, culprit), None) if culprit else None
+    found = next(find_nodes(before, after, refused_node), None) if refused_node else None
     if found is None:
         return UNKNOWN if before is None else ""
     node, partner = found
@@ -69,7 +80,7 @@ class Listing:
 
 def pair(before: Listing, after: Listing) -> dict[GraphNode, GraphNode]:
     """Return the partners in `before` of the nodes of `after`, as far as the two graphs match."""
-    if [kind(node) for node in before.nodes] == [kind(node) for node in after.nodes]:
+    if [kind_and_name(node) for node in before.nodes] == [kind_and_name(node) for node in after.nodes]:
         return dict(zip(after.nodes, before.nodes, strict=True))
     partners = dict(zip(after.exits(), before.exits(), strict=False))
     waiting = list(partners)
@@ -81,7 +92,7 @@ def pair(before: Listing, after: Listing) -> dict[GraphNode, GraphNode]:
     return partners
 
 
-def kind(node: GraphNode) -> tuple[type, str]:
+def kind_and_name(node: GraphNode) -> tuple[type, str]:
     return type(node), node.name
 
 
@@ -91,7 +102,7 @@ def inner_pairs(node: GraphNode, partner: GraphNode | None) -> Iterator[tuple[De
     return zip(graphs, [*were, *[None] * len(graphs)], strict=False)
 
 
-def find(
+def find_nodes(
     before: Definition | None, after: Definition, handle: int
 ) -> Iterator[tuple[GraphNode, GraphNode | None]]:
     """Yield the node with a handle in `after` or in a graph inside it, and its partner."""
@@ -149,13 +160,13 @@ def data_differences(
 
 def describe_counts(ours: Listing, theirs: Listing) -> str:
     was, now = (Counter(f"{type(n).__name__} {n.name!r}" for n in each.nodes) for each in (ours, theirs))
-    text = f"the definition has {count(len(theirs.nodes))}, and the executable was made of {len(ours.nodes)}"
+    text = f"the definition has {count_of_nodes(len(theirs.nodes))}, and the executable was made of {len(ours.nodes)}"
     changes = [("new", now - was), ("missing", was - now)]
     details = [f"{word}: {', '.join(sorted(names.elements()))}" for word, names in changes if names]
     return f"{text} ({'; '.join(details)})" if details else text
 
 
-def count(number: int) -> str:
+def count_of_nodes(number: int) -> str:
     return f"{number} node{'s' * (number != 1)}"
 
 
@@ -170,31 +181,44 @@ def describe_node(partner: GraphNode | None, node: GraphNode) -> str:
 
 def changed_fields(partner: GraphNode, node: GraphNode) -> Iterator[tuple[str, Any, Any]]:
     """Yield name, old value and new value of each property that has changed."""
-    before, after = flat(partner), flat(node)
+    before, after = compared_properties(partner), compared_properties(node)
     for name, was, now in ((name, before.get(name), after[name]) for name in after):
         if was != now:
-            yield name, show(name, was), show(name, now)
+            yield name, format_value(name, was), format_value(name, now)
 
 
-def flat(node: GraphNode) -> dict[str, Any]:
-    """Return the properties of a node, with the fields of a LaunchConfig as single entries."""
-    values = dict(node._read())
-    config = values.pop("config", None)
-    if isinstance(config, LaunchConfig):
-        names = ("grid", "cluster", "block", "shmem_size", "is_cooperative")
-        values |= {name: getattr(config, name) for name in names}
-    shape = values.pop("shape", None)
-    if shape is not None:
-        extents = {"width": shape.width, "height": shape.height, "depth": shape.depth}
-        values |= extents | {"dst_pitch": shape.dst.pitch, "src_pitch": shape.src.pitch}
-    values.pop("child_graph", None)
-    if "branches" in values:
-        values["branches"] = len(values["branches"])
-        values.pop("condition", None)  # conditions differ between any two definitions
-    return values
+# Class -> properties that are compared. Conditions are not: they differ between any two definitions.
+PROPERTIES: dict[type, tuple[str, ...]] = {
+    KernelNode: ("grid", "block", "shmem_size", "kernel", "config.cluster", "config.is_cooperative"),
+    AllocNode: ("dptr", "bytesize", "device_id", "memory_type", "peer_access"),
+    FreeNode: ("dptr",),
+    MemsetNode: ("dptr", "value", "element_size", "width", "height", "pitch"),
+    MemcpyNode: (
+        "dst",
+        "src",
+        "_dst_side",
+        "_src_side",
+        "width",
+        "height",
+        "depth",
+        "dst_pitch",
+        "src_pitch",
+    ),
+    HostCallbackNode: ("callback_fn", "_function"),
+    EventRecordNode: ("event",),
+    EventWaitNode: ("event",),
+}
 
 
-def show(name: str, value: Any) -> str:
+def compared_properties(node: GraphNode) -> dict[str, Any]:
+    """Return name -> value of the properties of a node that an executable takes over or must share."""
+    if isinstance(node, ConditionalNode):
+        return {"cond_type": node.cond_type, "branches": len(node.branches)}
+    paths = PROPERTIES.get(type(node), ())
+    return {path.rpartition(".")[2].lstrip("_"): attrgetter(path)(node) for path in paths}
+
+
+def format_value(name: str, value: Any) -> str:
     return (
         f"{value:#x}"
         if name in ("dptr", "dst", "src", "function") and isinstance(value, int)

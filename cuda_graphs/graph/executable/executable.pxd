@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, WeakNode
-from cuda_graphs.graph.nodes.insertion_point cimport Place
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 
 
 cdef class Graph:
@@ -18,4 +18,4 @@ cdef class Graph:
 
 
 # Instantiates the definition of a place. `options` is a GraphCompleteOptions.
-cdef Graph instantiate_graph(Place definition, object options)
+cdef Graph instantiate_graph(InsertionPoint definition, object options)

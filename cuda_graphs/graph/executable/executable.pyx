@@ -36,7 +36,7 @@ from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport accept_stream
 from .executable_nodes cimport view_node
 from .parameter_values cimport check_problem, find_slots, present_values, read_changes
-from cuda_graphs.graph.nodes.insertion_point cimport Place, wrap_graph, wrap_raw
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
 from .difference import describe_difference
 from cuda_graphs.errors import instantiate_error, update_error
@@ -157,7 +157,7 @@ cdef class Graph:
         """
         self._check_open()
         cdef GraphExecHandle h = self._h
-        cdef Place definition = accept_source(source)
+        cdef InsertionPoint definition = accept_source(source)
         cdef GraphBox* graph = definition._open()
         check_finished(definition, graph)
         cdef CUgraphExecUpdateResultInfo info
@@ -165,9 +165,9 @@ cdef class Graph:
         info.errorNode = info.errorFromNode = NULL
         cdef CUresult status = update(h, graph[0], &info, &problem)
         if status and problem.fault == ParameterFault.kNone:
-            raise refused(self, definition, status, &info)
+            raise make_update_error(self, definition, status, &info)
         if problem.fault == ParameterFault.kEdited:
-            raise refused(self, definition, status, &info, EDITED)
+            raise make_update_error(self, definition, status, &info, EDITED)
         if problem.fault == ParameterFault.kDestroyed:
             raise RuntimeError(
                 f"{self!r} cannot take over the parameters of {definition._identify()}: the driver needs the definition "
@@ -202,7 +202,7 @@ cdef class Graph:
         return f"<Graph handle={self.handle:#x}>"
 
 
-cdef Graph instantiate_graph(Place definition, object options):
+cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
     cdef StreamHandle upload_to = fill_params(&params, options)
@@ -210,19 +210,19 @@ cdef Graph instantiate_graph(Place definition, object options):
     check_finished(definition, graph)
     cdef GraphExecHandle h = instantiate(definition._h, &params, upload_to, &status)
     if not h:
-        raise explain(definition, graph, status, &params)
+        raise make_instantiate_error(definition, graph, status, &params)
     cdef Graph made = Graph._from_handle(h)
     made._source = WeakNode(definition._h)
     return made
 
 
-cdef Place accept_source(object source):
+cdef InsertionPoint accept_source(object source):
     if isinstance(source, class_of(NodeKind.kEntry)):
-        return <Place>source
+        return <InsertionPoint>source
     definition = getattr(type(source), "_definition_for_update", None)  # of a GraphBuilder
     if definition is None:
         raise TypeError(f"expected GraphBuilder or GraphDef, got {type(source).__name__}")
-    return <Place?>definition(source)
+    return <InsertionPoint?>definition(source)
 
 
 # tests/graph/test_pairing.py
@@ -232,7 +232,7 @@ cdef str EDITED = (
 )
 
 
-cdef object refused(Graph self, Place after, CUresult status, CUgraphExecUpdateResultInfo* info, str why=None):
+cdef object make_update_error(Graph self, InsertionPoint after, CUresult status, CUgraphExecUpdateResultInfo* info, str why=None):
     name, text = status_words(status)
     difference = why or ""
     if why is None and status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
@@ -249,7 +249,7 @@ cdef object source_of(Graph self):
     return wrap_graph(source, box_of[NodeRecord](source).graph)
 
 
-cdef int check_finished(Place definition, GraphBox* graph) except -1:
+cdef int check_finished(InsertionPoint definition, GraphBox* graph) except -1:
     cdef GraphBox* unfinished = find_unfinished(graph[0])
     if unfinished == NULL:
         return 0
@@ -278,7 +278,7 @@ cdef StreamHandle fill_params(CUDA_GRAPH_INSTANTIATE_PARAMS* params, object opti
     return upload_to
 
 
-cdef object explain(Place definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params):
+cdef object make_instantiate_error(InsertionPoint definition, GraphBox* graph, CUresult status, CUDA_GRAPH_INSTANTIATE_PARAMS* params):
     name, text = status_words(status) if status else ("", "")
     attempt = f"instantiate {definition._identify(True)}"
     if graph.nodes.find(params.hErrNode_out) != NULL:

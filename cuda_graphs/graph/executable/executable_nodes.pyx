@@ -160,7 +160,7 @@ cdef class ExecutableKernelNode(SwitchableNode):
 cdef int refuse_shape(ExecutableKernelNode self, NodeSpec& spec) except -1:
     raise NotImplementedError(
         f"cluster and cooperative settings of a node of an executable cannot change: {identify(self)} was made with "
-        f"{self._node._value('config')!r}, and config is {config_of(spec)!r}. Change the definition's node and make "
+        f"{self._node.config!r}, and config is {config_of(spec)!r}. Change the definition's node and make "
         "another Graph."
     )
 
@@ -197,7 +197,7 @@ cdef class ExecutableMemcpyNode(SwitchableNode):
         self._set(spec)
 
     cdef str _rule(self, NodeSpec& spec):
-        shape = self._node._value("shape")
+        shape = self._node._shape
         if shape.size == shape.width and spec.params.memcpy.copyParams.Height * spec.params.memcpy.copyParams.Depth == 1:
             return ""
         return (
@@ -286,11 +286,11 @@ cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, obj
     self._slots = slots
     self._record()
     if record.kind == NodeKind.kKernel:
-        note_shape(<ExecutableKernelNode>self)
+        load_shape(<ExecutableKernelNode>self)
     return self
 
 
-cdef int note_shape(ExecutableKernelNode self) except -1:
+cdef int load_shape(ExecutableKernelNode self) except -1:
     cdef CUgraphNode raw = self._record().raw
     cdef CUresult status
     with nogil:

@@ -1,3 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes and their kinds, their edges, and the methods that add nodes."""
+"""Nodes and their kinds, their edges, and the methods that add nodes.
+
+Other rooms may import:
+    insertion_point  InsertionPoint, the methods that add nodes; the objects of nodes and graphs
+    labels           names of nodes, and labels of embedded graphs
+    node             GraphNode
+    node_classes     the table of the classes of nodes, and of GraphDef
+    node_kinds       the classes of nodes, one per kind
+    node_type        GraphNodeType
+    options          options of graph calls
+    protocols        Definition, the type of a GraphDef in modules below it
+    spec             from Python values to a NodeSpec, one function per kind
+"""

@@ -30,14 +30,14 @@ cdef dict OPERANDS = {<int>Field.kDestination: "dst", <int>Field.kSource: "src"}
 WHOLE = 1 << 63
 
 
-cdef tuple read_touches(object reads, object writes, tuple args):
+cdef tuple read_accesses(object reads, object writes, tuple args):
     conditions = [arg.handle for arg in args if type(arg) is Condition]
     return spans_of(reads, "reads"), spans_of(writes, "writes"), tuple(conditions)
 
 
-cdef tuple change_touches(NodeRecord* record, object reads, object writes, object args):
-    old_reads, old_writes, old_conditions = touches_of(record)
-    new_reads, new_writes, conditions = read_touches(
+cdef tuple change_accesses(NodeRecord* record, object reads, object writes, object args):
+    old_reads, old_writes, old_conditions = accesses_of(record)
+    new_reads, new_writes, conditions = read_accesses(
         () if reads is None else reads, () if writes is None else writes, () if args is None else tuple(args)
     )
     return (
@@ -47,14 +47,14 @@ cdef tuple change_touches(NodeRecord* record, object reads, object writes, objec
     )
 
 
-cdef int set_touches(NodeRecord* record, tuple touches) except -1:
+cdef int set_accesses(NodeRecord* record, tuple accesses) except -1:
     # Empty accesses are stored only to replace others.
-    if touches != NOTHING or touches_of(record) is not NOTHING:
-        record.make_metadata().labels.access_ranges = hold_python(<PyObject*>touches)
+    if accesses != NOTHING or accesses_of(record) is not NOTHING:
+        record.make_metadata().labels.access_ranges = hold_python(<PyObject*>accesses)
     return 0
 
 
-cdef tuple touches_of(NodeRecord* record):
+cdef tuple accesses_of(NodeRecord* record):
     if not record.metadata or not record.metadata.get().labels.access_ranges:
         return NOTHING
     return <tuple><PyObject*>record.metadata.get().labels.access_ranges.get()
@@ -73,7 +73,7 @@ cdef dict operand_parameters(NodeRecord* record):
 
 cdef tuple spans_of(object values, str name):
     if not isinstance(values, (list, tuple)):
-        raise TypeError(f"{name} must be a list of the memory that the kernel touches, got {type(values).__name__}")
+        raise TypeError(f"{name} must be a list of the memory that the kernel accesses, got {type(values).__name__}")
     spans = [span_of(value, f"{name}[{i}]") for i, value in enumerate(values)]
     return tuple([span for span in spans if span.run])
 

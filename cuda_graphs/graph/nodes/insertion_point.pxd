@@ -13,7 +13,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 
 
-cdef class Place:
+cdef class InsertionPoint:
     cdef NodeHandle _h  # node to add after; the entry node for a definition
     cdef object __weakref__
 
@@ -23,29 +23,29 @@ cdef class Place:
     cdef GraphBox* _open(self) except NULL
 
     # Adds the node of a spec. `name` is a str or None. `edge` is an EdgeData, or None for a full edge.
-    cdef Place _add(self, NodeSpec& spec, object name, object edge=*)
+    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=*)
 
     # The steps of `_add`. `_attach` attaches owners to the graph before the driver call that needs them. `_added` records
     # a node that the driver has made.
     cdef OwnerSlot _attach(self, const Owners& owners) except *
-    cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)
+    cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)
 
-    cdef Place _add_conditional(
+    cdef InsertionPoint _add_conditional(
         self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name)
 
 
 # Returns the Python object of a recorded node: the living object or a new one. `any` is a handle of its hierarchy.
-cdef Place wrap_node(const NodeHandle& any, NodeRecord* record)
+cdef InsertionPoint wrap_node(const NodeHandle& any, NodeRecord* record)
 
 # Returns the Python object of a node that the driver lists. Records the node if it has no record.
-cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw)
+cdef InsertionPoint wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw)
 
 # Returns the driver's graph for use by other code, which may copy it: the graph then keeps the objects of its nodes
-# alive. Returns null once the graph is destroyed.
+# alive, and its nodes no longer keep what the driver reported. Returns null once the graph is destroyed.
 cdef CUgraph hand_out(GraphBox* graph) except? NULL
 
 # Returns `child` as a GraphDef. Raises TypeError for other objects.
-cdef Place accept_graph(object child)
+cdef InsertionPoint accept_graph(object child)
 
 # Returns a GraphDef of a graph.
-cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph)
+cdef InsertionPoint wrap_graph(const NodeHandle& any, GraphBox* graph)

@@ -50,7 +50,7 @@ class _DLPackArray(Protocol):
 
 _Operand = SupportsIndex | Buffer | _CudaArray | _HostArray | _DLPackArray
 
-class Place:
+class InsertionPoint:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def join(self, *nodes: GraphNode, name: str | None = None) -> EmptyNode: ...
     def launch(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Place: the base class of definitions and nodes, with the methods that add nodes.
+"""InsertionPoint: the base class of definitions and nodes, with the methods that add nodes.
 
 Every method works in the same steps. It reads the arguments into a spec (graph/nodes/spec.pyx). Then `_add` attaches the owners
 of the new node to the graph, calls the driver without the GIL, and records the node. If the driver refuses the node, the
@@ -43,6 +43,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     create_graph_memory,
     find_kind,
     make_node,
+    note_handed_out,
     dependencies_on,
     point_to,
     share_owners,
@@ -51,11 +52,11 @@ from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.numbers cimport read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
-from .access_ranges cimport read_touches, set_touches
+from .access_ranges cimport read_accesses, set_accesses
 from .labels cimport check_name, labels_of, set_name
 from .node_classes cimport class_of, make_instance
 from cuda_graphs.graph.operands.operands cimport accept_edge
-from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, take_uses
+from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
 from .spec cimport (
     addresses_of,
     describe,
@@ -66,17 +67,17 @@ from .spec cimport (
     read_free,
     read_host,
     read_kernel,
-    type_of,
+    memory_type_of,
 )
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 from . import options as graph_options
 
 
-cdef int read_dependency(Place self, object node, vector[CUgraphNode]* after) except -1:
+cdef int read_dependency(InsertionPoint self, object node, vector[CUgraphNode]* after) except -1:
     if not isinstance(node, class_of(NodeKind.kOther)):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
-    cdef GraphBox* graph = (<Place>node)._open()
-    cdef NodeRecord* record = (<Place>node)._record()
+    cdef GraphBox* graph = (<InsertionPoint>node)._open()
+    cdef NodeRecord* record = (<InsertionPoint>node)._record()
     if graph != self._record().graph:
         check_attempt(
             CUDA_ERROR_INVALID_VALUE,
@@ -87,10 +88,10 @@ cdef int read_dependency(Place self, object node, vector[CUgraphNode]* after) ex
     return 0
 
 
-cdef Place accept_graph(object child):
+cdef InsertionPoint accept_graph(object child):
     if not isinstance(child, class_of(NodeKind.kEntry)):
         raise TypeError(f"child must be a GraphDef, got {type(child).__name__}")
-    return <Place>child
+    return <InsertionPoint>child
 
 
 cdef extern from "Python.h":
@@ -99,24 +100,24 @@ cdef extern from "Python.h":
 cdef tuple no_arguments = ()
 
 
-cdef Place new_place(NodeKind kind, const NodeHandle& any, NodeRecord* record):
-    cdef Place self = <Place>make_instance(kind)
+cdef InsertionPoint make_object(NodeKind kind, const NodeHandle& any, NodeRecord* record):
+    cdef InsertionPoint self = <InsertionPoint>make_instance(kind)
     point_to(self._h, any, record[0])
     return self
 
 
-cdef Place wrap_node(const NodeHandle& any, NodeRecord* record):
+cdef InsertionPoint wrap_node(const NodeHandle& any, NodeRecord* record):
     # Callbacks of weak references run while an object is destroyed, before it leaves its record. Its reference count is 0
     # then, and it must not be returned.
     if record.object != NULL and Py_REFCNT(<PyObject*>record.object) > 0:
-        return <Place>record.object
+        return <InsertionPoint>record.object
     cdef NodeKind kind = NodeKind.kOther if record.kind == NodeKind.kEntry else record.kind
-    cdef Place self = new_place(kind, any, record)
+    cdef InsertionPoint self = make_object(kind, any, record)
     record.object = <PyObject*>self
     return self
 
 
-cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
+cdef InsertionPoint wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
     cdef NodeRecord* record = graph.nodes.find(raw)
     cdef NodeKind kind = NodeKind.kOther
     cdef CUresult status
@@ -131,21 +132,22 @@ cdef Place wrap_raw(const NodeHandle& any, GraphBox* graph, CUgraphNode raw):
     return wrap_node(any, record)
 
 
-cdef Place wrap_graph(const NodeHandle& any, GraphBox* graph):
-    return new_place(NodeKind.kEntry, any, &graph.entry)
+cdef InsertionPoint wrap_graph(const NodeHandle& any, GraphBox* graph):
+    return make_object(NodeKind.kEntry, any, &graph.entry)
 
 
 cdef CUgraph hand_out(GraphBox* graph) except? NULL:
     cdef CUresult status
     if graph.raw == NULL:
         return NULL
+    note_handed_out(graph[0])
     status = share_owners(graph[0])
     if status:
         check_attempt(status, "attach the owners of a graph's nodes to the driver's graph")
     return graph.raw
 
 
-cdef str freed_by(Place self, NodeSpec& spec):
+cdef str explain_refusal(InsertionPoint self, NodeSpec& spec):
     # Returns the reason for a refused spec if a free node is the cause, else "".
     cdef GraphBox* root = self._open()
     while root.holder != NULL:
@@ -155,7 +157,7 @@ cdef str freed_by(Place self, NodeSpec& spec):
 
 
 @cython.freelist(256)
-cdef class Place:
+cdef class InsertionPoint:
     """A position at which nodes are added: the beginning of a definition (GraphDef), or after a node (GraphNode).
 
     Each method adds one node and returns it, so that calls can be chained. The new node depends on this node; a node that
@@ -200,14 +202,14 @@ cdef class Place:
             raise_noted("attach the owners of the node to its graph")
         return slot
 
-    cdef Place _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
+    cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
         cdef NodeRecord* record = &add_node(box_of[NodeRecord](self._h).graph[0], raw, kind, owners)
         record.source = keep_source(record.graph, find_source())
         if name is not None:
             set_name(record, name)
         return wrap_node(self._h, record)
 
-    cdef Place _add(self, NodeSpec& spec, object name, object edge=None):
+    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
         cdef GraphBox* graph = self._open()
         cdef Dependencies place = dependencies_on(self._h)
         cdef CUgraphEdgeData data
@@ -233,8 +235,8 @@ cdef class Place:
         if status:
             graph.owners.rollback(slot)
             along = "" if edge is None else f" along {edge!r}"
-            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}{freed_by(self, spec)}")
-        cdef Place node = self._added(raw, spec.kind, slot, name)
+            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}{explain_refusal(self, spec)}")
+        cdef InsertionPoint node = self._added(raw, spec.kind, slot, name)
         if parameters:
             node._record().make_metadata().parameters.swap(parameters)
         return node
@@ -277,7 +279,7 @@ cdef class Place:
                        converted to the declared type of the parameter
         edge           an EdgeData: the dependency of the new node on this node. Both nodes must be kernels unless the edge
                        is a full edge
-        reads, writes  lists of the memory that the kernel touches, for `GraphDef.check`: Buffers, arrays, AllocNodes,
+        reads, writes  lists of the memory that the kernel accesses, for `GraphDef.check`: Buffers, arrays, AllocNodes,
                        pointer Parameters, pairs (address or Parameter, bytes), or an address. A single address stands for
                        the memory from there to the end of its allocation
 
@@ -286,16 +288,16 @@ cdef class Place:
         which has no predecessor.
         """
         cdef NodeSpec spec
-        cdef Place node
+        cdef InsertionPoint node
         if not isinstance(kernel, Kernel):
             config, kernel, args = as_launch(config, kernel, args)
         read_kernel(spec, config, kernel, args)
         # Fast path for plain numbers without reads and writes, whose defaults are the one empty tuple.
         if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:
             return self._add(spec, name, edge)
-        touches = read_touches(reads, writes, args)
+        accesses = read_accesses(reads, writes, args)
         node = self._add(spec, name, edge)
-        set_touches(node._record(), touches)
+        set_accesses(node._record(), accesses)
         return node
 
     def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
@@ -310,9 +312,9 @@ cdef class Place:
         options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
         cdef int ordinal = read_alloc(spec, size, options)
         spec.owners.first = as_owner(memory)
-        cdef Place node = self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name)
         cdef AllocKind kind = alloc_kind(spec.params.alloc.poolProps)
-        memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, type_of(kind))
+        memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
         if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
             node._record().make_metadata().device = ordinal
         return node
@@ -388,10 +390,10 @@ cdef class Place:
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._open())
         read_child(spec, child, source, self._open())
-        cdef Place node = self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name)
         node._record().make_metadata().inner_labels = labels
         try:
-            take_uses(source, node._record())
+            adopt_uses(source, node._record())
         except BaseException:
             node.destroy()
             raise
@@ -421,13 +423,13 @@ cdef class Place:
         read_host(spec, fn, user_data)
         return self._add(spec, name)
 
-    cdef Place _add_conditional(
+    cdef InsertionPoint _add_conditional(
         self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name
     ):
         cdef NodeSpec spec
         cdef unsigned int i
         read_conditional(spec, condition, kind, type, size, self._open())
-        cdef Place node = self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name)
         node._record().make_metadata().condition = spec.params.conditional.handle
         for i in range(size):  # the driver owns the array, which lives as long as the node
             add_inner_graph(node._record()[0], spec.params.conditional.phGraph_out[i])
@@ -475,7 +477,7 @@ cdef class Place:
         finally:
             if pinned:
                 unpin_source()
-        if not isinstance(last, class_of(NodeKind.kOther)) or (<Place>last)._record().graph != graph:
+        if not isinstance(last, class_of(NodeKind.kOther)) or (<InsertionPoint>last)._record().graph != graph:
             raise TypeError(f"{type(obj).__name__}.__cuda_graph_emit__ must return a node of the graph, got {last!r}")
         if name is not None:
             last.name = name

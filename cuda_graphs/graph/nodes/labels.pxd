@@ -17,4 +17,4 @@ cdef object given_name(NodeRecord* record)
 cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *
 
 # Returns the property of the holding node that gives the graph, such as "`then`"; None for a root.
-cdef object place_in_holder(GraphBox* graph)
+cdef object property_of_holder(GraphBox* graph)

@@ -41,7 +41,7 @@ cdef dict INNER = {
 }
 
 
-cdef object place_in_holder(GraphBox* graph):
+cdef object property_of_holder(GraphBox* graph):
     cdef NodeRecord* holder = graph.holder
     cdef size_t i = 0
     if holder == NULL:

@@ -1,16 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Iterable, Set
-from typing import Any
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.edge_data import EdgeData
 
 from .adjacency import AdjacencySet
-from .insertion_point import Place
+from .insertion_point import InsertionPoint
 from .node_type import GraphNodeType
 
-class GraphNode(Place):
+class GraphNode(InsertionPoint):
     @property
     def type(self) -> GraphNodeType | None: ...
     @property
@@ -34,7 +33,6 @@ class GraphNode(Place):
     @succ.setter
     def succ(self, nodes: Iterable[GraphNode]) -> None: ...
     def destroy(self) -> None: ...
-    def _read(self) -> dict[str, Any]: ...
     def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
     def _given_name(self) -> str | None: ...

@@ -4,10 +4,10 @@
 
 import re
 
-from cpython.object cimport PyObject
+from cython.operator cimport dereference
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
-from libcpp.memory cimport unique_ptr
+from libcpp.memory cimport make_shared, shared_ptr, unique_ptr
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_INVALID_VALUE,
@@ -17,7 +17,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUresult,
 )
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
-from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs.core.graphs.graph_handles cimport (
     Direction,
     Edges,
@@ -31,6 +31,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     add_edges,
     destroy_node,
     holds,
+    is_handed_out,
     list_edges_of,
     load_node,
     advance_memset_version,
@@ -38,12 +39,11 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     remove_edges,
     set_node,
 )
-from cuda_graphs.core.resources.handles cimport hold_python
 from cuda_graphs.objects.source cimport text_of
-from .labels cimport given_name, place_in_holder, set_name
+from .labels cimport given_name, property_of_holder, set_name
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport prepare_uses
-from .insertion_point cimport Place, hand_out, wrap_graph, wrap_node, wrap_raw
+from .insertion_point cimport InsertionPoint, hand_out, wrap_graph, wrap_node, wrap_raw
 from .node_classes cimport register_class
 from .spec cimport describe
 from cuda_graphs.errors import CUDAError
@@ -53,15 +53,17 @@ from .node_type import GraphNodeType
 
 CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 LEVELS_NAMED = 8  # number of graphs around a node that a message names
-OWNERS = ("kernel", "event", "callback_fn", "child_graph", "branches")
 
 
-cdef class GraphNode(Place):
+cdef class GraphNode(InsertionPoint):
     """A node of a definition. Each kind has a class of its own. GraphNode itself is the class of unknown kinds.
 
     A node has at most one Python object at a time, so all methods return the same object for it. A node keeps its
     definition, and all definitions around it, alive. Properties show the current state of the driver. Properties of a
     destroyed node keep their last values, except objects that the node released: these raise RuntimeError.
+
+    The driver is asked for the parameters of a node once, and again after `update`. Once the `handle` of a node or graph
+    of the definition was read, other code may change nodes, and every property asks the driver.
     """
 
     @property
@@ -151,19 +153,14 @@ cdef class GraphNode(Place):
         cdef CUresult status
         if record.raw == NULL:
             return
-        values, name = self._read(), self._own_name()
+        cdef shared_ptr[NodeSpec] last = self._parameters()
+        name = self._own_name()
         status = destroy_node(record[0])
         if status:
             check_attempt(status, f"destroy {self._identify(True)}")
-        # Objects that own resources are released now, so the last values do not hold them.
-        for owner in OWNERS:
-            values.pop(owner, None)
-        values["name"] = name
-        record.make_metadata().values = hold_python(<PyObject*>values)
-
-    def _read(self):
-        """Read the properties of the node's kind from the driver. Returns name -> value."""
-        return {}
+        record.make_metadata().loaded = last
+        if name is not None:
+            set_name(record, name)
 
     def _function_name(self):
         """Return the name of the function that the node runs, or None."""
@@ -181,15 +178,13 @@ cdef class GraphNode(Place):
         """Return the given name or the function name of the node, or None."""
         cdef NodeRecord* record = self._record()
         name = given_name(record)
-        if name is None:
-            return self._function_name() if record.is_alive() else self._last_values().get("name")
-        return name
+        return self._function_name() if name is None and record.is_alive() else name
 
     def _identify(self, bint with_handle=False):
         """Return the name of the node in messages: class, name, source line, and the nodes around it."""
         if self._record().kind == NodeKind.kEntry:
             return self.graph._identify(with_handle)
-        return self._words(self._name_for_message(), with_handle)
+        return self._label_with_holders(self._name_for_message(), with_handle)
 
     def _name_for_message(self):
         try:
@@ -197,30 +192,52 @@ cdef class GraphNode(Place):
         except CUDAError:  # another error is being reported, which must not be hidden
             return given_name(self._record())
 
-    cdef str _words(self, name, bint with_handle):
+    cdef str _label_with_holders(self, name, bint with_handle):
         cdef GraphBox* graph = self._record().graph
         cdef GraphNode holder
-        words = self._words_alone(name, with_handle)
+        words = self._label(name, with_handle)
         for _ in range(LEVELS_NAMED):
             if graph.holder == NULL:
                 return words
             holder = wrap_node(self._h, graph.holder)
-            words += f" in {place_in_holder(graph)} of {holder._words_alone(holder._name_for_message(), with_handle)}"
+            words += f" in {property_of_holder(graph)} of {holder._label(holder._name_for_message(), with_handle)}"
             graph = graph.holder.graph
         return words if graph.holder == NULL else f"{words} in {graph.depth} more"
 
-    cdef str _words_alone(self, name, bint with_handle):
+    cdef str _label(self, name, bint with_handle):
         cdef NodeRecord* record = self._record()
         words = type(self).__name__
         if name is not None:
             words += f" {name!r}"
-        facts = [f"handle {<uintptr_t>record.raw:#x}"] if with_handle and record.raw != NULL else []
+        details = [f"handle {<uintptr_t>record.raw:#x}"] if with_handle and record.raw != NULL else []
         source = text_of(record.graph, record.source)
         if source is not None:
-            facts.append(source)
-        if facts:
-            words += f" ({', '.join(facts)})"
+            details.append(source)
+        if details:
+            words += f" ({', '.join(details)})"
         return words
+
+    cdef shared_ptr[NodeSpec] _parameters(self) except *:
+        cdef NodeRecord* record = self._record()
+        cdef shared_ptr[NodeSpec] loaded
+        self._check_known()
+        if record.metadata:
+            loaded = record.metadata.get().loaded
+        if record.raw == NULL:
+            return loaded
+        ensure_driver()  # raises in a forked child process
+        if loaded and not is_handed_out(record.graph[0]):
+            return loaded
+        loaded = make_shared[NodeSpec]()
+        self._load(dereference(loaded))
+        record.make_metadata().loaded = loaded
+        return loaded
+
+    cdef int _check_known(self) except -1:
+        cdef NodeRecord* record = self._record()
+        if record.raw == NULL and not (record.metadata and record.metadata.get().loaded):
+            self._open()  # raises
+        return 0
 
     cdef NodeRecord* _load(self, NodeSpec& spec) except NULL:
         cdef NodeRecord* record = self._record()
@@ -230,10 +247,10 @@ cdef class GraphNode(Place):
             status = load_node(record.raw, spec)
         if status:
             # The given name only: reading the function name would call the driver and fail in the same way.
-            check_attempt(status, f"read the parameters of {self._words(given_name(record), True)}")
+            check_attempt(status, f"read the parameters of {self._label_with_holders(given_name(record), True)}")
         return record
 
-    cdef int _load_all(self, NodeSpec& spec) except -1:
+    cdef int _load_with_owners(self, NodeSpec& spec) except -1:
         cdef NodeRecord* record = self._load(spec)
         spec.owners = owners_of(record.owners)
         if not record.metadata or not record.metadata.get().parameters:
@@ -254,6 +271,8 @@ cdef class GraphNode(Place):
             parameters = prepare_uses(graph, spec)
         if not keeps:
             slot = self._attach(spec.owners) if spec.owners else OwnerSlot()
+        if record.metadata:
+            record.metadata.get().loaded.reset()
         with nogil:
             status = set_node(record.raw, spec)
         if status:
@@ -267,19 +286,6 @@ cdef class GraphNode(Place):
         if parameters or record.metadata:
             record.make_metadata().parameters.swap(parameters)
         return 0
-
-    cdef object _value(self, str name):
-        cdef NodeRecord* record = self._record()
-        if record.raw != NULL:
-            return self._read()[name]
-        values = self._last_values()
-        if name not in values:
-            self._open()  # raises: the node or its graph has been destroyed
-        return values[name]
-
-    cdef dict _last_values(self):
-        cdef NodeRecord* record = self._record()
-        return <object><PyObject*>record.metadata.get().values.get() if record.metadata and record.metadata.get().values else {}
 
     # Methods that AdjacencySet calls.
 
@@ -327,7 +333,7 @@ cdef class GraphNode(Place):
             with nogil:
                 status = remove_edges(graph, gone)
             if status:
-                check_attempt(status, f"remove edges between {self._identify(True)} and {listed(remove)}")
+                check_attempt(status, f"remove edges between {self._identify(True)} and {names_of(remove)}")
         self._record().graph.edited = True
         if new.size() != 0:
             with nogil:
@@ -336,8 +342,8 @@ cdef class GraphNode(Place):
                     restored = add_edges(graph, gone)
             if status:
                 along = "" if data == EdgeData() else f" with {data!r}"
-                lost = f"; the edges with {listed(remove)} were removed and could not be restored" if restored else ""
-                check_attempt(status, f"add edges between {self._identify(True)} and {listed(add)}{along}{lost}")
+                lost = f"; the edges with {names_of(remove)} were removed and could not be restored" if restored else ""
+                check_attempt(status, f"add edges between {self._identify(True)} and {names_of(add)}{along}{lost}")
 
     def __hash__(self):
         # Hash of the record, so that a later Python object of the node has the same hash. Shifted, because a GraphDef and
@@ -364,7 +370,7 @@ cdef class GraphNode(Place):
         return ""
 
 
-cdef str listed(nodes):
+cdef str names_of(nodes):
     return ", ".join([node._identify(True) for node in nodes])
 
 
@@ -375,7 +381,7 @@ cdef Direction direction(bint forward) noexcept nogil:
 cdef int collect_new(GraphNode self, object nodes, bint forward, CUgraphEdgeData data, Edges& edges) except -1:
     cdef CUgraphNode here, there
     for node in nodes:
-        here, there = edge_end(self, self), edge_end(self, node)
+        here, there = accept_neighbour(self, self), accept_neighbour(self, node)
         if here == there:  # checked here, because a driver may add the edges before the refused edge
             check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
         if forward:
@@ -402,7 +408,7 @@ cdef int collect_present(GraphNode self, object nodes, bint forward, Edges& edge
     return 0
 
 
-cdef CUgraphNode edge_end(GraphNode self, object node) except NULL:
+cdef CUgraphNode accept_neighbour(GraphNode self, object node) except NULL:
     if not isinstance(node, GraphNode):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef NodeRecord* record = (<GraphNode>node)._record()

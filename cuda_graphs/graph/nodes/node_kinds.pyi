@@ -5,6 +5,7 @@ from typing import Any
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.condition import Condition
+from cuda_graphs.graph.operands.copy_shape import Shape
 from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
@@ -87,6 +88,8 @@ class MemsetNode(GraphNode):
     def pitch(self) -> int: ...
 
 class MemcpyNode(GraphNode):
+    @property
+    def _shape(self) -> Shape: ...
     def _operand_parameters(self) -> dict[str, str]: ...
     def update(
         self,

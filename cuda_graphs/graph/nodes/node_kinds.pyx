@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The classes of nodes, one per kind. A class reads the properties of its kind from the driver; GraphNode does the rest.
+"""The classes of nodes, one per kind. A class has the properties of its kind; GraphNode does the rest.
 
-`_read` returns all properties of a kind. `_describe` returns the details of the repr. The table at the end assigns the
-classes to the kinds of the handle layer.
+`_parameters` returns the driver's parameters of a node. `_describe` returns the details of the repr. The table at the end
+assigns the classes to the kinds of the handle layer.
 """
 
+from cython.operator cimport dereference
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 from libc.string cimport memcmp
@@ -15,10 +16,6 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_MEMORYTYPE_HOST,
-    CUDA_HOST_NODE_PARAMS_v2,
-    CUDA_MEM_ALLOC_NODE_PARAMS_v2,
-    CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS_v2,
     CUgraphConditionalHandle,
     CUmemorytype,
 )
@@ -33,15 +30,16 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     alloc_kind,
     child_box,
     mark_inner_destroyed,
+    is_handed_out,
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.device.event cimport Event
-from .access_ranges cimport change_touches, operand_parameters, set_touches, touches_of
+from .access_ranges cimport change_accesses, operand_parameters, set_accesses, accesses_of
 from .callback cimport python_callback
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
 from .node cimport GraphNode
-from cuda_graphs.graph.operands.parameter cimport check_clash, take_uses
+from cuda_graphs.graph.operands.parameter cimport check_clash, adopt_uses
 from .insertion_point cimport accept_graph, wrap_graph
 from .node_classes cimport register_class
 from .spec cimport change_kernel, config_of, kernel_of, read_child, read_event, read_host
@@ -63,15 +61,6 @@ cdef class EmptyNode(GraphNode):
 cdef class KernelNode(GraphNode):
     """Launches a kernel. Made by `launch`."""
 
-    def _read(self):
-        cdef NodeSpec spec
-        self._load(spec)
-        config = config_of(spec)
-        return {
-            "grid": config.grid, "block": config.block, "shmem_size": config.shmem_size, "config": config,
-            "kernel": kernel_of(spec),
-        }
-
     def update(self, *, config=None, kernel=None, args=None, reads=None, writes=None):
         """Change the definition. Executables that are made or updated later have the new values; others do not change.
 
@@ -85,52 +74,53 @@ cdef class KernelNode(GraphNode):
         cdef bint changes = config is not None or kernel is not None or args is not None
         self._open()
         if changes:
-            self._load_all(spec)
+            self._load_with_owners(spec)
             change_kernel(spec, config, kernel, args)
-        touches = change_touches(self._record(), reads, writes, args)
+        accesses = change_accesses(self._record(), reads, writes, args)
         if changes:
             self._set(spec)
-        set_touches(self._record(), touches)
+        set_accesses(self._record(), accesses)
 
     @property
     def grid(self):
         """Blocks in x, y, z. In a launch with clusters: clusters in x, y, z."""
-        return self._value("grid")
+        return self.config.grid
 
     @property
     def block(self):
         """Threads of a block in x, y, z."""
-        return self._value("block")
+        return self.config.block
 
     @property
     def shmem_size(self):
         """Bytes of dynamic shared memory per block."""
-        return self._value("shmem_size")
+        return self._parameters().get().params.kernel.sharedMemBytes
 
     @property
     def config(self):
         """The LaunchConfig, equal to the one given."""
-        return self._value("config")
+        return config_of(dereference(self._parameters()))
 
     @property
     def kernel(self):
         """The Kernel, equal to the one given."""
-        return self._value("kernel")
+        self._open()
+        return kernel_of(dereference(self._parameters()))
 
     @property
     def reads(self):
         """The memory that the kernel reads, as given to `launch`: a tuple of Spans."""
-        return touches_of(self._record())[0]
+        return accesses_of(self._record())[0]
 
     @property
     def writes(self):
         """The memory that the kernel writes, as given to `launch`: a tuple of Spans."""
-        return touches_of(self._record())[1]
+        return accesses_of(self._record())[1]
 
     @property
     def _conditions(self):
         """Handles of the Conditions among the arguments."""
-        return touches_of(self._record())[2]
+        return accesses_of(self._record())[2]
 
     def _takes(self, CUgraphConditionalHandle handle):
         """Return True if the arguments contain the 8 bytes of a handle, in any type."""
@@ -145,55 +135,45 @@ cdef class KernelNode(GraphNode):
         return False
 
     def _function_name(self):
-        return self._value("kernel").name
+        return self.kernel.name
 
     def _describe(self):
-        return f" kernel={self._value('kernel').handle:#x}"
+        return f" kernel={self.kernel.handle:#x}"
 
 
 cdef class AllocNode(GraphNode):
     """Allocates memory. Made by `alloc`."""
 
-    def _read(self):
-        cdef NodeSpec spec
-        cdef NodeRecord* record = self._load(spec)
-        cdef CUDA_MEM_ALLOC_NODE_PARAMS_v2* p = &spec.params.alloc
-        cdef AllocKind kind = alloc_kind(p.poolProps)
-        cdef size_t i
-        # For host memory the driver does not report the device.
-        cdef bint known = kind == AllocKind.kHost and record.metadata and record.metadata.get().device >= 0
-        return {
-            "dptr": p.dptr,
-            "bytesize": p.bytesize,
-            "device_id": record.metadata.get().device if known else p.poolProps.location.id,
-            "memory_type": MEMORY_TYPES[<int>kind],
-            "peer_access": tuple([p.accessDescs[i].location.id for i in range(p.accessDescCount)]),
-        }
-
     @property
     def dptr(self):
         """The address. It is fixed when the node is added, and is the same in every launch."""
-        return self._value("dptr")
+        return self._parameters().get().params.alloc.dptr
 
     @property
     def bytesize(self):
         """Size of the memory in bytes."""
-        return self._value("bytesize")
+        return self._parameters().get().params.alloc.bytesize
 
     @property
     def device_id(self):
         """Ordinal of the device."""
-        return self._value("device_id")
+        cdef shared_ptr[NodeSpec] spec = self._parameters()
+        cdef NodeRecord* record = self._record()
+        # For host memory the driver does not report the device.
+        if alloc_kind(spec.get().params.alloc.poolProps) == AllocKind.kHost and record.metadata.get().device >= 0:
+            return record.metadata.get().device
+        return spec.get().params.alloc.poolProps.location.id
 
     @property
     def memory_type(self):
         """"device", "host" or "managed"."""
-        return self._value("memory_type")
+        return MEMORY_TYPES[<int>alloc_kind(self._parameters().get().params.alloc.poolProps)]
 
     @property
     def peer_access(self):
         """Ordinals of the other devices with access."""
-        return self._value("peer_access")
+        cdef shared_ptr[NodeSpec] spec = self._parameters()
+        return tuple([peer.location.id for peer in spec.get().access])
 
     @property
     def options(self):
@@ -207,15 +187,10 @@ cdef class AllocNode(GraphNode):
 cdef class FreeNode(GraphNode):
     """Frees memory of an alloc node. Made by `free`."""
 
-    def _read(self):
-        cdef NodeSpec spec
-        self._load(spec)
-        return {"dptr": spec.params.free.dptr}
-
     @property
     def dptr(self):
         """The address."""
-        return self._value("dptr")
+        return self._parameters().get().params.free.dptr
 
     def _describe(self):
         return f" dptr={self.dptr:#x}"
@@ -224,22 +199,13 @@ cdef class FreeNode(GraphNode):
 cdef class MemsetNode(GraphNode):
     """Fills memory. Made by `memset`."""
 
-    def _read(self):
-        cdef NodeSpec spec
-        self._load(spec)
-        cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
-        return {
-            "dptr": p.dst, "value": p.value, "element_size": p.elementSize, "width": p.width, "height": p.height,
-            "pitch": p.pitch,
-        }
-
     def update(self, *, dst=None, value=None, width=None, height=None, pitch=None, dst_owner=None):
         """Change the definition; arguments that are None keep their values. See `memset` and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
         if all([given is None for given in (dst, value, width, height, pitch, dst_owner)]):
             return
-        self._load_all(spec)
+        self._load_with_owners(spec)
         if dst is not None:
             spec.owners.first.reset()
         change_memset(spec, dst, value, width, height, pitch, dst_owner)
@@ -251,32 +217,32 @@ cdef class MemsetNode(GraphNode):
     @property
     def dptr(self):
         """Address of the first row."""
-        return self._value("dptr")
+        return self._parameters().get().params.memset.dst
 
     @property
     def value(self):
         """The element as an unsigned int."""
-        return self._value("value")
+        return self._parameters().get().params.memset.value
 
     @property
     def element_size(self):
         """Bytes of an element: 1, 2 or 4."""
-        return self._value("element_size")
+        return self._parameters().get().params.memset.elementSize
 
     @property
     def width(self):
         """Number of elements in a row."""
-        return self._value("width")
+        return self._parameters().get().params.memset.width
 
     @property
     def height(self):
         """Number of rows."""
-        return self._value("height")
+        return self._parameters().get().params.memset.height
 
     @property
     def pitch(self):
         """Bytes from row to row."""
-        return self._value("pitch")
+        return self._parameters().get().params.memset.pitch
 
     def _describe(self):
         return f" dptr={self.dptr:#x} value={self.value}"
@@ -284,15 +250,6 @@ cdef class MemsetNode(GraphNode):
 
 cdef class MemcpyNode(GraphNode):
     """Copies memory: `depth` planes of `height` rows of `width` bytes. Made by `memcpy`."""
-
-    def _read(self):
-        cdef NodeSpec spec
-        self._load(spec)
-        cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
-        return {
-            "dst": first_destination_byte(copy[0]), "src": first_source_byte(copy[0]), "shape": shape_of_copy(copy[0]),
-            "dst_side": side(copy.dstMemoryType), "src_side": side(copy.srcMemoryType),
-        }
 
     def update(
         self, *, dst=None, src=None, size=None, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,
@@ -304,7 +261,7 @@ cdef class MemcpyNode(GraphNode):
         self._open()
         if all([given is None for given in (dst, src, size, dst_owner, src_owner, *extents)]):
             return
-        self._load_all(spec)
+        self._load_with_owners(spec)
         if dst is not None:
             spec.owners.first.reset()
         if src is not None:
@@ -318,59 +275,71 @@ cdef class MemcpyNode(GraphNode):
     @property
     def dst(self):
         """Address of the destination."""
-        return self._value("dst")
+        return first_destination_byte(self._parameters().get().params.memcpy.copyParams)
 
     @property
     def src(self):
         """Address of the source."""
-        return self._value("src")
+        return first_source_byte(self._parameters().get().params.memcpy.copyParams)
 
     @property
     def size(self):
         """Bytes in all rows and planes."""
-        return self._value("shape").size
+        return self._shape.size
 
     @property
     def width(self):
         """Bytes in a row."""
-        return self._value("shape").width
+        return self._shape.width
 
     @property
     def height(self):
         """Number of rows in a plane."""
-        return self._value("shape").height
+        return self._shape.height
 
     @property
     def depth(self):
         """Number of planes."""
-        return self._value("shape").depth
+        return self._shape.depth
 
     @property
     def dst_pitch(self):
         """Bytes from row to row of the destination; may be 0 for a single row."""
-        return self._value("shape").dst.pitch
+        return self._shape.dst.pitch
 
     @property
     def src_pitch(self):
         """Bytes from row to row of the source; may be 0 for a single row."""
-        return self._value("shape").src.pitch
+        return self._shape.src.pitch
 
     @property
     def dst_height(self):
         """Rows from plane to plane of the destination; may be 0 for a single plane."""
-        return self._value("shape").dst.rows
+        return self._shape.dst.rows
 
     @property
     def src_height(self):
         """Rows from plane to plane of the source; may be 0 for a single plane."""
-        return self._value("shape").src.rows
+        return self._shape.src.rows
+
+    @property
+    def _shape(self):
+        return shape_of_copy(self._parameters().get().params.memcpy.copyParams)
+
+    @property
+    def _dst_side(self):
+        return side(self._parameters().get().params.memcpy.copyParams.dstMemoryType)
+
+    @property
+    def _src_side(self):
+        return side(self._parameters().get().params.memcpy.copyParams.srcMemoryType)
 
     def _describe(self):
-        value = self._value
-        return f" dst={value('dst'):#x}({value('dst_side')}) src={value('src'):#x}({value('src_side')}) size={self.size}"
+        return f" dst={self.dst:#x}({self._dst_side}) src={self.src:#x}({self._src_side}) size={self.size}"
 
 
 cdef str side(CUmemorytype type):
+    """Return "H" for memory of the host, "D" for other memory."""
     return "H" if type == CU_MEMORYTYPE_HOST else "D"
 
 
@@ -379,9 +348,6 @@ cdef class ChildGraphNode(GraphNode):
 
     def _inner_graphs(self):
         return (self.child_graph,)
-
-    def _read(self):
-        return {"child_graph": wrap_graph(self._h, child_of(self))}
 
     def update(self, child):
         """Change the definition to run a copy of the current `child`. See KernelNode.update.
@@ -401,34 +367,42 @@ cdef class ChildGraphNode(GraphNode):
         mark_inner_destroyed(self._record()[0])
         self._record().make_metadata().inner_labels = labels
         try:
-            take_uses(source, self._record())
+            adopt_uses(source, self._record())
         except CUDAError:  # tried again, because the change of the node cannot be undone
-            take_uses(source, self._record())
+            adopt_uses(source, self._record())
 
     @property
     def child_graph(self):
         """The embedded copy, a GraphDef. Instantiation uses its current state."""
-        return self._value("child_graph")
+        self._open()
+        return wrap_graph(self._h, child_of(self))
 
     def _describe(self):
         return f" child={<uintptr_t>child_of(self).raw:#x}"
 
 
 cdef GraphBox* child_of(ChildGraphNode self) except NULL:
-    cdef GraphBox* child = child_box(self._record()[0])
+    cdef NodeRecord* record = self._record()
+    if is_handed_out(record.graph[0]):
+        forget_replaced(self)
+    cdef GraphBox* child = child_box(record[0])
     if child == NULL:
         raise_noted(f"look into {self._identify(True)}")
     return child
 
 
+cdef int forget_replaced(ChildGraphNode self) except -1:
+    """Forget the embedded graph if other code has replaced it."""
+    cdef NodeSpec spec
+    cdef NodeRecord* record = self._load(spec)
+    if record.metadata and not record.metadata.get().inner.empty():
+        if record.metadata.get().inner.front().raw != spec.params.graph.graph:
+            mark_inner_destroyed(record[0])
+    return 0
+
+
 cdef class HostCallbackNode(GraphNode):
     """Calls a function on the host. Made by `callback`."""
-
-    def _read(self):
-        cdef NodeSpec spec
-        self._load(spec)
-        cdef CUDA_HOST_NODE_PARAMS_v2* p = &spec.params.host
-        return {"callback_fn": python_callback(p[0]), "function": <uintptr_t><void*>p.fn}
 
     def update(self, fn, *, user_data=None):
         """Change the definition to call `fn`. See `callback` for the arguments, and KernelNode.update."""
@@ -440,7 +414,13 @@ cdef class HostCallbackNode(GraphNode):
     @property
     def callback_fn(self):
         """The Python callable; None for a C function."""
-        return self._value("callback_fn")
+        self._open()
+        return python_callback(self._parameters().get().params.host)
+
+    @property
+    def _function(self):
+        """The address of the C function, or of the function that calls Python callables."""
+        return <uintptr_t><void*>self._parameters().get().params.host.fn
 
     def _function_name(self):
         return getattr(self.callback_fn, "__name__", None)
@@ -448,17 +428,12 @@ cdef class HostCallbackNode(GraphNode):
     def _describe(self):
         fn = self.callback_fn
         if fn is None:
-            return f" cfunc={self._value('function'):#x}"
+            return f" cfunc={self._function:#x}"
         return f" callback={getattr(fn, '__name__', '?')}"
 
 
 cdef class EventRecordNode(GraphNode):
     """Records an event. Made by `record_event`."""
-
-    def _read(self):
-        cdef NodeSpec spec
-        self._load(spec)
-        return {"event": Event._from_handle(create_event_ref(spec.params.eventRecord.event))}
 
     def update(self, event):
         """Change the definition to use another Event. See KernelNode.update."""
@@ -470,7 +445,8 @@ cdef class EventRecordNode(GraphNode):
     @property
     def event(self):
         """The Event, equal to the one given."""
-        return self._value("event")
+        self._open()
+        return Event._from_handle(create_event_ref(self._parameters().get().params.eventRecord.event))
 
     def _describe(self):
         return f" event={self.event.handle:#x}"
@@ -478,11 +454,6 @@ cdef class EventRecordNode(GraphNode):
 
 cdef class EventWaitNode(GraphNode):
     """Waits for an event. Made by `wait_event`."""
-
-    def _read(self):
-        cdef NodeSpec spec
-        self._load(spec)
-        return {"event": Event._from_handle(create_event_ref(spec.params.eventWait.event))}
 
     def update(self, event):
         """Change the definition to use another Event. See KernelNode.update."""
@@ -494,7 +465,8 @@ cdef class EventWaitNode(GraphNode):
     @property
     def event(self):
         """The Event, equal to the one given."""
-        return self._value("event")
+        self._open()
+        return Event._from_handle(create_event_ref(self._parameters().get().params.eventWait.event))
 
     def _describe(self):
         return f" event={self.event.handle:#x}"
@@ -510,31 +482,28 @@ cdef class ConditionalNode(GraphNode):
     def _inner_graphs(self):
         return self.branches
 
-    def _read(self):
-        cdef NodeRecord* record = self._record()
-        cdef GraphBox* body
-        if record.kind == NodeKind.kConditional:
-            return {"condition": None, "cond_type": None, "branches": ()}
-        return {
-            "condition": Condition._from_handle(record.metadata.get().condition),
-            "cond_type": COND_TYPES.get(<int>record.kind),
-            "branches": tuple([wrap_graph(self._h, body) for body in record.metadata.get().inner]),
-        }
-
     @property
     def condition(self):
         """The Condition that decides."""
-        return self._value("condition")
+        cdef NodeRecord* record = self._record()
+        self._check_known()
+        return None if record.kind == NodeKind.kConditional else Condition._from_handle(record.metadata.get().condition)
 
     @property
     def cond_type(self):
         """"if", "while" or "switch"."""
-        return self._value("cond_type")
+        self._check_known()
+        return COND_TYPES.get(<int>self._record().kind)
 
     @property
     def branches(self):
         """The bodies, as a tuple of GraphDefs."""
-        return self._value("branches")
+        cdef NodeRecord* record = self._record()
+        cdef GraphBox* body
+        self._open()
+        if record.kind == NodeKind.kConditional:
+            return ()
+        return tuple([wrap_graph(self._h, body) for body in record.metadata.get().inner])
 
     def _describe(self):
         condition = self.condition

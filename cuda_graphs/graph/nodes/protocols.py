@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What modules below GraphDef use of a definition."""
+"""The interface of a definition for modules below GraphDef."""
 
 from __future__ import annotations
 

@@ -41,4 +41,4 @@ cdef tuple addresses_of(NodeSpec& spec)
 cdef LaunchConfig config_of(NodeSpec& spec)
 cdef Kernel kernel_of(NodeSpec& spec)
 
-cdef CUmemorytype type_of(AllocKind kind) noexcept
+cdef CUmemorytype memory_type_of(AllocKind kind) noexcept

@@ -52,7 +52,7 @@ from cuda_graphs.graph.operands.operands cimport (
     accept_event,
     accept_kernel,
 )
-from cuda_graphs.graph.operands.parameter cimport note_use
+from cuda_graphs.graph.operands.parameter cimport add_use
 from .options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 
@@ -86,7 +86,7 @@ cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
     pack_arguments(spec.arguments, kernel, args, &stand_ins)
     spec.uses.clear()
     for i in stand_ins:
-        note_use(spec, args[i], Field.kArgument, <unsigned int>i)
+        add_use(spec, args[i], Field.kArgument, <unsigned int>i)
     cdef KernelBox* code = box_of[KernelBox](kernel._h)
     spec.params.kernel.func = code.function  # overrides `kern` unless it is NULL
     spec.params.kernel.kern = code.raw
@@ -158,7 +158,7 @@ cdef int current_device() except -1:
     return device
 
 
-cdef CUmemorytype type_of(AllocKind kind) noexcept:
+cdef CUmemorytype memory_type_of(AllocKind kind) noexcept:
     if kind == AllocKind.kHost:
         return CU_MEMORYTYPE_HOST
     return CU_MEMORYTYPE_DEVICE if kind == AllocKind.kDevice else CU_MEMORYTYPE_UNIFIED
@@ -289,23 +289,23 @@ cdef str describe_conditional(NodeSpec& spec):
     return f"a conditional node with {p.size} bodies on the condition {p.handle:#x}"
 
 
-cdef Describe[<int>NodeKind.kOther + 1] words
+cdef Describe[<int>NodeKind.kOther + 1] descriptions
 
-words[<int>NodeKind.kKernel] = describe_launch
-words[<int>NodeKind.kAlloc] = describe_alloc
-words[<int>NodeKind.kFree] = describe_free
-words[<int>NodeKind.kMemset] = describe_memset
-words[<int>NodeKind.kMemcpy] = describe_memcpy
-words[<int>NodeKind.kChild] = describe_child
-words[<int>NodeKind.kHost] = describe_host
-words[<int>NodeKind.kEventRecord] = describe_record
-words[<int>NodeKind.kEventWait] = describe_wait
+descriptions[<int>NodeKind.kKernel] = describe_launch
+descriptions[<int>NodeKind.kAlloc] = describe_alloc
+descriptions[<int>NodeKind.kFree] = describe_free
+descriptions[<int>NodeKind.kMemset] = describe_memset
+descriptions[<int>NodeKind.kMemcpy] = describe_memcpy
+descriptions[<int>NodeKind.kChild] = describe_child
+descriptions[<int>NodeKind.kHost] = describe_host
+descriptions[<int>NodeKind.kEventRecord] = describe_record
+descriptions[<int>NodeKind.kEventWait] = describe_wait
 for conditional in (NodeKind.kIf, NodeKind.kIfElse, NodeKind.kWhile, NodeKind.kSwitch):
-    words[<int>conditional] = describe_conditional
+    descriptions[<int>conditional] = describe_conditional
 
 
 cdef str describe(NodeSpec& spec):
-    return words[<int>spec.kind](spec)
+    return descriptions[<int>spec.kind](spec)
 
 
 cdef tuple addresses_of(NodeSpec& spec):

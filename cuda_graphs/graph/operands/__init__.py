@@ -1,3 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operands of nodes: arguments, named parameters, copies and fills, and the bytes that they access."""
+"""Operands of nodes: arguments, named parameters, copies and fills, and the bytes that they access.
+
+Other rooms may import:
+    condition  Condition
+    edge_data  EdgeData
+    operands   single arguments: kernels, events, edges, memory
+    parameter  Parameter, and the uses of parameters by nodes
+    spans      Span
+    transfer   the parameters of memcpy and memset nodes
+    values     values of named parameters as bits
+"""

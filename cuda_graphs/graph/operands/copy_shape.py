@@ -30,7 +30,7 @@ class Operand(NamedTuple):
             return layout_of(self.name, self.array.shape, self.array.strides, self.array.itemsize)
         return None if self.size is None else Layout(self.size)
 
-    def check_room(self, layout: Layout) -> None:
+    def check_fits(self, layout: Layout) -> None:
         own = self.layout()
         if own is not None and layout.extent > own.extent:
             raise ValueError(f"{self.name} has {own.extent} bytes, and the node would touch {layout.extent}")
@@ -109,7 +109,7 @@ def common_size(dst: Operand, src: Operand) -> int:
 def layout_for(operand: Operand, size: int, kept: Layout) -> Layout:
     """Return the layout of `size` bytes of the operand. `kept` is the layout of an operand without strides."""
     if operand.array is None:
-        operand.check_room(kept)
+        operand.check_fits(kept)
         return kept
     own = operand.layout()
     assert own is not None
@@ -119,7 +119,7 @@ def layout_for(operand: Operand, size: int, kept: Layout) -> Layout:
         raise ValueError(
             f"{operand.name} has gaps: it is copied as a whole, {own.size} bytes, or sliced, not {size}"
         )
-    operand.check_room(Layout(size))
+    operand.check_fits(Layout(size))
     return Layout(size)
 
 
@@ -180,8 +180,8 @@ def explicit_shape(dst: Operand, src: Operand, given: Extents, before: Shape | N
     shape = Shape(width, height, depth, *sides)
     if problem := overlap(shape):
         raise ValueError(f"{problem}: they would overlap")
-    dst.check_room(shape.layout(shape.dst))
-    src.check_room(shape.layout(shape.src))
+    dst.check_fits(shape.layout(shape.dst))
+    src.check_fits(shape.layout(shape.src))
     return shape
 
 

@@ -15,7 +15,7 @@ __all__: list[str] = []
 ELEMENT_SIZES = (4, 2, 1)  # bytes of an element of a memset node
 
 
-def element_of(array: ArrayView, value: Any) -> bytes:
+def element_bytes(array: ArrayView, value: Any) -> bytes:
     """Return the bytes of one array element with the value, or the part of it that repeats.
 
     A number is converted to the array's type as in an assignment. Any other object stands for its bytes. Raises
@@ -25,7 +25,7 @@ def element_of(array: ArrayView, value: Any) -> bytes:
     import numpy as np  # imported late: importing this package does not need NumPy
 
     if isinstance(value, bool | int | float | complex | np.generic):
-        element = number(array, value)
+        element = bytes_of_number(array, value)
         if len(element) in ELEMENT_SIZES:
             return element
         for size in ELEMENT_SIZES:
@@ -41,7 +41,7 @@ def element_of(array: ArrayView, value: Any) -> bytes:
     return pattern
 
 
-def number(array: ArrayView, value: Any) -> bytes:
+def bytes_of_number(array: ArrayView, value: Any) -> bytes:
     import numpy as np
 
     if not array.dtype:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts: the bytes of memory that a copy or a fill touches.
+"""Layouts: the bytes of memory that a copy or a fill accesses.
 
 A layout is a run of contiguous bytes that is repeated along axes. For example, a float32 array of shape (4, 3) whose
 rows lie 64 bytes apart is a run of 12 bytes with the axis (4, 64). A copy walks two layouts together, in C order.

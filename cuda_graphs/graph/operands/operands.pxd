@@ -35,7 +35,7 @@ cdef enum:
 # Reads an operand: fills `memory` and the owner `keeper`, and returns its layout if it is an array. `owner` is the
 # user's owner of an address.
 cdef ArrayView read_operand(object value, str name, object owner, Memory* memory, Opaque* keeper)
-cdef Opaque own(object owner, str name) except *
+cdef Opaque owner_of(object owner, str name) except *
 
 # Returns the memory type of an address for a memcpy node. Raises ValueError for memory that no node can use. Messages
 # name the operand by `what`.

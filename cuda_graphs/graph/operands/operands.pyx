@@ -112,11 +112,11 @@ cdef ArrayView read_operand(object value, str name, object owner, Memory* memory
         if keeper.get() != NULL:
             what = "a Buffer" if array is None else "an array"
             raise ValueError(f"{name}_owner is for addresses only: {name} is {what}, which the graph keeps itself")
-        keeper[0] = own(owner, f"{name}_owner")
+        keeper[0] = owner_of(owner, f"{name}_owner")
     return array
 
 
-cdef Opaque own(object owner, str name) except *:
+cdef Opaque owner_of(object owner, str name) except *:
     return open_buffer(<Buffer>owner, name) if isinstance(owner, Buffer) else hold_python(<PyObject*>owner)
 
 

@@ -28,7 +28,7 @@ cdef class Parameter(StandIn):
 cdef Parameter declare(GraphBox* graph, object name, object type, object default)
 
 # Record in a spec that a field uses a parameter, or that it no longer does.
-cdef int note_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=*) except -1
+cdef int add_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=*) except -1
 cdef int drop_use(NodeSpec& spec, Field field, unsigned int argument=*) except -1
 cdef bint has_use(NodeSpec& spec, Field field) noexcept
 # Returns the Parameter that a field uses, or `other` if the field uses none.
@@ -42,9 +42,9 @@ cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD
 cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1
 
 # check_clash runs before an embedding: it raises ValueError if the target has a parameter of the same name and another
-# type. take_uses runs after an embedding: the copied nodes then use the parameters of their new hierarchy.
+# type. adopt_uses runs after an embedding: the copied nodes then use the parameters of their new hierarchy.
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1
-cdef int take_uses(GraphBox* source, NodeRecord* holder) except -1
+cdef int adopt_uses(GraphBox* source, NodeRecord* holder) except -1
 
 # Checks that the parameters of a spec belong to the graph's hierarchy. Fills placeholders for missing values, so that
 # the driver accepts the node.

@@ -94,12 +94,12 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
         fresh.get().initial.known = True
     cdef ParameterRef found = table.find(key)
     if found:
-        return same(wrap(found), fresh)
+        return check_same(wrap(found), fresh)
     table.add(fresh)
     return wrap(fresh)
 
 
-cdef Parameter same(Parameter known, const ParameterRef& wanted):
+cdef Parameter check_same(Parameter known, const ParameterRef& wanted):
     """Return the existing parameter. Raises ValueError if its type or default differs from the wanted parameter."""
     cdef NamedParameter* have = known._named()
     if have.type != wanted.get().type:
@@ -109,7 +109,7 @@ cdef Parameter same(Parameter known, const ParameterRef& wanted):
     return known
 
 
-cdef int note_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=0) except -1:
+cdef int add_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=0) except -1:
     cdef ParameterUse use
     drop_use(spec, field, argument)
     use.parameter, use.field, use.argument = parameter._p, field, argument
@@ -146,7 +146,7 @@ cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field fi
     cdef NamedParameter* p = value._named()
     if p.type.kind != ValueKind.kPointer:
         raise TypeError(f"{name} must be an address, but {value!r} is not a pointer")
-    note_use(spec, value, field)
+    add_use(spec, value, field)
     owner[0] = p.initial.owner
     return p.initial.bits
 
@@ -158,7 +158,7 @@ cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
     cdef size_t extent = as_extent(p.type[0], p.initial.bits)
     if p.initial.known and not 0 < extent < (1ULL << 63):
         raise ValueError(f"{name} must be 1 or more, but {value!r} has a smaller default")
-    note_use(spec, value, Field.kExtent)
+    add_use(spec, value, Field.kExtent)
     return extent
 
 
@@ -166,7 +166,7 @@ cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) exc
     cdef NamedParameter* p = value._named()
     if p.type.size > 4:
         raise TypeError(f"value must have 1, 2 or 4 bytes, but {value!r} has {p.type.size}")
-    note_use(spec, value, Field.kValue)
+    add_use(spec, value, Field.kValue)
     pattern[0] = <unsigned int>p.initial.bits
     return <int>p.type.size
 
@@ -193,6 +193,6 @@ cdef int check_clash(GraphBox* source, GraphBox* target) except -1:
     raise ValueError(f"cannot embed a definition that uses {wrap(clash)!r}: the target definition has {known!r}")
 
 
-cdef int take_uses(GraphBox* source, NodeRecord* holder) except -1:
+cdef int adopt_uses(GraphBox* source, NodeRecord* holder) except -1:
     cdef CUresult status = copy_uses(source[0], holder[0])
     return check_attempt(status, "find the nodes of an embedded definition that use parameters") if status else 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Span: the bytes that a node touches, and a test whether two spans overlap.
+"""Span: the bytes that a node accesses, and a test whether two spans overlap.
 
 A span is a run of bytes that is repeated along axes, as in layout.py, from an address on. A plain copy is one run. A
 column of a matrix is many short runs. The test of a run against a span solves one integer inequality per axis, from the

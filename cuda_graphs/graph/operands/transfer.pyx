@@ -40,8 +40,8 @@ cdef int check_writable(ArrayView array, object value) except -1:
     return 0
 
 
-cdef object operand(str name, Memory* place, ArrayView array):
-    return Operand(name, None if place.size == kUnbounded else place.size, array)
+cdef object operand(str name, Memory* target, ArrayView array):
+    return Operand(name, None if target.size == kUnbounded else target.size, array)
 
 
 cdef ArrayView memory_of(
@@ -119,8 +119,8 @@ cdef int fill_memcpy(
     else:
         set_shape(copy, shape_of(
             operand("dst", &to, to_array), operand("src", &source, source_array), None if size is None else count, before))
-    set_destination(copy[0], to.address, type_of(dst, to.address, "dst"))
-    set_source(copy[0], source.address, type_of(src, source.address, "src"))
+    set_destination(copy[0], to.address, memory_type_of(dst, to.address, "dst"))
+    set_source(copy[0], source.address, memory_type_of(src, source.address, "src"))
     if not spec.uses.empty() and (copy.Height > 1 or copy.Depth > 1):
         raise ValueError("a copy of rows cannot use parameters: in an executable only copies of contiguous bytes can change")
     return 0
@@ -132,7 +132,7 @@ cdef int check_contiguous(str name, ArrayView array) except -1:
     return 0
 
 
-cdef CUmemorytype type_of(object operand, CUdeviceptr address, str name) except *:
+cdef CUmemorytype memory_type_of(object operand, CUdeviceptr address, str name) except *:
     """Return the memory type of an operand. A Parameter is "unified", which allows memory of any type."""
     if not isinstance(operand, Parameter):
         return find_type(address, name)
@@ -141,9 +141,9 @@ cdef CUmemorytype type_of(object operand, CUdeviceptr address, str name) except 
     return CU_MEMORYTYPE_UNIFIED
 
 
-cdef int check_size(size_t size, str name, size_t room) except -1:
-    if size > room:
-        raise ValueError(f"{name} has {room} bytes, and the node would touch {size}")
+cdef int check_size(size_t size, str name, size_t available) except -1:
+    if size > available:
+        raise ValueError(f"{name} has {available} bytes, and the node would touch {size}")
     return 0
 
 
@@ -182,12 +182,12 @@ cdef int read_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1:
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
-    cdef Memory place
+    cdef Memory target
     spec.begin(NodeKind.kMemset)
-    cdef ArrayView array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &place, &spec.owners.first)
+    cdef ArrayView array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &target, &spec.owners.first)
     check_writable(array, dst)
     p.ctx = accept_context("memset node")
-    p.dst = place.address
+    p.dst = target.address
     set_element(spec, array, value)
     p.height, p.pitch = read_size(height, "height"), read_size(pitch, "pitch")
     if width is not None:
@@ -196,27 +196,27 @@ cdef int read_memset(
             p.pitch = array.strides[-2]
     elif array is not None and p.height == 1 and p.pitch == 0:
         p.width, p.height, p.pitch = fill.rows_of("dst", array, p.elementSize)
-    elif place.size != kUnbounded and p.height == 1:
-        if place.size % p.elementSize:
-            raise ValueError(f"the {place.size} bytes of dst are not a multiple of the {p.elementSize} bytes of the value")
-        p.width = place.size // p.elementSize
+    elif target.size != kUnbounded and p.height == 1:
+        if target.size % p.elementSize:
+            raise ValueError(f"the {target.size} bytes of dst are not a multiple of the {p.elementSize} bytes of the value")
+        p.width = target.size // p.elementSize
     else:
         raise TypeError("width is needed: the number of elements in a row of dst is unknown")
-    return check_fill(spec, &place, array)
+    return check_fill(spec, &target, array)
 
 
 cdef int change_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1:
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
-    cdef Memory place
+    cdef Memory target
     cdef ArrayView array = None
     p.ctx = accept_context("memset node")
-    place.size = kUnbounded
+    target.size = kUnbounded
     if dst is not None:
-        array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &place, &spec.owners.first)
+        array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &target, &spec.owners.first)
         check_writable(array, dst)
-        p.dst = place.address
+        p.dst = target.address
     elif dst_owner is not None:
         raise ValueError("dst_owner requires dst")
     if value is not None:
@@ -227,7 +227,7 @@ cdef int change_memset(
         p.height = read_size(height, "height")
     if pitch is not None:
         p.pitch = read_size(pitch, "pitch")
-    return check_fill(spec, &place, array)
+    return check_fill(spec, &target, array)
 
 
 cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
@@ -239,17 +239,17 @@ cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
         return 0
     drop_use(spec, Field.kValue)
     if array is not None:
-        value = fill.element_of(array, value)
+        value = fill.element_bytes(array, value)
     p.elementSize = <unsigned int>parse_fill_value(value, &p.value)
     return 0
 
 
-cdef int check_fill(NodeSpec& spec, Memory* place, ArrayView array) except -1:
+cdef int check_fill(NodeSpec& spec, Memory* target, ArrayView array) except -1:
     """Raise ValueError for a fill beyond the end of the operand. The driver checks addresses."""
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
     if p.height > 1 and has_use(spec, Field.kExtent):
         raise ValueError("the width of a fill of rows cannot be a Parameter: it cannot change in an executable")
-    if array is None and place.size == kUnbounded or p.width == 0 or p.height == 0:
+    if array is None and target.size == kUnbounded or p.width == 0 or p.height == 0:
         return 0
-    operand("dst", place, array).check_room(fill.layout_of_fill(p.width, p.height, p.pitch, p.elementSize))
+    operand("dst", target, array).check_fits(fill.layout_of_fill(p.width, p.height, p.pitch, p.elementSize))
     return 0

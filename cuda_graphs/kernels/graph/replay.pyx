@@ -33,7 +33,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.graph.executable.executable cimport Graph
-from cuda_graphs.graph.nodes.insertion_point cimport Place
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from cuda_graphs.graph.nodes.spec cimport read_kernel
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.kernels.call.specialisation cimport Source, Specialisation, kCondition
@@ -61,7 +61,7 @@ cdef class Replay:
     cdef int add_task(self, size_t number, object emission) except -1:
         """Let launches set the node of a task."""
         cdef NodeSpec spec
-        cdef NodeRecord* record = (<Place>emission.nodes[number])._record()
+        cdef NodeRecord* record = (<InsertionPoint>emission.nodes[number])._record()
         cdef CUresult status
         launch = emission.launches[number]
         read_kernel(spec, launch.config, launch.kernel, emission.arguments(number))
