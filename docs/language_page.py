@@ -23,11 +23,12 @@ import numpy as np
 
 import cuda_graphs as cg
 from cuda_graphs.compiler import errors
-from cuda_graphs.compiler.frontend import syntax, translate
+from cuda_graphs.compiler.frontend import syntax
 from cuda_graphs.compiler.frontend.calls import calls
 from cuda_graphs.compiler.frontend.expressions import linear
 from cuda_graphs.compiler.frontend.frame import frame
 from cuda_graphs.compiler.frontend.statements import statements
+from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import collectives, ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
 from cuda_graphs.compiler.ir.ops import OPS, Row
