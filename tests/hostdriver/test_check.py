@@ -193,17 +193,20 @@ def found(names, script: str = "planted_bugs.py", **environment: str) -> dict[st
 def accesses(text: str) -> set[str]:
     """Returns the accesses that reports of a race name, without the thread, which is known for one of them only. Two
     simultaneous accesses may each find the other, which gives two reports of the same pair."""
-    each = [accesses_of(line) for line in text.splitlines()]
+    if not text:
+        return set()
+    status, reports = text.split(": ", 1)
+    assert status == "CUDA_ERROR_ILLEGAL_STATE"
+    each = [accesses_of(line) for line in reports.splitlines()]
     assert all(one == each[0] for one in each), text
-    return each[0] if each else set()
+    return each[0]
 
 
 def accesses_of(text: str) -> set[str]:
     """Those of one report, which is a line."""
     head, both = text.split(" race: ", 1)
     assert re.fullmatch(
-        r"CUDA_ERROR_ILLEGAL_STATE: CUDA_GRAPHS_HOST_CHECK=race: two accesses to byte \d+ of the memory of "
-        r"32 bytes at 0x\* \([^)]*\)",
+        r"CUDA_GRAPHS_HOST_CHECK=race: two accesses to byte \d+ of the memory of 32 bytes at 0x\* \([^)]*\)",
         head,
     ), head
     remedy = BLOCKS if BLOCKS in both else f"No dependency orders them: {NODES}"

@@ -3,6 +3,7 @@
 """Law: another thread may close the stream of a call at any time. The call either runs or raises the error of a closed
 stream, and releases the stream in both cases."""
 
+import functools
 import gc
 
 import numpy as np
@@ -48,65 +49,73 @@ def may_release_during_work(request, monkeypatch):
 
 @pytest.fixture(params=["plain", "graph", "debug", "result", "numpy"])
 def counting(request):
-    """A kernel that adds 1 to each element, and its argument."""
-    x = np.zeros(3, np.int32) if request.param == "numpy" else array([0, 0, 0], cg.i32)
+    """A kernel that adds 1 to each element, and an argument for each of two threads: their calls may run at the same
+    time, and would lose numbers of one array."""
+    is_numpy = request.param == "numpy"
+    arrays = [np.zeros(3, np.int32) if is_numpy else array([0, 0, 0], cg.i32) for _ in range(2)]
     if request.param == "result":
-        return cg.kernel(add_one_and_return), x
-    return cg.kernel(add_one, graph=request.param == "graph", debug=request.param == "debug"), x
+        return cg.kernel(add_one_and_return), arrays
+    return cg.kernel(add_one, graph=request.param == "graph", debug=request.param == "debug"), arrays
 
 
-def call_while_streams_are_closed(device, call):
-    """Calls `call(stream)` from two threads while a third closes the streams. Returns the number of calls that ran."""
+def call_while_streams_are_closed(device, *calls):
+    """Calls each `call(stream)` from a thread of its own while another thread closes the streams. Returns the number of
+    calls that ran, for each thread."""
     streams = [device.create_stream() for _ in range(ROUNDS)]
-    ran, refusals = [], set()
+    ran, refusals = [0] * len(calls), set()
 
-    def caller():
+    def caller(number):
         for stream in streams:
             try:
-                call(stream)
+                calls[number](stream)
             except RuntimeError as error:
                 refusals.add(str(error))
             else:
-                ran.append(stream)
+                ran[number] += 1
 
     def closer():
         for stream in streams:
             stream.close()
 
-    side_by_side(caller, closer, caller)
+    side_by_side(closer, *(functools.partial(caller, number) for number in range(len(calls))))
     device.sync()
     assert refusals <= {"Stream has been closed"}
-    return len(ran)
+    return ran
 
 
 def test_call_on_stream_that_is_closed_meanwhile_runs_or_is_refused(
     counting, may_release_during_work, device
 ):
-    kernel, x = counting
-    kernel(x)
+    kernel, arrays = counting
+    for x in arrays:
+        kernel(x)
     gc.collect()
     keep_alive.release_finished()
     before = boxes.live()
-    ran = call_while_streams_are_closed(device, lambda stream: kernel(x, stream=stream))
-    kernel(x)  # an executable keeps the stream of its last launch
+    calls = [lambda stream, x=x: kernel(x, stream=stream) for x in arrays]
+    ran = call_while_streams_are_closed(device, *calls)
+    for x in arrays:
+        kernel(x)  # an executable keeps the stream of its last launch
     device.sync()
     keep_alive.release_finished()
     gc.collect()
     assert boxes.live() == before
-    assert (x if isinstance(x, np.ndarray) else x.to_numpy()).tolist() == [ran + 2] * 3
+    found = [(x if isinstance(x, np.ndarray) else x.to_numpy()).tolist() for x in arrays]
+    assert found == [[count + 2] * 3 for count in ran]
 
 
 def test_gradient_on_stream_that_is_closed_meanwhile_runs_or_is_refused(device):
     kernel = cg.kernel(powers)
-    x, y = (cg.ndarray(cg.f32, 3, needs_grad=True) for _ in range(2))
-    x.fill(1.0)
-    kernel(x, y)
-    y.grad.fill(1)
-    kernel.grad(x, y)
-    one = x.grad.to_numpy()
-    assert one.tolist() == [4, 8, 16]
-    ran = call_while_streams_are_closed(device, lambda stream: kernel.grad(x, y, stream=stream))
-    np.testing.assert_allclose(x.grad.to_numpy(), one * (ran + 1))
+    pairs = [[cg.ndarray(cg.f32, 3, needs_grad=True) for _ in range(2)] for _ in range(2)]
+    for x, y in pairs:
+        x.fill(1.0)
+        kernel(x, y)
+        y.grad.fill(1)
+        kernel.grad(x, y)
+        assert x.grad.to_numpy().tolist() == [4, 8, 16]
+    calls = [lambda stream, pair=pair: kernel.grad(*pair, stream=stream) for pair in pairs]
+    for (x, _), count in zip(pairs, call_while_streams_are_closed(device, *calls), strict=True):
+        np.testing.assert_allclose(x.grad.to_numpy(), np.array([4, 8, 16]) * (count + 1))
 
 
 def test_argument_that_closes_the_stream_is_refused(device):

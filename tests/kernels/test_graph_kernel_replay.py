@@ -145,7 +145,9 @@ def test_call_sets_nodes_after_an_update_of_its_graph(called, kernels):
     x, y, replay = called
     other = array(np.zeros(3), cg.i32)
     definition = cg.GraphDef()
-    definition.launch(ONE, kernels.add, other, 3, 1).launch(ONE, kernels.add, other, 3, 1)
+    ((before, after),) = replay.definition.edges()
+    data = replay.definition.edge_data(before, after)
+    definition.launch(ONE, kernels.add, other, 3, 1).launch(ONE, kernels.add, other, 3, 1, edge=data)
     replay.graph.update(definition)
     put(1, x, y)
     cg.Device(0).sync()

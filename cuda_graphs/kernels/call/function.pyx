@@ -53,6 +53,13 @@ cdef class KernelFunction:
         has_checkpoints: True if a call may end early and returns a CheckpointStatus.
     """
 
+    def __cinit__(self):
+        # An object that `__new__` made past the constructor has these too, so that its methods raise Python errors.
+        self.specialiser = Specialiser.__new__(Specialiser)
+        self.capture = CaptureStrategy.__new__(CaptureStrategy)
+        self.capture.specialiser = self.specialiser
+        self.launch = LaunchStrategy.__new__(LaunchStrategy)
+
     def __init__(self, *args, **kwargs):
         raise RuntimeError("KernelFunction objects cannot be instantiated directly. Use the decorator cuda_graphs.kernel.")
 
@@ -307,10 +314,8 @@ cdef KernelFunction make(object cls, object function, object options, object ann
     cdef KernelFunction self = cls.__new__(cls)
     functools.update_wrapper(self, function)
     self.specialiser = specialiser_of(function, options, annotations, extra_leaf, mode)
-    self.forwards = {}
-    self.capture = CaptureStrategy.__new__(CaptureStrategy)
     self.capture.specialiser = self.specialiser
-    self.launch = LaunchStrategy.__new__(LaunchStrategy)
+    self.forwards = {}
     if self.specialiser.is_graph:
         self.replay = replay_strategy(self.specialiser, self.capture, self.launch)
     register_kernel(self)

@@ -397,7 +397,7 @@ struct Actor {
             call.run_add(spec);
         }
         const NodeRecord* const node = call.record_node(NodeKind::kIf);
-        if (node != nullptr) CHECK(node->facts->inner.size() == 1 && node->facts->condition == params.handle);
+        if (node != nullptr) CHECK(node->metadata->inner.size() == 1 && node->metadata->condition == params.handle);
     }
 
     void abandon_one() {
