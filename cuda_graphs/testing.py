@@ -88,7 +88,9 @@ class Failure:
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise ValueError(f"fail(): the host driver has no function {self.function!r}{hint}")
         if status != 0:
-            raise ValueError(f"fail(): {self.code!r} is no CUresult; expected a name or a number")
+            raise ValueError(
+                f"fail(): the host driver does not know the status {self.code!r}: pass a name or number of CUresult"
+            )
 
     @property
     def happened(self) -> bool:
@@ -111,7 +113,7 @@ def fail(function: str, nth: int = 1, code: str | int = "CUDA_ERROR_OUT_OF_MEMOR
     Args:
         function: Name of the function, for example ``"cuMemAlloc"``. Replaces an earlier failure of this function.
         nth: Number of the failing call, from 1; the other calls work normally.
-        code: Name or number of a CUresult. With 0 the call returns success, but writes none of its outputs.
+        code: Name or number of a CUresult that the host driver knows. With 0 the call returns success, but writes none of its outputs.
 
     Returns:
         A `Failure`. Its property `happened` is true once the call has failed. The end of its `with` block cancels it.

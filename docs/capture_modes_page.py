@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the table of docs/guide/capture-modes.md from the answers of an H200: `python docs/capture_modes_page.py`.
+"""Writes the table of docs/guide/capture-modes.md from the answers of an H200: `python -m docs.capture_modes_page`.
 
 A test compares the page with the table, and checks that every answer is in exactly one row.
 """

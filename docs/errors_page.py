@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/errors.md from the table of errors: `python docs/errors_page.py`. A test compares the two."""
+"""Writes docs/errors.md from the table of errors: `python -m docs.errors_page`. A test compares the two."""
 
 from pathlib import Path
 

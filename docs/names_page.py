@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/names.md from the docstrings: `python docs/names_page.py`. A test compares the two.
+"""Writes docs/names.md from the docstrings: `python -m docs.names_page`. A test compares the two.
 
 The page has one line for each public name, and for each member that its class does not inherit from another public
 class. The line is the first sentence of the docstring.

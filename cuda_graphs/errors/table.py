@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of driver statuses: an explanation for users of graphs, and a remedy, for each status.
 
-A row is a line ``code NAME``, then the indented explanation, then the remedy after ``=>``. `errors.py` makes exceptions
-from the table, and `docs/errors.md` is generated from it. Codes and names are those of ``CUresult`` in cuda.h (CUDA
+A row is a line ``code NAME``, then the indented explanation, then the remedy after ``=>``. `errors/__init__.py` makes
+exceptions from the table, and `docs/errors.md` is generated from it. Codes and names are those of ``CUresult`` in cuda.h (CUDA
 13). `STICKY` lists the statuses that leave the context unusable according to cuda.h.
 """
 

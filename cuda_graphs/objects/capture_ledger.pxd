@@ -17,9 +17,9 @@ cdef int record_foreign_spoiler(CaptureBox& capture, const char* what) except -1
 # Raises the CUDAError of a failed call on the capture, with the text of the ledger.
 cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attempt) except -1
 
-# Raises CaptureError for a call that would spoil the capture of a conditional body, before it reaches the driver, since
-# libcuda crashes (core/capture/capture_end.cpp).
-cdef int check_no_body_captured(str attempt) except -1
+# Raises CaptureError for a wait for a stream or device that would spoil the capture of a conditional body, before the
+# call reaches the driver, since libcuda crashes (core/capture/capture_end.cpp).
+cdef int check_no_body_captured(object waited_for) except -1
 
 # Returns the text of how a capture was spoiled; "" when it was not.
 cdef str ledger_text(CaptureBox& capture)

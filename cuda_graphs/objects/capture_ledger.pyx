@@ -86,14 +86,17 @@ cdef str ledger_text(CaptureBox& capture):
     )
 
 
-cdef int check_no_body_captured(str attempt) except -1:
+cdef int check_no_body_captured(object waited_for) except -1:
     cdef vector[CaptureHandle] captures
     if active_captures.load() == 0:
         return 0
     captures = list_active_captures()
     for capture in captures:
         if capture.get().into_body and is_sound(capture.get()[0]):
-            check_attempt(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"{attempt} while the body of a conditional node is captured")
+            check_attempt(
+                CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                f"synchronize {waited_for!r} while the body of a conditional node is captured",
+            )
     return 0
 
 

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: expressions have the types and values of the language's tables, on every target.
+"""Law: expressions have the values of the language's tables, on every target.
 
-`TYPES` says which type an operator gives, worked out here from ranks and not by the compiler's function; `VALUES` are
-single expressions with the numbers that they must give. The operands come from parameters, so nothing is folded.
+`VALUES` are single expressions with the numbers that they must give. The operands come from parameters, so nothing
+is folded.
 """
 
 import itertools

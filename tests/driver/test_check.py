@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a status other than success becomes the exception of errors.py, with what was attempted."""
+"""Law: a status other than success becomes the exception of `cuda_graphs.errors`, with what was attempted."""
 
 import pytest
 

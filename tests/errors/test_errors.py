@@ -57,7 +57,7 @@ def test_a_row_has_a_name_an_explanation_and_a_remedy(code):
 def test_rows_are_unique():
     assert len(ROWS.strip().split("\n\n")) == len(TABLE), "a code is there twice"
     assert len({row.name for row in TABLE.values()}) == len(TABLE)
-    # The four old statuses of the profiler and the like share their remedy on purpose.
+    # Remedies may repeat: those of old statuses do.
     assert len({row.explanation for row in TABLE.values()}) == len(TABLE)
 
 
@@ -131,7 +131,7 @@ def test_an_unknown_code_says_so():
 
 
 def test_a_code_that_only_the_driver_knows_is_told_in_its_words():
-    error = error_from_code(920, "CUDA_ERROR_OF_THE_FUTURE", "something new")
+    error = error_from_code(9920, "CUDA_ERROR_OF_THE_FUTURE", "something new")
     assert str(error) == "CUDA_ERROR_OF_THE_FUTURE: something new"
 
 

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs import testing
 from cuda_graphs.objects.device.device_properties import ATTRIBUTES
 
 
@@ -179,6 +180,7 @@ def test_more_devices_than_one_are_told_apart(run_child, driver):
     child = run_child(
         """
 import cuda_graphs as cg
+from cuda_graphs import testing
 a, b, c = cg.Device.get_all_devices()
 assert [d.device_id for d in (a, b, c)] == [0, 1, 2]
 assert a != b and len({a, b, c}) == 3 and a.uuid != b.uuid
@@ -199,3 +201,11 @@ else:
         CUDA_GRAPHS_HOST_DEVICES="3",
     )
     assert (child.returncode, child.stdout, child.stderr) == (0, "", "")
+
+
+def test_sync_makes_no_driver_call_but_those_of_the_wait(device, driver):
+    if driver.kind != "host":
+        pytest.skip("calls are counted by the host driver")
+    with testing.calls() as calls:
+        device.sync()
+    assert dict(calls) == {"cuCtxGetCurrent": 1, "cuCtxSynchronize": 1}

@@ -37,7 +37,7 @@ class Operand(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Bytes from row to row, and rows from plane to plane. 0 for a copy of one row or one plane."""
+    """Bytes from row to row, and rows from plane to plane. May be 0 for a copy of one row or one plane."""
 
     pitch: int = 0
     rows: int = 0

@@ -220,7 +220,8 @@ Device::Device(CUdevice ordinal) : ordinal_(ordinal), context_(nullptr), default
 }
 
 std::string Device::name() const {
-    return "Host CPU (" + processor_model() + ")";
+    static const std::string name = "Host CPU (" + processor_model() + ")";
+    return name;
 }
 
 CUuuid Device::uuid() const {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of error codes, one per line.
+// Names and texts of the statuses that the recorded libcuda knows (tests/conformance/driver/h200.json), one per line.
+// Their explanations for users are in cuda_graphs/errors/table.py.
 #include "error_codes.hpp"
 
 #include <cstring>

@@ -247,7 +247,7 @@ class Device:
         cdef Context context = self.context
         cdef Context previous = get_current()
         cdef CUresult status
-        check_no_body_captured(f"synchronize {self!r}")
+        check_no_body_captured(self)
         if previous == context:
             with nogil:
                 status = driver().cuCtxSynchronize()

@@ -123,7 +123,7 @@ cdef class Stream:
         cdef StreamHandle h = self._h
         cdef CapturedCall call
         if find_capture(call, h) and call.capture().into_body:
-            check_no_body_captured(f"synchronize {self!r}")
+            check_no_body_captured(self)
         cdef CUresult status
         with nogil:
             status = driver().cuStreamSynchronize(raw_of(h))

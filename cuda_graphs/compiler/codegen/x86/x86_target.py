@@ -298,6 +298,7 @@ def function(e: Emitter, name: str, linkage: str = "") -> str:
     return f"define {linkage}void @{name}({given}) {{\n{e.text()}\n}}\n"
 
 
+# Functions that LLVM has as intrinsics. The others are called in libm.
 INTRINSICS = {"sin", "cos", "exp", "exp2", "log", "log2", "log10", "pow"}
 
 METADATA = """

@@ -71,7 +71,7 @@ def elementwise(name: str) -> Callable[..., Any]:
     return function
 
 
-# Functions that refuse integers, as those are probably mistakes. sqrt, exp and log accept integers.
+# Functions that refuse integers, as those are probably mistakes. The other functions of floats accept integers, as f32.
 REAL = {
     "sin",
     "cos",
