@@ -57,8 +57,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 COMMON = ["-std=c++17", "-g0"]
 CUSTOM = shlex.split(os.environ.get("CUDA_GRAPHS_CXXFLAGS", ""))
 OURS = [*COMMON, "-O2", *WARNINGS, "-Wsign-conversion", *CUSTOM]
-# Code that Cython writes spends its time in calls of Python and of our libraries. -O2 changed no time of a launch by more
-# than the noise, and took half as long again to compile. Its scaffolding does not pass all of -Wextra.
+# Code that Cython writes spends its time in calls of Python and of our libraries. -O2 changed no time of a launch by
+# more than the noise, and took half as long again to compile. Its scaffolding does not pass all of -Wextra.
 GENERATED = [
     *COMMON,
     "-O1",

@@ -3,8 +3,8 @@
 """The table of driver statuses: an explanation for users of graphs, and a remedy, for each status.
 
 A row is a line ``code NAME``, then the indented explanation, then the remedy after ``=>``. `errors/__init__.py` makes
-exceptions from the table, and `docs/errors.md` is generated from it. Codes and names are those of ``CUresult`` in cuda.h (CUDA
-13). `STICKY` lists the statuses that leave the context unusable according to cuda.h.
+exceptions from the table, and `docs/errors.md` is generated from it. Codes and names are those of ``CUresult`` in
+cuda.h (CUDA 13). `STICKY` lists the statuses that leave the context unusable according to cuda.h.
 """
 
 from __future__ import annotations

@@ -112,7 +112,11 @@ def test_a_call_can_pretend_to_succeed(host, stream):
         (("cuMemAlloc", 0), ValueError, "nth counts calls from 1, got 0"),
         (("cuMemAlloc", "1"), TypeError, "nth must be an int, got str"),
         (("cuMemAlloc", True), TypeError, "nth must be an int, got bool"),
-        (("cuMemAlloc", 1, "CUDA_ERROR_BAD_LUCK"), ValueError, "does not know the status 'CUDA_ERROR_BAD_LUCK'"),
+        (
+            ("cuMemAlloc", 1, "CUDA_ERROR_BAD_LUCK"),
+            ValueError,
+            "does not know the status 'CUDA_ERROR_BAD_LUCK'",
+        ),
         (("cuMemAlloc", 1, 12345), ValueError, "does not know the status 12345"),
     ],
 )

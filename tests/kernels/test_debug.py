@@ -251,6 +251,7 @@ def several(x: i32_1d, v: cg.types.vec(3, cg.i32), out: cg.types.ndarray(cg.vec2
         (0, "", ""),
         (4, "index 4 is outside of axis 0 of 'x', which has 4 elements", "last = x[k]"),
         (-1, "index -1 is outside of axis 0 of 'x', which has 4 elements", "last = x[k]"),
+        (-(2**28), "index -268435456 is outside of axis 0 of 'x', which has 4 elements", "last = x[k]"),
         (3, "is outside of axis 0 of 'x', which has 4 elements", "x[i + k]"),
         (5, "index 3 is outside of axis 0 of 'out', which has 3 elements", "out[i + k // 5, j] += "),
     ],

@@ -12,7 +12,8 @@ warning.
 `llvm` maps the kind of the operands' type ("int" is signed, "uint", "float", "bool"; "any" for the rest) to a template:
 `{t}` is their LLVM type, `{0}` `{1}` are the operands, `{f}` the flags of floating-point operations. A template that
 begins with "@" names a function in prelude.py. A template that begins with "!" names a function of the target
-(x86_target.py, ptx_target.py): the name is that of libm and, after `__nv_`, of libdevice. Arithmetic on f16 and bf16 is computed in f32 and rounded once.
+(x86_target.py, ptx_target.py): the name is that of libm and, after `__nv_`, of libdevice. Arithmetic on f16 and bf16 is
+computed in f32 and rounded once.
 
 DERIVATIVES gives the contributions of the result's adjoint `g` to the adjoints of the operands `x`, `y` and `z`, also
 in terms of rows of the table. autodiff/derivatives.py turns them into IR.
@@ -272,7 +273,7 @@ ROWS = (
     Row("sign", 1, NUMBER, "same", _wrapping(_sign), {"any": "@sign"}, "cg.sign(a)"),
     Row("fma", 3, FLOAT, "same", _fma, _FMA, "cg.fma(a, b, c)"),
     *(
-        Row(name, n, FLOAT, "same", _wrapping(meaning), {"float": f"!{name}"}, f"cg.{name}({'a, b' if n == 2 else 'a'})")
+        Row(name, n, FLOAT, "same", _wrapping(meaning), {"float": f"!{name}"}, f"cg.{name}({('a', 'a, b')[n - 1]})")
         for name, n, meaning in (
             ("sin", 1, np.sin), ("cos", 1, np.cos), ("tan", 1, np.tan), ("asin", 1, np.arcsin), ("acos", 1, np.arccos),
             ("atan", 1, np.arctan), ("atan2", 2, np.arctan2), ("sinh", 1, np.sinh), ("cosh", 1, np.cosh),

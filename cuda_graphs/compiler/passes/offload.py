@@ -4,7 +4,8 @@
 
 A task recomputes a value of an earlier task if the value depends only on parameters and extents. The bounds of most
 loops thus need no task of their own. A load moves into the loop whose bounds it feeds, if no statement between them or
-in the loop may write to its memory. All other values pass through memory of the kernel (Space.TEMP).
+in the loop may write to its memory, and no assert guards it. All other values pass through memory of the kernel
+(Space.TEMP).
 
 The blocks of a Conditional and of Sections are cut separately: nothing moves across their edges.
 """
@@ -125,10 +126,13 @@ def sink_bounds(segments: list[Segment]) -> None:
         if before.loop is not None or after.loop is None:
             continue
         written = writes(after)
+        # A thread whose assert fails leaves its task only, so loads behind an assert stay in the task.
+        is_guarded = any(isinstance(statement, ir.Assert) for statement in before.all_statements())
         moved: list[ir.Statement] = []
         while before.body and isinstance(before.body[-1], (ir.Op, ir.Extent, ir.Load)):
             last = before.body[-1]
-            if isinstance(last, ir.Load) and any(may_alias(last.array, array) for array in written):
+            is_load = isinstance(last, ir.Load)
+            if is_load and (is_guarded or any(may_alias(last.array, array) for array in written)):
                 break
             moved.insert(0, before.body.pop())
         after.body[:0] = moved
