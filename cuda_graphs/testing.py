@@ -113,8 +113,8 @@ def fail(function: str, nth: int = 1, code: str | int = "CUDA_ERROR_OUT_OF_MEMOR
     Args:
         function: Name of the function, for example ``"cuMemAlloc"``. Replaces an earlier failure of this function.
         nth: Number of the failing call, from 1; the other calls work normally.
-        code: Name or number of a CUresult that the host driver knows. With 0 the call returns success, but writes none of
-            its outputs.
+        code: Name or number of a CUresult that the host driver knows. With 0 the call returns success, but writes
+            none of its outputs.
 
     Returns:
         A `Failure`. Its property `happened` is true once the call has failed. The end of its `with` block cancels it.

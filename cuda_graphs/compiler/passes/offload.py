@@ -125,17 +125,20 @@ def sink_bounds(segments: list[Segment]) -> None:
     for before, after in pairwise(segments):
         if before.loop is not None or after.loop is None:
             continue
-        written = writes(after)
         # A thread whose assert fails leaves its task only, so loads behind an assert stay in the task.
         is_guarded = any(isinstance(statement, ir.Assert) for statement in before.all_statements())
+        written = writes(after)
         moved: list[ir.Statement] = []
-        while before.body and isinstance(before.body[-1], (ir.Op, ir.Extent, ir.Load)):
-            last = before.body[-1]
-            is_load = isinstance(last, ir.Load)
-            if is_load and (is_guarded or any(may_alias(last.array, array) for array in written)):
-                break
+        while before.body and may_move(before.body[-1], is_guarded, written):
             moved.insert(0, before.body.pop())
         after.body[:0] = moved
+
+
+def may_move(statement: ir.Statement, is_guarded: bool, written: list[ir.Array]) -> bool:
+    """Returns whether the last statement of a segment may move to the next segment, which writes these arrays."""
+    if isinstance(statement, ir.Load):
+        return not is_guarded and not any(may_alias(statement.array, array) for array in written)
+    return isinstance(statement, (ir.Op, ir.Extent))
 
 
 class TaskBoundaries:
