@@ -67,7 +67,7 @@ typedef struct cgh_kernel {
     uint32_t required_cluster[3];    // .reqnctapercluster, or 0, 0, 0
     uint32_t ptx_version;            // e.g. 90
     uint32_t binary_version;         // e.g. 90
-    uint32_t tells_accesses;         // 1 if the code is instrumented: it calls cgh_services.access
+    uint32_t is_instrumented;        // 1 if the code is instrumented: it calls cgh_services.access
 } cgh_kernel;
 
 typedef struct cgh_global {  // a .global or .const variable

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cuda_graphs.compiler.artifact import TaskInfo
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.core.driver.choice import driver_info, is_told_of_accesses
+from cuda_graphs.core.driver.choice import driver_info, wants_instrumented_code
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.device.device import Device
 
@@ -153,7 +153,7 @@ def isa_of(version: tuple[int, int]) -> int:
 
 def x86_of_driver(fast_math: bool) -> X86:
     """Return the target for this CPU, with instrumented code if the host driver checks memory accesses."""
-    return X86(fast_math, is_told_of_accesses())
+    return X86(fast_math, wants_instrumented_code())
 
 
 # Target and Shape, by the kind of the driver.

@@ -96,10 +96,10 @@ def driver_info() -> DriverInfo:
     return ensure_loaded()
 
 
-def is_told_of_accesses() -> bool:
+def wants_instrumented_code() -> bool:
     """Return True when the driver of this process looks for bugs, so that code must report each memory access
     to it."""
-    return ensure_loaded().kind == "host" and seam.is_told_of_accesses()
+    return ensure_loaded().kind == "host" and seam.wants_instrumented_code()
 
 
 def ensure_loaded() -> DriverInfo:

@@ -200,7 +200,7 @@ def add_findings(error) -> None:
             error.add_findings(found)
 
 
-def is_told_of_accesses() -> bool:
+def wants_instrumented_code() -> bool:
     """Return True when the plugged host driver requires code to report each memory access to it."""
     return services_of_host != NULL and (services_of_host().wants & CGH_WANTS_ACCESSES) != 0
 

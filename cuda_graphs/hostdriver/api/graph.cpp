@@ -24,12 +24,12 @@ namespace {
 // numNodes" (cuda.h, cuGraphGetNodes; the other queries say the same).
 class Listing {
   public:
-    explicit Listing(size_t* count) : count_(count), room_(*count) {}
+    explicit Listing(size_t* count) : count_(count), capacity_(*count) {}
 
     // Sets `index` to the index of the next entry. Returns false if the array is full.
     bool next(size_t* index) {
         *index = found_++;
-        return *index < room_;
+        return *index < capacity_;
     }
     void add(CUgraphNode* entries, CUgraphNode node) {
         size_t i;
@@ -38,22 +38,22 @@ class Listing {
 
     template <class T>
     void clear_rest(T* entries) const {
-        if (entries != nullptr) std::fill(entries + std::min(found_, room_), entries + room_, T{});
+        if (entries != nullptr) std::fill(entries + std::min(found_, capacity_), entries + capacity_, T{});
     }
     CUresult finish(CUgraphNode* entries) const {
         clear_rest(entries);
-        *count_ = entries == nullptr ? found_ : std::min(found_, room_);
+        *count_ = entries == nullptr ? found_ : std::min(found_, capacity_);
         return CUDA_SUCCESS;
     }
 
   private:
     size_t* count_;
-    size_t room_;
+    size_t capacity_;
     size_t found_ = 0;
 };
 
 // Returns false for an array without entries, as on an H200.
-bool is_room(const CUgraphNode* entries, const size_t* count) {
+bool has_capacity(const CUgraphNode* entries, const size_t* count) {
     return count != nullptr && (entries == nullptr || *count != 0);
 }
 
@@ -140,7 +140,7 @@ CGH_API CUresult cuGraphNodeFindInClone(CUgraphNode* phNode, CUgraphNode hOrigin
 CGH_API CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode* nodes, size_t* numNodes) {
     return entry("cuGraphGetNodes", [&]() -> CUresult {
         const Graph* const graph = cast<Graph>(hGraph);
-        REQUIRE(graph != nullptr && is_room(nodes, numNodes), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(graph != nullptr && has_capacity(nodes, numNodes), CUDA_ERROR_INVALID_VALUE);
         Listing listing(numNodes);
         for (Node* node = graph->first_node(); node != nullptr; node = node->next) listing.add(nodes, to_handle(node));
         return listing.finish(nodes);
@@ -150,7 +150,7 @@ CGH_API CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode* nodes, size_t* num
 CGH_API CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode* rootNodes, size_t* numRootNodes) {
     return entry("cuGraphGetRootNodes", [&]() -> CUresult {
         const Graph* const graph = cast<Graph>(hGraph);
-        REQUIRE(graph != nullptr && is_room(rootNodes, numRootNodes), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(graph != nullptr && has_capacity(rootNodes, numRootNodes), CUDA_ERROR_INVALID_VALUE);
         Listing listing(numRootNodes);
         // Latest node first, as on an H200.
         for (Node* node = graph->last_node(); node != nullptr; node = node->previous) {
@@ -164,7 +164,7 @@ CGH_API CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode* from, CUgraphNo
                                     size_t* numEdges) {
     return entry("cuGraphGetEdges", [&]() -> CUresult {
         const Graph* const graph = cast<Graph>(hGraph);
-        REQUIRE(graph != nullptr && is_room(from, numEdges), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(graph != nullptr && has_capacity(from, numEdges), CUDA_ERROR_INVALID_VALUE);
         return list_edges(*graph, from, to, edgeData, numEdges);
     });
 }
@@ -173,7 +173,7 @@ CGH_API CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode* d
                                                size_t* numDependencies) {
     return entry("cuGraphNodeGetDependencies", [&]() -> CUresult {
         const Node* const node = cast<Node>(hNode);
-        REQUIRE(node != nullptr && is_room(dependencies, numDependencies), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(node != nullptr && has_capacity(dependencies, numDependencies), CUDA_ERROR_INVALID_VALUE);
         return list_ends(node->dependencies, dependencies, edgeData, numDependencies);
     });
 }
@@ -182,7 +182,7 @@ CGH_API CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode*
                                                  CUgraphEdgeData* edgeData, size_t* numDependentNodes) {
     return entry("cuGraphNodeGetDependentNodes", [&]() -> CUresult {
         const Node* const node = cast<Node>(hNode);
-        REQUIRE(node != nullptr && is_room(dependentNodes, numDependentNodes), CUDA_ERROR_INVALID_VALUE);
+        REQUIRE(node != nullptr && has_capacity(dependentNodes, numDependentNodes), CUDA_ERROR_INVALID_VALUE);
         return list_ends(node->dependents, dependentNodes, edgeData, numDependentNodes);
     });
 }

@@ -24,9 +24,9 @@ std::vector<std::string> take(CUlogIterator* iterator) {
 }
 
 // Returns the latest lines that fit, in their order.
-std::string fitting(const std::vector<std::string>& lines, std::size_t room) {
+std::string fitting(const std::vector<std::string>& lines, std::size_t capacity) {
     std::string text;
-    for (auto line = lines.rbegin(); line != lines.rend() && text.size() + line->size() + 1 <= room; ++line)
+    for (auto line = lines.rbegin(); line != lines.rend() && text.size() + line->size() + 1 <= capacity; ++line)
         text.insert(0, *line + "\n");
     return text;
 }

@@ -127,9 +127,9 @@ void write_log(unsigned count, const CUjit_option* options, void** values, const
         if (options[i] == log.size) size = &values[i];
     }
     if (buffer == nullptr || size == nullptr) return;
-    const auto room = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(*size));
-    if (room == 0) return;
-    const std::size_t length = std::min<std::size_t>(room - 1, std::strlen(log.text));
+    const auto capacity = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(*size));
+    if (capacity == 0) return;
+    const std::size_t length = std::min<std::size_t>(capacity - 1, std::strlen(log.text));
     std::memcpy(buffer, log.text, length);
     buffer[length] = '\0';
     // cuda.h, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: "OUT: Amount of log buffer filled with messages".

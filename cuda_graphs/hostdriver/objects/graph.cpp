@@ -252,8 +252,8 @@ CUresult Graph::destroy_node(Node& node) {
 // ---- edges ----------------------------------------------------------------------------------------------------------
 
 void Graph::connect(Node& from, Node& to, const CUgraphEdgeData& data) {
-    from.dependents.make_room();
-    to.dependencies.make_room();
+    from.dependents.reserve_one();
+    to.dependencies.reserve_one();
     from.dependents.push_back({&to, data});
     to.dependencies.push_back({&from, data});
     ++edge_count_;

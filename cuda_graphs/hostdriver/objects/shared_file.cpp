@@ -65,11 +65,11 @@ CUresult SharedFile::make(std::size_t size, SharedFile* out) {
 
 CUresult SharedFile::adopt(int descriptor, SharedFile* out) {
     SharedFile found(descriptor, 0, 0);
-    struct stat facts{};
-    REQUIRE(fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode), CUDA_ERROR_INVALID_VALUE);
+    struct stat status{};
+    REQUIRE(fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode), CUDA_ERROR_INVALID_VALUE);
     REQUIRE(fcntl(descriptor, F_GET_SEALS) == kSeals, CUDA_ERROR_INVALID_VALUE);
     REQUIRE(read_token(path_of(getpid(), descriptor), &found.token_), CUDA_ERROR_INVALID_VALUE);
-    found.size_ = static_cast<std::size_t>(facts.st_size);
+    found.size_ = static_cast<std::size_t>(status.st_size);
     *out = std::move(found);
     return CUDA_SUCCESS;
 }

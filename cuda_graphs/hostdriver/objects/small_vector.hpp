@@ -38,12 +38,12 @@ class SmallVector {
     const T& operator[](uint32_t i) const { return data()[i]; }
 
     // Reserves space for one more value, so the next push_back cannot fail.
-    void make_room() {
+    void reserve_one() {
         if (size_ == capacity_) grow();
     }
 
     void push_back(const T& value) {
-        make_room();
+        reserve_one();
         std::memcpy(static_cast<void*>(data() + size_), &value, sizeof(T));
         ++size_;
     }

@@ -40,7 +40,7 @@ class Kernel(ctypes.Structure):
         ("required_cluster", ctypes.c_uint32 * 3),
         ("ptx_version", ctypes.c_uint32),
         ("binary_version", ctypes.c_uint32),
-        ("tells_accesses", ctypes.c_uint32),
+        ("is_instrumented", ctypes.c_uint32),
     ]
 
 
@@ -123,7 +123,7 @@ class LoadedImage:
             "uses_cluster",
             "ptx_version",
             "binary_version",
-            "tells_accesses",
+            "is_instrumented",
         ]:
             setattr(out, field, kernel[field])
 

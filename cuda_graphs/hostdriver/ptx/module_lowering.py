@@ -54,7 +54,7 @@ class KernelInfo:
     required_cluster: tuple[int, int, int]
     ptx_version: int
     binary_version: int
-    tells_accesses: int
+    is_instrumented: int
 
 
 @dataclass
@@ -176,7 +176,7 @@ class ModuleLowering:
             required_cluster=_extents(function, "reqnctapercluster"),
             ptx_version=architecture(self.context.module),
             binary_version=DEVICE_ARCHITECTURE,
-            tells_accesses=int(self.context.wants.accesses),
+            is_instrumented=int(self.context.wants.accesses),
         )
         return info, text
 

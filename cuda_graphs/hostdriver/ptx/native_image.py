@@ -79,5 +79,5 @@ def _kernel(entry: dict[str, Any], instrumented: int) -> dict[str, Any]:
         "required_cluster": (0, 0, 0),
         "ptx_version": 90,
         "binary_version": 90,
-        "tells_accesses": instrumented,
+        "is_instrumented": instrumented,
     }

@@ -354,7 +354,7 @@ void check_kernel(const Kernel& kernel) {
     const std::lock_guard<std::mutex> lock(check_mutex());
     task->what = std::string("kernel `") + kernel.code().name + "`";
     task->image = Ref<Image>(&kernel.image());
-    if (kernel.code().tells_accesses == 0) ShadowMap::get().mark_all_written();
+    if (kernel.code().is_instrumented == 0) ShadowMap::get().mark_all_written();
 }
 
 void check_access(const void* address, std::uint64_t bytes, const cgh_site* site, std::uint32_t thread_x,

@@ -25,7 +25,7 @@ struct PendingFindings {
 
 struct Address {
     std::string text;
-    bool is_told = false;
+    bool is_reported = false;
 };
 
 struct Findings {
@@ -48,7 +48,7 @@ void tell_the_rest() {
     Findings& all = findings();
     const std::lock_guard<std::mutex> lock(all.mutex);
     for (const auto& [context, address] : all.illegal_addresses)
-        if (!address.is_told) std::fprintf(stderr, "cuda_graphs host driver: %s\n", address.text.c_str());
+        if (!address.is_reported) std::fprintf(stderr, "cuda_graphs host driver: %s\n", address.text.c_str());
     for (const auto& [context, pending] : all.pending)
         std::fprintf(stderr, "cuda_graphs host driver: %s\n", pending.text.c_str());
 }
@@ -112,7 +112,7 @@ CGH_API const char* cghFindings(CUresult status) {
         const auto found = findings().illegal_addresses.find(context);
         if (found == findings().illegal_addresses.end()) return "";
         text = found->second.text;
-        found->second.is_told = true;
+        found->second.is_reported = true;
     }
     return text.c_str();
 }

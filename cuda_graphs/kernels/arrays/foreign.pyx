@@ -24,7 +24,7 @@ from cuda_graphs.objects.device.stream cimport Stream
 from .ndarray cimport key_of, array_of_buffer
 from .reading cimport Reading
 
-from cuda_graphs.core.driver.choice import is_told_of_accesses
+from cuda_graphs.core.driver.choice import wants_instrumented_code
 from cuda_graphs.objects.memory.buffer import Buffer as BufferType
 from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.signature import BY_DTYPE, array_spec
@@ -203,7 +203,7 @@ cdef bint is_accessible(CUdeviceptr address) except -1:
     if all_is_accessible is None:
         ensure_driver()
         reaches_all = bool(current_device().properties.direct_managed_mem_access_from_host)
-        all_is_accessible = reaches_all and not is_told_of_accesses()
+        all_is_accessible = reaches_all and not wants_instrumented_code()
     return all_is_accessible or is_known_memory(address)
 
 

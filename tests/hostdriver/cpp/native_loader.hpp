@@ -59,7 +59,7 @@ struct Definition {
     std::uint32_t static_shared = 0;
     std::uint32_t max_threads = 1024;
     std::vector<std::uint32_t> required_block = {0, 0, 0};
-    bool tells_accesses = false;
+    bool is_instrumented = false;
 };
 
 inline std::map<std::string, Definition>& registry() {
@@ -101,7 +101,7 @@ inline void add_kernel(Content& content, const Definition& definition) {
     kernel.registers = 16;
     kernel.max_threads_per_block = definition.max_threads;
     for (std::size_t i = 0; i < 3; ++i) kernel.required_block[i] = definition.required_block[i];
-    kernel.tells_accesses = definition.tells_accesses;
+    kernel.is_instrumented = definition.is_instrumented;
     kernel.ptx_version = kernel.binary_version = 90;
     content.kernels.push_back(kernel);
 }

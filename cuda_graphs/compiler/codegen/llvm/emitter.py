@@ -353,7 +353,7 @@ class Emitter(ValueEmitter):
         less: str = "slt",
     ) -> str:
         """Emit a loop over 64-bit numbers; return the number's register. `body` gets the next iteration's label."""
-        before, head, inside, following, after = (
+        before, head, loop_body, following, after = (
             self.label(s) for s in ("before", "head", "body", "next", "after")
         )
         self.jump(before)
@@ -364,8 +364,8 @@ class Emitter(ValueEmitter):
         at, advanced = f"%v{self.count - 1}", f"%v{self.count}"
         self.lines.append(f"  {at} = phi i64 [ {begin}, %{before} ], [ {advanced}, %{following} ]")
         going = self.let(f"icmp {less if step > 0 else 'sgt'} i64 {at}, {end}")
-        self.jump_if(going, inside, after)
-        self.start(inside)
+        self.jump_if(going, loop_body, after)
+        self.start(loop_body)
         if index is not None:
             self.wide[index] = at
         body(following)
@@ -377,12 +377,12 @@ class Emitter(ValueEmitter):
         return at
 
     def while_loop(self, statement: ir.While) -> None:
-        head, inside, after = (self.label(stem) for stem in ("while", "body", "after"))
+        head, loop_body, after = (self.label(stem) for stem in ("while", "body", "after"))
         self.jump(head)
         self.start(head)
         self.block(statement.head)
-        self.jump_if(self.value(statement.condition), inside, after)
-        self.start(inside)
+        self.jump_if(self.value(statement.condition), loop_body, after)
+        self.start(loop_body)
         self.loops.append((head, after))
         self.block(statement.body)
         self.loops.pop()

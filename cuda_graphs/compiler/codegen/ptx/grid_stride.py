@@ -56,7 +56,7 @@ def _loop(
     e: Emitter, end: str, counts: list[_Count], body: Callable[[list[str], str], None]
 ) -> tuple[str, str]:
     """Emit a loop while the first number is less than `end`; return the label after it, and that number there."""
-    entry, head, inside, following, after = (
+    entry, head, loop_body, following, after = (
         e.label(stem) for stem in ("start", "grid", "point", "next", "done")
     )
     e.jump(entry)
@@ -67,8 +67,8 @@ def _loop(
     advanced = [e.register() for _ in counts]
     for count, now, then in zip(counts, at, advanced, strict=True):
         e.line(f"{now} = phi i64 [ {count.begin}, %{entry} ], [ {then}, %{following} ]")
-    e.jump_if(e.let(f"icmp slt i64 {at[0]}, {end}"), inside, after)
-    e.start(inside)
+    e.jump_if(e.let(f"icmp slt i64 {at[0]}, {end}"), loop_body, after)
+    e.start(loop_body)
     body(at, following)
     e.jump(following)
     e.start(following)
