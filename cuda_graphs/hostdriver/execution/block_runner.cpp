@@ -15,9 +15,9 @@
 
 #include "clock.hpp"
 #include "faults.hpp"
-#include "hostdriver/objects/context.hpp"
-#include "hostdriver/objects/kernel.hpp"
-#include "hostdriver/objects/stream.hpp"
+#include "hostdriver/objects/code/kernel.hpp"
+#include "hostdriver/objects/devices/context.hpp"
+#include "hostdriver/objects/streams/stream.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"
 #include "hostdriver/sanitizer/random_order.hpp"
 #include "scheduler.hpp"

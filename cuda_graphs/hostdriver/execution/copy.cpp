@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "hostdriver/objects/context.hpp"
-#include "hostdriver/objects/pool.hpp"
+#include "hostdriver/objects/devices/context.hpp"
+#include "hostdriver/objects/memory/pool.hpp"
 
 namespace cgh {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-#include "hostdriver/objects/memory.hpp"
+#include "hostdriver/objects/memory/memory.hpp"
 
 namespace cgh {
 

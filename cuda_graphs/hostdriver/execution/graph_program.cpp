@@ -9,9 +9,9 @@
 
 #include "graph_runner.hpp"
 #include "hostdriver/entry.hpp"
-#include "hostdriver/objects/graph.hpp"
-#include "hostdriver/objects/graph_memory.hpp"
-#include "hostdriver/objects/node_kinds.hpp"
+#include "hostdriver/objects/graphs/graph.hpp"
+#include "hostdriver/objects/graphs/node_kinds.hpp"
+#include "hostdriver/objects/memory/graph_memory.hpp"
 
 namespace cgh {
 namespace {

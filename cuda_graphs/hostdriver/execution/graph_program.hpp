@@ -11,7 +11,7 @@
 //     structure    the dependencies, and the map from the definition's nodes to these nodes; immutable
 //
 // A run reads both and writes neither. A change of parameters changes `nodes`: in place when no launch uses the
-// program, otherwise in a copy (hostdriver/objects/graph_exec.cpp).
+// program, otherwise in a copy (hostdriver/objects/graphs/graph_exec.cpp).
 #ifndef CUDA_GRAPHS_HOSTDRIVER_EXECUTION_GRAPH_PROGRAM_HPP
 #define CUDA_GRAPHS_HOSTDRIVER_EXECUTION_GRAPH_PROGRAM_HPP
 
@@ -23,9 +23,9 @@
 #include <variant>
 #include <vector>
 
-#include "hostdriver/objects/condition.hpp"
-#include "hostdriver/objects/node_params.hpp"
-#include "hostdriver/objects/user_object.hpp"
+#include "hostdriver/objects/graphs/condition.hpp"
+#include "hostdriver/objects/graphs/node_params.hpp"
+#include "hostdriver/objects/graphs/user_object.hpp"
 
 namespace cgh {
 

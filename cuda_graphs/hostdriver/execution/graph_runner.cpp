@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "clock.hpp"
-#include "hostdriver/objects/context.hpp"
-#include "hostdriver/objects/graph_memory.hpp"
-#include "hostdriver/objects/stream.hpp"
+#include "hostdriver/objects/devices/context.hpp"
+#include "hostdriver/objects/memory/graph_memory.hpp"
+#include "hostdriver/objects/streams/stream.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"
 #include "hostdriver/sanitizer/random_order.hpp"
 #include "operations.hpp"
@@ -41,8 +41,8 @@ CUresult run_memset(const ExecNode& node, LaunchState&) {
     return run_checked(params_of<MemsetParams>(node).fill);
 }
 
-// The launch itself transfers the memory (hostdriver/objects/graph_memory.hpp). This node only tells the checks when
-// the memory may be used.
+// The launch itself transfers the memory (hostdriver/objects/memory/graph_memory.hpp). This node only tells the checks
+// when the memory may be used.
 CUresult run_allocation(const ExecNode& node, LaunchState&) {
     const GraphAllocation& memory = *params_of<AllocRun>(node).memory;
     if (settings.any()) track_graph_memory(memory.address(), memory.bytes());

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "graph_program.hpp"
-#include "hostdriver/objects/event.hpp"
-#include "hostdriver/objects/ref.hpp"
+#include "hostdriver/objects/base/ref.hpp"
+#include "hostdriver/objects/streams/event.hpp"
 
 namespace cgh {
 

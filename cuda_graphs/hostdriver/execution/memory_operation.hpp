@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hostdriver/objects/memory.hpp"
+#include "hostdriver/objects/memory/memory.hpp"
 
 namespace cgh {
 

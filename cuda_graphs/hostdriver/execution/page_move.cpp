@@ -12,7 +12,7 @@
 
 #include "faults.hpp"
 #include "hostdriver/entry.hpp"
-#include "hostdriver/objects/shared_file.hpp"
+#include "hostdriver/objects/memory/shared_file.hpp"
 #include "thread_state.hpp"
 
 namespace cgh {

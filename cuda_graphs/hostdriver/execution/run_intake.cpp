@@ -6,13 +6,13 @@
 #include <memory>
 
 #include "hostdriver/entry.hpp"
-#include "hostdriver/objects/capture.hpp"
-#include "hostdriver/objects/context.hpp"
-#include "hostdriver/objects/event.hpp"
-#include "hostdriver/objects/graph_exec.hpp"
-#include "hostdriver/objects/intake.hpp"
-#include "hostdriver/objects/memory.hpp"
-#include "hostdriver/objects/pool.hpp"
+#include "hostdriver/objects/devices/context.hpp"
+#include "hostdriver/objects/graphs/graph_exec.hpp"
+#include "hostdriver/objects/memory/memory.hpp"
+#include "hostdriver/objects/memory/pool.hpp"
+#include "hostdriver/objects/streams/capture.hpp"
+#include "hostdriver/objects/streams/event.hpp"
+#include "hostdriver/objects/streams/intake.hpp"
 #include "hostdriver/sanitizer/findings.hpp"
 #include "operations.hpp"
 

@@ -19,7 +19,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "hostdriver/objects/stream.hpp"
+#include "hostdriver/objects/streams/stream.hpp"
 #include "hostdriver/sanitizer/random_order.hpp"
 #include "thread_state.hpp"
 

@@ -35,7 +35,7 @@ struct ThreadState {
     CUstreamCaptureMode capture_mode;
     bool is_of_driver;         // true for workers and for threads of host functions
     bool stream_zero_is_own;   // true inside the per-thread default stream form of a function
-                               // (hostdriver/api/per_thread.hpp)
+                               // (hostdriver/api/streams/per_thread.hpp)
     std::uint64_t number;      // value of this_thread_number(), 0 before its first call
     std::uint64_t moves_seen;  // moves that is_move_fault() has counted for this thread
     Task* task;                // task and kernel call of this thread while the checks are on (check/)

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "hostdriver/objects/ref.hpp"
-#include "hostdriver/objects/stream.hpp"
+#include "hostdriver/objects/base/ref.hpp"
+#include "hostdriver/objects/streams/stream.hpp"
 #include "thread_state.hpp"
 
 namespace cgh {

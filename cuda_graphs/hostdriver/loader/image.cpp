@@ -17,11 +17,11 @@
 #include <string>
 
 #include "hostdriver/entry.hpp"
-#include "hostdriver/objects/arena.hpp"
-#include "hostdriver/objects/context.hpp"
-#include "hostdriver/objects/error_codes.hpp"
-#include "hostdriver/objects/log.hpp"
-#include "hostdriver/objects/memory.hpp"
+#include "hostdriver/objects/base/arena.hpp"
+#include "hostdriver/objects/base/error_codes.hpp"
+#include "hostdriver/objects/base/log.hpp"
+#include "hostdriver/objects/devices/context.hpp"
+#include "hostdriver/objects/memory/memory.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"
 #include "native_image.hpp"
 

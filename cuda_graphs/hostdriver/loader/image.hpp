@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "hostdriver/image_loader.h"
-#include "hostdriver/objects/kernel.hpp"
-#include "hostdriver/objects/ref.hpp"
+#include "hostdriver/objects/base/ref.hpp"
+#include "hostdriver/objects/code/kernel.hpp"
 
 namespace cgh {
 

@@ -9,9 +9,9 @@
 #include <mutex>
 
 #include "hostdriver/entry.hpp"
-#include "hostdriver/objects/arena.hpp"
-#include "hostdriver/objects/context.hpp"
-#include "hostdriver/objects/device.hpp"
+#include "hostdriver/objects/base/arena.hpp"
+#include "hostdriver/objects/devices/context.hpp"
+#include "hostdriver/objects/devices/device.hpp"
 
 namespace cgh {
 namespace {

@@ -23,8 +23,8 @@
 #include "hostdriver/execution/thread_state.hpp"
 #include "hostdriver/execution/thread_store.hpp"
 #include "hostdriver/image_loader.h"
-#include "hostdriver/objects/context.hpp"
-#include "hostdriver/objects/log.hpp"
+#include "hostdriver/objects/base/log.hpp"
+#include "hostdriver/objects/devices/context.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"
 #include "hostdriver/sanitizer/random_order.hpp"
 

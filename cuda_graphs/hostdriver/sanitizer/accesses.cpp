@@ -18,8 +18,8 @@
 #include "hostdriver/execution/memory_operation.hpp"
 #include "hostdriver/execution/thread_store.hpp"
 #include "hostdriver/loader/services.hpp"
-#include "hostdriver/objects/kernel.hpp"
-#include "hostdriver/objects/memory.hpp"
+#include "hostdriver/objects/code/kernel.hpp"
+#include "hostdriver/objects/memory/memory.hpp"
 #include "shadow_memory.hpp"
 
 namespace cgh {

@@ -10,7 +10,7 @@
 
 #include "hostdriver/entry.hpp"
 #include "hostdriver/loader/image.hpp"
-#include "hostdriver/objects/context.hpp"
+#include "hostdriver/objects/devices/context.hpp"
 #include "settings.hpp"
 
 namespace cgh {

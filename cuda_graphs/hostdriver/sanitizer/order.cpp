@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hostdriver/execution/graph_program.hpp"
-#include "hostdriver/objects/node_kinds.hpp"
+#include "hostdriver/objects/graphs/node_kinds.hpp"
 
 namespace cgh {
 

@@ -17,8 +17,8 @@
 #include <mutex>
 #include <string>
 
-#include "hostdriver/objects/kernel.hpp"
-#include "hostdriver/objects/stream.hpp"
+#include "hostdriver/objects/code/kernel.hpp"
+#include "hostdriver/objects/streams/stream.hpp"
 
 namespace cgh {
 

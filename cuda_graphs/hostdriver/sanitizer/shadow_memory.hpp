@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "hostdriver/objects/memory.hpp"
+#include "hostdriver/objects/memory/memory.hpp"
 
 namespace cgh {
 

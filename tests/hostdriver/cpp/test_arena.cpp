@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "hostdriver/objects/arena.hpp"
-#include "hostdriver/objects/ref.hpp"
+#include "hostdriver/objects/base/arena.hpp"
+#include "hostdriver/objects/base/ref.hpp"
 
 namespace {
 
