@@ -5,7 +5,7 @@
 import numpy as np
 
 import cuda_graphs as cg
-from cuda_graphs.kernels.call.options import LOOPS
+from cuda_graphs.kernels.specialisation.options import LOOPS
 
 LOWERINGS = tuple(each for each in LOOPS if each != "auto")
 

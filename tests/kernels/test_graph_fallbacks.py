@@ -14,7 +14,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs import testing
 from cuda_graphs.kernels import targets
-from cuda_graphs.kernels.call import options
+from cuda_graphs.kernels.specialisation import options
 from tests.kernels.graph_kernel_laws import LAWS, names_of_tests
 from tests.kernels.graph_kernels import (
     array,

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.kernels.call.constants import Interned
+from cuda_graphs.kernels.specialisation.constants import Interned
 from tests.kernels.test_constants import count, i32_0d
 
 FACTOR = 5

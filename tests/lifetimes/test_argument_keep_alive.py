@@ -14,7 +14,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs import testing
 from cuda_graphs.kernels.arrays import keep_alive
-from cuda_graphs.kernels.call import loader
+from cuda_graphs.kernels.specialisation import loader
 from tests.kernels.graph_kernels import array, i32_1d
 
 PATIENCE_S = 60

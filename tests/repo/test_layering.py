@@ -67,7 +67,14 @@ ORDER = {
         "cache",
         "__init__",
     ],
-    "kernels": ["__init__", ("seeds", "targets"), "arrays", "debug", ("graph", "gradients", "call")],
+    "kernels": [
+        "__init__",
+        ("seeds", "targets"),
+        "arrays",
+        "debug",
+        ("specialisation", "graph"),
+        ("gradients", "call"),
+    ],
     "interop": ["adapted", ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"), "__init__"],
     "hostdriver": [
         ("image_loader", "test_hooks", "offered", "refused"),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links several PTX texts into one syntax.Module: the inputs of cuLink*.
 
-The driver's linker (`hostdriver/api/code/link.cpp`) passes the texts one after the other, behind a line with their lengths
-in bytes. A name for messages may follow a length, as hexadecimal UTF-8:
+The driver's linker (`hostdriver/api/code/link.cpp`) passes the texts one after the other, behind a line with their
+lengths in bytes. A name for messages may follow a length, as hexadecimal UTF-8:
 
     // linked by the host driver of cuda_graphs: whole 1234:6d61696e 567
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.objects.device.stream cimport Stream
-from .specialisation cimport Specialisation
-from .specialiser cimport Specialiser
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialiser cimport Specialiser
 from .strategy cimport Strategy
 
 

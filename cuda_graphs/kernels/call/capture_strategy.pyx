@@ -6,11 +6,11 @@ from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.device.stream cimport Stream
-from .arguments cimport Reader
+from cuda_graphs.kernels.specialisation.arguments cimport Reader
 from .call_hooks cimport before_capture
 from .captures cimport is_captured
-from .specialisation cimport Specialisation
-from .specialiser cimport HeapReading
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading
 from .strategy cimport Strategy
 
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint

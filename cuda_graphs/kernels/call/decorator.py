@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from cuda_graphs.compiler.language.signature import is_method
+from cuda_graphs.kernels.specialisation.options import Options
 
 from .function import KernelFunction
 from .kernel_factory import kernel_of
-from .options import Options
 
 __all__ = ["kernel"]
 

@@ -5,8 +5,8 @@ from cuda_graphs.kernels.arrays.reading cimport Reading
 from cuda_graphs.objects.device.stream cimport Stream
 from .capture_strategy cimport CaptureStrategy
 from .replay_strategy cimport ReplayStrategy
-from .specialisation cimport Specialisation
-from .specialiser cimport Specialiser
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialiser cimport Specialiser
 from .strategy cimport Strategy
 
 

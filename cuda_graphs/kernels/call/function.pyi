@@ -10,10 +10,9 @@ from cuda_graphs.kernels.gradients.grad_stats import GradStats
 from cuda_graphs.kernels.gradients.gradient import GradientFunction
 from cuda_graphs.kernels.graph.checkpoints import CheckpointStatus
 from cuda_graphs.kernels.graph.graph_stats import GraphStats
+from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
-
-from .options import Options
 
 class KernelFunction:
     __name__: str

@@ -17,14 +17,14 @@ from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
-from .arguments cimport Reader, kDual, kGradient, kNoExtra
+from cuda_graphs.kernels.specialisation.arguments cimport Reader, kDual, kGradient, kNoExtra
 from .call_hooks cimport replacement_of, has_hook, after_call
 from .capture_strategy cimport CaptureStrategy
 from .captures cimport is_captured_by_any_code, is_captured
 from .launch_strategy cimport LaunchStrategy
 from .replay_strategy cimport replay_strategy
-from .specialisation cimport Specialisation
-from .specialiser cimport HeapReading, Specialiser, specialiser_of
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading, Specialiser, specialiser_of
 from .strategy cimport Strategy
 
 from cuda_graphs.compiler.language.signature import names_gradients

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from cuda_graphs.kernels.specialisation.options import Options
+
 from .function import KernelFunction, make_kernel
-from .options import Options
 
 __all__ = ["kernel_of"]
 

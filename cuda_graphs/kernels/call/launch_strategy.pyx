@@ -5,7 +5,7 @@
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Reading
 from cuda_graphs.objects.device.stream cimport Stream
-from .specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from .strategy cimport Strategy
 
 

@@ -21,11 +21,11 @@ import numpy as np
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import Fixed, NDArray, OwnMethod, Record
 from cuda_graphs.compiler.language.signature import declared
+from cuda_graphs.kernels.specialisation.constants import freeze
+from cuda_graphs.kernels.specialisation.options import Options
 
-from .constants import freeze
 from .function import KernelFunction
 from .kernel_factory import kernel_of
-from .options import Options
 
 __all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]
 

@@ -3,7 +3,7 @@
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Reading
 from cuda_graphs.objects.device.stream cimport Stream
-from .specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 
 
 # A way to run the tasks of a call: as launches, as a replay of a graph, or as nodes of a capture.

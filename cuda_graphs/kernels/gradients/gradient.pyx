@@ -4,14 +4,14 @@
 
 import weakref
 
-from cuda_graphs.kernels.call.arguments cimport Reader, kGradient, kNoExtra
+from cuda_graphs.kernels.specialisation.arguments cimport Reader, kGradient, kNoExtra
 from cuda_graphs.kernels.call.function cimport KernelFunction, derived_from
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.numbers cimport as_int
 from .stack_memory cimport GradientCapture, GradientLaunch, StackMemory
 
 from cuda_graphs.kernels.arrays.tensors import fill
-from cuda_graphs.kernels.call.arguments import leaf_paths
+from cuda_graphs.kernels.specialisation.arguments import leaf_paths
 from cuda_graphs.kernels.targets import current_device
 from .grad_stats import GradStats
 from .stack_sizing import MAX_CAPACITY

@@ -8,7 +8,7 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.kernels.call.capture_strategy cimport CaptureStrategy
 from cuda_graphs.kernels.call.function cimport KernelFunction
 from cuda_graphs.kernels.call.launch_strategy cimport LaunchStrategy
-from cuda_graphs.kernels.call.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.objects.device.stream cimport Stream
 from .stack_sizing cimport StackSizer
 

@@ -17,7 +17,7 @@ from cuda_graphs.core.driver.cuda cimport CU_STREAM_PER_THREAD
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.kernels.call.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from .stack_sizing cimport StackSizer, capacity_of, size_inputs, stack_sizer

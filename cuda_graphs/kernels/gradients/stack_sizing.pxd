@@ -4,7 +4,7 @@ from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.call.function cimport KernelFunction
 from cuda_graphs.kernels.arrays.reading cimport Leaf
-from cuda_graphs.kernels.call.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 
 
 # The values that the host can read for the size expressions of one call.

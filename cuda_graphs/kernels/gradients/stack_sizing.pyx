@@ -23,7 +23,7 @@ from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, host_values
 from cuda_graphs.kernels.call.function cimport KernelFunction
 from cuda_graphs.kernels.arrays.ndarray cimport Changes, NDArray, writer_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf
-from cuda_graphs.kernels.call.specialisation cimport Source, Specialisation, kLeaf, number_of
+from cuda_graphs.kernels.specialisation.specialisation cimport Source, Specialisation, kLeaf, number_of
 
 from cuda_graphs.compiler.autodiff.analysis.size_expressions import TooManySteps, SizeOverflow, evaluate, leaves_of
 from cuda_graphs.compiler.ir.types import SCALARS

@@ -8,7 +8,7 @@ from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUcontext, CUresul
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf
-from cuda_graphs.kernels.call.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 
 # A recursive mutex: the end of a launch may release a stream, which can run Python code that calls the kernel again.
 cdef extern from "<mutex>" namespace "std" nogil:

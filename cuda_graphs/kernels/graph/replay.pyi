@@ -4,7 +4,7 @@ from typing import Any
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.executable.executable import Graph
-from cuda_graphs.kernels.call.specialisation import Specialisation
+from cuda_graphs.kernels.specialisation.specialisation import Specialisation
 
 class Replay:
     graph: Graph

@@ -36,7 +36,7 @@ from cuda_graphs.graph.executable.executable cimport Graph
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from cuda_graphs.graph.nodes.spec cimport read_kernel
 from cuda_graphs.kernels.arrays.reading cimport Leaf
-from cuda_graphs.kernels.call.specialisation cimport Source, Specialisation, kCondition
+from cuda_graphs.kernels.specialisation.specialisation cimport Source, Specialisation, kCondition
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels import seeds

@@ -25,7 +25,7 @@ from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.signature import array_spec, is_template, member_type
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.errors import ClosedBufferError
-from .constants import Interned
+from cuda_graphs.kernels.specialisation.constants import Interned
 from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
 
 cdef extern from "Python.h":

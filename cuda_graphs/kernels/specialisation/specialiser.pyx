@@ -16,7 +16,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 
 from cuda_graphs.kernels.arrays.reading cimport Reading
-from .arguments cimport Reader, reader_of
+from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of
 from .guards cimport Guards
 from .specialisation cimport Specialisation
 
@@ -28,11 +28,11 @@ from cuda_graphs.compiler.language.signature import declared, has_gradient
 from cuda_graphs.kernels.graph.checkpoints import labels_of
 from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering
 from cuda_graphs.kernels.targets import current_device, target_of
-from .arguments import leaf_paths
-from .field_names import with_field_names
+from cuda_graphs.kernels.specialisation.arguments import leaf_paths
+from cuda_graphs.kernels.specialisation.field_names import with_field_names
 from .guards import guards_of
-from .keywords import positional_arguments
-from .options import GRAPHS_ARE_ON
+from cuda_graphs.kernels.specialisation.keywords import positional_arguments
+from cuda_graphs.kernels.specialisation.options import GRAPHS_ARE_ON
 from .loader import load_artifact
 
 cdef bint graphs_are_on = GRAPHS_ARE_ON

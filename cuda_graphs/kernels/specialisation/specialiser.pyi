@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cuda_graphs.kernels.graph.lowering import Lowering
-
-from .options import Options
+from cuda_graphs.kernels.specialisation.options import Options
 
 class HeapReading: ...
 

@@ -1,0 +1,12 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Specialisations: the code of a kernel for one combination of argument types. The arguments of a call select it.
+
+Other rooms may import:
+    arguments       from Python arguments to leaves and keys
+    constants       template values and their numbers
+    field_names     the program's names of fields in messages
+    options         the options of a kernel
+    specialisation  the code of a kernel for one signature
+    specialiser     finds or compiles the specialisation of a call
+"""
