@@ -85,13 +85,16 @@ CUresult add_to_capture(CaptureBox& capture, CUstream stream, NodeSpec& spec, CU
 }  // namespace
 
 CUresult CapturedCall::run_add(NodeSpec& spec) {
-    CUgraphNode node = nullptr;
-    const CUresult status = run([&] { return add_to_capture(*capture_, stream_, spec, &node); });
-    if (status != CUDA_SUCCESS || spec.params.type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return status;
-    const CUDA_CONDITIONAL_NODE_PARAMS& made = spec.params.conditional;
-    condition_ = made.handle;
-    inner_.assign(made.phGraph_out, made.phGraph_out + made.size);  // the array is destroyed with the node
-    return status;
+    return run([&] {
+        CUgraphNode node = nullptr;
+        const CUresult status = add_to_capture(*capture_, stream_, spec, &node);
+        if (status != CUDA_SUCCESS || spec.params.type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return status;
+        const CUDA_CONDITIONAL_NODE_PARAMS& made = spec.params.conditional;
+        condition_ = made.handle;
+        // The array is destroyed with the node, when another thread ends the capture: after this call at the earliest.
+        inner_.assign(made.phGraph_out, made.phGraph_out + made.size);
+        return status;
+    });
 }
 
 }  // namespace cg
