@@ -364,7 +364,7 @@ struct Actor {
         {
             const GilRelease released;
             fresh.stream = create_stream(primary_context(0), CU_STREAM_NON_BLOCKING, 0);
-            if (fresh.stream) status = order_after(fresh.stream, fresh.capture->origin);
+            if (fresh.stream) status = order_within(*fresh.capture, fresh.stream, fresh.capture->origin);
         }
         if (!fresh.stream || status != CUDA_SUCCESS || !fresh.capture->active) return;
         fresh.capture->forks.push_back({{}, fresh.stream, false});
