@@ -240,6 +240,7 @@ from cuda_graphs.kernels.debug.faults import (
     KernelAssertionError as KernelAssertionError,
     KernelError as KernelError,
     KernelIndexError as KernelIndexError,
+    KernelOverflowError as KernelOverflowError,
 )
 from cuda_graphs.kernels.graph.checkpoints import CheckpointStatus as CheckpointStatus
 from cuda_graphs.kernels.graph.graph_stats import GraphStats as GraphStats
