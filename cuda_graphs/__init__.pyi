@@ -262,6 +262,7 @@ from cuda_graphs.objects.device.stream import (
     Stream as Stream,
     StreamOptions as StreamOptions,
 )
+from cuda_graphs.objects.memory.abstract_resource import MemoryResource as MemoryResource
 from cuda_graphs.objects.memory.buffer import Buffer as Buffer
 from cuda_graphs.objects.memory.graph_memory import (
     GraphMemoryResource as GraphMemoryResource,
@@ -271,7 +272,6 @@ from cuda_graphs.objects.memory.memory_resource import (
     DeviceMemoryResource as DeviceMemoryResource,
     DeviceMemoryResourceOptions as DeviceMemoryResourceOptions,
     ManagedMemoryResource as ManagedMemoryResource,
-    MemoryResource as MemoryResource,
     PinnedMemoryResource as PinnedMemoryResource,
     SynchronousMemoryResource as SynchronousMemoryResource,
 )
