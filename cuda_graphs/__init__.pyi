@@ -252,7 +252,11 @@ from cuda_graphs.objects.code.kernel import (
 from cuda_graphs.objects.code.launch import launch as launch
 from cuda_graphs.objects.code.launch_config import LaunchConfig as LaunchConfig
 from cuda_graphs.objects.code.object_code import ObjectCode as ObjectCode
-from cuda_graphs.objects.code.program import Program as Program, ProgramOptions as ProgramOptions
+from cuda_graphs.objects.code.program import (
+    Program as Program,
+    ProgramOptions as ProgramOptions,
+    get_include as get_include,
+)
 from cuda_graphs.objects.device.context import Context as Context
 from cuda_graphs.objects.device.device import ComputeCapability as ComputeCapability, Device as Device
 from cuda_graphs.objects.device.device_properties import DeviceProperties as DeviceProperties

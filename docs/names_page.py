@@ -94,6 +94,7 @@ GROUPS = {
     "Code": (
         "Program",
         "ProgramOptions",
+        "get_include",
         "ObjectCode",
         "Kernel",
         "KernelAttributes",
