@@ -47,5 +47,8 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL
 # Returns `child` as a GraphDef. Raises TypeError for other objects.
 cdef InsertionPoint accept_graph(object child)
 
+# Raises ValueError if one of the operands is memory of an alloc node whose free node reaches `self`.
+cdef int check_not_freed(InsertionPoint self, tuple operands) except -1
+
 # Returns a GraphDef of a graph.
 cdef InsertionPoint wrap_graph(const NodeHandle& any, GraphBox* graph)
