@@ -54,7 +54,10 @@ EXPRESSIONS = {
         "t = ball.radius + v.x + x.shape[0]",
         "members, components, `shape`, `dtype` and `grad` of arrays",
     ),
-    ast.Subscript: ("t = plane[n, k] + v[0] + m[0, 1]", "no slices; components by constants"),
+    ast.Subscript: (
+        "t = plane[n, k] + v[n] + m[0, 1]",
+        "arrays take no slices; vectors and matrices do: `m[:, 1]`",
+    ),
     ast.BinOp: ("t = a * b", "component by component for vectors; `@` for matrices and vectors"),
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
     ast.Compare: ("t = 0 < n < k", "a chain is a conjunction; the middle operand is evaluated once"),
