@@ -423,8 +423,8 @@ def called() -> Iterator[str]:
         "",
         f"Vectors and matrices have the methods {methods}, `.cast(dtype)` and `.fill(number)`.",
         "`v.n` and `m.m` are the numbers of rows and columns. Components are `v.x`, `v.xy`, `v.rgb`, `v[i]`, `v[1:]`,",
-        "`m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector is an error. Without it, the",
-        "index reads or writes any component.",
+        "`m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector is an error. Without it,",
+        "the index reads or writes any component.",
         "",
     )
 
