@@ -22,6 +22,7 @@ cdef class GraphArray:
     cdef readonly CUdeviceptr dptr
     cdef readonly tuple shape
     cdef readonly tuple strides
+    cdef object __weakref__
     cdef ElementType _type
     cdef Opaque _owner
 

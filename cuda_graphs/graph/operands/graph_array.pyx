@@ -74,6 +74,9 @@ cdef class GraphArray:
         strides: The bytes from an element to the next along each dimension.
     """
 
+    def __cinit__(self):
+        self.shape, self.strides, self._type = (), (), element_of_bytes()
+
     def __init__(self, *args, **kwargs):
         raise RuntimeError("GraphArray has no public constructor: index the AllocNode of alloc(shape=..., dtype=...)")
 
@@ -127,6 +130,8 @@ cdef class GraphArray:
 
     def __cuda_graph_array__(self):
         cdef ArrayView view = ArrayView.__new__(ArrayView)
+        if self.node is None:
+            raise RuntimeError("this GraphArray was not made by cuda_graphs")
         view.address, view.itemsize, view.dtype = self.dptr, self._type.component_size, self._type.typestr
         view.is_bfloat16 = self._type.is_bfloat16
         view.shape = self.shape + self._type.element_shape
@@ -148,4 +153,4 @@ cdef class GraphArray:
         raise BufferError(graph_memory_error(repr(self)))
 
     def __repr__(self):
-        return f"<GraphArray {self.dtype} shape={self.shape} of {self.node._identify()}>"
+        return f"<GraphArray {self.dtype} shape={self.shape} of {'nothing' if self.node is None else self.node._identify()}>"
