@@ -161,6 +161,7 @@ from cuda_graphs.compiler.language.library import (
     smoothstep as smoothstep,
     step as step,
 )
+from cuda_graphs.compiler.language.number_rules import default_types as default_types
 from cuda_graphs.core.driver.choice import (
     DriverInfo as DriverInfo,
     driver_info as driver_info,

@@ -48,11 +48,17 @@ def spelled(value: float) -> str:
 
 
 class Builder:
-    """Appends statements to the open block. `loc` is the source position of the construct in translation."""
+    """Appends statements to the open block.
 
-    def __init__(self) -> None:
+    Attributes:
+        loc: The source position of the construct in translation.
+        real, whole: The types of numbers of the source.
+    """
+
+    def __init__(self, real: ScalarType = f32, whole: ScalarType = i32) -> None:
         self.block = ir.Block()
         self.loc: ir.Loc | None = None
+        self.real, self.whole = real, whole
 
     @contextmanager
     def into(self, block: ir.Block) -> Iterator[ir.Block]:
@@ -82,12 +88,12 @@ class Builder:
         return ir.Const(value, type, self.loc)
 
     def literal(self, value: bool | int | float) -> ir.Const:
-        """Return the constant for a number of the source: an i32, f32 or bool."""
+        """Return the constant for a number of the source: of type `whole` or `real`, or a bool."""
         if isinstance(value, (bool, np.bool_)):
             return ir.Const(bool(value), bool_, self.loc)
         if isinstance(value, (int, np.integer)):
-            return self.const(int(value), i32)
-        return ir.Const(float(value), f32, self.loc)
+            return self.const(int(value), self.whole)
+        return ir.Const(float(value), self.real, self.loc)
 
     def op(self, name: str, *args: ir.Value, type: ScalarType | None = None) -> ir.Value:
         """Append an operation on operands that already have the right types; return its value or folded constant."""
@@ -123,7 +129,7 @@ class Builder:
         if operator == "Div":
             type = promote(a.type, b.type)
             if type.kind != "float" or (a.type.kind == "float") != (b.type.kind == "float"):
-                type = promote(type, f32)
+                type = promote(type, self.real)
             return self.op("div", self.cast(a, type), self.cast(b, type))
         if operator == "Pow":
             return self.power(a, b)
