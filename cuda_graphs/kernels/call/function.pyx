@@ -21,7 +21,7 @@ from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, kDual, kGradient, kNoExtra
 from .call_hooks cimport replacement_of, has_hook, after_call
 from .capture_strategy cimport CaptureStrategy
-from .captures cimport is_captured_by_any_code, is_captured
+from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code, is_captured
 from .launch_strategy cimport LaunchStrategy
 from .replay_strategy cimport replay_strategy
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation

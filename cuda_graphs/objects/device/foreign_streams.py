@@ -39,8 +39,8 @@ def follow(stream: Stream, captures: bool) -> tuple[ExitStack | None, tuple[Any,
             if hasattr(library, "cuda"):  # another thread may be importing it
                 for context in contexts(library, stream, captures, pools):
                     entered.enter_context(context)
-        return entered.pop_all(), tuple(pools)
-    raise AssertionError("the block above returns or raises")
+        restore = entered.pop_all()
+    return restore, tuple(pools)
 
 
 def is_gpu() -> bool:
