@@ -48,8 +48,7 @@ def iterate(b: array, c: array, widest: array, passes: counter):
 
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 extern "C" __global__ void again(cudaGraphConditionalHandle more, const double* widest, double tolerance) {
     cudaGraphSetConditional(more, *widest > tolerance);

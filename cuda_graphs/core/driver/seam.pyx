@@ -112,6 +112,13 @@ cdef int check_attempt(CUresult status, attempt) except -1:
     raise make_error(status, attempt)
 
 
+cdef int raise_explained(CUresult status, attempt, tuple cause) except -1:
+    error = make_error(status, attempt)
+    if cause is not None:
+        error.explanation, error.remedy = cause
+    raise error
+
+
 cdef int raise_noted(attempt, log=None) except -1:
     cdef NotedError noted = take_noted_error()
     if noted.status == CUDA_SUCCESS:
@@ -192,12 +199,15 @@ ctypedef const char* (*WrongSettings)() noexcept nogil
 
 
 def add_findings(error) -> None:
-    """Add the host driver's findings to the error that they caused."""
+    """Make the findings of the host driver's checks the log of the error that they caused."""
     cdef Findings findings = <Findings>driver_symbol(b"cghFindings")
     if findings != NULL:
         found = findings(<CUresult><int>error.code).decode(errors="replace")
         if found:
-            error.add_findings(found)
+            error.log = found
+            error.remedy = "Fix the bugs in the log and run the program again."
+            if not error.context_lost:
+                error.explanation = "The work has finished, but the checks of the host driver found bugs in it."
 
 
 def wants_instrumented_code() -> bool:
