@@ -134,6 +134,7 @@ from cuda_graphs.compiler.language.intrinsics import (
     round as round,
     rsqrt as rsqrt,
     select as select,
+    set_condition as set_condition,
     sign as sign,
     sin as sin,
     sinh as sinh,
