@@ -40,10 +40,9 @@ def launch(stream, config, kernel, *args):
             captured launch becomes a node, and the graph keeps its kernel and arguments alive.
 
     Raises:
-        TypeError: The number, a type or a width of the arguments does not match the parameters.
-        RuntimeError: An argument is memory of an alloc node, which exists only while its graph runs.
         TypeError: The number, a type or a width of the arguments does not match the parameters, or `stream` is None
             outside of such a block.
+        RuntimeError: An argument is memory of an alloc node, which exists only while its graph runs.
         OverflowError: An int does not fit its parameter.
         ValueError: A cooperative grid cannot run all at once.
         CUDAError: The driver refuses the launch, or earlier work of the device failed.
