@@ -15,6 +15,7 @@ from cuda_graphs.core import driver as _driver  # noqa: F401
 
 # Objects make builders and nodes by classes of the packages above, which these register when they are imported.
 from cuda_graphs.graph.capture import builder as _builder  # noqa: F401
+from cuda_graphs.objects import constructors as _constructors
 
 
 def _read_stub() -> dict[str, tuple[str, str | None]]:
@@ -44,6 +45,15 @@ def __getattr__(name: str) -> object:
     module, attribute = _NAMES[name]
     found = _importlib.import_module(module)
     return globals().setdefault(name, getattr(found, attribute) if attribute else found)
+
+
+def _array_of_buffer(buffer: object, dtype: object, shape: object) -> object:
+    from cuda_graphs.kernels.arrays import ndarray
+
+    return ndarray.view_buffer(buffer, dtype, shape)
+
+
+_constructors.array = _array_of_buffer
 
 
 def __dir__() -> list[str]:

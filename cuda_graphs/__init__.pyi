@@ -229,6 +229,12 @@ from cuda_graphs.graph.operands.graph_array import GraphArray as GraphArray
 from cuda_graphs.graph.operands.parameter import Parameter as Parameter
 from cuda_graphs.graph.operands.spans import Span as Span
 from cuda_graphs.kernels.arrays.foreign import from_dlpack as from_dlpack
+from cuda_graphs.kernels.arrays.creation import arange as arange
+from cuda_graphs.kernels.arrays.creation import array as array
+from cuda_graphs.kernels.arrays.creation import empty as empty
+from cuda_graphs.kernels.arrays.creation import full as full
+from cuda_graphs.kernels.arrays.creation import ones as ones
+from cuda_graphs.kernels.arrays.creation import zeros as zeros
 from cuda_graphs.kernels.arrays.ndarray import (
     Field as Field,
     NDArray as NDArray,

@@ -112,7 +112,7 @@ cdef class GraphArray:
 
     def __getitem__(self, index):
         cdef GraphArray part = GraphArray.__new__(GraphArray)
-        offset, part.shape, part.strides = select(repr(self), index, self.shape, self.strides)
+        offset, part.shape, part.strides = select(self.__repr__, index, self.shape, self.strides)
         part.dptr = <CUdeviceptr>(self.dptr + <long long>offset)
         part.node, part._type, part._owner = self.node, self._type, self._owner
         return part

@@ -4,6 +4,7 @@
 
 Other rooms may import:
     captures    capture state of a stream
+    creation    zeros, ones, full, empty, arange, array
     dtypes      element types, and elements on the host
     foreign     arrays of other libraries as arguments, and from_dlpack
     keep_alive  references to arguments until the work is done

@@ -19,12 +19,13 @@ cdef struct Changes:
 
 
 cdef class NDArray:
-    cdef Buffer _buffer  # memory of the elements; None for a Field before its first use
+    cdef Buffer _buffer  # Buffer that contains the elements, at `_address`; None for a Field before its first use
     cdef CUdeviceptr _address
     cdef readonly object dtype
     cdef readonly tuple shape, element_shape
     cdef readonly Py_ssize_t size
     cdef Py_ssize_t _itemsize
+    cdef object _base  # NDArray or Buffer with the memory of a view; None for other arrays
     cdef object _device  # Device of the memory; before the allocation, the requested Device or None
     cdef NDArray _grad, _dual
     cdef bint _needs_grad, _needs_dual
@@ -37,13 +38,17 @@ cdef class NDArray:
     cdef NDArray _dual_or_none(self)
     cdef int _ready(self) except -1
     cdef int _expose(self) except -1
-    cdef int _allocate(self) except -1
+    cdef int _open(self) except -1
+    cdef Buffer _memory(self)
+    cdef NDArray _part(self, Py_ssize_t offset, tuple shape, object dtype)
+    cdef int _allocate(self, bint filled=*) except -1
     cdef int _begin_change(self, Stream stream) except -1
     cdef int _end_change(self, Stream stream, tuple operands) except -1
     cdef int _wait(self) except -1
     cdef int _read(self, elements, size_t offset) except -1
     cdef int _write(self, elements, size_t offset) except -1
-    cdef size_t _offset(self, index) except? 0xBAD
+    cdef object _select(self, index)
+    cdef str _few_values(self)
     cdef dict _interface(self)
 
 

@@ -11,6 +11,7 @@ other devices, the elements are in device memory.
 """
 
 import itertools
+import math
 import threading
 import weakref
 
@@ -26,6 +27,7 @@ from cuda_graphs.core.driver.cuda cimport (
     driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.resources.handles cimport raw_of
 from cuda_graphs.objects.memory.dlpack cimport (
     ArrayForm,
@@ -39,8 +41,7 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLInt,
     kDLUInt,
 )
-from cuda_graphs.objects.memory.buffer cimport fill_elements
-from cuda_graphs.objects.numbers cimport as_int
+from cuda_graphs.objects.memory.buffer cimport fill_elements, is_of_graph, part_of
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream
 from .captures cimport is_captured_by_any_code
@@ -49,7 +50,9 @@ from .keep_alive cimport keep_arguments
 from cuda_graphs.kernels.targets import may_release_during_work
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.device.stream import default_stream
+from cuda_graphs.objects.memory.array_shape import accept_shape, has_gaps, reshaped, select
 from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
+from cuda_graphs.errors import ClosedBufferError, CUDAError
 from .keep_alive import release_finished
 
 cdef Stream usual_stream = default_stream()
@@ -66,9 +69,6 @@ cdef object with_duals = weakref.WeakSet()
 
 # Lock for the allocation of fields and duals.
 cdef object allocation_lock = threading.RLock()
-
-# Largest extent: extents are i32 in kernels.
-LARGEST_EXTENT = 2**31 - 1
 
 cdef dict DLPACK_CODES = {
     "int": <int>kDLInt, "uint": <int>kDLUInt, "float": <int>kDLFloat, "bool": <int>kDLBool,
@@ -93,7 +93,9 @@ cdef class NDArray:
     """An array of elements in memory of a device: an argument of kernels. `ndarray` makes one.
 
     `a[i, j]` reads one element on the host, and `a[i, j] = value` writes one element. Each access waits for the
-    device, so use `to_numpy` and `from_numpy` for many elements. Other libraries use the array without a copy, through
+    device, so use `to_numpy` and `from_numpy` for many elements. A slice (`a[2:5]`, `a[i]` with fewer indices than
+    dimensions) is an array that shares the memory, and so are `reshape` and `view`; their elements must follow one another in
+    memory. Arithmetic and comparisons raise TypeError: NumPy, CuPy and PyTorch do that. Other libraries use the array without a copy, through
     ``__cuda_array_interface__``, DLPack, and, if the host can access the memory, ``__array_interface__``.
 
     An element that is a vector or a matrix is a small read-only NumPy array on the host: ``a[i] = [1, 2, 3]`` writes a
@@ -135,16 +137,22 @@ cdef class NDArray:
         return tuple(reversed(strides))
 
     @property
+    def base(self):
+        """The array, or the Buffer of `Buffer.view`, whose memory this array shares; None for an array of its own."""
+        return self._base
+
+    @property
     def handle(self):
         """The address of the first element, an int."""
+        self._open()
         self._expose()
         return self._address
 
     @property
     def buffer(self):
-        """The Buffer with the elements."""
+        """The Buffer with the elements. A slice of an array has a Buffer that is a part of the array's Buffer."""
         self._expose()
-        return self._buffer
+        return self._memory()
 
     @property
     def device(self):
@@ -178,6 +186,10 @@ cdef class NDArray:
 
     cdef NDArray _dual_or_none(self):
         cdef NDArray made
+        cdef NDArray whole
+        if self._dual is None and isinstance(self._base, NDArray) and (self._needs_grad or self._needs_dual):
+            whole = self._base
+            self._dual = whole._dual_or_none()._part(self._address - whole._address, self.shape, self.dtype)
         if self._dual is None and (self._needs_grad or self._needs_dual):
             self._ready()
             made = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, self._device)
@@ -203,8 +215,35 @@ cdef class NDArray:
                     self._allocate()
         return 0
 
-    cdef int _allocate(self) except -1:
-        """Allocate memory on the requested device, and fill it with zeros."""
+    cdef int _open(self) except -1:
+        """Ensure that the array has memory, and that its Buffer is not closed."""
+        self._ready()
+        if not self._buffer._h:
+            raise ClosedBufferError(f"the Buffer of {self._identify()} is closed: its memory may belong to other objects")
+        return 0
+
+    cdef Buffer _memory(self):
+        """Return a Buffer of exactly the bytes of the elements. It keeps the memory, for graphs and other libraries."""
+        cdef size_t size = self.size * self._itemsize
+        if self._address == self._buffer._address and size == self._buffer._size:
+            return self._buffer
+        return part_of(self._buffer, self._address, size)
+
+    cdef NDArray _part(self, Py_ssize_t offset, tuple shape, object dtype):
+        """Return an array that shares memory of this one: elements of `dtype` in C order, `offset` bytes from its start."""
+        cdef NDArray part
+        self._open()
+        self._expose()
+        part = make_unallocated(NDArray, dtype, self.element_shape, shape, self._needs_grad, self._needs_dual, self._device)
+        if self._needs_grad:
+            part._grad = self._grad._part(offset, shape, dtype)
+        part._address, part._base = self._address + <size_t>offset, self
+        part._changes.version = 0
+        part._buffer = self._buffer
+        return part
+
+    cdef int _allocate(self, bint filled=True) except -1:
+        """Allocate memory on the requested device, and fill it with zeros unless `filled` is False."""
         device = Device(self._device)
         if device._context is None:
             device.set_current()
@@ -212,7 +251,8 @@ cdef class NDArray:
         stream = device.default_stream
         cdef NDArray grad = None
         cdef Buffer buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
-        buffer.fill(0, stream=stream)
+        if filled:
+            buffer.fill(0, stream=stream)
         stream.sync()  # kernels may use it on any stream
         if self._needs_grad:
             grad = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
@@ -234,7 +274,7 @@ cdef class NDArray:
         """
         from .dtypes import to_element
 
-        cdef bytes element = to_element(value, self.dtype, f"an element of {self!r}", self.element_shape)
+        cdef bytes element = to_element(value, self.dtype, f"an element of {self._identify()}", self.element_shape)
         if not self.size:
             return
         cdef Stream stream = current_or(None)
@@ -268,7 +308,7 @@ cdef class NDArray:
             raise TypeError(f"values must be a NumPy array, got {type(values).__name__}: make one with numpy.asarray")
         shape = self.shape + self.element_shape
         if values.shape != shape:
-            raise ValueError(f"values have the shape {values.shape}, but {self!r} takes {shape}")
+            raise ValueError(f"values have the shape {values.shape}, but {self._identify()} takes {shape}")
         if values.dtype.kind not in "biuf" and values.dtype.name != "bfloat16":
             raise TypeError(f"elements of {values.dtype} cannot be converted to {self.dtype}")
         with np.errstate(all="ignore"):  # NumPy decides the result of an overflow
@@ -283,16 +323,16 @@ cdef class NDArray:
             ValueError: `other` has another type or shape.
         """
         if (other.dtype, other.shape, other.element_shape) != (self.dtype, self.shape, self.element_shape):
-            raise ValueError(f"elements of {other!r} cannot be copied to {self!r}: type and shape must be the same")
+            raise ValueError(f"elements of {other._identify()} cannot be copied to {self._identify()}: type and shape must be the same")
         cdef Stream stream = current_or(None)
         other._begin_change(stream)
         self._begin_change(stream)
-        self._buffer.copy_from(other._buffer, stream=usual_stream if stream is None else stream)
+        self._memory().copy_from(other._memory(), stream=usual_stream if stream is None else stream)
         self._end_change(stream, (self, other))
 
     cdef int _begin_change(self, Stream stream) except -1:
         """Prepare for a copy or fill on the current stream. Without one (None), wait for all work of the device."""
-        return self._wait() if stream is None else self._ready()
+        return self._wait() if stream is None else self._open()
 
     cdef int _end_change(self, Stream stream, tuple operands) except -1:
         """End a copy or fill on the current stream. Without one (None), wait for the default stream."""
@@ -312,10 +352,10 @@ cdef class NDArray:
         cdef Stream stream = current_or(None)
         if stream is not None and is_captured_by_any_code(stream._h):
             raise RuntimeError(
-                f"the host cannot read or write {self!r} while the current stream is captured: the work before it does not "
+                f"the host cannot read or write {self._identify()} while the current stream is captured: the work before it does not "
                 "run until a launch of the graph. Access it before the capture, or after a launch"
             )
-        self._ready()
+        self._open()
         self._device.sync()
         return 0
 
@@ -327,7 +367,7 @@ cdef class NDArray:
         if size:
             with nogil:
                 status = driver().cuMemcpyDtoH(<void*>to, source, size)
-        return check_attempt(status, f"read {self!r}")
+        return check_attempt(status, f"read {self._identify()}")
 
     cdef int _write(self, elements, size_t offset) except -1:
         cdef uintptr_t source = elements.ctypes.data
@@ -342,66 +382,134 @@ cdef class NDArray:
                 if status == CUDA_SUCCESS:
                     status = driver().cuStreamSynchronize(CU_STREAM_LEGACY)
         note_change(&self._changes, 0)
-        return check_attempt(status, f"write {self!r}")
+        return check_attempt(status, f"write {self._identify()}")
 
-    cdef size_t _offset(self, index) except? 0xBAD:
-        """Return the bytes from the first element to the element at `index`."""
-        if index is None:
+    cdef object _select(self, index):
+        """Return the bytes from the first element to the element at `index`, or the part of the array at `index`."""
+        if index is None and not self.shape:
             index = ()
-        elif not isinstance(index, tuple):
-            index = (index,)
-        if len(index) != len(self.shape):
-            raise IndexError(f"{self!r} takes {len(self.shape)} indices, got {len(index)}")
-        cdef Py_ssize_t at = 0, extent
-        for axis, given in enumerate(index):
-            number = as_int(given)
-            if number is None:
-                raise TypeError(
-                    f"an index of {self!r} must be an int, got {type(given).__name__}: use to_numpy() for slices"
-                )
-            extent = self.shape[axis]
-            if not -extent <= number < extent:
-                raise IndexError(f"index {number} is out of bounds for axis {axis} of {self!r}, which has {extent}")
-            at = at * extent + (number + extent if number < 0 else number)
-        return <size_t>(at * <Py_ssize_t>self._itemsize)
+        indices = index if isinstance(index, tuple) else (index,)
+        offset, shape, strides = select(self._identify, index, self.shape, self.strides)
+        if len(indices) == len(self.shape) and not any([each is ... or isinstance(each, slice) for each in indices]):
+            return offset
+        if has_gaps(shape, strides, self._itemsize):
+            raise ValueError(
+                f"the elements of {self._identify()} at this index are not next to each other in C order, as those of an NDArray "
+                "are: index a copy (to_numpy), or write the loop in a kernel"
+            )
+        return self._part(offset, shape, self.dtype)
 
     def __getitem__(self, index):
         import numpy as np
 
         from .dtypes import device_dtype, from_device
 
-        cdef size_t offset = self._offset(index)
+        found = self._select(index)
+        if isinstance(found, NDArray):
+            return found
         elements = np.empty(self.element_shape or (1,), device_dtype(self.dtype))
         self._wait()
-        self._read(elements, offset)
-        found = from_device(elements, self.dtype)
+        self._read(elements, found)
+        element = from_device(elements, self.dtype)
         if not self.element_shape:
-            return found[0].item()
-        found.flags.writeable = False  # a[i][0] = 1 would change a copy
-        return found
+            return element[0].item()
+        element.flags.writeable = False  # a[i][0] = 1 would change a copy
+        return element
 
     def __setitem__(self, index, value):
         import numpy as np
 
         from .dtypes import to_element
 
-        cdef size_t offset = self._offset(index)
-        element = to_element(value, self.dtype, f"an element of {self!r}", self.element_shape)
+        found = self._select(index)
+        if isinstance(found, NDArray):
+            assign(found, value)
+            return
+        element = to_element(value, self.dtype, f"an element of {self._identify()}", self.element_shape)
         self._wait()
-        self._write(np.frombuffer(element, np.uint8), offset)
+        self._write(np.frombuffer(element, np.uint8), found)
+
+    def reshape(self, *shape):
+        """Return an array of another shape that shares the memory: extents, or one tuple. One extent may be -1.
+
+        Raises:
+            TypeError: An extent is not an int.
+            ValueError: The new shape has another number of elements.
+        """
+        wanted = shape[0] if len(shape) == 1 else shape
+        return self._part(0, reshaped(self._identify, self.shape, wanted), self.dtype)
+
+    def view(self, dtype):
+        """Return an array that shares the memory, whose elements have another type of numbers.
+
+        The last extent changes with the size of an element, as in NumPy: an f32 array of shape (2, 4) has the shape (2, 16)
+        as u8.
+
+        Raises:
+            TypeError: `dtype` is not a type of numbers; the elements of the array are vectors; or the array has a gradient.
+            ValueError: The bytes of the last axis, or the address, are not a multiple of the size of an element.
+        """
+        from .dtypes import accept_dtype
+
+        element = accept_dtype(dtype)
+        if self.element_shape:
+            raise TypeError(f"{self._identify()} has vector elements: view() is for elements that are numbers")
+        if self._needs_grad or self._needs_dual:
+            raise TypeError(f"{self._identify()} has a gradient or a dual, which would not have the type {element}: copy the array")
+        if element.size == self._itemsize:
+            return self._part(0, self.shape, element)
+        if not self.shape:
+            raise ValueError(f"{self._identify()} has no last axis, whose extent could change with the size of an element")
+        bytes_ = self.shape[-1] * self._itemsize
+        self._open()
+        if bytes_ % element.size or self._address % <CUdeviceptr>element.size:
+            raise ValueError(
+                f"the last axis of {self._identify()}, {bytes_} bytes from {self._address:#x} on, is not made of whole, aligned "
+                f"elements of {element}"
+            )
+        return self._part(0, (*self.shape[:-1], bytes_ // element.size), element)
+
+    def to_torch(self):
+        """Return a copy as a tensor of PyTorch, on the device of the array; CPU memory on the host driver.
+
+        Vector elements become further dimensions, as in `to_numpy`. `torch.from_dlpack(array)` shares the memory instead.
+
+        Raises:
+            ModuleNotFoundError: PyTorch is not installed.
+        """
+        import torch
+
+        self._wait()
+        return torch.from_dlpack(self).clone()
+
+    def from_torch(self, tensor):
+        """Copy the elements of a tensor of PyTorch with the shape ``shape + element_shape``, converted as in `from_numpy`.
+
+        The method waits for the work of PyTorch's current stream that writes the tensor.
+
+        Raises:
+            TypeError: `tensor` is not a tensor.
+            ValueError: `tensor` has another shape.
+        """
+        from .tensors import is_tensor, plain_values
+
+        if not is_tensor(tensor):
+            raise TypeError(f"tensor must be a tensor of PyTorch, got {type(tensor).__name__}")
+        self.from_numpy(plain_values(tensor))
 
     def __len__(self):
         if not self.shape:
-            raise TypeError(f"{self!r} has no length: it has no dimensions")
+            raise TypeError(f"{self._identify()} has no length: it has no dimensions")
         return self.shape[0]
 
     def __array__(self, dtype=None, copy=None):
         if copy is False:
-            raise ValueError(f"{self!r} cannot become a NumPy array without a copy")
+            raise ValueError(f"{self._identify()} cannot become a NumPy array without a copy")
         values = self.to_numpy()
         return values if dtype is None else values.astype(dtype, copy=False)
 
     cdef dict _interface(self):
+        self._open()
         self._expose()
         return {
             "shape": self.shape + self.element_shape,
@@ -418,20 +526,20 @@ cdef class NDArray:
 
     @property
     def __array_interface__(self):
-        self._ready()
+        self._open()
         if not self._buffer.is_host_accessible:
-            raise AttributeError(f"{self!r} is in memory that the host cannot access: use to_numpy()")
+            raise AttributeError(f"{self._identify()} is in memory that the host cannot access: use to_numpy()")
         self._wait()
         return self._interface()
 
     def __dlpack_device__(self):
-        self._ready()
+        self._open()
         return (kDLCPU, 0) if self._buffer.is_host_accessible else (kDLCUDA, self.device.device_id)
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         device = self.__dlpack_device__()
         if device[0] == kDLCPU and stream is not None:
-            raise BufferError(f"{self!r} is in host memory, so stream must be None, got {stream!r}")
+            raise BufferError(f"{self._identify()} is in host memory, so stream must be None, got {stream!r}")
         if device[0] == kDLCPU or stream != -1:  # -1: the consumer asks for no synchronisation
             self._wait()
         cdef ArrayForm form
@@ -440,11 +548,11 @@ cdef class NDArray:
         for extent in self.shape + self.element_shape:
             form.shape.push_back(<int64_t>extent)
         self._expose()
-        return export_capsule(self._buffer._h, form, device, max_version, dl_device, copy)
+        return export_capsule(self._memory()._h, form, device, max_version, dl_device, copy)
 
     def __copy__(self):
         cdef NDArray copy = make_unallocated(
-            type(self), self.dtype, self.element_shape, self.shape, self._needs_grad, self._needs_dual, self.device
+            NDArray if self._base is not None else type(self), self.dtype, self.element_shape, self.shape, self._needs_grad, self._needs_dual, self.device
         )
         copy.copy_from(self)
         if self._needs_grad:
@@ -462,7 +570,8 @@ cdef class NDArray:
         kinds = bool(self._needs_grad), bool(self._needs_dual)
         return _rebuild, (type(self), self.dtype.name, self.element_shape, *kinds, self.to_numpy(), grad, dual)
 
-    def __repr__(self):
+    def _identify(self):
+        """Return the repr without the values, for messages."""
         element = self.dtype
         if self.element_shape:
             from cuda_graphs.compiler.language.annotations import VectorType
@@ -470,6 +579,160 @@ cdef class NDArray:
             element = VectorType(self.dtype, self.element_shape)
         grad = " needs_grad=True" if self._needs_grad else " needs_dual=True" if self._needs_dual else ""
         return f"<{type(self).__name__} {element!r} shape={self.shape}{grad}>"
+
+    def __repr__(self):
+        values = self._few_values()
+        return f"{self._identify()[:-1]} {values}>" if values else self._identify()
+
+    cdef str _few_values(self):
+        """Return the values as NumPy writes them, the first and the last ones of a large array; "" if they cannot be read."""
+        from .values_text import EDGE, FEW, few_values
+
+        from .dtypes import device_dtype, from_device
+
+        import numpy as np
+
+        if self._buffer is None or not self._buffer._h or is_of_graph(self._buffer) or may_be_captured(usual_stream._h):
+            return ""
+        cdef Stream stream = current_or(None)
+        if stream is not None and is_captured_by_any_code(stream._h):
+            return ""
+        inner, count = self.element_shape, self.size
+        try:
+            self._wait()
+            if count * math.prod(inner) <= FEW:
+                parts = [np.empty(self.shape + inner, device_dtype(self.dtype))]
+                self._read(parts[0], 0)
+            else:
+                parts = [np.empty((EDGE, *inner), device_dtype(self.dtype)) for _ in range(2)]
+                self._read(parts[0], 0)
+                self._read(parts[1], (count - EDGE) * self._itemsize)
+        except CUDAError:  # a repr must not raise while a program is debugged
+            return ""
+        return few_values([from_device(part, self.dtype) for part in parts])
+
+    def _refuse_arithmetic(self):
+        raise TypeError(
+            f"{self._identify()} has no arithmetic or comparisons on the host: write a kernel, or use NumPy (to_numpy), CuPy or "
+            "PyTorch (from_dlpack), which do that"
+        )
+
+    def __eq__(self, other):
+        return self._refuse_arithmetic()
+
+    def __ne__(self, other):
+        return self._refuse_arithmetic()
+
+    def __hash__(self):
+        return object.__hash__(self)
+
+    def __lt__(self, other):
+        return self._refuse_arithmetic()
+
+    def __le__(self, other):
+        return self._refuse_arithmetic()
+
+    def __gt__(self, other):
+        return self._refuse_arithmetic()
+
+    def __ge__(self, other):
+        return self._refuse_arithmetic()
+
+    def __add__(self, other):
+        return self._refuse_arithmetic()
+
+    def __radd__(self, other):
+        return self._refuse_arithmetic()
+
+    def __sub__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rsub__(self, other):
+        return self._refuse_arithmetic()
+
+    def __mul__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rmul__(self, other):
+        return self._refuse_arithmetic()
+
+    def __matmul__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rmatmul__(self, other):
+        return self._refuse_arithmetic()
+
+    def __truediv__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rtruediv__(self, other):
+        return self._refuse_arithmetic()
+
+    def __floordiv__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rfloordiv__(self, other):
+        return self._refuse_arithmetic()
+
+    def __mod__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rmod__(self, other):
+        return self._refuse_arithmetic()
+
+    def __divmod__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rdivmod__(self, other):
+        return self._refuse_arithmetic()
+
+    def __lshift__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rlshift__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rshift__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rrshift__(self, other):
+        return self._refuse_arithmetic()
+
+    def __and__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rand__(self, other):
+        return self._refuse_arithmetic()
+
+    def __or__(self, other):
+        return self._refuse_arithmetic()
+
+    def __ror__(self, other):
+        return self._refuse_arithmetic()
+
+    def __xor__(self, other):
+        return self._refuse_arithmetic()
+
+    def __rxor__(self, other):
+        return self._refuse_arithmetic()
+
+    def __pow__(self, other, modulus):
+        return self._refuse_arithmetic()
+
+    def __rpow__(self, other, modulus):
+        return self._refuse_arithmetic()
+
+    def __neg__(self):
+        return self._refuse_arithmetic()
+
+    def __pos__(self):
+        return self._refuse_arithmetic()
+
+    def __abs__(self):
+        return self._refuse_arithmetic()
+
+    def __invert__(self):
+        return self._refuse_arithmetic()
 
 
 cdef class Field(NDArray):
@@ -566,7 +829,7 @@ cdef NDArray make_array(cls, dtype, shape, needs_grad, needs_dual, device):
     from .dtypes import accept_element
 
     element, inner = accept_element(dtype)
-    extents = read_shape(shape)
+    extents = accept_shape(shape)
     if (needs_grad or needs_dual) and element.kind != "float":
         raise TypeError(f"an array of {element} has no gradient: needs_grad and needs_dual are for floats")
     where = None if device is None else Device(device)
@@ -598,23 +861,58 @@ cdef NDArray array_of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, dev
     return self
 
 
+cdef int assign(NDArray part, value) except -1:
+    """Set the elements of a part of an array: to those of another array, or to one value."""
+    import numpy as np
+
+    cdef NDArray other
+    if isinstance(value, NDArray):
+        other = value
+        part.copy_from(other)
+    elif isinstance(value, (np.ndarray, list)):
+        values = np.asarray(value)
+        part.from_numpy(np.broadcast_to(values, part.shape + part.element_shape))
+    else:
+        part.fill(value)
+    return 0
+
+
+def empty_array(dtype, shape, device=None):
+    """Return an NDArray whose elements are whatever the memory holds."""
+    cdef NDArray made = make_array(NDArray, dtype, shape, False, False, device)
+    ensure_driver()
+    made._allocate(False)
+    return made
+
+
+def view_buffer(Buffer buffer, dtype, shape):
+    """Return the array of `Buffer.view`."""
+    from .dtypes import accept_element
+
+    cdef NDArray self
+    element, inner = accept_element(dtype)
+    cdef size_t itemsize = element.size * math.prod(inner)
+    if shape is None and buffer._size % itemsize:
+        raise ValueError(f"the {buffer._size} bytes of {buffer!r} are not a multiple of the {itemsize} bytes of an element: give a shape")
+    extents = (buffer._size // itemsize,) if shape is None else accept_shape(shape)
+    size = math.prod(extents) * itemsize
+    if size > buffer._size:
+        raise ValueError(f"an array of shape {extents} has {size} bytes, but {buffer!r} has only {buffer._size}")
+    if buffer._address % <CUdeviceptr>element.size:
+        raise ValueError(f"the address of {buffer!r} is not a multiple of {element.size}, the size of {element}")
+    if buffer.device_id < 0:
+        raise ValueError(
+            f"{buffer!r} is not memory of the driver, which kernels can use: device, managed or pinned memory"
+        )
+    self = array_of_buffer(buffer, element, inner, extents, Device(buffer.device_id))
+    self._base = buffer
+    return self
+
+
 cdef object resource_of(device):
     if device.properties.direct_managed_mem_access_from_host:
         return ManagedMemoryResource(device)
     return device.memory_resource
-
-
-cdef tuple read_shape(shape):
-    given = shape if isinstance(shape, (tuple, list)) else (shape,)
-    extents = []
-    for extent in given:
-        number = as_int(extent)
-        if number is None or isinstance(extent, bool):
-            raise TypeError(f"shape must be an int or a tuple of ints, got {shape!r}")
-        if not 0 <= number <= LARGEST_EXTENT:
-            raise ValueError(f"{shape!r} is not a valid shape: extents must be from 0 to {LARGEST_EXTENT}")
-        extents.append(int(number))
-    return tuple(extents)
 
 
 def _rebuild(cls, name, inner, needs_grad, needs_dual, values, grad, dual):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["detached", "fill", "gradient_of", "is_tensor", "set_values", "values_of"]
+__all__ = ["detached", "fill", "gradient_of", "is_tensor", "plain_values", "set_values", "values_of"]
 
 
 def is_tensor(value: Any) -> bool:
@@ -43,6 +43,13 @@ def values_of(tensor: Any) -> np.ndarray:
     """Return a copy of the values, in the order of PyTorch's current stream; floats of any type become f64."""
     plain = tensor.detach().cpu()
     found: np.ndarray = (plain.double() if plain.is_floating_point() else plain).numpy().copy()
+    return found
+
+
+def plain_values(tensor: Any) -> np.ndarray:
+    """Return the values as a NumPy array on the host, in the order of PyTorch's current stream; bfloat16 becomes f32."""
+    plain = tensor.detach().cpu()
+    found: np.ndarray = (plain.float() if str(plain.dtype).endswith("bfloat16") else plain).numpy()
     return found
 
 

@@ -231,7 +231,7 @@ cdef class Array(Reader):
                     "field by its name, or declare the parameter as cg.template or cg.types.Tensor"
                 )
             if not own._buffer._h:
-                raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {value!r} is closed")
+                raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {own._identify()} is closed")
             found = own._key
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()
@@ -263,12 +263,12 @@ cdef class Array(Reader):
     cdef int add_owners(self, dict owners, object value) except -1:
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
         if value is not None:
-            owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else detached(value) if wants else value
+            owners[self.leaf] = (<NDArray>value)._memory() if isinstance(value, NDArray) else detached(value) if wants else value
         cdef NDArray partner = None
         if isinstance(value, NDArray) and self.extra_leaf != kNoExtra:
             partner = value.grad if self.extra_leaf == kGradient else value.dual
         if partner is not None:
-            owners[self.leaf + 1] = partner._buffer
+            owners[self.leaf + 1] = partner._memory()
         elif wants and self.extra_leaf == kGradient and self.annotation.needs_grad is not False:
             owners[self.leaf + 1] = gradient_of(value, self.path)
         return 0

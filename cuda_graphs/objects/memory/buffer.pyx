@@ -47,6 +47,7 @@ from .dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kD
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.unraisable cimport report_unraisable
+from cuda_graphs.objects import constructors
 from cuda_graphs.objects.device.stream import default_stream
 from cuda_graphs.errors import ClosedBufferError
 
@@ -261,6 +262,25 @@ cdef class Buffer:
             raise ValueError(f"a value of {width} bytes does not fill {self._size} bytes evenly")
         fill_column(self, address_of(self._h), pattern, width, width, self._size // <size_t>width, on)
 
+    def view(self, dtype, shape=None):
+        """Return an array with the memory of the Buffer, an NDArray.
+
+        The array keeps the Buffer and its memory alive. After `close()` of the Buffer, the array raises
+        ClosedBufferError. The Buffer must be memory of the driver: device, managed or pinned memory.
+
+        Args:
+            dtype: The type of the elements, as in `ndarray`.
+            shape: An int or a tuple of ints. None: one dimension, with all bytes.
+
+        Raises:
+            TypeError: `dtype` is not an element type, or `shape` is not a tuple of ints.
+            ValueError: The Buffer has fewer bytes, its address is not a multiple of the size of a number, its memory is
+                pageable, or, without a `shape`, its size is not a multiple of the size of an element.
+            ClosedBufferError: The Buffer is closed.
+        """
+        self._check_open()
+        return constructors.array(self, dtype, shape)
+
     @property
     def is_device_accessible(self):
         """True when kernels can use the memory."""
@@ -439,6 +459,18 @@ cdef Opaque own_memory(PointerHandle memory) noexcept:
     # memory.
     cdef PointerBox* box = <PointerBox*>box_of[PointerBox](memory)
     return Opaque() if box.how == Free.kGraph else as_owner(memory)
+
+
+cdef Buffer part_of(Buffer whole, CUdeviceptr address, size_t size):
+    whole._check_open()
+    cdef Buffer part = Buffer._from_handle(create_pointer_ref(address, size, own_memory(whole._h)), whole._memory_resource)
+    part._owner, part._kind, part._device_id = whole, whole._kind, whole._device_id
+    return part
+
+
+cdef bint is_of_graph(Buffer buffer) noexcept:
+    cdef PointerHandle memory = buffer._h
+    return memory.get() != NULL and (<PointerBox*>box_of[PointerBox](memory)).how == Free.kGraph
 
 
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1:
