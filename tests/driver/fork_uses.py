@@ -42,6 +42,7 @@ wait = record.wait_event(event)
 if_node, if_else = wait.if_then(h.create_condition(0)), wait.if_else(h.create_condition(0))
 again, switch = wait.while_loop(h.create_condition(0)), wait.switch(h.create_condition(0), 2)
 memories = cg.GraphDef(); alloc = memories.alloc(64); free = alloc.free(alloc.dptr)
+array = memories.alloc(shape=16, dtype=cg.f32); part = array[1:]
 executable = h.instantiate()
 condition = h.create_condition(0)
 in_work, in_fill, in_copy, in_child = executable[work], executable[fill], executable[copy], executable[child]
@@ -93,6 +94,7 @@ host.callback_fn | host.update(int) | work.grid | work.block | work.shmem_size |
 work.update(config=ONE) | work.update(args=(pinned, 1, 0)) | work.update(args=(pinned, alpha, 0))
 work.update(kernel=setter, args=(condition, 1))
 alloc.dptr | alloc.bytesize | alloc.device_id | alloc.memory_type | alloc.peer_access | alloc.options | free.dptr
+array[1:] | array.__cuda_graph_array__() | memory.view(cg.f32) | h.memset(part, 0)
 fill.dptr | fill.value | fill.element_size | fill.width | fill.height | fill.pitch | fill.update(value=3)
 copy.dst | copy.src | copy.size | copy.width | copy.height | copy.depth | copy.dst_pitch | copy.src_pitch
 copy.dst_height | copy.src_height | copy.update(size=8) | copy.update(src=pinned)
@@ -132,6 +134,8 @@ node.graph | node.handle | node.is_valid | node.source | node.pred | node.succ |
 setattr(node, "name", "a name") | node.name | work.reads | work.writes | work.update() | fill.update() | copy.update()
 work.update(reads=[memory]) | loop.condition | loop.cond_type | loop.branches | if_node.then | if_else.then
 if_else.else_ | again.body | switch.branches
+part.node | part.dptr | part.shape | part.strides | part.dtype | part.element_shape | part.ndim | part.size | part.itemsize
+part.nbytes
 graph.handle | graph.is_closed | repr(graph) | repr(in_work)
 fresh.stream | fresh.kind | fresh.state | capturing.is_join_required | fresh.is_closed | repr(capturing)
 ended.graph_definition | cg.driver_info()
