@@ -83,29 +83,67 @@ cdef extern from "value_type.hpp" namespace "cg" nogil:
     double from_bf16(unsigned short value) noexcept
 
 cdef extern from "named_parameter.hpp" namespace "cg" nogil:
+    const size_t kMostAxes
+    const size_t kUnbounded
+    cppclass Extents "std::array<std::int32_t, cg::kMostAxes>":
+        int32_t& operator[](size_t axis) noexcept
+        const int32_t* data() noexcept
+        cpp_bool operator==(const Extents& other) noexcept
     cppclass ParameterValue:
         uint64_t bits
         cpp_bool known
+        Extents extents
         Opaque owner
+        cpp_bool has_words_of(const ParameterValue& other) noexcept
+    cppclass ParameterType:
+        ParameterType()
+        const ValueType* scalar
+        int ndim
+        vector[int32_t] inner
+        cpp_bool is_array() noexcept
+        cpp_bool is_memory() noexcept
+        size_t item_size() noexcept
+        cpp_bool operator==(const ParameterType& other) noexcept
     cppclass NamedParameter:
         string name
-        const ValueType* type
+        ParameterType type
         ParameterValue initial
         void* object
     ctypedef shared_ptr[NamedParameter] ParameterRef
+    size_t bytes_of(const ParameterType& type, const ParameterValue& value) noexcept
     enum class Field:
         kArgument
         kDestination
         kSource
         kExtent
         kValue
+        kBytes
+        kSize
     cppclass ParameterUse:
         ParameterUse()
         ParameterRef parameter
         Field field
+        unsigned char word
+        cpp_bool is_fixed
         unsigned int argument
+    struct LaunchSize:
+        unsigned int grid[3]
+        unsigned int block[3]
+        unsigned int shared
+    cppclass SizeRule:
+        SizeRule()
+        cpp_bool (*resize)(void* self, const ParameterValue* const* operands, LaunchSize* size, Opaque* why) noexcept nogil
+        void* self
+        Opaque owner
+    ctypedef shared_ptr[const SizeRule] SizeRuleRef
+    cppclass NodeRules:
+        NodeRules()
+        size_t most
+        cpp_bool takes_any_shape
+        SizeRuleRef size
     cppclass NodeParameters:
         vector[ParameterUse] uses
+        NodeRules rules
         CUgraphNodeParams wanted
     cppclass ParameterTable:
         ParameterRef find(const string& name) except +
@@ -209,6 +247,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
         KernelShape shape
         Owners owners
         vector[ParameterUse] uses
+        NodeRules rules
         ArgumentPack arguments
         vector[CUmemAccessDesc] access
         void* child
@@ -285,6 +324,9 @@ cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
         kDestroyed
         kPageable
         kExtent
+        kLength
+        kShape
+        kRefused
         kEdited
         kDriver
     cppclass ParameterProblem:
@@ -293,10 +335,10 @@ cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
         CUresult status
         ParameterRef parameter
         NodeHandle node
+        Opaque why
     cppclass PresentParameter:
         ParameterRef parameter
-        uint64_t bits
-        cpp_bool is_known
+        ParameterValue value
 
 cdef extern from "executable_node.hpp" namespace "cg" nogil:
     cppclass KernelArguments:
@@ -319,7 +361,8 @@ cdef extern from "executable.hpp" namespace "cg" nogil:
     void list_parameters(const GraphExecHandle& graph, vector[PresentParameter]& values) except +
     CUresult upload(const GraphExecHandle& graph, const StreamHandle& stream) except +
     cpp_bool names_nodes(const GraphExecHandle& graph) noexcept
-    CUresult set_exec_node(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec) except +
+    CUresult set_exec_node(
+        const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, ParameterProblem* problem) except +
     CUresult set_exec_child(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, GraphBox& child) except +
     CUresult set_exec_enabled(const GraphExecHandle& graph, const NodeRecord& node, cpp_bool enabled) except +
     CUresult get_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool* enabled) except +

@@ -80,6 +80,7 @@ from .builder_nodes cimport (
     create_captured_condition,
 )
 from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.operands.parameter cimport declare
 from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
@@ -402,7 +403,7 @@ cdef class GraphBuilder(BuilderState):
         Raises:
             TypeError: `child` is not a GraphBuilder, or `name` is not a str.
             ValueError: The child has not ended building, this builder is not building, or nodes of the child use named
-                parameters. A graph has no named parameters during its capture: embed the definition after the capture.
+                parameters: embed such a definition after the capture.
             RuntimeError: One of the builders is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
             RecursionError: A graph in the child would have more than 1024 graphs around it.
@@ -473,6 +474,18 @@ cdef class GraphBuilder(BuilderState):
         )
         cdef StreamHandle h = self._h
         return create_captured_condition(capture.get()[0], context_of(h), value, f"of {self!r}")
+
+    def param(self, name, type, default=None):
+        """Return a Parameter of the captured graph, as `GraphDef.param` does: an argument of captured kernels.
+
+        Raises:
+            RuntimeError: The builder is not building.
+            TypeError, ValueError: The errors of `GraphDef.param`.
+        """
+        cdef CaptureHandle capture = self._require_capture(
+            "param() needs a GraphBuilder that is capturing: call begin_building() first"
+        )
+        return declare(&capture.get().box(), name, type, default)
 
     def if_then(self, condition, *, name=None):
         """Add an IfNode and return a builder of its body, which runs if the condition is not 0.

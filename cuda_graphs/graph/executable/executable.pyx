@@ -38,6 +38,7 @@ from .executable_nodes cimport view_node
 from .parameter_values cimport check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
+from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from .difference import describe_difference
 from cuda_graphs.errors import instantiate_error, update_error
 
@@ -62,6 +63,8 @@ cdef class Graph:
     cdef int _check_open(self) except -1:
         if not self._h:
             raise RuntimeError("Graph has been closed")
+        if is_config_running():
+            raise RuntimeError("a config function cannot use a Graph: it runs while a Graph is being changed")
         return ensure_driver()  # raises in a forked child process, where the lock of the Graph may never be released
 
     @property

@@ -14,6 +14,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeKind,
     NodeRecord,
     NodeSpec,
+    ParameterProblem,
     child_box,
     get_exec_enabled,
     get_shape,
@@ -24,8 +25,10 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     set_exec_node,
     uses_parameters,
 )
+from .parameter_values cimport check_rules
 from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.insertion_point cimport accept_graph
+from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from cuda_graphs.graph.nodes.spec cimport (
     accept_arguments,
     config_of,
@@ -55,6 +58,8 @@ cdef class ExecutableGraphNode:
         cdef NodeRecord* record = self._node._record()
         if record.raw == NULL or record.graph.raw == NULL:
             raise ValueError("the node has been destroyed in the definition, so it has no view in the Graph")
+        if is_config_running():
+            raise RuntimeError("a config function cannot use a Graph: it runs while a Graph is being changed")
         ensure_driver()  # raises in a forked child process, where the executable's lock may never be released
         if not names_nodes(self._h):
             raise ValueError(
@@ -65,12 +70,14 @@ cdef class ExecutableGraphNode:
 
     cdef int _set(self, NodeSpec& spec) except -1:
         cdef NodeRecord* record = self._record()
+        cdef ParameterProblem problem
         cdef CUresult status
         if not spec.uses.empty():
             check_uses(self, spec)
         with nogil:
-            status = set_exec_node(self._h, record[0], spec)
+            status = set_exec_node(self._h, record[0], spec, &problem)
         if status:
+            check_rules(problem, f"set {identify(self)} to {describe(spec)}")
             check_attempt(status, f"set {identify(self)} to {describe(spec)}{self._rule(spec)}")
         return 0
 

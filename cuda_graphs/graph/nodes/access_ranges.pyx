@@ -102,7 +102,7 @@ cdef object span_of_pair(tuple value, str name):
 
 
 cdef str name_of_pointer(Parameter value, str name):
-    if value.type != "pointer":
+    if not value._named().type.is_memory():
         raise TypeError(f"{name} must be memory, but {value!r} is not a pointer")
     return value.name
 

@@ -256,6 +256,7 @@ cdef class GraphNode(InsertionPoint):
         if not record.metadata or not record.metadata.get().parameters:
             return 0
         spec.uses = record.metadata.get().parameters.get().uses
+        spec.rules = record.metadata.get().parameters.get().rules
         if record.kind != NodeKind.kKernel:  # the driver holds placeholders for missing values
             spec.params = record.metadata.get().parameters.get().wanted
         return 0

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint64_t, uintptr_t
-from libcpp.vector cimport vector
+from libc.stdint cimport uint64_t, uintptr_t
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUstream
+from cuda_graphs.core.driver.cuda cimport CUstream
 from cuda_graphs.objects.memory.buffer cimport Buffer
+from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
 
 
 # The last change of the elements of an array.
@@ -17,9 +17,8 @@ cdef struct Changes:
     uintptr_t writer
 
 
-cdef class NDArray:
-    cdef Buffer _buffer  # memory of the elements; None for a Field before its first use
-    cdef CUdeviceptr _address
+# The Buffer of a Field is None before its first use.
+cdef class NDArray(TypedMemory):
     cdef readonly object dtype
     cdef readonly tuple shape, element_shape
     cdef readonly Py_ssize_t size
@@ -28,14 +27,12 @@ cdef class NDArray:
     cdef NDArray _grad, _dual
     cdef bint _needs_grad, _needs_dual
     cdef uint64_t _key  # key of the array type, from key_of
-    cdef vector[int32_t] _extents  # shape, in the form for kernels
     cdef object __weakref__
     cdef str _name  # name of a Field in code
     cdef Changes _changes
 
     cdef NDArray _dual_or_none(self)
     cdef int _ready(self) except -1
-    cdef int _expose(self) except -1
     cdef int _allocate(self) except -1
     cdef int _wait(self) except -1
     cdef int _read(self, elements, size_t offset) except -1

@@ -26,6 +26,7 @@ from cuda_graphs.core.driver.cuda cimport (
     driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs.core.graphs.graph_handles cimport find_value_type
 from cuda_graphs.objects.memory.dlpack cimport (
     ArrayForm,
     DLDataTypeCode,
@@ -78,7 +79,7 @@ cdef uintptr_t writer_of(CUstream stream) noexcept:
     return <uintptr_t>stream + 1  # the default stream may be NULL
 
 
-cdef class NDArray:
+cdef class NDArray(TypedMemory):
     """An array of elements in memory of a device: an argument of kernels. `ndarray` makes one.
 
     `a[i, j]` reads one element on the host, and `a[i, j] = value` writes one element. Each access waits for the
@@ -553,6 +554,9 @@ cdef NDArray make_unallocated(cls, dtype, tuple inner, tuple shape, bint needs_g
         self._extents.push_back(<int32_t>extent)
     for extent in inner:
         self._itemsize *= extent
+        self._type.inner.push_back(<int32_t>extent)
+    cdef bytes name = dtype.name.encode()
+    self._type.scalar, self._type.ndim = find_value_type(name), <int>len(shape)
     self._key = key_of(dtype, len(shape), needs_grad, inner, needs_dual)
     self._changes.version = 1
     note_change(&self._changes, 0)

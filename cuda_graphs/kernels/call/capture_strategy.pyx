@@ -3,6 +3,7 @@
 """Calls that become nodes of a graph: of the graph that a stream captures, or of a definition."""
 
 from cuda_graphs.core.resources.handles cimport StreamHandle
+from cuda_graphs.graph.nodes.sized_config cimport SizedConfig, follow_shapes
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.device.stream cimport Stream
@@ -10,6 +11,7 @@ from cuda_graphs.kernels.specialisation.arguments cimport Reader
 from .call_hooks cimport before_capture
 from .captures cimport is_captured
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.task_size cimport follow_parameters
 from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading
 from .strategy cimport Strategy
 
@@ -53,7 +55,10 @@ cdef class CaptureStrategy(Strategy):
         for reader, value in zip(self.specialiser.readers, args):
             (<Reader>reader).add_owners(owners, value)
         code.note_changes(leaves, NULL, True)
-        return code.launches(leaves, owners, self.temporaries(code, leaves, owners)), code.artifact.plan
+        tasks = code.launches(leaves, owners, self.temporaries(code, leaves, owners))
+        for i, task in enumerate(tasks):
+            tasks[i] = task._replace(config=follow_parameters(code, i, task.config, leaves, owners))
+        return tasks, code.artifact.plan
 
     cdef list temporaries(self, Specialisation code, const Leaf* leaves, dict owners):
         return code.new_temps()
@@ -79,4 +84,9 @@ cdef class CaptureStrategy(Strategy):
             from cuda_graphs.kernels.debug.reports import keep_reports
 
             keep_reports(task.arguments)
-        return task.config if config is None else config, task.kernel, task.arguments
+        return task.config if config is None else given_config(config, task), task.kernel, task.arguments
+
+
+cdef object given_config(object config, object task):
+    """Return the user's config of a task. The kernel takes arrays of any shape."""
+    return follow_shapes(config) if isinstance(task.config, SizedConfig) else config

@@ -7,6 +7,7 @@ own leaves and keys. A call therefore builds no objects and looks up no names.
 """
 
 import dataclasses
+from types import SimpleNamespace
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
@@ -15,6 +16,8 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from cuda_graphs.core.graphs.graph_handles cimport NamedParameter
+from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
@@ -23,7 +26,7 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 
 from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.signature import array_spec, is_template, member_type
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import SCALARS, ScalarType
 from cuda_graphs.errors import ClosedBufferError
 from cuda_graphs.kernels.specialisation.constants import Interned
 from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
@@ -50,15 +53,19 @@ cdef class Reader:
     cdef int forget(self) except -1:
         return 0
 
+    cdef int check_in_graph(self, Reading* r, object value) except -1:
+        if not r.in_graph:
+            raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value only in launches of its graph")
+        return 0
+
     cdef bint is_graph_parameter(self, Reading* r, object value) except -1:
         """Return True if `value` is a parameter of a graph, whose number comes with each launch."""
         if not isinstance(value, StandIn):
             return False
-        if not r.in_graph:
-            raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value only in launches of its graph")
+        self.check_in_graph(r, value)
         if value.type != self.annotation.name:
             raise TypeError(f"parameter {self.path!r} takes {self.annotation}, but {value!r} has another type")
-        r.leaves[self.leaf].bits = 0
+        r.leaves[self.leaf].bits = (<StandIn>value)._bits
         return True
 
     cdef object spec(self, object value):
@@ -199,6 +206,8 @@ cdef class Array(Reader):
         if value is None and self.annotation.optional:
             r.keys[self.key] = 0
             return 0
+        if isinstance(value, ArrayParameter):
+            return self.read_parameter(r, <ArrayParameter>value)
         if isinstance(value, NDArray):
             own = <NDArray>value
             if type(value) is not NDArray and isinstance(value, Field):
@@ -238,6 +247,9 @@ cdef class Array(Reader):
 
     cdef int add_owners(self, dict owners, object value) except -1:
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
+        if isinstance(value, ArrayParameter):
+            owners[self.leaf] = value
+            return 0
         if value is not None:
             owners[self.leaf] = (<NDArray>value)._buffer if isinstance(value, NDArray) else detached(value) if wants else value
         cdef NDArray partner = None
@@ -247,6 +259,21 @@ cdef class Array(Reader):
             owners[self.leaf + 1] = partner._buffer
         elif wants and self.extra_leaf == kGradient and self.annotation.needs_grad is not False:
             owners[self.leaf + 1] = gradient_of(value, self.path)
+        return 0
+
+    cdef int read_parameter(self, Reading* r, ArrayParameter value) except -1:
+        cdef NamedParameter* parameter = value._named()
+        cdef Py_ssize_t i
+        described = described_array(value)
+        cdef uint64_t found = key_of(described.dtype, len(described.shape), False, described.element_shape)
+        self.check_in_graph(r, value)
+        if found & self.mask != self.wanted or self.annotation.needs_grad:
+            array_spec(self.annotation, described, f"parameter {self.path!r}")  # raises the error
+        for i in range(self.leaves):  # the values of parameters have no gradients
+            r.leaves[self.leaf + i].bits = 0 if i else parameter.initial.bits
+            r.leaves[self.leaf + i].extents = parameter.initial.extents.data()
+            r.leaves[self.leaf + i].changes = NULL
+        r.keys[self.key] = found
         return 0
 
     cdef ForeignArray _foreign(self, Reading* r, object value, str path, Py_ssize_t leaf):
@@ -260,10 +287,19 @@ cdef class Array(Reader):
         cdef ForeignArrays foreign
         if value is None:
             return annotations.StaticSpec(None)
-        if not isinstance(value, NDArray):
+        if isinstance(value, ArrayParameter):
+            value = described_array(value)
+        elif not isinstance(value, NDArray):
             foreign = ForeignArrays.__new__(ForeignArrays)
             value = foreign.add(value, self.path, self.leaf, self.annotation.inner)
         return array_spec(self.annotation, value, f"parameter {self.path!r}")
+
+
+cdef object described_array(ArrayParameter value):
+    """Return the type of a parameter's arrays in the form of an array: its shape has the right number of extents."""
+    cdef NamedParameter* parameter = value._named()
+    name = parameter.type.scalar.name.decode()
+    return SimpleNamespace(dtype=SCALARS[name], shape=(0,) * parameter.type.ndim, element_shape=tuple(parameter.type.inner))
 
 
 cdef class Vector(Reader):

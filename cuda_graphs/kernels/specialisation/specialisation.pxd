@@ -137,6 +137,8 @@ cdef class Specialisation:
     ) noexcept nogil
     # Raises ValueError if arrays of concurrent sections share memory.
     cdef int check_disjoint(self, const Leaf* leaves) except -1
+    # Returns the index in `disjoint` of the first pair that shares memory, or -1.
+    cdef Py_ssize_t find_overlap(self, const Leaf* leaves) noexcept nogil
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
 
@@ -149,7 +151,6 @@ cdef class Specialisation:
     # holds the memory of the temporary arrays.
     cdef list launches(self, const Leaf* leaves, dict owners, list temps)
     cdef list new_temps(self)
-    cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
     cdef object launch_for_results(self, const Leaf* leaves, const StreamHandle& handle, const vector[uint64_t]* stacks)
 

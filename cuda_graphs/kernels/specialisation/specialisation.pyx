@@ -23,6 +23,7 @@ from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.kernels.arrays.ndarray cimport Changes, NDArray, note_change, writer_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 
@@ -215,19 +216,25 @@ cdef class Specialisation:
         return &temps[source.number] if source.origin == kTemp else seed
 
     cdef int check_disjoint(self, const Leaf* leaves) except -1:
+        cdef Py_ssize_t found = self.find_overlap(leaves)
+        if found >= 0:
+            (first, _, _), (second, _, _), one, other = self.artifact.disjoint[found]
+            raise ValueError(
+                f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one "
+                f"array while another section uses the other array (lines {one} and {other}): pass arrays that do not overlap"
+            )
+        return 0
+
+    cdef Py_ssize_t find_overlap(self, const Leaf* leaves) noexcept nogil:
         cdef size_t i
         for i in range(self.disjoint.size()):
             if self.overlap(self.disjoint[i].first, self.disjoint[i].second, leaves):
-                (first, _, _), (second, _, _), one, other = self.artifact.disjoint[i]
-                raise ValueError(
-                    f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one "
-                    f"array while another section uses the other array (lines {one} and {other}): pass arrays that do not overlap"
-                )
-        return 0
+                return <Py_ssize_t>i
+        return -1
 
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil:
         cdef uint64_t a = self.begin_of(first, leaves), b = self.begin_of(second, leaves)
-        # 0: no array, or an array that comes with a launch of the graph
+        # 0: no array, or a parameter of a graph without a default
         return a != 0 and b != 0 and a < b + size_of(second, leaves) and b < a + size_of(first, leaves)
 
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil:
@@ -249,10 +256,10 @@ cdef class Specialisation:
             info = self.artifact.tasks[i]
             slots = enumerate(info.slots)
             values = tuple([self._value(slot, i, k, leaves, owners, temps, seed) for k, slot in slots])
-            blocks = self.tasks[i].max_blocks if self.is_sized_at_launch(i, owners) else self.grid_of(self.tasks[i], leaves)
             cooperative = bool(self.tasks[i].cooperative)
             config = LaunchConfig(
-                grid=blocks, block=self.tasks[i].block, shmem_size=self.tasks[i].shared, is_cooperative=cooperative
+                grid=self.grid_of(self.tasks[i], leaves), block=self.tasks[i].block, shmem_size=self.tasks[i].shared,
+                is_cooperative=cooperative,
             )
             arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
             arrays.pop(REPORT, None)  # no other node accesses it
@@ -260,16 +267,6 @@ cdef class Specialisation:
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
             found.append(TaskLaunch(config, self.kernels[i], values, reads, writes))
         return found
-
-    cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1:
-        """Return True if the number of iterations comes with a launch of the graph."""
-        cdef TripCount loop
-        cdef Source step
-        for loop in self.tasks[task].loops:
-            for step in loop.count:
-                if step.origin == kLeaf and step.number in owners:
-                    return True
-        return False
 
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed):
         """Return the argument of a node for one parameter: the owner of memory, or an int with the bits of a number."""
@@ -283,10 +280,11 @@ cdef class Specialisation:
             return temps[source.number]
         if source.origin == kConstant:
             return self.report if slot.path == OVERFLOW_PATH else (<NDArray>find_field(slot.path))._buffer
+        owner = owners.get(source.number)
         if source.origin == kExtent:
-            return leaves[source.number].extents[source.axis]
-        if source.number in owners:
-            return owners[source.number]
+            return owner.shape[source.axis] if isinstance(owner, ArrayParameter) else leaves[source.number].extents[source.axis]
+        if owner is not None:
+            return owner
         bits = leaves[source.number].bits
         return bits & ((<uint64_t>1 << (8 * <int>slot.size)) - 1) if slot.size < 8 else bits
 

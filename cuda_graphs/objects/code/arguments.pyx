@@ -60,7 +60,7 @@ cdef class StandIn:
 
 
 cdef int pack_arguments(
-    ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins=NULL
+    ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins
 ) except -1:
     cdef const vector[Parameter]* parameters = kernel._parameters()
     cdef size_t count = <size_t>PyTuple_GET_SIZE(args), i
@@ -70,8 +70,6 @@ cdef int pack_arguments(
         )
     for i in range(count):
         if append(pack, kernel, i, parameters[0][i].size, <object>PyTuple_GET_ITEM(args, i)) == STANDS_IN:
-            if stand_ins == NULL:
-                raise TypeError(f"{args[i]!r} has no value here: only nodes of its graph definition take it")
             stand_ins.push_back(i)
     return 0
 
