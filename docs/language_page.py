@@ -27,6 +27,7 @@ from cuda_graphs.compiler.frontend import syntax
 from cuda_graphs.compiler.frontend.calls import calls
 from cuda_graphs.compiler.frontend.expressions import linear
 from cuda_graphs.compiler.frontend.frame import frame
+from cuda_graphs.compiler.frontend.precision import holds, suits
 from cuda_graphs.compiler.frontend.statements import statements
 from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import collectives, ir
@@ -278,9 +279,30 @@ def types() -> Iterator[str]:
         "A shift, `cg.bit_shr` and `**` of integers have the type of their first operand, whatever the second is; a",
         "`bool` becomes an `i32`. `/` gives an `f32` where that table has an integer, and for an integer and an `f16`",
         "or `bf16`. A literal with a point counts as an `f32`, but beside an `f64` it keeps all its digits: with an",
-        "`f64` `a`, `a * 0.1` is what NumPy gives; `t = 0.1` rounds to an `f32`, and `a * t` uses that.",
+        "`f64` `a`, `a * 0.1` is what NumPy gives. `@cg.kernel(default_float=cg.f64, default_int=cg.i64)` changes the",
+        "types of literals, of `float` and `int`, and of `/` on integers; `cg.default_types` changes them for a block.",
         "",
+        "### Types of names",
+        "",
+        "The first value of a name decides its type, and later values are converted to it. A name whose first value is",
+        "made of literals only has a weak type: it takes the promotion of the types of all values that the function",
+        "assigns to it. After `acc = 0.0`, the line `acc += x[i]` with an `f64` `x` makes `acc` an `f64`.",
+        "",
+        "A conversion that can lose digits or range is a `CompileWarning`, or an error with `@cg.kernel(strict=True)`.",
+        "Calls such as `cg.f32(a)` convert without a warning. The table shows the silent conversions, from the type of",
+        "the row: *all* to every place, *part* to elements of arrays and to operands of `+=` and its like.",
+        "",
+        f"| | {' | '.join(f'`{t}`' for t in SCALARS)} |",
+        f"|---|{'---|' * len(SCALARS)}",
     )
+    for given in SCALARS.values():
+        yield f"| `{given}` | {' | '.join(silent(to, given) for to in SCALARS.values())} |"
+    yield ""
+
+
+def silent(to: ScalarType, given: ScalarType) -> str:
+    """Return the places of a type that take values of another type silently."""
+    return "all" if holds(to, given) else "part" if suits(to, given) else ""
 
 
 # Statements and expressions.

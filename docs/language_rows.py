@@ -16,9 +16,10 @@ import cuda_graphs as cg
 STATEMENTS = {
     ast.Assign: (
         "t = a + b",
-        "the first assignment decides the type, later ones cast to it; also `t, u = u, t` and `t = u = 0`",
+        "the first value decides the type, unless it is a number of the source: see [types of names](#types-of-names); "
+        "also `t, u = u, t` and `t = u = 0`",
     ),
-    ast.AnnAssign: ("t: cg.f64 = a", "casts; an existing variable keeps its type"),
+    ast.AnnAssign: ("t: cg.f64 = a", "converts; an existing variable keeps its type"),
     ast.AugAssign: ("for i in x:\n    x[i] += a", "atomic or not: see below"),
     ast.If: (
         "if n > 0:\n    k_ = 1\nelif n < 0:\n    k_ = 2\nelse:\n    pass",

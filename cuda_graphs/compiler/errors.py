@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import linecache
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from cuda_graphs.compiler.ir.ir import Loc
 
@@ -33,8 +36,10 @@ __all__ = [
     "CompileValueError",
     "CompileWarning",
     "UnsupportedSyntaxError",
+    "collected_warnings",
     "compile_error",
     "describe_location",
+    "issue",
     "warn",
 ]
 
@@ -143,10 +148,35 @@ def compile_error(kind: type[CompileError], loc: Loc | None, cause: str, remedy:
     return kind(cause, loc, remedy)
 
 
+Issue = tuple[str, str, int]  # message, file and line of a warning
+_collected: ContextVar[list[Issue] | None] = ContextVar("collected warnings", default=None)
+
+
 def warn(loc: Loc | None, cause: str, remedy: str) -> None:
     """Issue a CompileWarning at a position of the source."""
     file, line = ("<kernel>", 0) if loc is None else (loc.file, loc.line)
-    warnings.warn_explicit(f"{cause}. {remedy}", CompileWarning, file, line)
+    warning, collected = (f"{cause}. {remedy}", file, line), _collected.get()
+    if collected is None:
+        issue(warning)
+    else:
+        collected.append(warning)
+
+
+def issue(warning: Issue) -> None:
+    """Issue a CompileWarning."""
+    message, file, line = warning
+    warnings.warn_explicit(message, CompileWarning, file, line)
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[Issue]]:
+    """Collect the warnings of a `with` block, which the caller may `issue`."""
+    found: list[Issue] = []
+    token = _collected.set(found)
+    try:
+        yield found
+    finally:
+        _collected.reset(token)
 
 
 def describe_location(loc: Loc | None) -> str:

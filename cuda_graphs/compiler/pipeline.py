@@ -22,6 +22,7 @@ from cuda_graphs.compiler.ir import ir, printer
 from cuda_graphs.compiler.ir.verifier import verify
 from cuda_graphs.compiler.language.annotations import Spec
 from cuda_graphs.compiler.language.lowerings import CHOICES, IN_MEMORY, LOWERINGS
+from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from cuda_graphs.compiler.passes.alias_classes import assign_alias_classes
 from cuda_graphs.compiler.passes.check_sections import check_sections, disjoint_arrays
 from cuda_graphs.compiler.passes.conditions_in_memory import conditions_in_memory
@@ -108,16 +109,26 @@ def lower(
     chain: str | None = None,
     mode: str | None = None,
     checkpoints: bool = False,
+    rules: NumberRules = USUAL,
+    finds_overflow: bool | None = None,
 ) -> tuple[ir.Program, FreeValues]:
     """Return the function as tasks, and the free values that it depends on: {function: {name: value}}.
 
-    `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is for graph kernels. With `chain`, consecutive
-    tasks become one launch: "all" tasks, or only "light" ones. `mode`, one of MODES, is for gradients. `checkpoints` is
-    for kernels that have checkpoints. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
+    `debug` keeps asserts, checks indices, and checks integer results unless `finds_overflow` is False. `graph`, one of
+    LOWERINGS, is for graph kernels. With `chain`, consecutive tasks become one launch: "all" tasks, or only "light"
+    ones. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have checkpoints. `rules` are those
+    for numbers of the source. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
     (verifier.py).
     """
     with trace.timed("frontend"):
-        kernel, free_values = translate(function, dict(signature), graph, checkpoints)
+        kernel, free_values = translate(
+            function,
+            dict(signature),
+            graph,
+            checkpoints,
+            rules,
+            debug if finds_overflow is None else finds_overflow,
+        )
     show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, verify_ir)
     found: Any = kernel
     if mode is not None:
@@ -167,6 +178,7 @@ def compile_kernel(
     chain: str | None = None,
     mode: str | None = None,
     checkpoints: bool = False,
+    rules: NumberRules = USUAL,
 ) -> Artifact:
     """Return the code of one specialisation of a kernel for one target.
 
@@ -179,12 +191,19 @@ def compile_kernel(
         chain: Makes consecutive tasks one launch: "all" tasks, or only "light" ones.
         mode: For gradients, one of MODES.
         checkpoints: True for graph kernels that have checkpoints.
+        rules: The rules for numbers of the source.
 
     Raises:
         CompileError: The kernel contains an unsupported construct. The error has the source position and a remedy.
     """
     llvm.preload()
-    options = {"debug": debug, "verify_ir": verify_ir, "mode": mode, "checkpoints": checkpoints}
+    options = {
+        "debug": debug,
+        "verify_ir": verify_ir,
+        "mode": mode,
+        "checkpoints": checkpoints,
+        "rules": rules,
+    }
     graph, why, (program, free_values) = choose_lowering(function, signature, graph, chain, options)
     asserts: tuple[AssertInfo, ...] = ()
     if reports:

@@ -23,6 +23,8 @@ from cuda_graphs.compiler.cache import artifact_cache, fingerprint
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86 import x86_target
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.ir.types import f64
+from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from cuda_graphs.hostdriver.ptx import cache as image_cache
 from cuda_graphs.hostdriver.ptx import code_generation
 from cuda_graphs.native import versions
@@ -255,6 +257,7 @@ NO_KEY = {"the mask of an array", "a function of C made of one of Python", "an a
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_inputs_with_different_code_have_different_keys(case):
     build, one, other = CASES[case]
     first, second = build(one), build(other)
@@ -277,6 +280,11 @@ def graph_kernel(x: cg.ndarray(cg.i64, 1)):
             x[i] = x[i] * 3 + 1
 
 
+def third(x: cg.ndarray(cg.f64, 1)):
+    for i in x:
+        x[i] = cg.sqrt(1 / 3)
+
+
 def differentiable(x: cg.ndarray(cg.f64, 1), y: cg.ndarray(cg.f64, 1)):
     for i in x:
         y[i] += cg.sin(x[i]) * x[0]
@@ -292,6 +300,7 @@ OPTIONS = {
     "checkpoints": (
         Input(graph_kernel, {"x": np.zeros(4, "i8")}, options={"graph": "conditional"}), (False, True),
     ),
+    "rules": (Input(third, {"x": np.zeros(4)}), (USUAL, NumberRules(float=f64))),
 }  # fmt: skip
 LIBDEVICE = find_bitcode_lib("device")
 # Each member of the targets -> values of it.

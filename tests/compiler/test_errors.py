@@ -430,6 +430,7 @@ def test_expression_too_deep_for_python_is_a_compile_error():
     assert "give parts of it names" in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_parameters_that_no_gpu_takes_are_too_many():
     names = [f"p{i}" for i in range(4200)]
     kernel = function_of(

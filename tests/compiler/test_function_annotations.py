@@ -62,6 +62,7 @@ RESULTS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 @pytest.mark.parametrize(("signature", "body", "call", "wanted"), RESULTS, ids=[r[0] for r in RESULTS])
 def test_arguments_and_results_of_a_function_have_their_declared_types(signature, body, call, wanted):
     kernel = function_of(f"{HEAD}out[1] = {call}\n", f=inlined(signature, body))

@@ -181,6 +181,7 @@ def test_an_annotation_after_a_plain_assignment_says_its_type_or_is_refused():
         constant_of("2\n    x: cg.f32 = 2.5")
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_names_of_other_blocks_have_annotations_of_their_own():
     source = """def kernel(n: i32, y: ndarray(f32, 1)):
     for k in cg.static(range(2)):

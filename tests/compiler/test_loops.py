@@ -42,6 +42,7 @@ BOUNDS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_a_range_of_any_integer_types_is_pythons():
     for (first, second), (begin, end), step in BOUNDS:
         body = f"""def kernel(out: ndarray(i64, 1), a: {first}, b: {second}):
@@ -154,6 +155,7 @@ def test_loops_with_such_a_step_are_continued_and_left():
     assert run_all(jumping, out=zeros(10), n=10, s=2)["out"].tolist() == wanted
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_constant_bounds_take_the_type_that_holds_both():
     body = """def kernel(out: ndarray(i32, 1), n: u32, w: u64):
     for i in range(-2, n):

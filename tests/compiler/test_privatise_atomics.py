@@ -164,6 +164,7 @@ def many(n):
     return function_of("def k(y: ndarray(i32, 1), z: ndarray(i64, 1)):\n    for i in z:\n" + adds)
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_many_sums_of_one_loop():
     given = {"y": np.zeros(20, "i4"), "z": np.arange(70)}
     assert atomics_inside(many(60), **given) == 0
@@ -189,5 +190,6 @@ def calls_of_the_pass(n):
     return count
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_the_work_of_the_pass_grows_as_the_loop_does():
     assert calls_of_the_pass(400) < 2.2 * calls_of_the_pass(200)

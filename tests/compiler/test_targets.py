@@ -86,6 +86,7 @@ def slots(a: cg.f64, flag: cg.bool_, m: cg.ndarray(cg.f32, 2), unused: cg.f32, s
         m[i, 1] = a if flag else small
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_an_entry_takes_what_its_task_uses_in_the_described_places():
     arguments = {"a": 1.0, "flag": True, "m": np.zeros((3, 3), "f"), "unused": 1.0, "small": 3, "n": 3}
     artifact = compile_kernel(slots, specialise(slots, arguments), X86())

@@ -154,6 +154,7 @@ def calling(out: cg.ndarray(cg.f64, 1), n: cg.i32, a: cg.f32):
     changed(y=7.9, x=1, k=0.5, out=out)
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_functions_take_numbers_by_value_and_arrays_by_reference():
     found = run_all(calling, out=np.zeros(4), n=3, a=4.75)["out"]
     assert found.tolist() == [2 + 20 + 0.5, 3, 4, 11]
@@ -172,6 +173,7 @@ RETURNS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 @pytest.mark.parametrize(("arrow", "body", "wanted"), RETURNS, ids=[r[0] for r in RETURNS])
 def test_a_result_is_cast_to_what_is_declared(arrow, body, wanted):
     found = run_all(function_of(f"def kernel(n: i32) {arrow}:\n    {body}\n"), n=3)

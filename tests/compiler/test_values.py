@@ -199,6 +199,7 @@ VALUES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_expressions_have_the_values_of_the_table():
     """All in one kernel, each with parameters and a result of its own: f64, and i64 or u64 where it is an integer."""
     parameters, lines, arguments = [], ["def table({}):"], {}
@@ -228,6 +229,7 @@ def stores(x: ndarray(t.u8, 1), n: t.i32, y: ndarray(t.i32, 1), z: ndarray(t.f32
     y[2] = v
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_stored_value_is_converted_to_the_type_of_the_array():
     found = run_all(stores, x=np.zeros(2, "u1"), n=300, y=np.array([1, 7, 0], "i4"), z=np.zeros(1, "f"))
     assert found["x"].tolist() == [44, 255]

@@ -174,6 +174,7 @@ def test_numbers_of_every_type_arrive_whole(kind, value):
     assert out[()] == value
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_numpy_scalars_are_numbers():
     @cg.kernel
     def store(out: cg.types.ndarray(cg.i64, ndim=1), a: cg.i32, b: cg.f32, c: cg.bool_):

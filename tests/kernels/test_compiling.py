@@ -266,7 +266,7 @@ import cuda_graphs as cg
 def make(dt):
     @cg.kernel
     def scaled(x: cg.i32) -> dt:
-        return x * 1.5
+        return cg.cast(x * 1.5, dt)
     return scaled
 
 print(make(cg.f32)(3), make(cg.i32)(3), make(cg.f64)(3), cg.compile_cache.stored)

@@ -229,6 +229,7 @@ def halve(x: cg.types.ndarray(cg.bf16, ndim=1)):
         x[i] = x[i] * 0.5
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_bfloat16_is_known_by_its_code_in_dlpack(device, stream):
     array = cg.ndarray(cg.bf16, 10)
     array.from_numpy(np.arange(10, dtype="f"))

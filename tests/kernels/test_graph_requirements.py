@@ -372,6 +372,7 @@ def flattened(first: Outer, s: cg.f32, second: Inner, x: f32_1d, third: Outer):
         second.flag[()] -= first.inner.weight
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_members_of_structs_may_stand_before_and_after_the_flag(lowering):
     """The flag is number 14 and 7 of the flattened parameters"""
     kernel = cg.kernel(flattened, graph=True, loop=lowering)
@@ -393,6 +394,7 @@ def test_members_of_structs_may_stand_before_and_after_the_flag(lowering):
         assert counters(kernel) == counted(lowering, replayed=number > 0)
 
 
+@pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_every_kind_of_parameter_may_stand_beside_a_flag(lowering):
     field = cg.field(cg.f32, 4)
 

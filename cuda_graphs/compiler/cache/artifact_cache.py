@@ -20,6 +20,7 @@ from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.compiler.language.annotations import Spec
 from cuda_graphs.compiler.language.free_names import path_value
+from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from cuda_graphs.native import disk_cache, llvm, trace
 
 from .fingerprint import Fingerprint, NoFingerprint, compiler_hash
@@ -49,7 +50,7 @@ class Entry(NamedTuple):
 
 
 class CompileCache:
-    """The compiled kernels of this user on disk_cache. `hits`, `misses` and `stored` count the uses by this process."""
+    """The compiled kernels of this user on disk. `hits`, `misses` and `stored` count the uses by this process."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.stored = 0
@@ -106,13 +107,14 @@ def cached_compile(
     chain: str | None = None,
     mode: str | None = None,
     checkpoints: bool = False,
+    rules: NumberRules = USUAL,
 ) -> Artifact:
     """Return the artifact of `compile_kernel`, from disk if a process of this user has compiled it before.
 
     A kernel that depends on an object without a lasting identity is compiled each time. CUDA_GRAPHS_DEBUG=2 or above
     compiles every kernel, so that all steps are visible.
     """
-    options = debug, graph, chain, mode, checkpoints
+    options = debug, graph, chain, mode, checkpoints, rules
     key = fingerprint(function, signature, target, *options) if disk_cache.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
@@ -128,7 +130,15 @@ def cached_compile(
 
     compile_cache.misses += 1
     artifact = compile_kernel(
-        function, signature, target, debug=debug, graph=graph, chain=chain, mode=mode, checkpoints=checkpoints
+        function,
+        signature,
+        target,
+        debug=debug,
+        graph=graph,
+        chain=chain,
+        mode=mode,
+        checkpoints=checkpoints,
+        rules=rules,
     )
     # A free name that another thread changed meanwhile may be in the code with its old or its new value.
     if key is not None and key != fingerprint(function, signature, target, *options):

@@ -19,6 +19,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.ir.ir import Loc
 from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from cuda_graphs.compiler.language.signature import resolve
 
 from .source import Source
@@ -32,14 +33,14 @@ NO_RETURN = (
 )
 
 
-def returned_types(function: Callable[..., Any]) -> tuple[ScalarType, ...] | None:
+def returned_types(function: Callable[..., Any], rules: NumberRules = USUAL) -> tuple[ScalarType, ...] | None:
     """Return the types that the annotation of a kernel declares as returned, or None without one."""
     annotation = inspect.signature(function).return_annotation
     if annotation in (inspect.Signature.empty, None, "None"):
         return None
-    found = resolve(annotation, function)
+    found = resolve(annotation, function, rules)
     parts = found if isinstance(found, tuple) else getattr(found, "__args__", None) or (found,)
-    types = tuple(resolve(part, function) for part in parts)
+    types = tuple(resolve(part, function, rules) for part in parts)
     if not all(isinstance(type, ScalarType) for type in types):
         raise compile_error(CompileTypeError, loc_of(function), f"a kernel returns scalars, not {annotation!r}",
                    "write -> cg.f32, or -> tuple[cg.f32, cg.i32]")  # fmt: skip

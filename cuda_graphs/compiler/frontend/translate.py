@@ -9,10 +9,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileError, CompileRecursionError, CompileReturnError, compile_error
+from cuda_graphs.compiler.errors import (
+    CompileError,
+    CompileRecursionError,
+    CompileReturnError,
+    collected_warnings,
+    compile_error,
+    issue,
+)
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
 from cuda_graphs.compiler.frontend.frame.values import Struct, Vector
+from cuda_graphs.compiler.frontend.frame.weak_types import WeakTypes
 from cuda_graphs.compiler.frontend.statements.checkpoint_state import init_checkpoint_state
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
@@ -26,6 +34,7 @@ from cuda_graphs.compiler.language.annotations import (
     StructSpec,
     VectorSpec,
 )
+from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 
 from .free_values import FreeValues
 from .python_functions import with_functions_that_ran
@@ -39,6 +48,8 @@ def translate(
     signature: dict[str, Spec],
     graph: str | None = None,
     checkpoints: bool = False,
+    rules: NumberRules = USUAL,
+    finds_overflow: bool = False,
 ) -> tuple[ir.Kernel, FreeValues]:
     """Return the kernel, and the free values that it depends on: {function: {name: value}}.
 
@@ -49,18 +60,51 @@ def translate(
         signature: The Spec of each parameter.
         graph: The lowering of a graph kernel (lowerings.LOWERINGS).
         checkpoints: True if the kernel has checkpoints.
+        rules: The rules for numbers of the source.
+        finds_overflow: True if integer operations and conversions are checked when the kernel runs.
     """
-    builder = Builder()
+    weak_types = WeakTypes()
+    while True:
+        weak_types.restart()
+        with collected_warnings() as warnings:
+            result: tuple[ir.Kernel, FreeValues] | CompileError
+            try:
+                result = translate_once(
+                    function, signature, graph, checkpoints, rules, finds_overflow, weak_types
+                )
+            except CompileError as error:  # perhaps of a type that is too narrow
+                result = error
+        if not weak_types.widen():
+            break
+    for each in warnings:
+        issue(each)
+    if isinstance(result, CompileError):
+        raise result
+    return result
+
+
+def translate_once(
+    function: Callable[..., Any],
+    signature: dict[str, Spec],
+    graph: str | None,
+    checkpoints: bool,
+    rules: NumberRules,
+    finds_overflow: bool,
+    weak_types: WeakTypes,
+) -> tuple[ir.Kernel, FreeValues]:
+    """Return the result of `translate`, with the known types of weak names."""
+    builder = Builder(rules.float, rules.int, finds_overflow)
     params: list[ir.Param] = []
     source = Source(function)
     frame = Frame(builder, source, SYNTAX, parallel_level=True)
+    frame.rules, frame.weak_types = rules, weak_types
     arrays = frame.arrays
     for name, spec in signature.items():
         frame.scope.names[name] = parameter(name, spec, params, frame)
         frame.parameters.add(name)
     frame.graph_state = None if graph is None else GraphState(graph)
     found: Checkpoints | None = None
-    frame.return_types = returned_types(function)
+    frame.return_types = returned_types(function, rules)
     if frame.graph_state is not None and checkpoints:
         frame.at(source.tree)
         found = frame.graph_state.checkpoints = init_checkpoint_state(frame, params)

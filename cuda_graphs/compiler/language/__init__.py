@@ -3,13 +3,14 @@
 """The kernel language: annotations, functions with a meaning in kernels only, and signatures.
 
 Other rooms may import:
-    intrinsics   functions and types of kernels
-    block        cg.block
-    warp         cg.warp
-    library      functions that are written in the language
-    graph_flow   control flow between tasks
-    annotations  declarations of parameters, and their Specs
-    signature    Specs of the arguments of a call
-    lowerings    lowerings of graph kernels
-    free_names   names of globals and closures in a function
+    intrinsics    functions and types of kernels
+    block         cg.block
+    warp          cg.warp
+    library       functions that are written in the language
+    graph_flow    control flow between tasks
+    annotations   declarations of parameters, and their Specs
+    signature     Specs of the arguments of a call
+    lowerings     lowerings of graph kernels
+    number_rules  types of numbers in the source
+    free_names    names of globals and closures in a function
 """

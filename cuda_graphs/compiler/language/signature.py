@@ -12,7 +12,7 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, CompileTypeError, compile_error
 from cuda_graphs.compiler.ir.ir import Loc
-from cuda_graphs.compiler.ir.types import BY_DTYPE, PYTHON, SCALARS, ScalarType, pointer
+from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType, pointer
 
 from .annotations import (
     ArraySpec,
@@ -28,15 +28,16 @@ from .annotations import (
     VectorType,
     ndarray,
 )
+from .number_rules import USUAL, NumberRules
 
 __all__ = ["declared", "has_gradient", "is_method", "names_gradients", "resolve", "specialise"]
 
 
-def resolve(annotation: Any, function: Callable[..., Any]) -> Any:
+def resolve(annotation: Any, function: Callable[..., Any], rules: NumberRules = USUAL) -> Any:
     """Return the object that an annotation names. Strings are evaluated; Python's number types become scalar types."""
     if isinstance(annotation, str):
         annotation = evaluate_annotation(annotation, function)
-    return normal_annotation(annotation)
+    return normal_annotation(annotation, rules)
 
 
 def evaluate_annotation(text: str, function: Callable[..., Any]) -> Any:
@@ -61,16 +62,18 @@ def location_of(function: Callable[..., Any]) -> Loc:
     return Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
 
 
-def normal_annotation(annotation: Any) -> Any:
+def normal_annotation(annotation: Any, rules: NumberRules = USUAL) -> Any:
     """Return an annotation in its normal form: scalar types for Python's numbers, NDArray() for `ndarray`."""
     if annotation is ndarray or annotation is NDArray:
         return NDArray()
     if isinstance(annotation, types.UnionType) and set(annotation.__args__) == {NDArray, types.NoneType}:
         return NDArray(optional=True)
-    return PYTHON.get(annotation, annotation) if isinstance(annotation, type) else annotation
+    return rules.named(annotation)
 
 
-def declared(function: Callable[..., Any], known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def declared(
+    function: Callable[..., Any], known: Mapping[str, Any] | None = None, rules: NumberRules = USUAL
+) -> dict[str, Any]:
     """Return the annotation of each parameter of a kernel. `known` holds annotations that the source lacks."""
     loc = location_of(function)
     found = {}
@@ -90,7 +93,7 @@ def declared(function: Callable[..., Any], known: Mapping[str, Any] | None = Non
             raise compile_error(CompileSyntaxError, loc,
                        f"parameter {name!r} of kernel {function.__name__} has no annotation",
                        f"declare its type: {name}: cg.f32, cg.types.ndarray(...), cg.template, ...")  # fmt: skip
-        annotation = resolve(parameter.annotation, function)
+        annotation = resolve(parameter.annotation, function, rules)
         check_annotation(annotation, f"parameter {name!r}", loc)
         found[name] = annotation
     return found

@@ -27,6 +27,9 @@ def kernel(
     loop: str = "auto",
     chain: str = "auto",
     checkpoints: bool = False,
+    default_float: Any = None,
+    default_int: Any = None,
+    strict: bool = False,
 ) -> KernelFunction: ...
 @overload
 def kernel(
@@ -38,6 +41,9 @@ def kernel(
     loop: str = "auto",
     chain: str = "auto",
     checkpoints: bool = False,
+    default_float: Any = None,
+    default_int: Any = None,
+    strict: bool = False,
 ) -> Callable[[Callable[..., Any]], KernelFunction]: ...
 
 
@@ -50,6 +56,9 @@ def kernel(
     loop: str = "auto",
     chain: str = "auto",
     checkpoints: bool = False,
+    default_float: Any = None,
+    default_int: Any = None,
+    strict: bool = False,
 ) -> Any:
     """Decorates a function that runs on the device; the first call with new argument types compiles it.
 
@@ -62,7 +71,8 @@ def kernel(
     run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`.
 
     Args:
-        debug: Compare each index with its extent, and check asserts.
+        debug: Compare each index with its extent, check asserts, and check that results of integer arithmetic (+, -, *,
+            **, shifts) and conversions to integers fit their types.
         fast_math: Allow floats to be contracted (a * b + c rounded once) and reassociated.
         graph: Launch each call as one graph. The first call with each combination of argument types builds the graph;
             later calls set the changed values. Only graph kernels can have control flow between tasks
@@ -77,15 +87,21 @@ def kernel(
         checkpoints: Return a CheckpointStatus from each call. The call waits for its end, and ends early if the flag of
             a `cg.checkpoint` is set; `resume` continues it. Each loop is a checkpoint; a loop outside `cg.checkpoint`
             has no label.
+        default_float: The type of literals with a point, of `float` in the kernel, and of quotients of integers: cg.f32
+            or cg.f64. None takes that of `cg.default_types`, or cg.f32.
+        default_int: The type of literals without a point, and of `int` in the kernel: cg.i32 or cg.i64. None takes that
+            of `cg.default_types`, or cg.i32.
+        strict: Refuse an implicit conversion that can lose bits or range, which otherwise is a CompileWarning.
 
     Raises:
-        TypeError: `function` is not a function, or a graph kernel returns a value.
+        TypeError: `function` is not a function, a graph kernel returns a value, or a default type is none.
         ValueError: `loop` or `chain` has an unknown value, the two exclude each other, or `checkpoints` is set without
             `graph`.
         CompileError: A parameter has no declaration or an unsupported one, or the final return contradicts the
             annotation. The first call reports other errors in the body.
     """
-    options = Options(debug, fast_math, graph, loop, chain, checkpoints)
+    options = Options(debug, fast_math, graph, loop, chain, checkpoints, default_float, default_int, strict)
+    options = options.with_defaults()
     if function is None:
         return functools.partial(kernel, **options._asdict())
     if not hasattr(function, "__code__"):

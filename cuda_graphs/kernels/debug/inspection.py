@@ -41,6 +41,7 @@ class Inspection:
             "chain": chain,
             "mode": mode,
             "checkpoints": options.checkpoints,
+            "rules": options.rules(),
         }
         self._target = target_named(target, options.fast_math)
         self.signature, self.target = dict(signature), self._target.name

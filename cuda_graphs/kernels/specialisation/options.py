@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.artifact import Artifact
 from cuda_graphs.compiler.frontend.returns import check_return, final_value, returned_types
+from cuda_graphs.compiler.language.number_rules import NumberRules, current_defaults
 from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering, chains_of, loops_of, why_lowered
 
 __all__ = ["CHAINS", "GRAPHS_ARE_ON", "LOOPS", "Options"]
@@ -29,6 +30,21 @@ class Options(NamedTuple):
     loop: str
     chain: str
     checkpoints: bool = False
+    default_float: Any = None
+    default_int: Any = None
+    strict: bool = False
+
+    def with_defaults(self) -> Options:
+        """Return the options with the default types of the current cg.default_types where none are given."""
+        now = current_defaults()
+        real = now.float if self.default_float is None else self.default_float
+        whole = now.int if self.default_int is None else self.default_int
+        rules = NumberRules(real, whole).checked("default_float, default_int")
+        return self._replace(default_float=rules.float, default_int=rules.int)
+
+    def rules(self) -> NumberRules:
+        """Return the rules for numbers of the source."""
+        return NumberRules(self.default_float, self.default_int, bool(self.strict))
 
     def check(self, function: Callable[..., Any]) -> None:
         """Raise ValueError, TypeError or CompileError for invalid or contradictory options."""

@@ -158,7 +158,10 @@ cdef class Specialiser:
         return self.options.lowering(embedded, self.is_replayed)
 
     def _artifact(self, signature, target, graph, chain):
-        options = {"graph": graph, "chain": chain, "mode": self.mode, "checkpoints": bool(self.has_checkpoints)}
+        options = {
+            "graph": graph, "chain": chain, "mode": self.mode, "checkpoints": bool(self.has_checkpoints),
+            "rules": self.options.rules(),
+        }
         if self.options.debug:  # the cache on disk does not keep the checks of debug code
             from cuda_graphs.compiler.pipeline import compile_kernel
 
@@ -188,7 +191,7 @@ cdef Specialiser specialiser_of(object function, object options, object annotati
     self.is_graph, self.has_checkpoints = options.graph and mode is None, options.checkpoints
     self.is_replayed = self.is_graph and graphs_are_on and not options.debug
     self.readers, self.specialisations, self.lock = [], {}, threading.RLock()
-    parameters = declared(function, annotations)
+    parameters = declared(function, annotations, options.rules())
     for name, annotation in parameters.items():
         if name in RESERVED:
             raise TypeError(f"{self.name}: a parameter of a kernel cannot be called {name!r}, a keyword of every call")

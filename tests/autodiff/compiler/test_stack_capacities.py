@@ -14,6 +14,7 @@ from cuda_graphs.compiler.cache import artifact_cache
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.language.number_rules import USUAL
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.pipeline import compile_kernel
@@ -226,7 +227,7 @@ def test_an_entry_without_expressions_is_refused_and_compiled_again(tmp_path, mo
     signature = specialise(from_below_zero, {"x": floats(0.3), "n": 3, "y": zeros()})
     made = artifact_cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
     name, functions = artifact_cache.fingerprint(
-        from_below_zero, signature, X86(), False, None, None, "reverse", False
+        from_below_zero, signature, X86(), False, None, None, "reverse", False, USUAL
     )
     data = disk_cache.read(artifact_cache.KIND, name)
     start = 8 + int.from_bytes(data[:8], "little")

@@ -13,7 +13,7 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.expressions.assignment import assign_lvalue
+from cuda_graphs.compiler.frontend.expressions.assignment import assign_lvalue, fit, note_assigned
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import Element, Vector, VectorElement, describe
@@ -71,7 +71,9 @@ def scalar_atomic(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
             f"cg.atomic_{kind} takes integers, not {type}",
             "use an array of integers, or cg.bit_cast",
         )
-    casted = [builder.cast(frame.scalar(each), type) for each in values]
+    given = [frame.scalar(each) for each in values]
+    note_assigned(frame, target, given[-1])
+    casted = [fit(frame, each, target, as_operand=True) for each in given]
     if isinstance(target, ir.Local) and not is_shared(frame, target):
         return plain_update(frame, kind, target, casted)
     if kind == "sub":

@@ -134,8 +134,9 @@ def stop_grad(frame: Frame, x: Any) -> Any:
     return one("stop_grad", value) if value.type.kind == "float" else value
 
 
-def random_number(frame: Frame, dtype: Any = f32) -> ir.Value:
-    return frame.builder.put(ir.Random(scalar_type(frame, dtype), frame.builder.loc))
+def random_number(frame: Frame, dtype: Any = None) -> ir.Value:
+    type = frame.builder.real if dtype is None else scalar_type(frame, dtype)
+    return frame.builder.put(ir.Random(type, frame.builder.loc))
 
 
 def length(frame: Frame, what: Any) -> Any:
@@ -194,7 +195,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     max: variadic("max"),
     pow: power,
     math.pow: power,
-    **{python: conversion(type) for python, type in PYTHON.items()},
+    **{python: conversion(python) for python in PYTHON},
     **{function: FUNCTIONS[function.__name__] for function in cg.VECTORS},
     **{function: atomic(kind) for function, kind in cg.ATOMICS.items()},
     **{function: elementwise(row) for function, row in cg.OPERATIONS.items()},

@@ -79,8 +79,8 @@ def cast(frame: Frame, value: Any, dtype: Any) -> Any:
         return ir.Const(rounded(frame, value, type), type, frame.builder.loc)
     value = frame.read(value)
     if isinstance(value, Vector):
-        return value.map(lambda part: frame.builder.cast(frame.scalar(part), type))
-    return frame.builder.cast(frame.scalar(value), type)
+        return value.map(lambda part: frame.builder.checked_cast(frame.scalar(part), type))
+    return frame.builder.checked_cast(frame.scalar(value), type)
 
 
 def rounded(frame: Frame, value: float, type: ScalarType) -> Any:
@@ -101,20 +101,14 @@ def known_value(frame: Frame, found: Any) -> Any:
     return found.exact if isinstance(found, Computed) else python_value(frame, found)
 
 
-def conversion(type: ScalarType) -> Callable[..., Any]:
+def conversion(python: type) -> Callable[..., Any]:
     """Return the translation of a call of a type of Python or NumPy."""
-    return lambda frame, x: convert(frame, type, x)
+    return lambda frame, x: convert(frame, frame.rules.named(python), x)
 
 
 def scalar_type(frame: Frame, dtype: Any) -> ScalarType:
     """Return the scalar type that an argument names."""
-    found = (
-        dtype.type
-        if isinstance(dtype, TypeOf)
-        else PYTHON.get(dtype, dtype)
-        if isinstance(dtype, type)
-        else dtype
-    )
+    found = dtype.type if isinstance(dtype, TypeOf) else frame.rules.named(dtype)
     if not isinstance(found, ScalarType):
         raise compile_error(
             CompileTypeError,

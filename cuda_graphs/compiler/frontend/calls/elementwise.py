@@ -18,7 +18,7 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Vector
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.ops import OPS
-from cuda_graphs.compiler.ir.types import f32, f64, i32
+from cuda_graphs.compiler.ir.types import f64, i32
 
 from .conversions import cast
 
@@ -39,9 +39,9 @@ def elementwise(name: str) -> Callable[..., Any]:
                 "cg.cast(x, cg.f32)",
             )
         if needs_float and all(arg.type.kind != "float" for arg in args):
-            args = tuple(builder.cast(arg, f32) for arg in args)
+            args = tuple(builder.cast(arg, builder.real) for arg in args)
         if name == "atan2":
-            real = f64 if f64 in [arg.type for arg in args] else f32
+            real = f64 if f64 in [arg.type for arg in args] else builder.real
             args = tuple(builder.cast(arg, real) for arg in args)
         if name == "shift_right_logical":
             return builder.shift(name, "RShift", *args)

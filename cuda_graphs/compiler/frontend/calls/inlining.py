@@ -21,6 +21,7 @@ from cuda_graphs.compiler.frontend.expressions.assignment import declare
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Static, Struct, Vector, describe
+from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
@@ -69,7 +70,7 @@ def bind_arguments(
     bound.apply_defaults()
     result = {}
     for name, value in bound.arguments.items():
-        kind = resolve(signature.parameters[name].annotation, function)
+        kind = resolve(signature.parameters[name].annotation, function, frame.rules)
         if is_template(kind):
             known = value.value if isinstance(value, Static) else value
             result[name] = python_value(frame, known)
@@ -89,7 +90,7 @@ def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
     kind = inspect.signature(function).return_annotation
     if kind is inspect.Signature.empty:
         return result
-    kind, name = resolve(kind, function), function.__name__
+    kind, name = resolve(kind, function, frame.rules), function.__name__
     if kind is None and result is not None:
         raise refuse(frame, f"{name} is declared to return None but returns a value")
     if kind in FREE or kind is None:
@@ -103,7 +104,7 @@ def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
     if count != len(kinds):
         raise refuse(frame, f"{name} returns {count} values, and its annotation says {len(kinds)}")
     return tuple(
-        convert_to_declared(frame, resolve(each, function), part, f"the result of {name}")
+        convert_to_declared(frame, resolve(each, function, frame.rules), part, f"the result of {name}")
         for each, part in zip(kinds, result, strict=True)
     )
 
@@ -122,7 +123,7 @@ def convert_to_declared(frame: Frame, kind: Any, value: Any, what: str) -> Any:
     if isinstance(kind, VectorType):
         return make_vector(frame, kind, value)
     if isinstance(kind, ScalarType):
-        return frame.builder.cast(frame.scalar(value, what), kind)
+        return convert_implicitly(frame, frame.scalar(value, what), kind, what)
     if not matches_declared(frame, kind, value, what):
         passed = array_type(value) if isinstance(value, ir.Array) else describe(value)
         raise compile_error(

@@ -15,14 +15,26 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Element, Static, Vector, VectorElement, describe
+from cuda_graphs.compiler.frontend.frame.values import (
+    Computed,
+    Element,
+    Static,
+    Vector,
+    VectorElement,
+    describe,
+)
+from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.free_names import dotted
 
 from .lvalues import make_vector
 
 
 def read_all(frame: Frame, value: Any) -> Any:
+    """Read the places in a value. Numbers of the source stay, so that the types of their names are weak."""
+    if is_source_number(value):
+        return value
     if isinstance(value, tuple):
         return tuple(read_all(frame, part) for part in value)
     return frame.read(value)
@@ -93,6 +105,9 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
     """Return a new variable with the type of the value. Another object is returned as it is: it gets a second name."""
     if isinstance(value, Static):
         return value.value  # a second name for a compile-time value
+    if is_source_number(value):
+        local = frame.weak_types.declare(frame.builder.loc, name, frame.read(value).type)
+        return set_first(frame, local, in_type(frame, name, value, local.type))
     value = frame.read(value)
     if isinstance(value, Vector):
         return value.map(lambda part: declare(frame, name, part))
@@ -100,7 +115,28 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
         return tuple(declare(frame, name, part) for part in value)
     if not isinstance(value, ir.Value):
         return value
-    local = ir.Local(name, value.type)
+    return set_first(frame, ir.Local(name, value.type), value)
+
+
+def is_source_number(value: Any) -> bool:
+    """Return whether a value is a number that only the source gives, so that its type is weak."""
+    return isinstance(value, Computed) or type(value) in (bool, int, float)
+
+
+def in_type(frame: Frame, name: str, value: Any, type: ScalarType) -> ir.Value:
+    """Return a number of the source in the type of its name. In a wider type than its own it is exact."""
+    found = frame.scalar(value)
+    if isinstance(value, Computed) and found.type != type:
+        exact = value.exact
+        if type.kind == "float":
+            return ir.Const(float(exact), type)
+        if isinstance(exact, int) and type.minimum <= exact <= type.maximum:
+            return ir.Const(exact, type)
+    return convert_implicitly(frame, found, type, repr(name))
+
+
+def set_first(frame: Frame, local: ir.Local, value: ir.Value) -> ir.Local:
+    """Emit the first assignment to a variable, and return the variable."""
     frame.builder.put(ir.Set(local, value, frame.builder.loc))
     return local
 
@@ -156,6 +192,21 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
     return found
 
 
+def note_assigned(frame: Frame, target: ir.Local | Element, value: ir.Value) -> None:
+    """Let the type of a weak variable grow to hold a value."""
+    if isinstance(target, ir.Local):
+        frame.weak_types.assign(target, value.type)
+
+
+def fit(frame: Frame, value: ir.Value, target: ir.Local | Element, as_operand: bool = False) -> ir.Value:
+    """Return a value in the type of a variable or element. `as_operand`: it is the operand of `target += value`."""
+    if isinstance(target, Element):
+        place, type, as_operand = f"an element of {target.array.path!r}", target.array.element, True
+    else:
+        place, type = repr(target.name), target.type
+    return convert_implicitly(frame, value, type, place, as_operand)
+
+
 def assign_lvalue(frame: Frame, target: Any, value: Any) -> None:
     """Emit an assignment of a value, cast to the type of the place."""
     builder = frame.builder
@@ -185,10 +236,13 @@ def assign_lvalue(frame: Frame, target: Any, value: Any) -> None:
             )
         target.map(lambda part, each: assign_lvalue(frame, part, each), found)
     elif isinstance(target, ir.Local):
-        builder.put(ir.Set(target, builder.cast(frame.scalar(value), target.type), builder.loc))
+        found = frame.scalar(value)
+        note_assigned(frame, target, found)
+        builder.put(ir.Set(target, fit(frame, found, target), builder.loc))
     elif isinstance(target, Element):
-        stored = builder.cast(frame.scalar(value), target.array.element)
-        builder.put(ir.Store(target.array, target.index, stored, builder.loc))
+        builder.put(
+            ir.Store(target.array, target.index, fit(frame, frame.scalar(value), target), builder.loc)
+        )
     else:
         raise compile_error(
             CompileSyntaxError,

@@ -33,7 +33,7 @@ def norm(frame: Frame, a: Vector) -> ir.Value:
     """Return the Euclidean length."""
     square = norm_sqr(frame, a)
     return frame.builder.op(
-        "sqrt", square if square.type.kind == "float" else frame.builder.cast(square, f32)
+        "sqrt", square if square.type.kind == "float" else frame.builder.cast(square, frame.builder.real)
     )
 
 
@@ -132,7 +132,7 @@ def inverse(frame: Frame, a: Vector) -> Vector:
     """Return the inverse of a square matrix up to 4 x 4, by cofactors."""
     whole = determinant(frame, a)
     size = a.shape[0]
-    type = promote(whole.type, f32)
+    type = promote(whole.type, frame.builder.real)
     builder = frame.builder
 
     def entry(i: int, j: int) -> ir.Value:

@@ -27,11 +27,13 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import FieldSpec
+from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 
 from .graph_state import GraphState
 from .parallel_loop import ParallelLoop
 from .scope import Scope
 from .values import Computed, Element, Static, Vector, VectorElement, describe
+from .weak_types import WeakTypes
 
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
@@ -87,6 +89,8 @@ class Frame:
         self.shared_arrays = 0  # of a kernel: their number
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: the annotated types
         self.graph_state: GraphState | None = None  # of a graph kernel
+        self.weak_types: WeakTypes = WeakTypes() if caller is None else caller.weak_types
+        self.rules: NumberRules = USUAL if caller is None else caller.rules
 
     def run(self, statements: list[ast.stmt]) -> None:
         """Translate statements of this function, in order."""

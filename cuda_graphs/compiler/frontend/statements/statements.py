@@ -19,16 +19,19 @@ from cuda_graphs.compiler.frontend.calls.messages import message_parts
 from cuda_graphs.compiler.frontend.expressions.assignment import (
     assign_lvalue,
     bind,
+    fit,
     is_index,
     lvalue,
+    note_assigned,
     read_all,
 )
 from cuda_graphs.compiler.frontend.expressions.linear import matmul
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Computed, Element, Static, TypeOf, Vector, describe
+from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import PYTHON, ScalarType
+from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
 
 from .graph_flow import conditional, conditional_word
@@ -38,11 +41,18 @@ ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "
 
 
 def assign(frame: Frame, node: ast.Assign, last: bool) -> None:
-    value = frame.visit(node.value)
+    value = assigned(frame, node.value)
     if isinstance(value, (tuple, Vector)) or len(node.targets) > 1:
         value = read_all(frame, value)  # `a, b = b, a` reads both before it writes any
     for target in node.targets:
         bind(frame, target, value)
+
+
+def assigned(frame: Frame, node: ast.expr) -> Any:
+    """Translate the right side of an assignment. Arithmetic on numbers of the source stays a number of the source."""
+    if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in node.elts):
+        return tuple(assigned(frame, each) for each in node.elts)
+    return frame.visit_number(node)
 
 
 def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
@@ -64,14 +74,16 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
     if isinstance(kind, VectorType):
         value: Any = make_vector(frame, kind, frame.visit(node.value))
     else:
-        value = cast_to_annotation(frame, frame.visit_number(node.value), declared_type(frame, kind))
+        value = cast_to_annotation(
+            frame, frame.visit_number(node.value), declared_type(frame, kind), repr(node.target.id)
+        )
     check_redeclared(frame, node.target.id, value)
     bind(frame, node.target, value)
 
 
 def declared_type(frame: Frame, kind: Any) -> ScalarType:
     """Return the type that an annotation of a variable names."""
-    kind = PYTHON.get(kind, kind) if isinstance(kind, type) else kind
+    kind = frame.rules.named(kind)
     if not isinstance(kind, (TypeOf, ScalarType)):
         raise compile_error(
             CompileTypeError,
@@ -82,10 +94,12 @@ def declared_type(frame: Frame, kind: Any) -> ScalarType:
     return kind.type if isinstance(kind, TypeOf) else kind
 
 
-def cast_to_annotation(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
+def cast_to_annotation(frame: Frame, found: Any, type: ScalarType, what: str) -> ir.Value:
     """Return a number in the type of an annotation. For numbers of the source, the exact number is converted."""
     known = isinstance(found, (Computed, int, float))
-    return cast(frame, found, type) if known else frame.builder.cast(frame.scalar(found), type)
+    if isinstance(found, bool) or not known:
+        return convert_implicitly(frame, frame.scalar(found), type, what)
+    return cast(frame, found, type)
 
 
 def check_redeclared(frame: Frame, name: str, value: Any) -> None:
@@ -146,7 +160,8 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Val
     if operator in ATOMIC and is_shared(frame, target):
         if operator.startswith("Bit"):
             builder.require_integers(operator, ir.Const(0, type), value)
-        value = builder.cast(value, type)
+        note_assigned(frame, target, value)
+        value = fit(frame, value, target, as_operand=True)
         if operator == "Sub":
             value = builder.op("neg", value)
         return builder.put(atomic_of(ATOMIC[operator], target, value, builder.loc))
@@ -210,7 +225,8 @@ def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
             f"{0 if types is None else len(types)}", "declare the returned types: -> cg.f32, -> tuple[cg.f32, cg.i32]",
         )  # fmt: skip
     values = tuple(
-        frame.builder.cast(frame.scalar(part), kind) for part, kind in zip(parts, types, strict=True)
+        convert_implicitly(frame, frame.scalar(part), kind, "the result of the kernel")
+        for part, kind in zip(parts, types, strict=True)
     )
     frame.returned = tuple(types)
     frame.builder.put(ir.Return(values, frame.builder.loc))

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Types of names whose first value is a number of the source: `acc = 0.0`.
+
+Such a type is weak. The name has the join of the types of all values that the function assigns to it, which the
+translation knows only at its end. If the join is wider than the type of the first value, the kernel is translated again
+with the wider type. Types only grow, so this ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType, promote
+
+__all__ = ["WeakTypes", "join"]
+
+
+class Declaration(NamedTuple):
+    """A declaration of a weak name. Unrolled loops translate one place of the source several times."""
+
+    loc: ir.Loc | None
+    name: str
+    number: int
+
+
+def join(a: ScalarType, b: ScalarType) -> ScalarType:
+    """Return the type of a name that holds values of both types: their promotion; of two bools a bool."""
+    return a if a == b else promote(a, b)
+
+
+class WeakTypes:
+    """The types of weak names, in one translation after another.
+
+    Attributes:
+        known: The types that earlier translations have found.
+        found: The joins of the current translation.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[Declaration, ScalarType] = {}
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin another translation."""
+        self.found: dict[Declaration, ScalarType] = {}
+        self.declarations: dict[ir.Local, Declaration] = {}
+        self.numbers: Counter[tuple[ir.Loc | None, str]] = Counter()
+
+    def declare(self, loc: ir.Loc | None, name: str, type: ScalarType) -> ir.Local:
+        """Return the variable for a name whose first value is a number of the source, of this type."""
+        key = Declaration(loc, name, self.numbers[loc, name])
+        self.numbers[loc, name] += 1
+        local = ir.Local(name, self.known.get(key, type))
+        self.declarations[local], self.found[key] = key, local.type
+        return local
+
+    def assign(self, local: ir.Local, type: ScalarType) -> None:
+        """Note a value that is assigned to a variable, which may be weak."""
+        key = self.declarations.get(local)
+        if key is not None:
+            self.found[key] = join(self.found[key], type)
+
+    def widen(self) -> bool:
+        """Take over the joins as known types. Return whether the kernel must be translated again."""
+        grown = {
+            key: self.found[key] for local, key in self.declarations.items() if self.found[key] != local.type
+        }
+        self.known.update(grown)
+        return bool(grown)
