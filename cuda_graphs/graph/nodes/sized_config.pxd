@@ -27,5 +27,8 @@ cdef SizedConfig follow_shapes(object config)
 cdef int begin_rules(NodeSpec& spec, LaunchConfig config) except -1
 cdef int finish_rules(NodeSpec& spec, LaunchConfig config) except -1
 
+# Lets a kernel take arrays of the shapes of the defaults only, unless it takes any shape.
+cdef int fix_shapes(NodeSpec& spec) except -1
+
 # Removes the rule for the size of a kernel node, which keeps its present size.
 cdef int drop_size(NodeSpec& spec) except -1

@@ -8,6 +8,7 @@ the executable is held. Threads wait for this lock without the GIL, and the func
 
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
+from libc.stddef cimport size_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.vector cimport vector
@@ -144,6 +145,13 @@ cdef int finish_rules(NodeSpec& spec, LaunchConfig config) except -1:
     if isinstance(config, SizedConfig):
         for i, operand in enumerate((<SizedConfig>config)._operands):
             add_use(spec, operand, Field.kSize, i)
+    return 0
+
+
+cdef int fix_shapes(NodeSpec& spec) except -1:
+    cdef size_t i
+    for i in range(spec.uses.size()):
+        spec.uses[i].is_fixed = not spec.rules.takes_any_shape and spec.uses[i].parameter.get().type.is_array()
     return 0
 
 

@@ -48,7 +48,7 @@ from cuda_graphs.objects.code.launch_config cimport LaunchConfig, accept_launch_
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
-from .sized_config cimport begin_rules, drop_size, finish_rules, read_config
+from .sized_config cimport begin_rules, drop_size, finish_rules, fix_shapes, read_config
 from cuda_graphs.graph.operands.operands cimport (
     accept_condition,
     accept_context,
@@ -69,7 +69,7 @@ cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) e
 
 
 cdef int read_uses(
-    GraphBox* graph, LaunchConfig config, tuple args, const vector[size_t]& stand_ins, unique_ptr[NodeParameters]& uses
+    GraphBox* graph, LaunchConfig config, tuple args, vector[size_t]& stand_ins, unique_ptr[NodeParameters]& uses
 ) except -1:
     cdef NodeSpec spec
     cdef size_t i
@@ -89,12 +89,19 @@ register_uses(read_uses, read_config)
 cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1:
     if kernel is not None and args is None:
         raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
-    if config is not None:
-        fill_config(spec, accept_launch_config(config))
+    if callable(config) and args is None:
+        raise ValueError("config is a function of the arguments, which needs args: pass them all again")
+    cdef tuple given = () if args is None else accept_arguments(args)
+    cdef LaunchConfig size = None if config is None else read_config(config, given)
     drop_size(spec)
+    if size is not None:
+        fill_config(spec, size)
+        begin_rules(spec, size)
     if args is not None:
-        fill_arguments(spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), accept_arguments(args))
-    return 0
+        fill_arguments(spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), given)
+    elif size is not None:
+        fix_shapes(spec)
+    return 0 if size is None else finish_rules(spec, size)
 
 
 cdef tuple accept_arguments(object args):

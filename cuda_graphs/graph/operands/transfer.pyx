@@ -126,16 +126,14 @@ cdef int change_memcpy(
         raise ValueError("dst_owner requires dst")
     if src is None and src_owner is not None:
         raise ValueError("src_owner requires src")
-    # A size that was given stays, unless a new operand determines another one.
-    cdef bint follows = spec.uses.empty() or has_use(spec, Field.kBytes) or bytes_source(dst, src) is not None
     if dst is None:
         dst = use_of(spec, Field.kDestination, <size_t>first_destination_byte(copy[0]))
     if src is None:
         src = use_of(spec, Field.kSource, <size_t>first_source_byte(copy[0]))
     if size is None and (extents is None or extents == NO_EXTENTS):
         size = use_of(spec, Field.kExtent, None)
-        if size is None and not follows:
-            size = copy.WidthInBytes
+        if size is None and not has_use(spec, Field.kBytes) and bytes_source(dst, src) is not None:
+            size = shape_of_copy(copy[0]).size
     return fill_memcpy(spec, dst, src, size, extents, dst_owner, src_owner, shape_of_copy(copy[0]))
 
 

@@ -82,7 +82,7 @@ cdef class KernelFunction:
                 return other(*args, stream=stream)
         r.leaves, r.keys = few_leaves, few_keys
         r.foreign = r.members = NULL
-        r.in_graph = False
+        r.in_graph = r.has_parameters = False
         if self.specialiser.leaves > FEW:
             leaves.resize(self.specialiser.leaves)
             r.leaves = leaves.data()

@@ -20,9 +20,6 @@ cdef class Reader:
     # Writes the leaves and keys of `value` to `r`.
     cdef int read(self, Reading* r, object value) except -1
 
-    # Raises TypeError unless the values are those of a node of a graph.
-    cdef int check_in_graph(self, Reading* r, object value) except -1
-
     # Returns True if `value` is a parameter of a graph, whose number comes with each launch.
     cdef bint is_graph_parameter(self, Reading* r, object value) except -1
 

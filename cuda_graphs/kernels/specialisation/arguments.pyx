@@ -53,16 +53,11 @@ cdef class Reader:
     cdef int forget(self) except -1:
         return 0
 
-    cdef int check_in_graph(self, Reading* r, object value) except -1:
-        if not r.in_graph:
-            raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value only in launches of its graph")
-        return 0
-
     cdef bint is_graph_parameter(self, Reading* r, object value) except -1:
         """Return True if `value` is a parameter of a graph, whose number comes with each launch."""
         if not isinstance(value, StandIn):
             return False
-        self.check_in_graph(r, value)
+        r.has_parameters = True
         if value.type != self.annotation.name:
             raise TypeError(f"parameter {self.path!r} takes {self.annotation}, but {value!r} has another type")
         r.leaves[self.leaf].bits = (<StandIn>value)._bits
@@ -266,7 +261,7 @@ cdef class Array(Reader):
         cdef Py_ssize_t i
         described = described_array(value)
         cdef uint64_t found = key_of(described.dtype, len(described.shape), False, described.element_shape)
-        self.check_in_graph(r, value)
+        r.has_parameters = True
         if found & self.mask != self.wanted or self.annotation.needs_grad:
             array_spec(self.annotation, described, f"parameter {self.path!r}")  # raises the error
         for i in range(self.leaves):  # the values of parameters have no gradients

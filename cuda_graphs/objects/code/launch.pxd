@@ -9,7 +9,7 @@ from .launch_config cimport LaunchConfig
 
 # Sets `uses` to the parameters that a captured launch uses: the arguments `stand_ins`, and those of its config.
 ctypedef int (*ReadUses)(
-    GraphBox* graph, LaunchConfig config, tuple args, const vector[size_t]& stand_ins, unique_ptr[NodeParameters]& uses
+    GraphBox* graph, LaunchConfig config, tuple args, vector[size_t]& stand_ins, unique_ptr[NodeParameters]& uses
 ) except -1
 # Returns the config that a function of the arguments gives.
 ctypedef LaunchConfig (*ReadConfig)(object config, tuple args)
