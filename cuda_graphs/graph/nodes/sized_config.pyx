@@ -25,7 +25,7 @@ from cuda_graphs.core.resources.handles cimport Opaque, hold_python
 from cuda_graphs.graph.operands.parameter cimport ArrayExtent, Parameter, add_use, parameter_of
 from cuda_graphs.graph.operands.values cimport present_value
 from cuda_graphs.objects.code.arguments cimport StandIn
-from cuda_graphs.objects.code.launch_config cimport accept_launch_config
+from cuda_graphs.objects.code.launch_config cimport accept_launch_config, is_config_function
 
 
 cdef class SizedConfig(LaunchConfig):
@@ -60,7 +60,11 @@ cdef class ConfigFunction:
 
     cdef LaunchConfig call(self, const ParameterValue* const* operands):
         given = [self.present(arg, operands) for arg in self.args]
-        return accept_launch_config(self.function(*given))
+        try:
+            return accept_launch_config(self.function(*given))
+        except Exception as error:
+            error.add_note(f"The config of a launch is the result of {self.function!r} for its arguments.")
+            raise
 
     cdef object present(self, object arg, const ParameterValue* const* operands):
         """Return an argument with the present value of its parameter."""
@@ -110,7 +114,7 @@ cdef LaunchConfig read_config(object config, tuple args):
     cdef Parameter parameter
     cdef LaunchSize size
     cdef bint known = True
-    if not callable(config):
+    if not is_config_function(config):
         return accept_launch_config(config)
     parameters = list(dict.fromkeys([parameter_of(arg) for arg in args if isinstance(arg, StandIn)]))
     self = ConfigFunction.__new__(ConfigFunction)

@@ -44,7 +44,7 @@ from cuda_graphs.core.resources.handles cimport EventHandle, KernelBox, box_of, 
 from cuda_graphs.objects.code.arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.code.launch cimport register_uses
-from cuda_graphs.objects.code.launch_config cimport LaunchConfig, accept_launch_config
+from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
@@ -89,7 +89,7 @@ register_uses(read_uses, read_config)
 cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1:
     if kernel is not None and args is None:
         raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
-    if callable(config) and args is None:
+    if is_config_function(config) and args is None:
         raise ValueError("config is a function of the arguments, which needs args: pass them all again")
     cdef tuple given = () if args is None else accept_arguments(args)
     cdef LaunchConfig size = None if config is None else read_config(config, given)

@@ -3,7 +3,6 @@
 """Operands of nodes: arguments, named parameters, copies and fills, and the bytes that they access.
 
 Other rooms may import:
-    array_values  arrays as values of named parameters
     condition  Condition
     edge_data  EdgeData
     operands   single arguments: kernels, events, edges, memory

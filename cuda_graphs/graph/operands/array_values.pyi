@@ -5,10 +5,7 @@ from typing import NamedTuple
 LARGEST_EXTENT: int
 LETTERS: dict[str, str]
 
-class _Parts(NamedTuple):
+class ArrayValue(NamedTuple):
     address: int
     shape: tuple[int, ...]
-
-class ArrayValue(_Parts):
-    @property
-    def size(self) -> int: ...
+    size: int

@@ -21,15 +21,8 @@ LARGEST_EXTENT = 2**31 - 1
 LETTERS = {"i": "i", "u": "u", "f": "f"}
 
 
-class ArrayValue(namedtuple("ArrayValue", "address shape")):
-    """The array that a parameter holds: the address of its first element, and its shape."""
-
-    __slots__ = ()
-
-    @property
-    def size(self):
-        """The number of elements."""
-        return math.prod(self.shape)
+ArrayValue = namedtuple("ArrayValue", "address shape size")
+"""The array that a parameter holds: the address of its first element, its shape, and its number of elements."""
 
 
 cdef int read_array(const ParameterType& type, str name, object value, ParameterValue* to) except -1:
@@ -137,4 +130,5 @@ cdef str array_text(const ParameterType& type):
 
 
 cdef object array_value(const ParameterType& type, const ParameterValue& value):
-    return ArrayValue(value.bits, tuple([value.extents[<size_t>i] for i in range(type.ndim)]))
+    shape = tuple([value.extents[<size_t>i] for i in range(type.ndim)])
+    return ArrayValue(value.bits, shape, math.prod(shape))

@@ -61,7 +61,7 @@ cdef class Parameter(StandIn):
     def default(self):
         """The initial value in executables; None if the parameter has no default.
 
-        It is an address for a pointer, and an ArrayValue (address, shape) for an array.
+        It is an address for a pointer, and an ArrayValue (address, shape, size) for an array.
         """
         cdef NamedParameter* p = self._named()
         return present_value(p.type, p.initial) if p.initial.known else None

@@ -10,8 +10,9 @@ from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import FieldSpec, VectorType
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.buffer import Buffer
+from cuda_graphs.objects.memory.typed_memory import TypedMemory
 
-class NDArray:
+class NDArray(TypedMemory):
     dtype: ScalarType
     shape: tuple[int, ...]
     element_shape: tuple[int, ...]

@@ -258,16 +258,18 @@ cdef class Array(Reader):
 
     cdef int read_parameter(self, Reading* r, ArrayParameter value) except -1:
         cdef NamedParameter* parameter = value._named()
-        cdef Py_ssize_t i
         described = described_array(value)
         cdef uint64_t found = key_of(described.dtype, len(described.shape), False, described.element_shape)
         r.has_parameters = True
+        if self.extra_leaf != kNoExtra:
+            raise TypeError(
+                f"parameter {self.path!r}: {value!r} has no gradient, and the code uses gradients of its arrays: pass an array"
+            )
         if found & self.mask != self.wanted or self.annotation.needs_grad:
             array_spec(self.annotation, described, f"parameter {self.path!r}")  # raises the error
-        for i in range(self.leaves):  # the values of parameters have no gradients
-            r.leaves[self.leaf + i].bits = 0 if i else parameter.initial.bits
-            r.leaves[self.leaf + i].extents = parameter.initial.extents.data()
-            r.leaves[self.leaf + i].changes = NULL
+        r.leaves[self.leaf].bits = parameter.initial.bits
+        r.leaves[self.leaf].extents = parameter.initial.extents.data()
+        r.leaves[self.leaf].changes = NULL
         r.keys[self.key] = found
         return 0
 

@@ -21,6 +21,7 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
+from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.graph.operands.parameter cimport ArrayParameter
@@ -267,6 +268,16 @@ cdef class Specialisation:
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
             found.append(TaskLaunch(config, self.kernels[i], values, reads, writes))
         return found
+
+    cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1:
+        """Return True if the number of iterations depends on parameters of a graph."""
+        cdef TripCount loop
+        cdef Source step
+        for loop in self.tasks[task].loops:
+            for step in loop.count:
+                if (step.origin == kLeaf or step.origin == kExtent) and isinstance(owners.get(step.number), StandIn):
+                    return True
+        return False
 
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed):
         """Return the argument of a node for one parameter: the owner of memory, or an int with the bits of a number."""

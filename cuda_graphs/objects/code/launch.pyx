@@ -21,7 +21,7 @@ from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHand
 from .arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.captured_call cimport find_capture, keep_owners, raise_call_error, record_node
 from .kernel cimport Kernel, as_launch
-from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config
+from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.device.device import Device
 
@@ -61,7 +61,7 @@ def launch(stream, config, kernel, *args):
     if type(config) is LaunchConfig:
         shape = <LaunchConfig>config
     else:
-        shape = read_config(config, args) if callable(config) else accept_launch_config(config)
+        shape = read_config(config, args) if is_config_function(config) else accept_launch_config(config)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     cdef vector[size_t] stand_ins
