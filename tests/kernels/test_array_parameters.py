@@ -167,7 +167,9 @@ def test_random_programs_agree_with_numpy(stream):
             graph.launch(stream, **{f"p{i}": each for i, each in enumerate(arrays)})
             stream.sync()
             for which, amount in steps:
-                values[which] = values[which] + np.float32(amount) if amount < 7 else np.full_like(values[which], amount)
+                values[which] = (
+                    values[which] + np.float32(amount) if amount < 7 else np.full_like(values[which], amount)
+                )
             for i in used:
                 assert (arrays[i].to_numpy() == values[i]).all()
 
@@ -260,7 +262,9 @@ def test_a_parameter_shows_its_type_and_default(device):
     assert (p.type, p.ndim, p.itemsize) == ("ndarray(f32, ndim=1)", 1, 4)
     assert p.default == (x.handle, (3,), 3)
     assert g.param("x", VECTOR) is p and g.param("x", VECTOR, default=x) is p
-    assert g.param("v", cg.types.ndarray(cg.types.mat(2, 3), ndim=1)).type == "ndarray(mat(2, 3, f32), ndim=1)"
+    assert (
+        g.param("v", cg.types.ndarray(cg.types.mat(2, 3), ndim=1)).type == "ndarray(mat(2, 3, f32), ndim=1)"
+    )
     for other in (cg.types.ndarray(cg.f32, ndim=2), cg.types.ndarray(cg.f64, ndim=1), cg.pointer, cg.f32):
         with pytest.raises(ValueError, match="exists already"):
             g.param("x", other)
@@ -284,7 +288,10 @@ def test_an_annotation_of_a_parameter_is_complete():
 
 def test_a_kernel_refuses_a_parameter_of_another_type(device):
     g = cg.GraphDef()
-    for annotation, error in ((cg.types.ndarray(cg.f64, ndim=1), TypeError), (cg.types.ndarray(cg.f32, ndim=2), ValueError)):
+    for annotation, error in (
+        (cg.types.ndarray(cg.f64, ndim=1), TypeError),
+        (cg.types.ndarray(cg.f32, ndim=2), ValueError),
+    ):
         with pytest.raises(error, match="'x' takes"):
             g.call(add, g.param(f"p{annotation.dtype}{annotation.ndim}", annotation), 1.0)
     with pytest.raises(TypeError):
@@ -328,7 +335,9 @@ def test_a_length_beyond_a_dependent_allocation_or_copy_is_refused_before_anythi
     g = cg.GraphDef()
     x, y = g.param("x", VECTOR), g.param("y", VECTOR)
     memory = g.alloc(4 * 10)
-    done = memory.memcpy(memory.dptr, x).memcpy(y, memory.dptr, 8).call(add, x, g.param("a", cg.f32, default=1))
+    done = (
+        memory.memcpy(memory.dptr, x).memcpy(y, memory.dptr, 8).call(add, x, g.param("a", cg.f32, default=1))
+    )
     done.free(memory.dptr)
     graph = g.instantiate()
     graph.launch(stream, x=(first := ramp(10)), y=(second := ramp(2)))
@@ -479,7 +488,12 @@ def test_a_captured_launch_takes_parameters(source, stream):
     with stream.create_graph_builder() as builder:
         x = builder.param("x", VECTOR)
         cg.launch(
-            builder, lambda x, n, a: {"grid": x.size, "block": 1}, source, x, x.shape[0], builder.param("a", cg.f32)
+            builder,
+            lambda x, n, a: {"grid": x.size, "block": 1},
+            source,
+            x,
+            x.shape[0],
+            builder.param("a", cg.f32),
         )
     graph = builder.complete()
     for n in (3, 70):

@@ -105,8 +105,8 @@ class NDArray:
         """The element type's name, the number of indices and the shape of an element, for parameters of graphs."""
         if self.dtype is None or self.ndim is None or self.optional or self.needs_grad:
             raise TypeError(
-                f"{self!r} is not a type of parameters of graphs: their arrays have a dtype and an ndim, are not None, and "
-                "take no part in gradients. Write cg.types.ndarray(cg.f32, ndim=1)"
+                f"{self!r} is not a type of parameters of graphs: their arrays have a dtype and an ndim, are not "
+                "None, and take no part in gradients. Write cg.types.ndarray(cg.f32, ndim=1)"
             )
         return self.dtype.name, self.ndim, self.inner
 

@@ -70,7 +70,7 @@ class ExecNode {
     std::uint32_t unknown = 0;  // number of missing values
     bool is_pending = false;    // the executable lacks values that were written
     NodeRules rules;
-    std::vector<WatchedUse> watched;               // uses that the rules depend on
+    std::vector<WatchedUse> watched;              // uses that the rules depend on
     std::vector<const ParameterValue*> operands;  // for the call of `rules.size`
 
   private:

@@ -182,6 +182,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         CUgraphConditionalHandle condition
         int device
         unique_ptr[NodeParameters] parameters
+        Opaque call
         shared_ptr[NodeSpec] loaded
 
     cppclass NodeRecord:

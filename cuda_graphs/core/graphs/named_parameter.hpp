@@ -3,9 +3,9 @@
 //
 // Named parameters of a definition: values that nodes take by name, and that can be set again and again in each
 // executable of the definition (executable_parameters.hpp). One table serves a whole hierarchy. A value is a number, an
-// address, or an array: an address and extents. A node records which of its fields come from which parameter. Until its value is known, a kernel argument is zero. A memset or memcpy node
-// then works on one element of placeholder memory, since the driver requires valid operands. No launch ever uses these
-// placeholders.
+// address, or an array: an address and extents. A node records which of its fields come from which parameter. Until its
+// value is known, a kernel argument is zero. A memset or memcpy node then works on one element of placeholder memory,
+// since the driver requires valid operands. No launch ever uses these placeholders.
 #ifndef CUDA_GRAPHS_CORE_GRAPHS_NAMED_PARAMETER_HPP
 #define CUDA_GRAPHS_CORE_GRAPHS_NAMED_PARAMETER_HPP
 
@@ -91,7 +91,8 @@ struct LaunchSize {
 };
 
 // Computes the size of a launch from values of parameters: the operands, in the order of ParameterUse::argument.
-// Returns false for values that the kernel does not take; `why` may then get a Python exception. Called without the GIL.
+// Returns false for values that the kernel does not take; `why` may then get a Python exception. Called without the
+// GIL.
 struct SizeRule {
     bool (*resize)(void* self, const ParameterValue* const* operands, LaunchSize* size, Opaque* why) = nullptr;
     void* self = nullptr;

@@ -59,6 +59,7 @@ struct NodeMetadata {
     CUgraphConditionalHandle condition = 0;           // condition of a conditional node
     int device = -1;                                  // requested device of an alloc node
     std::unique_ptr<NodeParameters> parameters;       // null for a node without named parameters
+    Opaque call;                                      // the NodeCall of a node that compiled code made; a Python object
     std::shared_ptr<NodeSpec> loaded;                 // parameters, without owners, until they change; null if not read
 };
 

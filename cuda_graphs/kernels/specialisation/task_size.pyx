@@ -17,7 +17,7 @@ from cuda_graphs.core.resources.handles cimport Opaque, hold_python
 from cuda_graphs.graph.nodes.sized_config cimport follow_shapes, sized_config
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.objects.code.arguments cimport StandIn
-from .specialisation cimport DisjointPair, Source, Span, Specialisation, TripCount, kExtent, kLeaf
+from .specialisation cimport DisjointPair, Source, Specialisation, TripCount, kExtent, kLeaf
 
 cdef enum:
     FEW = 32  # leaves that fit on the C stack
