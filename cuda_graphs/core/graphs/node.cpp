@@ -59,6 +59,7 @@ void bury(NodeRecord& record) noexcept {
     ++record.generation;
     if (record.metadata) {
         record.metadata->parameters.reset();
+        record.metadata->call.reset();
         record.metadata->loaded.reset();
     }
 }

@@ -11,6 +11,7 @@ from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrin
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.objects.device.stream import Stream
+from cuda_graphs.objects.protocols import SupportsCudaStream
 
 from .builder_state import BuilderState
 
@@ -63,3 +64,8 @@ class GraphBuilder(BuilderState):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+def capture(
+    stream: Stream | SupportsCudaStream | None = None,
+    mode: Literal["global", "thread_local", "relaxed"] = "relaxed",
+) -> GraphBuilder: ...

@@ -49,6 +49,8 @@ cdef int read_foreign(const ParameterType& type, str name, object value, Paramet
     cdef ArrayView view = None if isinstance(value, (int, float, complex, str, bytes)) else view_array(value, what)
     if view is None:
         raise TypeError(f"{what} is {array_text(type)} and takes an array, got {value!r} ({value.__class__.__name__})")
+    if view.node is not None:
+        raise ValueError(f"{what}: {value!r} has memory only in launches of its graph: pass it to the nodes of the graph")
     cdef tuple shape = view.shape
     cdef int outer = <int>len(shape) - <int>type.inner.size()
     if scalar_of(view, value) != type.scalar or outer >= 0 and shape[outer:] != inner_shape(type):

@@ -8,6 +8,8 @@ from cuda_graphs.core.resources.handles cimport Opaque
 # Returns the type that an object stands for: an object with `__cuda_graph_type__` or `__cuda_graph_array_type__`, or a
 # NumPy type. Raises TypeError for other objects, and ValueError for arrays of too many dimensions.
 cdef ParameterType accept_type(object type) except *
+# Returns the row of a type of numbers or pointers.
+cdef const ValueType* accept_scalar_type(object type) except NULL
 
 # Returns the name of a type: "f32", or "ndarray(f32, ndim=1)".
 cdef str type_text(const ParameterType& type)

@@ -33,7 +33,7 @@ cdef ParameterType accept_type(object type) except *:
     cdef ParameterType found
     array = getattr(type, "__cuda_graph_array_type__", None)
     if array is None:
-        found.scalar = scalar_type(type)
+        found.scalar = accept_scalar_type(type)
         return found
     name, ndim, inner = array
     if ndim > <Py_ssize_t>kMostAxes:
@@ -45,7 +45,7 @@ cdef ParameterType accept_type(object type) except *:
     return found
 
 
-cdef const ValueType* scalar_type(object type) except NULL:
+cdef const ValueType* accept_scalar_type(object type) except NULL:
     name = getattr(type, "__cuda_graph_type__", None) or numpy_name(type)
     cdef const ValueType* found = NULL
     cdef bytes encoded
@@ -54,8 +54,8 @@ cdef const ValueType* scalar_type(object type) except NULL:
         found = find_value_type(encoded)
     if found == NULL:
         raise TypeError(
-            f"{type!r} is not a type of parameters: give a type of cuda_graphs (i8 to u64, f16, bf16, f32, f64, bool_, "
-            "pointer), cg.types.ndarray(dtype, ndim) or a scalar type of NumPy"
+            f"{type!r} is not a type of numbers or pointers: give a type of cuda_graphs (i8 to u64, f16, bf16, f32, f64, bool_, "
+            "pointer) or a scalar type of NumPy. Arrays have the type cg.types.ndarray(dtype, ndim)"
         )
     return found
 

@@ -4,6 +4,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport CUstream
+from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
 
@@ -34,6 +35,8 @@ cdef class NDArray(TypedMemory):
     cdef NDArray _dual_or_none(self)
     cdef int _ready(self) except -1
     cdef int _allocate(self) except -1
+    cdef int _begin_change(self, Stream stream) except -1
+    cdef int _end_change(self, Stream stream, tuple operands) except -1
     cdef int _wait(self) except -1
     cdef int _read(self, elements, size_t offset) except -1
     cdef int _write(self, elements, size_t offset) except -1

@@ -22,7 +22,9 @@ from .arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.captured_call cimport find_capture, keep_owners, raise_call_error, record_node
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
+from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
+from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from cuda_graphs.objects.device.device import Device
 
 
@@ -40,7 +42,8 @@ def launch(stream, config, kernel, *args):
     """Launch a kernel on a stream. Returns at once; the kernel runs in the order of the stream.
 
     Args:
-        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``.
+        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``. None: the current stream of a `with` block
+            (`stream`, `capture`, a GraphBuilder).
         config: A LaunchConfig, a dict of its fields, or a function that returns one of these for the arguments.
         kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
             a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
@@ -49,12 +52,16 @@ def launch(stream, config, kernel, *args):
             captured launch becomes a node, and the graph keeps its kernel and arguments alive.
 
     Raises:
-        TypeError: The number, a type or a width of the arguments does not match the parameters.
+        TypeError: The number, a type or a width of the arguments does not match the parameters, or `stream` is None
+            outside of such a block.
+        RuntimeError: An argument is memory of an alloc node, which exists only while its graph runs.
         OverflowError: An int does not fit its parameter.
         ValueError: A cooperative grid cannot run all at once.
         CUDAError: The driver refuses the launch, or earlier work of the device failed.
     """
-    cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
+    cdef Stream on = current_or(None) if stream is None else None
+    if on is None:
+        on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
     if not isinstance(kernel, Kernel):
         config, kernel, args = as_launch(config, kernel, args)
     cdef LaunchConfig shape
@@ -65,7 +72,7 @@ def launch(stream, config, kernel, *args):
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     cdef vector[size_t] stand_ins
-    pack_arguments(pack, code, args, &stand_ins)
+    cdef int in_graph = pack_arguments(pack, code, args, &stand_ins)
     if shape._is_cooperative:  # before the graph keeps any owner for the launch
         check_cooperative(shape, code)
     on._check_open()  # arguments may run code that closes the stream
@@ -85,6 +92,8 @@ def launch(stream, config, kernel, *args):
         keep_owners(call, as_owner(code._h), move(owner))
     elif stand_ins.size():
         raise TypeError(f"{args[stand_ins[0]]!r} has no value here: only nodes of its graph take it")
+    elif in_graph:
+        refuse_graph_memory(args)
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
         launch_with_attributes(raw_stream, shape, function, pack, call)
     else:
@@ -99,6 +108,15 @@ def launch(stream, config, kernel, *args):
         raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
     if uses:
         node.make_metadata().parameters.swap(uses)
+
+
+cdef int refuse_graph_memory(tuple args) except -1:
+    """Refuses memory that a graph allocates in a launch outside of graphs."""
+    for arg in args:
+        describe = getattr(type(arg), "__cuda_graph_array__", None)
+        if describe is not None and describe(arg).node is not None:
+            raise RuntimeError(graph_memory_error(repr(arg)))
+    return 0
 
 
 cdef int launch_with_attributes(
