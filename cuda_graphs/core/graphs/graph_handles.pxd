@@ -195,6 +195,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         SourceLocation source
         OwnerSlot owners
         unique_ptr[NodeMetadata] metadata
+        uint32_t generation
         cpp_bool is_alive() noexcept
         NodeMetadata& make_metadata() except +
 

@@ -7,6 +7,7 @@ from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 cdef class Graph:
     cdef GraphExecHandle _h  # empty once closed
     cdef dict _slots         # name -> Slot of each named parameter
+    cdef dict _changes       # what views have set in kernel nodes
     cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive
     cdef object __weakref__
 

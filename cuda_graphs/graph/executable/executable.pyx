@@ -57,7 +57,7 @@ cdef class Graph:
     cdef Graph _from_handle(GraphExecHandle h):
         cdef Graph self = Graph.__new__(Graph)
         self._h = h
-        self._slots = find_slots(h)
+        self._slots, self._changes = find_slots(h), {}
         return self
 
     cdef int _check_open(self) except -1:
@@ -178,6 +178,7 @@ cdef class Graph:
             )
         self._source = WeakNode(definition._h)
         self._slots = find_slots(h)
+        self._changes.clear()
         check_problem(problem, self._slots, {})
 
     def __getitem__(self, node):
@@ -194,12 +195,12 @@ cdef class Graph:
             raise ValueError("graph[node] needs an open Graph: this Graph has been closed")
         cdef GraphExecHandle h = self._h
         ensure_driver()
-        return view_node(h, self._slots, node)
+        return view_node(h, self._slots, self._changes, node)
 
     def close(self):
         """Release the executable after its launches in flight. A second call does nothing."""
         self._h.reset()
-        self._slots = {}  # which hold the parameters' defaults
+        self._slots, self._changes = {}, {}  # which hold objects
 
     def __repr__(self):
         return f"<Graph handle={self.handle:#x}>"

@@ -8,6 +8,7 @@ cdef class ExecutableGraphNode:
     cdef GraphExecHandle _h
     cdef GraphNode _node  # node of the definition
     cdef dict _slots      # name -> Slot of the executable's named parameters
+    cdef dict _changes    # what `update` has set in kernel nodes of the executable; shared by its views
     cdef object __weakref__
 
     # Returns the record of the definition's node. Raises ValueError if that node was destroyed.
@@ -21,4 +22,4 @@ cdef class ExecutableGraphNode:
 
 
 # Returns the view of `node` in an executable. Raises TypeError for other objects and for nodes that cannot be changed.
-cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node)
+cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, dict changes, object node)

@@ -27,11 +27,13 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     uses_parameters,
 )
 from .parameter_values cimport check_rules
+from cuda_graphs.graph.nodes.node_call cimport NodeCall, call_of
 from cuda_graphs.graph.nodes.node cimport GraphNode
-from cuda_graphs.graph.nodes.insertion_point cimport accept_graph
+from cuda_graphs.graph.nodes.insertion_point cimport accept_graph, wrap_node
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from cuda_graphs.graph.nodes.spec cimport (
     accept_arguments,
+    change_kernel,
     config_of,
     describe,
     read_child,
@@ -161,17 +163,83 @@ cdef class ExecutableKernelNode(SwitchableNode):
 
     cdef KernelShape _shape  # cluster and cooperative settings when the view was made
 
-    def update(self, *, config, kernel, args):
-        """Set all parameters: a LaunchConfig, a Kernel, and the tuple of its arguments. A disabled node stays disabled.
+    def update(self, *, config=None, kernel=None, args=None):
+        """Set the LaunchConfig, the Kernel and the tuple of its arguments. A disabled node stays disabled.
+
+        An argument that is None keeps the value that this method has set last in the Graph, or else has that of the node of
+        the definition. A new `kernel` needs `args`. A node of a kernel made by `cuda_graphs.kernel` takes the arguments of
+        a call as `args`, and all nodes of that call get them.
 
         Cluster and cooperative settings cannot change in an executable (a rule of CUDA). Raises NotImplementedError for a
         config whose settings differ from those of the definition's node.
         """
         cdef NodeSpec spec
-        read_kernel(spec, config, kernel, accept_arguments(args))
+        cdef NodeRecord* record = self._record()
+        given = {"config": config, "kernel": kernel, "args": args}
+        given = {name: value for name, value in given.items() if value is not None}
+        if "kernel" in given and "args" not in given:
+            raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
+        before = self._changes.get(key_of(record), {})
+        cdef NodeCall call = None if "kernel" in given or "kernel" in before else call_of(record)
+        if call is not None:
+            update_call(self, call, config, args)
+            return
+        changes = {**before, **given}
+        self._node._load_with_owners(spec)
+        change_kernel(spec, changes.get("config"), changes.get("kernel"), changes.get("args"))
         if not spec.shape == self._shape:
             refuse_shape(self, spec)
         self._set(spec)
+        self._changes[key_of(record)] = changes
+
+
+cdef tuple key_of(NodeRecord* record):
+    return <uintptr_t>record, record.generation
+
+
+cdef int update_call(ExecutableKernelNode self, NodeCall call, object config, object args) except -1:
+    """Give all nodes of a call the arguments, and this node the config. After an error no node has changed."""
+    cdef NodeCall present = self._changes.get(call, call)
+    cdef NodeCall changed = present
+    cdef size_t task = call.task_of(self._record()), number
+    if args is not None:
+        changed = changed.with_arguments(accept_arguments(args))
+    if config is not None:
+        changed = changed.with_config(task, config)
+    cdef list numbers = [number for number in range(call.nodes.size()) if is_part(self, call, number)]
+    for number in numbers:
+        set_task(self, call, changed, number, True)
+    cdef list done = []
+    try:
+        for number in numbers:
+            set_task(self, call, changed, number, False)
+            done.append(number)
+    except BaseException:
+        for number in done:
+            set_task(self, call, present, number, False)
+        raise
+    self._changes[call] = changed
+    return 0
+
+
+cdef bint is_part(ExecutableKernelNode self, NodeCall call, size_t task) except -1:
+    """Return True if the node of a task exists, and takes part in the call in the definition and in this executable."""
+    cdef NodeRecord* record = call.nodes[task]
+    return record != NULL and call_of(record) is call and "kernel" not in self._changes.get(key_of(record), {})
+
+
+cdef int set_task(ExecutableKernelNode self, NodeCall call, NodeCall values, size_t task, bint only_checks) except -1:
+    """Set the node of one task of `call` to the launch of that task in `values`, or only check that this is possible."""
+    cdef NodeSpec spec
+    cdef ExecutableKernelNode view = view_node(
+        self._h, self._slots, self._changes, wrap_node(self._node._h, call.nodes[task])
+    )
+    launch = values.launches[task]
+    read_kernel(spec, launch.config, launch.kernel, values.arguments_of_task(task))
+    if only_checks:
+        check_uses(view, spec)
+        return 0 if spec.shape == view._shape else refuse_shape(view, spec)
+    return view._set(spec)
 
 
 cdef int refuse_shape(ExecutableKernelNode self, NodeSpec& spec) except -1:
@@ -290,7 +358,7 @@ cdef dict VIEWS = {
 }
 
 
-cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node):
+cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, dict changes, object node):
     if not isinstance(node, GraphNode):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef NodeRecord* record = (<GraphNode>node)._record()
@@ -300,7 +368,7 @@ cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, obj
     cdef ExecutableGraphNode self = <ExecutableGraphNode>(<type>cls).__new__(<type>cls)
     self._h = graph
     self._node = <GraphNode>node
-    self._slots = slots
+    self._slots, self._changes = slots, changes
     self._record()
     if record.kind == NodeKind.kKernel:
         load_shape(<ExecutableKernelNode>self)

@@ -6,6 +6,7 @@ Other rooms may import:
     insertion_point  InsertionPoint, the methods that add nodes; the objects of nodes and graphs
     labels           names of nodes, and labels of embedded graphs
     node             GraphNode
+    node_call        NodeCall, the call of a compiled kernel that has made nodes
     node_classes     the table of the classes of nodes, and of GraphDef
     node_kinds       the classes of nodes, one per kind
     node_type        GraphNodeType

@@ -55,7 +55,7 @@ class InsertionPoint:
     def join(self, *nodes: GraphNode, name: str | None = None) -> EmptyNode: ...
     def launch(
         self,
-        config: LaunchConfig | Mapping[str, Any],
+        config: LaunchConfig | Mapping[str, Any] | Callable[..., Any],
         kernel: Kernel,
         *args: Any,
         edge: EdgeData | None = None,

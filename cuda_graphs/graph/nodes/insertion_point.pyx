@@ -63,6 +63,7 @@ from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, un
 from .access_ranges cimport read_accesses, set_accesses
 from .labels cimport check_name, labels_of, set_name
 from .node_classes cimport class_of, make_instance
+from .sized_config cimport SizedConfig, join_call_of
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, accept_element_type
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
@@ -385,7 +386,11 @@ cdef class InsertionPoint:
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
     def launch(self, config, kernel, *args, edge=None, name=None, reads=(), writes=()):
-        """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
+        """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, a dict of its fields, or a function).
+
+        config         a function of the arguments returns the config. It is called again, in each executable, when a Parameter
+                       among the arguments changes. It gets numbers, and an ArrayValue (address, shape, size) for an array. It
+                       may not use a Graph. With another config, an array Parameter has a default, and takes arrays of its shape
 
         kernel         a Kernel; a function made by `cuda_graphs.kernel` that is one task, with the arguments of the function,
                        where `config` may be None; or any object with
@@ -409,11 +414,14 @@ cdef class InsertionPoint:
         read_kernel(spec, config, kernel, args)
         # Fast path for plain numbers without reads and writes, whose defaults are the one empty tuple.
         if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:
-            return self._add(spec, name, edge)
-        accesses = read_accesses(reads, writes, args)
-        check_not_freed(self, args)
-        node = self._add(spec, name, edge)
-        set_accesses(node._record(), accesses)
+            node = self._add(spec, name, edge)
+        else:
+            accesses = read_accesses(reads, writes, args)
+            check_not_freed(self, args)
+            node = self._add(spec, name, edge)
+            set_accesses(node._record(), accesses)
+        if isinstance(config, SizedConfig):
+            join_call_of(node._record(), <SizedConfig>config)
         return node
 
     def alloc(

@@ -25,12 +25,14 @@ class KernelNode(GraphNode):
     def update(
         self,
         *,
-        config: LaunchConfig | Mapping[str, Any] | None = None,
+        config: LaunchConfig | Mapping[str, Any] | Callable[..., Any] | None = None,
         kernel: Kernel | None = None,
         args: Sequence[Any] | None = None,
         reads: Sequence[Any] | None = None,
         writes: Sequence[Any] | None = None,
     ) -> None: ...
+    @property
+    def args(self) -> tuple[Any, ...]: ...
     @property
     def reads(self) -> tuple[Span, ...]: ...
     @property

@@ -23,6 +23,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
 from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
+    Field,
     GraphBox,
     GraphLabels,
     NodeKind,
@@ -38,16 +39,17 @@ from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
-from .access_ranges cimport change_accesses, operand_parameters, set_accesses, accesses_of
+from .access_ranges cimport change_accesses, operand_parameters, read_accesses, set_accesses, accesses_of
 from .callback cimport python_callback
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, element_of_bytes, graph_array
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
 from .node cimport GraphNode
-from cuda_graphs.graph.operands.parameter cimport check_clash, adopt_uses
-from .insertion_point cimport accept_graph, check_not_freed, wrap_graph
+from cuda_graphs.graph.operands.parameter cimport argument_of, check_clash, adopt_uses
+from .insertion_point cimport accept_graph, check_not_freed, wrap_graph, wrap_node
+from .node_call cimport NodeCall, call_of, leave_call
 from .node_classes cimport register_class
-from .spec cimport change_kernel, config_of, kernel_of, read_child, read_event, read_host
+from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
     change_memcpy,
     change_memset,
@@ -75,12 +77,21 @@ cdef class KernelNode(GraphNode):
         Arguments that are None keep their values. A new `kernel` needs `args`, a tuple, `()` for a kernel without
         arguments. `config` includes cluster and cooperative settings. `reads` and `writes` are those of `launch`.
 
+        A node of a kernel made by `cuda_graphs.kernel` takes the arguments of a call as `args`, and all nodes of that call
+        get them. Arguments of other types may change the code, but not the number of nodes. With a `kernel`, the node
+        leaves the call.
+
         Raises RuntimeError for a destroyed node, TypeError and ValueError for the arguments, and CUDAError from the
         driver. After an error nothing has changed.
         """
         cdef NodeSpec spec
         cdef bint changes = config is not None or kernel is not None or args is not None
         self._open()
+        cdef NodeCall call = call_of(self._record()) if kernel is None else None
+        if call is not None and changes:
+            change_accesses(self._record(), reads, writes, None)  # raises before anything has changed
+            update_call(self, call, config, args)
+            changes, args = False, None
         if changes:
             self._load_with_owners(spec)
             change_kernel(spec, config, kernel, args)
@@ -88,7 +99,21 @@ cdef class KernelNode(GraphNode):
         accesses = change_accesses(self._record(), reads, writes, args)
         if changes:
             self._set(spec)
+            leave_call(self._record())
         set_accesses(self._record(), accesses)
+
+    @property
+    def args(self):
+        """The arguments: of the call that made the node, for a kernel made by `cuda_graphs.kernel`.
+
+        Other nodes, and copies of nodes in embedded graphs, have one value for each parameter of the kernel: the Parameter
+        (or its extent) that provides it, or its bytes as an unsigned int.
+
+        Memory of an alloc node is its address if no array of it is alive. A dataclass instance is a copy.
+        """
+        self._open()
+        cdef NodeCall call = call_of(self._record())
+        return raw_arguments(self) if call is None else call.arguments()
 
     @property
     def grid(self):
@@ -148,6 +173,56 @@ cdef class KernelNode(GraphNode):
 
     def _describe(self):
         return f" kernel={self.kernel.handle:#x}"
+
+
+cdef tuple raw_arguments(KernelNode self):
+    """Return the Parameter, or the bytes as an int, of each parameter of the kernel."""
+    cdef NodeSpec spec
+    cdef size_t i
+    self._load_with_owners(spec)
+    cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
+    found = []
+    for i in range(parameters.size()):
+        found.append(int.from_bytes((<char*>spec.params.kernel.kernelParams[i])[: parameters[0][i].size], "little"))
+    for use in spec.uses:
+        if use.field == Field.kArgument:
+            found[use.argument] = argument_of(use)
+    return tuple(found)
+
+
+cdef int update_call(KernelNode self, NodeCall call, object config, object args) except -1:
+    """Give all nodes of a call the arguments, and this node the config. After an error no node has changed."""
+    cdef size_t task = call.task_of(self._record()), number
+    cdef NodeCall changed = call
+    if args is not None:
+        check_not_freed(self, accept_arguments(args))
+        changed = call.with_arguments(accept_arguments(args))
+    if config is not None:
+        changed = changed.with_config(task, config)
+    cdef list done = []
+    try:
+        for number in range(call.nodes.size()):
+            set_task(self, call, changed, number)
+            done.append(number)
+    except BaseException:
+        for number in done:
+            set_task(self, call, call, number)
+        raise
+    return call.take(changed)
+
+
+cdef int set_task(KernelNode self, NodeCall call, NodeCall values, size_t task) except -1:
+    """Set the node of one task of `call` to the launch of that task in `values`. A node that has left the call stays."""
+    cdef NodeSpec spec
+    cdef NodeRecord* record = call.nodes[task]
+    if record == NULL or call_of(record) is not call:
+        return 0
+    launch = values.launches[task]
+    cdef tuple arguments = values.arguments_of_task(task)
+    accesses = read_accesses(launch.reads, launch.writes, arguments)
+    read_kernel(spec, launch.config, launch.kernel, arguments)
+    (<GraphNode>wrap_node(self._h, record))._set(spec)
+    return set_accesses(record, accesses)
 
 
 cdef class AllocNode(GraphNode):

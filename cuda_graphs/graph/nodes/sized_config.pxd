@@ -1,16 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs.core.graphs.graph_handles cimport NodeSpec, SizeRuleRef
+from libc.stddef cimport size_t
+
+from cuda_graphs.core.graphs.graph_handles cimport NodeRecord, NodeSpec, SizeRuleRef
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig
+from .node_call cimport NodeCall
 
 
 # The config of a launch of a kernel that takes arrays of any shape.
 cdef class SizedConfig(LaunchConfig):
     cdef SizeRuleRef _rule     # computes the size of each launch; empty for a size that does not change
     cdef tuple _operands       # Parameters that the rule takes
+    cdef NodeCall _call        # the call whose task the launch is, or None
+    cdef size_t _task
 
 # Returns a config with the fields of `config`.
 cdef SizedConfig sized_config(LaunchConfig config, const SizeRuleRef& rule, tuple operands)
+
+# Returns a copy of a config that makes the node of a launch part of a call; join_call_of then adds the node to the call.
+cdef SizedConfig bind_call(LaunchConfig config, NodeCall call, size_t task)
+cdef int join_call_of(NodeRecord* node, LaunchConfig config) except -1
 
 # Returns the config of a launch: a LaunchConfig, a dict of its fields, or a function of the arguments. A function is
 # called again, in each executable, when Parameters among the arguments change.

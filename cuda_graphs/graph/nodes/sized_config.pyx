@@ -6,6 +6,8 @@ The rule of a compiled kernel is code without Python. A user's config function i
 the executable is held. Threads wait for this lock without the GIL, and the function itself may not use a Graph.
 """
 
+import math
+
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 from libc.stddef cimport size_t
@@ -26,6 +28,10 @@ from cuda_graphs.graph.operands.parameter cimport ArrayExtent, Parameter, add_us
 from cuda_graphs.graph.operands.values cimport present_value
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.code.launch_config cimport accept_launch_config, is_config_function
+from cuda_graphs.objects.memory.array_view cimport view_array
+from .node_call cimport join_call
+
+from cuda_graphs.graph.operands.array_values import ArrayValue
 
 
 cdef class SizedConfig(LaunchConfig):
@@ -107,6 +113,14 @@ cdef cpp_bool call_function(
         return False
 
 
+cdef object without_node(object arg):
+    """Return an ArrayValue for memory of an alloc node: a graph that owned its own nodes would never be destroyed."""
+    if isinstance(arg, StandIn) or not hasattr(type(arg), "__cuda_graph_array__"):
+        return arg
+    view = view_array(arg, "argument")
+    return ArrayValue(view.address, view.shape, math.prod(view.shape))
+
+
 cdef LaunchConfig read_config(object config, tuple args):
     cdef ConfigFunction self
     cdef shared_ptr[SizeRule] rule
@@ -118,7 +132,7 @@ cdef LaunchConfig read_config(object config, tuple args):
         return accept_launch_config(config)
     parameters = list(dict.fromkeys([parameter_of(arg) for arg in args if isinstance(arg, StandIn)]))
     self = ConfigFunction.__new__(ConfigFunction)
-    self.function, self.args, self.parameters = config, args, parameters
+    self.function, self.args, self.parameters = config, tuple([without_node(arg) for arg in args]), parameters
     for parameter in parameters:
         operands.push_back(&parameter._named().initial)
         known = known and parameter._named().initial.known
@@ -130,6 +144,21 @@ cdef LaunchConfig read_config(object config, tuple args):
     rule = make_shared[SizeRule]()
     rule.get().resize, rule.get().self, rule.get().owner = call_function, <void*>self, hold_python(<PyObject*>self)
     return sized_config(found, <SizeRuleRef>rule, tuple(parameters))
+
+
+cdef SizedConfig bind_call(LaunchConfig config, NodeCall call, size_t task):
+    cdef bint is_sized = isinstance(config, SizedConfig)
+    cdef SizedConfig bound = sized_config(
+        config, (<SizedConfig>config)._rule if is_sized else SizeRuleRef(), (<SizedConfig>config)._operands if is_sized else ()
+    )
+    bound._call, bound._task = call, task
+    return bound
+
+
+cdef int join_call_of(NodeRecord* node, LaunchConfig config) except -1:
+    if isinstance(config, SizedConfig) and (<SizedConfig>config)._call is not None:
+        join_call(node, (<SizedConfig>config)._call, (<SizedConfig>config)._task)
+    return 0
 
 
 cdef SizedConfig follow_shapes(object config):

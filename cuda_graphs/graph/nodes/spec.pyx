@@ -48,7 +48,7 @@ from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_func
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
-from .sized_config cimport begin_rules, drop_size, finish_rules, fix_shapes, read_config
+from .sized_config cimport begin_rules, drop_size, finish_rules, fix_shapes, join_call_of, read_config
 from cuda_graphs.graph.operands.operands cimport (
     accept_condition,
     accept_context,
@@ -83,7 +83,7 @@ cdef int read_uses(
     return 0
 
 
-register_uses(read_uses, read_config)
+register_uses(read_uses, read_config, join_call_of)
 
 
 cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1:

@@ -12,6 +12,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeRecord,
     NodeSpec,
     ParameterRef,
+    ParameterUse,
 )
 from cuda_graphs.core.resources.handles cimport Opaque
 from cuda_graphs.objects.code.arguments cimport StandIn
@@ -38,6 +39,9 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
 
 # Record in a spec that a field uses a parameter, or that it no longer does.
 cdef int add_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=*) except -1
+# Returns the object for a kernel argument that a use provides: a Parameter, or an extent of one.
+cdef StandIn argument_of(const ParameterUse& use)
+
 # Returns the parameter of an argument: a Parameter, or an extent of one.
 cdef Parameter parameter_of(StandIn value)
 

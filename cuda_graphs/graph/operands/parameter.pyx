@@ -165,6 +165,11 @@ cdef Parameter parameter_of(StandIn value):
     return (<ArrayExtent>value)._array if isinstance(value, ArrayExtent) else <Parameter?>value
 
 
+cdef StandIn argument_of(const ParameterUse& use):
+    cdef Parameter parameter = wrap(use.parameter)
+    return parameter.shape[use.word - 1] if use.word else parameter
+
+
 cdef int use_argument(NodeSpec& spec, StandIn value, unsigned int argument) except -1:
     cdef Parameter parameter = parameter_of(value)
     add_use(spec, parameter, Field.kArgument, argument)

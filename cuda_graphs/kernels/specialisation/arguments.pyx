@@ -7,6 +7,7 @@ own leaves and keys. A call therefore builds no objects and looks up no names.
 """
 
 import dataclasses
+import weakref
 from types import SimpleNamespace
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
@@ -20,6 +21,7 @@ from cuda_graphs.core.graphs.graph_handles cimport NamedParameter
 from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
@@ -37,6 +39,42 @@ cdef extern from "Python.h":
     unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
 
 
+class KeptArgument:
+    """An argument of a call in a graph, in a form that does not keep the graph alive. `restore` returns the argument."""
+
+
+class KeptMemory(KeptArgument):
+    """Memory of an alloc node. It is restored as its address if nothing else refers to the array."""
+
+    def __init__(self, array, address):
+        self.array, self.address = weakref.ref(array), address
+
+    def restore(self):
+        array = self.array()
+        return self.address if array is None else array
+
+
+class KeptStruct(KeptArgument):
+    """An instance of a dataclass, which is restored as another instance with the same members."""
+
+    def __init__(self, cls, members):
+        self.cls, self.members = cls, members
+
+    def restore(self):
+        made = object.__new__(self.cls)
+        for name, value in self.members.items():
+            object.__setattr__(made, name, value.restore() if isinstance(value, KeptArgument) else value)
+        return made
+
+
+cdef ArrayView graph_memory(object value):
+    cdef ArrayView view
+    if isinstance(value, (int, float)) or not hasattr(type(value), "__cuda_graph_array__"):
+        return None
+    view = view_array(value, "argument")
+    return None if view.node is None else view
+
+
 cdef uint64_t OF_FIELD = <uint64_t>1 << 63  # bit that marks a field in the key of a Tensor: keys of arrays are smaller
 
 
@@ -50,6 +88,9 @@ cdef class Reader:
         if isinstance(value, StandIn):
             owners[self.leaf] = value
         return 0
+
+    cdef object keep(self, object value):
+        return value
 
     cdef int forget(self) except -1:
         return 0
@@ -280,6 +321,10 @@ cdef class Array(Reader):
             owners[self.leaf + 1] = gradient_of(value, self.path)
         return 0
 
+    cdef object keep(self, object value):
+        view = graph_memory(value)
+        return value if view is None else KeptMemory(value, view.address)
+
     cdef int read_parameter(self, Reading* r, ArrayParameter value) except -1:
         cdef NamedParameter* parameter = value._named()
         described = described_array(value)
@@ -382,6 +427,14 @@ cdef class Struct(Reader):
             member.add_owners(owners, getattr(value, name))
         return 0
 
+    cdef object keep(self, object value):
+        cdef Reader member
+        kept = {}
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            kept[name] = member.keep(getattr(value, name))
+        return KeptStruct(self.cls, kept)
+
     cdef int forget(self) except -1:
         cdef Reader member
         for reader in self.members:
@@ -472,6 +525,9 @@ cdef class Tensor(Reader):
 
     cdef int add_owners(self, dict owners, object value) except -1:
         return 0 if isinstance(value, Field) else self.array.add_owners(owners, value)
+
+    cdef object keep(self, object value):
+        return value if isinstance(value, Field) else self.array.keep(value)
 
     cdef int forget(self) except -1:
         self.numbers.forget()

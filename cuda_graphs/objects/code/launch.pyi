@@ -10,7 +10,7 @@ from .launch_config import LaunchConfig
 
 def launch(
     stream: Stream | SupportsCudaStream | None,
-    config: LaunchConfig | dict[str, Any],
+    config: LaunchConfig | dict[str, Any] | Callable[..., Any],
     kernel: Kernel,
     *args: Any,
 ) -> None: ...

@@ -30,11 +30,12 @@ from cuda_graphs.objects.device.device import Device
 
 cdef ReadUses read_uses = NULL
 cdef ReadConfig read_config = NULL
+cdef NoteNode note_node = NULL
 
 
-cdef int register_uses(ReadUses uses, ReadConfig config) except -1:
-    global read_uses, read_config
-    read_uses, read_config = uses, config
+cdef int register_uses(ReadUses uses, ReadConfig config, NoteNode note) except -1:
+    global read_uses, read_config, note_node
+    read_uses, read_config, note_node = uses, config, note
     return 0
 
 
@@ -68,7 +69,7 @@ def launch(stream, config, kernel, *args):
     if type(config) is LaunchConfig:
         shape = <LaunchConfig>config
     else:
-        shape = read_config(config, args) if is_config_function(config) else accept_launch_config(config)
+        shape = call_config(config, args) if is_config_function(config) else accept_launch_config(config)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
     cdef vector[size_t] stand_ins
@@ -108,6 +109,13 @@ def launch(stream, config, kernel, *args):
         raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
     if uses:
         node.make_metadata().parameters.swap(uses)
+    if node != NULL and type(shape) is not LaunchConfig:
+        note_node(node, shape)
+
+
+cdef LaunchConfig call_config(object config, tuple args):
+    """Return the config that a function of the arguments gives. Without the graph package there are no parameters."""
+    return accept_launch_config(config(*args)) if read_config == NULL else read_config(config, args)
 
 
 cdef int refuse_graph_memory(tuple args) except -1:
