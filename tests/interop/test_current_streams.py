@@ -66,6 +66,7 @@ def torch_stand_in(library):
 
     cuda = types.SimpleNamespace(
         is_available=lambda: True,
+        init=lambda: None,
         default_stream=lambda device: "default",
         ExternalStream=external,
         stream=library.use_stream,

@@ -76,6 +76,7 @@ class TorchPool:
     """
 
     def __init__(self, torch: Any, device: int) -> None:
+        torch.cuda.init()  # before its first use of CUDA the allocator knows no device
         self._begin = torch._C._cuda_beginAllocateCurrentThreadToPool
         self._end = torch._C._cuda_endAllocateToPool
         self._release = torch._C._cuda_releasePool
