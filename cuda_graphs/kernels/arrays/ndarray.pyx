@@ -51,7 +51,7 @@ from cuda_graphs.kernels.targets import may_release_during_work
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.device.stream import default_stream
 from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
-from .keep_alive import release_finished
+from . import keep_alive
 
 cdef Stream usual_stream = default_stream()
 
@@ -209,7 +209,7 @@ cdef class NDArray:
         device = Device(self._device)
         if device._context is None:
             device.set_current()
-        release_finished()
+        keep_alive.release_finished()
         stream = device.default_stream
         cdef NDArray grad = None
         cdef Stream current = None if isinstance(self, Field) else current_or(None)
