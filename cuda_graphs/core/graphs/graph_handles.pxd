@@ -143,6 +143,8 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         vector[GraphBox*] inner
         CUgraphConditionalHandle condition
         int device
+        Opaque array_form
+        NodeRecord* freed_by
         unique_ptr[NodeParameters] parameters
         shared_ptr[NodeSpec] loaded
 
@@ -263,6 +265,8 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     GraphBox* child_box(NodeRecord& holder) except +
     ParameterTable& parameters_of(GraphBox& graph) noexcept
+    void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
+    void note_free(NodeRecord& free, CUdeviceptr address) except +
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
     Dependencies dependencies_on(const NodeHandle& node) noexcept
     void mark_inner_destroyed(NodeRecord& node) noexcept
