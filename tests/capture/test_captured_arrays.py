@@ -170,6 +170,49 @@ def test_body_of_a_capture_that_has_ended_takes_no_array(device, total):
     assert kinds(body) == ["KernelNode"]
 
 
+def test_array_of_a_body_needs_the_block_of_the_builder_around_it(device, total):
+    builder = device.create_graph_builder().begin_building()
+    with builder.if_then(builder.create_condition(default_value=1)) as body:
+        increase(total, 1.0)
+        with pytest.raises(RuntimeError, match="this thread is in no such block"):
+            cg.ndarray(cg.f32, N)
+    builder.end_building()
+    assert kinds(body) == ["KernelNode"]
+
+
+def test_arrays_of_branches_are_freed_in_their_order_or_kept(device, stream, total):
+    other = cg.ndarray(cg.f32, N)
+    with cg.capture() as builder:
+        left, right = builder.split(2)
+        work(total)
+        with cg.stream(right):
+            work(other)
+            kept = work(other)
+        cg.GraphBuilder.join(left, right)
+        add(total, kept)
+    assert kinds(builder).count("AllocNode") == 3
+    assert kinds(builder).count("FreeNode") == 2
+    graph = builder.complete()
+    for _ in range(2):
+        graph.launch(stream)
+    assert (total.to_numpy() == 12).all()
+    assert (other.to_numpy() == 12).all()
+    assert (kept.to_numpy() == 3).all()
+
+
+def test_array_of_a_body_on_a_branch_is_freed_after_the_branch(device, stream, total):
+    with cg.capture() as builder:
+        left, right = builder.split(2)
+        with right.if_then(right.create_condition(default_value=1)):
+            work(total)
+        cg.GraphBuilder.join(left, right)
+    alloc, free, node = (one(builder, kind) for kind in ("AllocNode", "FreeNode", "IfNode"))
+    assert is_before(alloc, node)
+    assert is_before(node, free)
+    builder.complete().launch(stream)
+    assert (total.to_numpy() == 3).all()
+
+
 def test_arrays_with_gradients_are_memory_of_the_graph(device, stream, total):
     with cg.capture() as builder:
         x = cg.ndarray(cg.f32, N, needs_grad=True)

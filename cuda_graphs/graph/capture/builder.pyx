@@ -259,6 +259,7 @@ cdef class GraphBuilder(BuilderState):
         cdef WeakOpaque each
         cdef Opaque memory
         for block in self._blocks:
+            block.held.clear()  # adds free nodes
             for each in block.made:
                 memory = each.lock()
                 if memory and find_capture(call, self._h):

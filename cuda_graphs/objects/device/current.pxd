@@ -13,7 +13,8 @@ cdef class StreamBlock:
     cdef unsigned long thread
     cdef bint is_open
     cdef bint captures  # True for the block of a builder
-    cdef vector[WeakOpaque] made  # graph memory of the arrays that were made in the block of a builder
+    cdef vector[WeakOpaque] made  # graph memory of the arrays that were made in the capture of this builder
+    cdef vector[Opaque] held  # the part of this memory that is freed at the end of the capture at the earliest
     cdef object followers  # ExitStack of the streams of other libraries, or None
     cdef readonly tuple kept  # the memory pools of other libraries, which a captured graph keeps
 
@@ -22,8 +23,8 @@ cdef class StreamBlock:
 cdef StreamBlock enter_block(Stream stream, bint captures)
 cdef int leave_block(StreamBlock block) except -1
 
-# Records graph memory that the stream allocated, in the innermost block of a builder of the stream.
-cdef int note_made(const StreamHandle& stream, const Opaque& memory) except -1
+# Returns the innermost block, in this thread, of the builder that captures `origin`; None without one.
+cdef StreamBlock find_builder_block(const StreamHandle& origin)
 
 # The number of open blocks of all threads: faster to check than the blocks of the thread.
 cdef int open_blocks

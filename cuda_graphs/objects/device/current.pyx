@@ -15,7 +15,7 @@ import sys
 from cpython.contextvars cimport PyContextVar_Set, get_value
 from cpython.pythread cimport PyThread_get_thread_ident
 
-from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, WeakOpaque, raw_of
+from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from .stream cimport Stream, accept_stream
 from .stream import default_stream
 
@@ -73,14 +73,13 @@ cdef int leave_block(StreamBlock block) except -1:
     return 0
 
 
-cdef int note_made(const StreamHandle& stream, const Opaque& memory) except -1:
+cdef StreamBlock find_builder_block(const StreamHandle& origin):
     cdef StreamBlock block = get_value(innermost)
     while block is not None:
-        if is_open_here(block) and block.captures and raw_of(block.stream._h) == raw_of(stream):
-            block.made.push_back(WeakOpaque(memory))
-            return 0
+        if is_open_here(block) and block.captures and raw_of(block.stream._h) == raw_of(origin):
+            return block
         block = block.outer
-    return 0
+    return None
 
 
 cdef StreamBlock drop_left_blocks():

@@ -33,6 +33,7 @@ from cuda_graphs.core.resources.handles cimport (
     Opaque,
     PointerHandle,
     StreamHandle,
+    WeakOpaque,
     address_of,
     allocate_in_graph,
     raw_of,
@@ -42,7 +43,7 @@ from cuda_graphs.objects.body_rules cimport check_call_fits_body
 from cuda_graphs.objects.capture_ledger cimport raise_capture_error
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from cuda_graphs.objects.numbers cimport as_int, read_size
-from cuda_graphs.objects.device.current cimport note_made
+from cuda_graphs.objects.device.current cimport StreamBlock, find_builder_block
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.device.device import Device
 from .abstract_resource import SelfFreeingResource
@@ -120,41 +121,45 @@ class GraphMemoryResource(SelfFreeingResource):
 
 cdef Buffer allocate_for_array(int device, size_t size, Stream stream):
     cdef CapturedCall call
-    cdef Stream outer = stream
     cdef Buffer made
     cdef CUgraphNode conditional = NULL
-    cdef CaptureHandle capture
     resource = GraphMemoryResource(device)
     if stream.device.device_id != device or size == 0 or not find_capture(call, stream._h):
         return None
     if call.capture().into_body:
-        capture = find_outermost_capture(call.capture(), &conditional)
-        if capture.get() == NULL:
-            raise RuntimeError(
-                "a body of a conditional node takes no allocations, and the capture around it has ended: make the array before "
-                "the conditional node"
-            )
-        outer = Stream._from_handle(capture.get().origin)
-        made = allocate_around(resource, size, outer, capture, conditional)
-    else:
-        made = allocate(resource, size, stream)
-    note_made(outer._h, as_owner(made._h))
+        return allocate_around(resource, size, find_outermost_capture(call.capture(), &conditional), conditional)
+    made = allocate(resource, size, stream)
+    cdef StreamBlock block = find_builder_block(call.capture().origin)
+    if block is not None:
+        block.made.push_back(WeakOpaque(as_owner(made._h)))
     return made
 
 
-cdef Buffer allocate_around(resource, size_t size, Stream outer, CaptureHandle capture, CUgraphNode conditional):
-    """Returns memory that is allocated before a conditional node, and freed in the order of the stream around it."""
+cdef Buffer allocate_around(resource, size_t size, CaptureHandle capture, CUgraphNode conditional):
+    """Returns memory that is allocated before a conditional node, and freed at the end of the capture around it."""
     cdef CapturedCall call
     cdef shared_ptr[GraphMemory] range_ = create_graph_memory()
     cdef PointerHandle h
     cdef CUresult status
-    if find_capture(call, outer._h):
-        keep_owners(call, as_owner(range_), Opaque())  # for no node: stays with the graph
+    if capture.get() == NULL or not find_capture(call, capture.get().origin):
+        raise RuntimeError(
+            "a body of a conditional node takes no allocations, and the capture around it has ended: make the array before "
+            "the conditional node"
+        )
+    cdef StreamBlock block = find_builder_block(capture.get().origin)
+    if block is None:
+        raise RuntimeError(
+            "an array that is made in a body is freed at the end of the `with` block of the builder around it, and this "
+            "thread is in no such block: make the array before, or capture with `with` instead of begin_building()"
+        )
+    keep_owners(call, as_owner(range_), Opaque())  # for no node: stays with the graph
     with nogil:
         status = allocate_before(capture.get()[0], conditional, size, &h)
     if status:
         raise_capture_error(capture.get()[0], status, f"allocation of {size} bytes before the conditional node")
     range_.get().record(address_of(h), size, <CUmemorytype>CU_MEMORYTYPE_DEVICE)
+    block.made.push_back(WeakOpaque(as_owner(h)))
+    block.held.push_back(as_owner(h))  # a branch with the conditional node is joined at the end of the capture
     return Buffer._from_handle(h, resource)
 
 
