@@ -172,6 +172,7 @@ from cuda_graphs.core.driver.choice import (
 )
 from cuda_graphs.errors import (
     CaptureError as CaptureError,
+    CaptureWarning as CaptureWarning,
     ClosedBufferError as ClosedBufferError,
     ClosedBuilderError as ClosedBuilderError,
     CUDAError as CUDAError,

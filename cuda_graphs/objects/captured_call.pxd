@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUresult
-from cuda_graphs.core.capture.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall, active_captures, may_be_captured
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord
 from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle
+from .capture_ledger cimport note_work_elsewhere
 
 # A driver call on a stream that may be captured:
 #
@@ -31,6 +32,8 @@ cdef int keep_owners(CapturedCall& call, Opaque first, Opaque second) except -1
 cdef inline CUresult finish_call(CapturedCall& call, NodeKind kind, const char* what) except? CUDA_ERROR_UNKNOWN:
     if call.is_captured():
         record_node(call, kind, what)
+    elif active_captures.load() != 0:
+        note_work_elsewhere(what)
     return call.status()
 
 # Does the same for a call that makes no node.

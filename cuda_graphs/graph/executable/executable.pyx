@@ -32,6 +32,8 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     upload,
 )
 from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, raw_of
+from cuda_graphs.core.capture.capture_handles cimport active_captures
+from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport accept_stream
 from .executable_nodes cimport view_node
@@ -99,6 +101,8 @@ cdef class Graph:
         if status:
             check_problem(problem, slots, values)
             check_attempt(status, f"launch {self!r} on {stream!r}")
+        if active_captures.load() != 0:
+            note_work_elsewhere("launch of a graph")
 
     def set(self, **values):
         """Set named parameters for later launches. All values are checked before any parameter changes.

@@ -41,6 +41,7 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLUInt,
 )
 from cuda_graphs.objects.memory.buffer cimport fill_elements
+from cuda_graphs.objects.memory.graph_memory cimport allocate_for_array
 from cuda_graphs.objects.numbers cimport as_int
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream
@@ -205,16 +206,23 @@ cdef class NDArray(TypedMemory):
         return 0
 
     cdef int _allocate(self) except -1:
-        """Allocate memory on the requested device, and fill it with zeros."""
+        """Allocate memory on the requested device, and fill it with zeros. During a capture it is memory of the graph."""
         device = Device(self._device)
         if device._context is None:
             device.set_current()
         keep_alive.release_finished()
         stream = device.default_stream
         cdef NDArray grad = None
-        cdef Buffer buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
-        buffer.fill(0, stream=stream)
-        stream.sync()  # kernels may use it on any stream
+        cdef Stream current = None if isinstance(self, Field) else current_or(None)
+        cdef Buffer buffer = None
+        if current is not None:
+            buffer = allocate_for_array(device.device_id, self.size * self._itemsize, current)
+        if buffer is not None:
+            buffer.fill(0, stream=current)
+        else:
+            buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
+            buffer.fill(0, stream=stream)
+            stream.sync()  # kernels may use it on any stream
         if self._needs_grad:
             grad = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
             grad._allocate()
@@ -534,6 +542,10 @@ cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner
 
 def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     """Make an array for kernels, filled with zeros.
+
+    While the current stream is captured (`capture`), the array is memory of the graph, and each launch fills it with zeros.
+    If the array dies in the block, the graph frees it. Otherwise the graph keeps it: after a launch the values are valid
+    until the next launch.
 
     Args:
         dtype: The type of the elements: an element type such as `f32`, or a NumPy type. For vector and matrix

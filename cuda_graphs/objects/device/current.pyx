@@ -15,6 +15,7 @@ import sys
 from cpython.contextvars cimport PyContextVar_Set, get_value
 from cpython.pythread cimport PyThread_get_thread_ident
 
+from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from .stream cimport Stream, accept_stream
 from .stream import default_stream
 
@@ -48,6 +49,7 @@ cdef StreamBlock enter_block(Stream stream, bint captures):
     global open_blocks
     cdef StreamBlock block = StreamBlock.__new__(StreamBlock)
     block.outer = drop_left_blocks()
+    block.captures = captures
     block.stream, block.thread = stream, <unsigned long>PyThread_get_thread_ident()
     block.kept = () if block.outer is None else block.outer.kept
     if "torch" in sys.modules or "cupy" in sys.modules:
@@ -69,6 +71,15 @@ cdef int leave_block(StreamBlock block) except -1:
         block.stream, block.kept = None, ()
         drop_left_blocks()
     return 0
+
+
+cdef StreamBlock find_builder_block(const StreamHandle& origin):
+    cdef StreamBlock block = get_value(innermost)
+    while block is not None:
+        if is_open_here(block) and block.captures and raw_of(block.stream._h) == raw_of(origin):
+            return block
+        block = block.outer
+    return None
 
 
 cdef StreamBlock drop_left_blocks():
