@@ -30,11 +30,16 @@ cdef int keep_owners(CapturedCall& call, Opaque first, Opaque second) except -1
 # graph. Raises CaptureError when the capture is spoiled although the call succeeded, and RuntimeError when the node was
 # not found.
 cdef inline CUresult finish_call(CapturedCall& call, NodeKind kind, const char* what) except? CUDA_ERROR_UNKNOWN:
-    if call.is_captured():
-        record_node(call, kind, what)
-    elif active_captures.load() != 0:
-        note_work_elsewhere(what)
+    finish_node(call, kind, what)
     return call.status()
+
+# Does the same, and returns the node; NULL outside of captures and when the call failed.
+cdef inline NodeRecord* finish_node(CapturedCall& call, NodeKind kind, const char* what) except? NULL:
+    if call.is_captured():
+        return record_node(call, kind, what)
+    if active_captures.load() != 0:
+        note_work_elsewhere(what)
+    return NULL
 
 # Does the same for a call that makes no node.
 cdef inline CUresult finish_call_without_node(CapturedCall& call, const char* what) except? CUDA_ERROR_UNKNOWN:

@@ -90,7 +90,7 @@ host.succ.add(fill) | host.succ.discard(work) | host.succ.remove(work) | host.su
 host.succ.update([fill]) | host.succ.replace([]) | host.succ.__ior__({fill}) | host.succ.__iand__({fill})
 host.succ.__isub__({work}) | host.succ.__ixor__({work}) | setattr(host, "pred", {fill}) | setattr(host, "succ", [])
 node.destroy() | work.destroy() | child.destroy() | if_node.destroy() | node.name | work.name
-host.callback_fn | host.update(int) | work.grid | work.block | work.shmem_size | work.config | work.kernel
+host.callback_fn | host.update(int) | work.grid | work.block | work.shmem_size | work.config | work.kernel | work.args
 work.update(config=ONE) | work.update(args=(pinned, 1, 0)) | work.update(args=(pinned, alpha, 0))
 work.update(kernel=setter, args=(condition, 1))
 alloc.dptr | alloc.bytesize | alloc.device_id | alloc.memory_type | alloc.peer_access | alloc.options | free.dptr

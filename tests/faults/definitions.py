@@ -68,7 +68,7 @@ def nodes_tell_what_they_are(world):
     assert "first" in repr(kernel)  # before the properties of the node are known
     memory = kernel.alloc(64)
     nodes = [
-        kernel.config, kernel.kernel, kernel.source, memory.options, memory.bytesize,
+        kernel.config, kernel.kernel, kernel.args, kernel.source, memory.options, memory.bytesize,
         memory.memset(memory.dptr, b"\1\2", 8).element_size, memory.memcpy(world.at(0), world.at(1), 8).size,
         kernel.record_event(event).event, kernel.wait_event(event).event, kernel.callback(print).callback_fn,
         g.if_else(g.create_condition(1)).else_.nodes(),

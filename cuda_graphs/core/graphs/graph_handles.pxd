@@ -207,6 +207,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
 
     cppclass NodeTable:
         NodeRecord* find(CUgraphNode raw) except +
+        size_t alive() noexcept
         void recycle(NodeRecord& record) noexcept
 
     enum class Direction:

@@ -734,10 +734,12 @@ def capture(stream=None, mode="relaxed"):
 
 
 cdef bint is_empty(CaptureBox& capture) except -1:
-    """Returns True if the graph of a capture that has ended has no nodes."""
+    """Returns True if the graph of a capture that has ended has no nodes, also none that other code has captured."""
     cdef CUgraph graph = capture.box().raw
     cdef size_t count = 0
     cdef CUresult status
+    if graph == NULL or capture.box().nodes.alive() != 0:
+        return False
     with nogil:
         status = graph_driver().cuGraphGetNodes(graph, NULL, &count)
     check_attempt(status, "count the nodes of a captured graph")

@@ -178,16 +178,17 @@ cdef class KernelNode(GraphNode):
 
 cdef tuple raw_arguments(KernelNode self):
     """Return the Parameter, or the bytes as an int, of each parameter of the kernel."""
-    cdef NodeSpec spec
+    cdef shared_ptr[NodeSpec] spec = self._parameters()
+    cdef NodeRecord* record = self._record()
+    cdef const vector[Parameter]* parameters = kernel_of(dereference(spec))._parameters()
     cdef size_t i
-    self._load_with_owners(spec)
-    cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
     found = []
     for i in range(parameters.size()):
-        found.append(int.from_bytes((<char*>spec.params.kernel.kernelParams[i])[: parameters[0][i].size], "little"))
-    for use in spec.uses:
-        if use.field == Field.kArgument:
-            found[use.argument] = argument_of(use)
+        found.append(int.from_bytes((<char*>spec.get().params.kernel.kernelParams[i])[: parameters[0][i].size], "little"))
+    if record.metadata and record.metadata.get().parameters:
+        for use in record.metadata.get().parameters.get().uses:
+            if use.field == Field.kArgument:
+                found[use.argument] = argument_of(use)
     return tuple(found)
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from cuda_graphs.graph.nodes.node_call import NodeCall
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
-
-from cuda_graphs.graph.nodes.node_call import NodeCall
 
 from .strategy import Strategy
 

@@ -191,17 +191,7 @@ def no_object():
 
 
 cdef object without_nodes(object task):
-    """Return a TaskLaunch without references to alloc nodes: a graph that owned its own nodes would never be destroyed."""
-    arguments = tuple([value if graph_memory(value) is None else graph_memory(value).address for value in task.arguments])
-    reads, writes = ([bytes_of_memory(value) for value in values] for values in (task.reads, task.writes))
+    """Return a TaskLaunch without references to memory of graphs: a graph that owned its own nodes would never be destroyed."""
+    arguments = tuple([value if graph_memory(value) is None else graph_memory(value)[0] for value in task.arguments])
+    reads, writes = ([graph_memory(value) or value for value in values] for values in (task.reads, task.writes))
     return task._replace(arguments=arguments, reads=reads, writes=writes)
-
-
-cdef object bytes_of_memory(object value):
-    view = graph_memory(value)
-    if view is None:
-        return value
-    size = view.itemsize
-    for extent in view.shape:
-        size *= extent
-    return (view.address, size)

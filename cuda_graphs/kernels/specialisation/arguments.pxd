@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.kernels.arrays.reading cimport Reading
-from cuda_graphs.objects.memory.array_view cimport ArrayView
 
 
 # The extra leaf that follows the leaf of each array argument: none, the gradient, or the dual.
@@ -40,8 +39,8 @@ cdef class Reader:
 # Returns True if the parameter, or a member of it, is a condition of a graph.
 cdef bint takes_condition(Reader reader)
 
-# Returns the ArrayView of memory that an alloc node allocates; None for any other object.
-cdef ArrayView graph_memory(object value)
+# Returns (address, bytes) of memory that a graph allocates; None for any other object.
+cdef tuple graph_memory(object value)
 
 # Returns the Reader of a parameter. `leaf` and `key` are the next free indices; `extra_leaf` is an ExtraLeaf.
 cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf=*)

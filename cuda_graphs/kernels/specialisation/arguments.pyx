@@ -7,6 +7,7 @@ own leaves and keys. A call therefore builds no objects and looks up no names.
 """
 
 import dataclasses
+import math
 import weakref
 from types import SimpleNamespace
 
@@ -21,7 +22,9 @@ from cuda_graphs.core.graphs.graph_handles cimport NamedParameter
 from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.core.resources.handles cimport Opaque
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
+from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
@@ -44,7 +47,7 @@ class KeptArgument:
 
 
 class KeptMemory(KeptArgument):
-    """Memory of an alloc node. It is restored as its address if nothing else refers to the array."""
+    """Memory that a graph allocates. It is restored as its address if nothing else refers to the array."""
 
     def __init__(self, array, address):
         self.array, self.address = weakref.ref(array), address
@@ -67,12 +70,21 @@ class KeptStruct(KeptArgument):
         return made
 
 
-cdef ArrayView graph_memory(object value):
+cdef tuple graph_memory(object value):
     cdef ArrayView view
-    if isinstance(value, (int, float)) or not hasattr(type(value), "__cuda_graph_array__"):
+    cdef Opaque owner
+    cdef Buffer buffer
+    if isinstance(value, (int, float)):
+        return None
+    if isinstance(value, NDArray):
+        value = (<NDArray>value)._buffer
+    if isinstance(value, Buffer):
+        buffer = value
+        return None if own_buffer(buffer, owner) else (buffer._address, buffer._size)
+    if not hasattr(type(value), "__cuda_graph_array__"):
         return None
     view = view_array(value, "argument")
-    return None if view.node is None else view
+    return None if view.node is None else (view.address, view.itemsize * math.prod(view.shape))
 
 
 cdef uint64_t OF_FIELD = <uint64_t>1 << 63  # bit that marks a field in the key of a Tensor: keys of arrays are smaller
@@ -322,8 +334,8 @@ cdef class Array(Reader):
         return 0
 
     cdef object keep(self, object value):
-        view = graph_memory(value)
-        return value if view is None else KeptMemory(value, view.address)
+        memory = graph_memory(value)
+        return value if memory is None else KeptMemory(value, memory[0])
 
     cdef int read_parameter(self, Reading* r, ArrayParameter value) except -1:
         cdef NamedParameter* parameter = value._named()

@@ -19,7 +19,7 @@ from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, NodeRecord, as_owner
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, raw_of
 from .arguments cimport own_arguments, pack_arguments
-from cuda_graphs.objects.captured_call cimport find_capture, keep_owners, raise_call_error, record_node
+from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
 from cuda_graphs.objects.device.current cimport current_or
@@ -85,7 +85,7 @@ def launch(stream, config, kernel, *args):
     cdef CapturedCall call
     cdef Opaque owner
     cdef unique_ptr[NodeParameters] uses
-    cdef NodeRecord* node = NULL
+    cdef NodeRecord* node
     if find_capture(call, h):
         if stand_ins.size() or type(shape) is not LaunchConfig:
             read_uses(&call.capture().box(), shape, args, stand_ins, uses)
@@ -103,8 +103,7 @@ def launch(stream, config, kernel, *args):
                 driver().cuLaunchKernel, function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0],
                 shape._block[1], shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), <void**>NULL,
             )
-    if call.is_captured():
-        node = record_node(call, NodeKind.kKernel, "launch")
+    node = finish_node(call, NodeKind.kKernel, "launch")
     if call.status() != CUDA_SUCCESS:
         raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
     if uses:
