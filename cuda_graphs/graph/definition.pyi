@@ -6,6 +6,7 @@ from typing import Any
 
 from cuda_graphs.graph.analysis.check import CheckReport
 from cuda_graphs.graph.executable.executable import Graph
+from cuda_graphs.graph.flow.task_flow import TaskFlow
 from cuda_graphs.graph.nodes.insertion_point import InsertionPoint
 from cuda_graphs.graph.nodes.node import GraphNode
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions
@@ -26,6 +27,7 @@ class GraphDef(InsertionPoint):
     def edge_data(self, before: GraphNode, after: GraphNode) -> EdgeData: ...
     def create_condition(self, default_value: int | None = None) -> Condition: ...
     def param(self, name: str, type: Any, default: Any = None) -> Parameter: ...  # noqa: A002
+    def task_flow(self) -> TaskFlow: ...
     def instantiate(
         self,
         options: GraphCompleteOptions | Mapping[str, Any] | None = None,

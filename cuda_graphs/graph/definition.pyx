@@ -27,6 +27,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.executable.executable cimport instantiate_graph
+from cuda_graphs.graph.flow.task_flow cimport make_task_flow
 from cuda_graphs.objects.numbers cimport read_size, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
 from cuda_graphs.graph.nodes.labels cimport property_of_holder
@@ -135,6 +136,13 @@ cdef class GraphDef(InsertionPoint):
         host memory, and memory outside of pools otherwise.
         """
         return declare(self._open(), name, type, default)
+
+    def task_flow(self):
+        """Return a TaskFlow for `with graph.task_flow() as tf:`. Its methods add nodes in program order and find their edges.
+
+        A graph has one open task flow at a time. Bodies of conditional nodes may have their own.
+        """
+        return make_task_flow(self)
 
     def instantiate(
         self, options=None, *, auto_free_on_launch=False, upload_stream=None, device_launch=False,

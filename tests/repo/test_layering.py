@@ -45,7 +45,7 @@ ORDER = {
         "__init__",
         "operands",
         "nodes",
-        ("analysis", "display", "executable"),
+        ("analysis", "display", "executable", "flow"),
         "definition",
         "capture",
     ],

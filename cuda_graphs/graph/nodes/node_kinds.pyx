@@ -22,6 +22,8 @@ from cuda_graphs.core.driver.cuda_graph cimport (
 from cuda_graphs.core.driver.seam cimport check_attempt, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
+    DeclaredAccesses,
+    DeclaredHandle,
     GraphBox,
     GraphLabels,
     NodeKind,
@@ -34,7 +36,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.device.event cimport Event
-from .access_ranges cimport change_accesses, operand_parameters, set_accesses, accesses_of
+from .access_ranges cimport as_spans, change_declaration, declaration_of, set_declaration
 from .callback cimport python_callback
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
@@ -76,10 +78,10 @@ cdef class KernelNode(GraphNode):
         if changes:
             self._load_with_owners(spec)
             change_kernel(spec, config, kernel, args)
-        accesses = change_accesses(self._record(), reads, writes, args)
+        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, args)
         if changes:
             self._set(spec)
-        set_accesses(self._record(), accesses)
+        set_declaration(self._record(), declared)
 
     @property
     def grid(self):
@@ -109,18 +111,16 @@ cdef class KernelNode(GraphNode):
 
     @property
     def reads(self):
-        """The memory that the kernel reads, as given to `launch`: a tuple of Spans."""
-        return accesses_of(self._record())[0]
+        """The memory that the kernel reads: a tuple of Spans, as given to `launch` or known to the compiler.
+
+        None if neither reads nor writes are known.
+        """
+        return declared_reads(self._record())
 
     @property
     def writes(self):
-        """The memory that the kernel writes, as given to `launch`: a tuple of Spans."""
-        return accesses_of(self._record())[1]
-
-    @property
-    def _conditions(self):
-        """Handles of the Conditions among the arguments."""
-        return accesses_of(self._record())[2]
+        """The memory that the kernel writes, as `reads`."""
+        return declared_writes(self._record())
 
     def _takes(self, CUgraphConditionalHandle handle):
         """Return True if the arguments contain the 8 bytes of a handle, in any type."""
@@ -139,6 +139,16 @@ cdef class KernelNode(GraphNode):
 
     def _describe(self):
         return f" kernel={self.kernel.handle:#x}"
+
+
+cdef object declared_reads(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    return as_spans(declared.reads) if declared != NULL and declared.is_known else None
+
+
+cdef object declared_writes(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    return as_spans(declared.writes) if declared != NULL and declared.is_known else None
 
 
 cdef class AllocNode(GraphNode):
@@ -211,9 +221,6 @@ cdef class MemsetNode(GraphNode):
         change_memset(spec, dst, value, width, height, pitch, dst_owner)
         self._set(spec)
 
-    def _operand_parameters(self):
-        return operand_parameters(self._record())
-
     @property
     def dptr(self):
         """Address of the first row."""
@@ -268,9 +275,6 @@ cdef class MemcpyNode(GraphNode):
             spec.owners.second.reset()
         change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         self._set(spec)
-
-    def _operand_parameters(self):
-        return operand_parameters(self._record())
 
     @property
     def dst(self):
@@ -404,12 +408,24 @@ cdef int forget_replaced(ChildGraphNode self) except -1:
 cdef class HostCallbackNode(GraphNode):
     """Calls a function on the host. Made by `callback`."""
 
-    def update(self, fn, *, user_data=None):
+    def update(self, fn, *, user_data=None, reads=None, writes=None):
         """Change the definition to call `fn`. See `callback` for the arguments, and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
         read_host(spec, fn, user_data)
+        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, None)
         self._set(spec)
+        set_declaration(self._record(), declared)
+
+    @property
+    def reads(self):
+        """The memory that the callback reads, as given to `callback`: a tuple of Spans. None if it is not known."""
+        return declared_reads(self._record())
+
+    @property
+    def writes(self):
+        """The memory that the callback writes, as `reads`."""
+        return declared_writes(self._record())
 
     @property
     def callback_fn(self):

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+from libc.stdint cimport uint32_t
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUgraphNode
+from cuda_graphs.core.graphs.graph_handles cimport (
+    Edges,
+    NodeAccesses,
+    NodeRecord,
+    Task,
+    TaskOrder,
+)
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
+from cuda_graphs.graph.nodes.node cimport GraphNode
+
+
+cdef struct TaskNode:
+    NodeRecord* record
+    uint32_t generation  # of the record, which may serve another node later
+
+
+cdef class TaskFlow(InsertionPoint):
+    cdef TaskOrder _order
+    cdef vector[TaskNode] _nodes  # by task
+    cdef unordered_map[NodeRecord*, Task] _tasks  # of the first `_indexed` tasks
+    cdef size_t _indexed
+    cdef vector[NodeRecord*] _journal  # nodes that are not tasks yet
+    cdef vector[CUdeviceptr] _allocated  # by the flow, in program order
+    cdef str _state  # one of STATES
+
+    cdef int _check_open(self) except -1
+    cdef int _begin(self) except -1
+    cdef int _accept_existing(self) except -1
+    cdef int _settle(self) except -1
+    cdef int _free_rest(self) except -1
+    cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1
+    cdef CUgraphNode _raw_of(self, Task task) except NULL
+    cdef int _list_given(self, const Edges& edges, vector[Task]& given) except -1
+
+
+# Returns the task flow of a graph, which `with` opens. `graph` is a GraphDef.
+cdef TaskFlow make_task_flow(InsertionPoint graph)

@@ -1,0 +1,297 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""TaskFlow: the methods that add nodes, with edges that follow from the memory that the nodes access.
+
+The handle layer finds the predecessors of each node (task_order.hpp). Most nodes are added together with their edges. The
+others are in the journal of the graph: nodes of a call, nodes that other code adds, and conditional nodes, whose accesses
+are known when their bodies are complete. The next use of the flow adds their edges.
+"""
+
+from libc.stddef cimport size_t
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUgraphNode, CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.graphs.graph_handles cimport (
+    Dependencies,
+    Direction,
+    Edges,
+    GraphBox,
+    NodeAccesses,
+    NodeKind,
+    NodeRecord,
+    NodeSpec,
+    Task,
+    about_to_change,
+    add_edges,
+    edge_data,
+    list_edges_of,
+)
+from cuda_graphs.graph.analysis.order import CyclicError, Order
+from cuda_graphs.graph.nodes.access_ranges cimport describe_accesses
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_node
+from cuda_graphs.graph.nodes.node cimport GraphNode
+from cuda_graphs.graph.nodes.node_classes cimport class_of
+
+from .explanation import explain
+
+# State -> reason why the flow takes no nodes.
+cdef dict STATES = {
+    "new": "has not begun: write `with graph.task_flow() as tf:`",
+    "open": None,
+    "closed": "has ended: begin another one",
+}
+
+
+cdef TaskFlow make_task_flow(InsertionPoint graph):
+    cdef TaskFlow self = TaskFlow.__new__(TaskFlow)
+    graph._open()
+    self._h = graph._h
+    self._state = "new"
+    return self
+
+
+cdef class TaskFlow(InsertionPoint):
+    """Adds nodes in program order, and finds their edges. Made by `GraphDef.task_flow`; used with `with`.
+
+    It has the methods of GraphDef that add nodes. A node gets an edge from each earlier node that accesses the same bytes,
+    if one of the two writes them, unless it comes after that node by other edges. See `GraphDef.check` for what is known
+    of the accesses of a node. A kernel of unknown accesses counts as one that reads and writes all memory that its arguments
+    point into, a host callback of unknown accesses as one that reads and writes everything. Records of events and waits for
+    events stay between the work before and after them. Different parameters are assumed to point to different memory.
+
+    A conditional node comes after whatever its bodies access. The bodies must be complete at the next use of the flow.
+    They may have task flows of their own.
+
+    Nodes that the graph holds already, and nodes that are added in other ways inside the block, take part as well. At the end
+    of the block the flow frees the memory that it allocated and that has no free node, after all its users. After an
+    exception in the block the flow adds no more nodes.
+    """
+
+    def __dealloc__(self):
+        if self._state == "open":
+            self._record().graph.nodes.keep_journal(NULL)
+
+    def __enter__(self):
+        if self._state != "new":
+            raise RuntimeError("a task flow is used in one `with` block only: call task_flow() again")
+        self._begin()
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        try:
+            if kind is None:
+                self._settle()
+                self._free_rest()
+        finally:
+            self._record().graph.nodes.keep_journal(NULL)
+            self._state = "closed"
+
+    @property
+    def graph(self):
+        """The GraphDef of the flow."""
+        return wrap_graph(self._h, self._record().graph)
+
+    def call(self, obj, *args, name=None):
+        """Let `obj` add its nodes, which take part with the edges between them. See `GraphDef.call`."""
+        self._check_open()
+        self._settle()
+        last = InsertionPoint.call(self, obj, *args, name=name)
+        self._settle()
+        return last
+
+    def join(self, *nodes, name=None):
+        """Add an EmptyNode that depends on `nodes`. It accesses nothing."""
+        self._check_open()
+        return InsertionPoint.join(self, *nodes, name=name)
+
+    def explain(self, before, after):
+        """Return an EdgeExplanation: why `after` depends on `before`, or why it does not.
+
+        Both are nodes of this graph; this method may be called after the block, too. Raises TypeError for other objects,
+        ValueError for nodes of another graph.
+        """
+        if self._state == "open":
+            self._settle()
+        return explain(self.graph, before, after)
+
+    def __repr__(self):
+        return f"<TaskFlow {self._state} of {self.graph!r}>"
+
+    cdef int _check_open(self) except -1:
+        if self._state != "open":
+            raise RuntimeError(f"this task flow {STATES[self._state]}")
+        self._open()
+        return 0
+
+    cdef int _begin(self) except -1:
+        cdef GraphBox* graph = self._open()
+        if graph.nodes.has_journal():
+            raise RuntimeError(f"{self.graph._identify()} has an open task flow: end its block first")
+        self._accept_existing()
+        graph.nodes.keep_journal(&self._journal)
+        self._state = "open"
+        return 0
+
+    cdef int _accept_existing(self) except -1:
+        """Take the nodes of the graph as tasks, in an order that their edges allow, without new edges."""
+        cdef NodeAccesses nothing, accesses
+        cdef vector[NodeAccesses] all
+        cdef vector[Task] given
+        cdef size_t i
+        nodes, edges = self.graph._listed()
+        if not nodes:
+            return 0
+        early = self.graph._early_edges()
+        edges = [edge for edge in edges if edge not in early] if early else edges
+        try:
+            order = Order(nodes, edges)
+        except CyclicError as error:
+            raise ValueError(f"{self.graph._identify()} has a cycle of edges, see check()") from error
+        before = [[] for _ in nodes]
+        for step, successors in enumerate(order.successors):
+            for later in successors:
+                before[later].append(step)
+        for node in order.nodes:
+            all.push_back(NodeAccesses())
+            add_all_accesses(<GraphNode>node, all.back())
+        for i in range(all.size()):
+            given = before[i]
+            self._order.find(nothing, given)
+            self._add_task((<GraphNode>order.nodes[i])._record(), all[i])
+            self._order.hold(<Task>i)
+        for i in range(all.size()):
+            self._order.release(<Task>i)
+        return 0
+
+    cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
+        cdef NodeAccesses accesses
+        cdef Dependencies place
+        cdef vector[CUgraphNode] after
+        cdef vector[Task] none
+        cdef InsertionPoint node
+        self._check_open()
+        if edge is not None:
+            raise ValueError("edge=... is not for a task flow, which finds the edges: call launch of a node")
+        self._settle()
+        place.graph, place.count = self._open().raw, 0
+        if spec.kind == NodeKind.kAlloc:
+            node = self._add_after(spec, place, name, None)
+            self._settle()  # the address is known now
+            self._allocated.push_back(spec.params.alloc.dptr)
+            return node
+        if has_bodies(spec.kind):
+            return self._add_after(spec, place, name, None)
+        describe_accesses(spec, spec.declared.get(), accesses)
+        if spec.kind == NodeKind.kChild:
+            add_graph_accesses(<object>spec.child, accesses)
+        for task in self._order.find(accesses, none):
+            after.push_back(self._raw_of(task))
+        place.after, place.count = after.data(), after.size()
+        node = self._add_after(spec, place, name, None)
+        self._journal.clear()
+        self._add_task(node._record(), accesses)
+        return node
+
+    cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1:
+        cdef TaskNode node
+        node.record, node.generation = record, record.generation
+        self._order.add(accesses)
+        self._nodes.push_back(node)
+        return 0
+
+    cdef int _settle(self) except -1:
+        """Add the edges of the nodes in the journal."""
+        cdef GraphBox* graph = self._open()
+        cdef NodeAccesses accesses
+        cdef vector[NodeAccesses] all
+        cdef vector[NodeRecord*] records
+        cdef vector[Task] given
+        cdef Edges now, new
+        cdef size_t i, first = self._order.size()
+        cdef CUresult status
+        if self._journal.empty():
+            return 0
+        for i in range(self._journal.size()):
+            if self._journal[i].is_alive():
+                records.push_back(self._journal[i])
+                all.push_back(NodeAccesses())
+                add_all_accesses(<GraphNode>wrap_node(self._h, records.back()), all.back())
+        self._journal.clear()
+        for i in range(records.size()):
+            now = Edges()
+            status = list_edges_of(records[i].raw, Direction.kPredecessors, now)
+            if status:
+                check_attempt(status, f"ask for the edges of {wrap_node(self._h, records[i])._identify(True)}")
+            self._list_given(now, given)
+            for task in self._order.find(all[i], given):
+                new.add(self._raw_of(task), records[i].raw, edge_data(0, 0, 0))
+            self._add_task(records[i], all[i])
+            self._order.hold(<Task>(first + i))
+        for i in range(records.size()):
+            self._order.release(<Task>(first + i))
+        if new.size() == 0:
+            return 0
+        about_to_change(graph[0])
+        with nogil:
+            status = add_edges(graph.raw, new)
+        graph.edited = True
+        return check_attempt(status, f"add {new.size()} edges to {self.graph._identify(True)}") if status else 0
+
+    cdef int _list_given(self, const Edges& edges, vector[Task]& given) except -1:
+        """List the tasks of the sources of edges."""
+        cdef GraphBox* graph = self._open()
+        cdef NodeRecord* record
+        cdef size_t i
+        given.clear()
+        for i in range(self._indexed, self._nodes.size()):
+            self._tasks[self._nodes[i].record] = <Task>i
+        self._indexed = self._nodes.size()
+        for i in range(edges.size()):
+            record = graph.nodes.find(edges.source[i])
+            if self._tasks.count(record):
+                given.push_back(self._tasks[record])
+        return 0
+
+    cdef CUgraphNode _raw_of(self, Task task) except NULL:
+        cdef TaskNode* node = &self._nodes[task]
+        if node.record.raw == NULL or node.record.generation != node.generation:
+            raise RuntimeError("a node was destroyed inside of the task flow, and later nodes have to follow it")
+        return node.record.raw
+
+    cdef int _free_rest(self) except -1:
+        """Free the memory that the flow has allocated and that no node frees."""
+        cdef size_t i
+        if self._allocated.empty():
+            return 0
+        freed = {node.dptr for node in self.graph._listed()[0] if isinstance(node, class_of(NodeKind.kFree))}
+        for i in range(self._allocated.size()):
+            if self._allocated[i] not in freed:
+                self.free(self._allocated[i])
+        return 0
+
+
+cdef bint has_bodies(NodeKind kind) noexcept:
+    return (
+        kind == NodeKind.kIf or kind == NodeKind.kIfElse or kind == NodeKind.kWhile or kind == NodeKind.kSwitch
+    )
+
+
+cdef int add_all_accesses(GraphNode node, NodeAccesses& accesses) except -1:
+    """Append the accesses of a node and of all graphs inside it."""
+    node._add_accesses(accesses)
+    for graph in node._inner_graphs():
+        add_graph_accesses(graph, accesses)
+    return 0
+
+
+cdef int add_graph_accesses(object graph, NodeAccesses& accesses) except -1:
+    """Append the accesses of all nodes of a graph. A loop visits inner graphs, which may be nested deeply."""
+    graphs = [graph]
+    for each in graphs:  # the loop appends to the list
+        if (<InsertionPoint>each)._open().nodes.has_journal():
+            raise RuntimeError(f"the task flow of {each._identify()} is open: end its block first")
+        for node in each._listed()[0]:
+            (<GraphNode>node)._add_accesses(accesses)
+            graphs += node._inner_graphs()
+    return 0
