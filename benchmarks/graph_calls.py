@@ -27,8 +27,7 @@ import cuda_graphs as cg
 CHAINS = (1, 10, 100, 1000)
 NAMED_SOURCE = 'extern "C" __global__ void add(int* x, int amount) { x[0] += amount; }'
 LOOP_SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 extern "C" __global__ void count_down(cudaGraphConditionalHandle handle, int* left) {
     int now = --left[0];
     cudaGraphSetConditional(handle, now > 0);

@@ -240,6 +240,7 @@ from cuda_graphs.kernels.debug.faults import (
     KernelAssertionError as KernelAssertionError,
     KernelError as KernelError,
     KernelIndexError as KernelIndexError,
+    KernelOverflowError as KernelOverflowError,
 )
 from cuda_graphs.kernels.graph.checkpoints import CheckpointStatus as CheckpointStatus
 from cuda_graphs.kernels.graph.graph_stats import GraphStats as GraphStats
@@ -252,7 +253,11 @@ from cuda_graphs.objects.code.kernel import (
 from cuda_graphs.objects.code.launch import launch as launch
 from cuda_graphs.objects.code.launch_config import LaunchConfig as LaunchConfig
 from cuda_graphs.objects.code.object_code import ObjectCode as ObjectCode
-from cuda_graphs.objects.code.program import Program as Program, ProgramOptions as ProgramOptions
+from cuda_graphs.objects.code.program import (
+    Program as Program,
+    ProgramOptions as ProgramOptions,
+    get_include as get_include,
+)
 from cuda_graphs.objects.device.context import Context as Context
 from cuda_graphs.objects.device.device import ComputeCapability as ComputeCapability, Device as Device
 from cuda_graphs.objects.device.device_properties import DeviceProperties as DeviceProperties
@@ -263,6 +268,7 @@ from cuda_graphs.objects.device.stream import (
     Stream as Stream,
     StreamOptions as StreamOptions,
 )
+from cuda_graphs.objects.memory.abstract_resource import MemoryResource as MemoryResource
 from cuda_graphs.objects.memory.buffer import Buffer as Buffer
 from cuda_graphs.objects.memory.graph_memory import (
     GraphMemoryResource as GraphMemoryResource,
@@ -272,7 +278,6 @@ from cuda_graphs.objects.memory.memory_resource import (
     DeviceMemoryResource as DeviceMemoryResource,
     DeviceMemoryResourceOptions as DeviceMemoryResourceOptions,
     ManagedMemoryResource as ManagedMemoryResource,
-    MemoryResource as MemoryResource,
     PinnedMemoryResource as PinnedMemoryResource,
     SynchronousMemoryResource as SynchronousMemoryResource,
 )

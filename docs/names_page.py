@@ -94,6 +94,7 @@ GROUPS = {
     "Code": (
         "Program",
         "ProgramOptions",
+        "get_include",
         "ObjectCode",
         "Kernel",
         "KernelAttributes",
@@ -149,8 +150,8 @@ def call(value: object) -> str:
     """Return the signature of a function or class, such as "(size, *, stream=None)"."""
     arguments, _ = split(value)
     if arguments is None:
-        found = inspect.signature(value)
-        arguments = ", ".join(str(p).partition(":")[0] for p in found.parameters.values())
+        bare = [p.replace(annotation=p.empty) for p in inspect.signature(value).parameters.values()]
+        arguments = str(inspect.Signature(bare))[1:-1]
     words = [word for word in arguments.split(", ") if word not in ("self", "cls")]
     return f"({', '.join(words)})"
 

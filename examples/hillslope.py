@@ -28,8 +28,7 @@ import numpy as np
 import cuda_graphs as cg
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 struct State {
     int change;  // the largest change of this step in metres: the bits of a float, which order like ints when >= 0

@@ -14,8 +14,7 @@ import numpy as np
 import cuda_graphs as cg
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 extern "C" __global__ void halve(float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -16,8 +16,7 @@ import numpy as np
 import cuda_graphs as cg
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 __device__ int index() { return blockIdx.x * blockDim.x + threadIdx.x; }
 

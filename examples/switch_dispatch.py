@@ -23,8 +23,7 @@ import numpy as np
 import cuda_graphs as cg
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 struct State { int length, next; };
 

@@ -16,8 +16,7 @@ import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 extern "C" __global__ void affine(unsigned* x, unsigned a, unsigned b) { *x = *x * a + b; }
 extern "C" __global__ void add(int* x, int n, int amount) {

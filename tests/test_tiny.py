@@ -8,8 +8,7 @@ import pytest
 import cuda_graphs as cg
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 extern "C" __global__ void add(int* x, int n, int amount) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

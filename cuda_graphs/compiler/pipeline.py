@@ -110,16 +110,25 @@ def lower(
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
+    finds_overflow: bool | None = None,
 ) -> tuple[ir.Program, FreeValues]:
     """Return the function as tasks, and the free values that it depends on: {function: {name: value}}.
 
-    `debug` keeps asserts and checks indices. `graph`, one of LOWERINGS, is for graph kernels. With `chain`, consecutive
-    tasks become one launch: "all" tasks, or only "light" ones. `mode`, one of MODES, is for gradients. `checkpoints` is
-    for kernels that have checkpoints. `rules` are those for numbers of the source. `verify_ir`, like
-    CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass (verifier.py).
+    `debug` keeps asserts, checks indices, and checks integer results unless `finds_overflow` is False. `graph`, one of
+    LOWERINGS, is for graph kernels. With `chain`, consecutive tasks become one launch: "all" tasks, or only "light"
+    ones. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have checkpoints. `rules` are those
+    for numbers of the source. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
+    (verifier.py).
     """
     with trace.timed("frontend"):
-        kernel, free_values = translate(function, dict(signature), graph, checkpoints, rules)
+        kernel, free_values = translate(
+            function,
+            dict(signature),
+            graph,
+            checkpoints,
+            rules,
+            debug if finds_overflow is None else finds_overflow,
+        )
     show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, verify_ir)
     found: Any = kernel
     if mode is not None:

@@ -80,13 +80,6 @@ class CUDAError(Exception):
         """True when the error is sticky: every later CUDA call of the process fails as well."""
         return self.code in STICKY
 
-    def add_findings(self, findings: str) -> None:
-        """Store the findings of the host driver's checks (CUDA_GRAPHS_HOST_CHECK) as the log."""
-        self.log = findings
-        self.remedy = "Fix the bugs in the log and run the program again."
-        if not self.context_lost:
-            self.explanation = "The work has finished, but the checks of the host driver found bugs in it."
-
     def _headline(self) -> str:
         if not self.name:
             return f"UNEXPECTED ERROR CODE: {self.code}"

@@ -12,6 +12,6 @@ cdef class GraphDef(InsertionPoint):
 
 
 # Creates a condition for a graph and records it with the current source line. Returns None if the driver refuses.
-# `default_value` is None or an int of 32 bits. `capture` is the capture into the graph, or NULL.
+# `default_value` must be None or an int of 32 bits. `capture` is the capture into the graph, or NULL.
 cdef Condition make_condition(
     GraphBox* graph, CaptureBox* capture, CUcontext context, object default_value, CUresult* status)

@@ -12,8 +12,7 @@ import cuda_graphs as cg
 from tests.graph_rig import ONE
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 extern "C" __global__ void relax(float* v, const float* u, int rows, int columns, float omega) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;

@@ -337,8 +337,7 @@ def test_a_call_in_a_definition_adds_its_nodes_at_any_depth(stream):
 
 
 SET = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 extern "C" __global__ void set(cudaGraphConditionalHandle handle, const int* left) {
     cudaGraphSetConditional(handle, *left);
 }

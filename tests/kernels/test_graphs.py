@@ -255,8 +255,7 @@ def test_kernels_run_in_bodies_of_conditions(stream):
     more = g.create_condition(default_value=1)
     loop = g.while_loop(more)
     step = loop.body.call(saxpy, 1.0, x, y)
-    source = 'extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional('
-    source += "cudaGraphConditionalHandle h, unsigned int v);\n"
+    source = "#include <cuda_graphs.h>\n"
     source += 'extern "C" __global__ void again(cudaGraphConditionalHandle h, const float* y) '
     source += "{ cudaGraphSetConditional(h, y[1] < 4.5f); }"
     again = cg.Program(source, code_type="c++").compile().get_kernel("again")

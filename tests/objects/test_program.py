@@ -5,6 +5,8 @@
 import enum
 import io
 import pickle
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -176,6 +178,63 @@ def test_headers_of_cuda_are_found_without_options(device):
     extern "C" __global__ void f(__half* x) { *x = __float2half(1.5f); }
     """
     assert cg.Program(source).compile("ptx").code
+
+
+SETS = """
+#include <cuda_graphs.h>
+extern "C" __global__ void set(cudaGraphConditionalHandle h) { cudaGraphSetConditional(h, 3); }
+"""
+
+DECLARED = """
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI
+cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+"""
+"""The declaration of CUDA's own header."""
+
+
+@pytest.mark.parametrize(
+    ("before", "options"),
+    [
+        ("", {}),
+        ("#include <cuda_graphs.h>", {}),
+        (DECLARED, {}),
+        ("", {"relocatable_device_code": True}),
+        ("", {"no_source_include": True, "std": "c++11"}),
+        ("", {"pre_include": "cuda_graphs.h"}),
+    ],
+    ids=str,
+)
+def test_our_header_declares_the_function_that_sets_conditions(device, before, options):
+    text = cg.Program(f"{before}\n{SETS}\n{DECLARED}", options=options).compile("ptx").code
+    assert b"cudaGraphSetConditional" in text
+
+
+def test_a_header_of_the_user_with_the_name_of_ours_is_found_first(device, tmp_path):
+    (tmp_path / "cuda_graphs.h").write_text('extern "C" __global__ void theirs() {}\n')
+    program = cg.Program("#include <cuda_graphs.h>", options={"include_path": tmp_path})
+    assert program.compile("ptx").get_kernel("theirs").num_arguments == 0
+
+
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+@pytest.mark.parametrize("options", [[], ["-rdc=true"]], ids=["whole", "relocatable"])
+def test_nvcc_takes_our_header_beside_its_own(tmp_path, options):
+    (tmp_path / "set.cu").write_text(SETS)
+    command = ["nvcc", "-Werror", "all-warnings", *options, f"-I{cg.get_include()}", "-arch=sm_90"]
+    made = subprocess.run(
+        [*command, "-c", "set.cu", "-o", "set.o"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
+
+
+def test_our_header_is_empty_for_compilers_of_host_code(tmp_path):
+    (tmp_path / "host.cpp").write_text("#include <cuda_graphs.h>\n#include <cuda_graphs.h>\nint main() {}\n")
+    made = subprocess.run(
+        ["g++", "-Wall", "-Wextra", "-Werror", f"-I{cg.get_include()}", "-fsyntax-only", "host.cpp"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
 
 
 def test_ptx_passes_through(device, stream, pinned):

@@ -18,8 +18,7 @@ import cuda_graphs as cg
 from tests.property.graph_model import MASK, Graph, Lists, Node, Work
 
 SOURCE = r"""
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI
-cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+#include <cuda_graphs.h>
 
 // table[row] is where the list of that row begins: its length, then words.
 __device__ unsigned folded(const unsigned* words, const unsigned* table, unsigned row, unsigned x) {

@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 
 
 class CompileCache:
-    """The compiled kernels of this user on disk_cache. `hits`, `misses` and `stored` count the uses by this process."""
+    """The compiled kernels of this user on disk. `hits`, `misses` and `stored` count the uses by this process."""
 
     def __init__(self) -> None:
         self.hits = self.misses = self.stored = 0

@@ -84,7 +84,7 @@ def convert_implicitly(
             is_safe = holds(type, value.type) or (as_operand and suits(type, value.type))
         if not is_safe:
             report(frame, value.type, type, place)
-    return frame.builder.cast(value, type)
+    return frame.builder.checked_cast(value, type)
 
 
 def report(frame: Frame, given: ScalarType, type: ScalarType, place: str) -> None:

@@ -49,6 +49,7 @@ def translate(
     graph: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
+    finds_overflow: bool = False,
 ) -> tuple[ir.Kernel, FreeValues]:
     """Return the kernel, and the free values that it depends on: {function: {name: value}}.
 
@@ -60,6 +61,7 @@ def translate(
         graph: The lowering of a graph kernel (lowerings.LOWERINGS).
         checkpoints: True if the kernel has checkpoints.
         rules: The rules for numbers of the source.
+        finds_overflow: True if integer operations and conversions are checked when the kernel runs.
     """
     weak_types = WeakTypes()
     while True:
@@ -67,7 +69,9 @@ def translate(
         with collected_warnings() as warnings:
             result: tuple[ir.Kernel, FreeValues] | CompileError
             try:
-                result = translate_once(function, signature, graph, checkpoints, rules, weak_types)
+                result = translate_once(
+                    function, signature, graph, checkpoints, rules, finds_overflow, weak_types
+                )
             except CompileError as error:  # perhaps of a type that is too narrow
                 result = error
         if not weak_types.widen():
@@ -85,10 +89,11 @@ def translate_once(
     graph: str | None,
     checkpoints: bool,
     rules: NumberRules,
+    finds_overflow: bool,
     weak_types: WeakTypes,
 ) -> tuple[ir.Kernel, FreeValues]:
     """Return the result of `translate`, with the known types of weak names."""
-    builder = Builder(rules.float, rules.int)
+    builder = Builder(rules.float, rules.int, finds_overflow)
     params: list[ir.Param] = []
     source = Source(function)
     frame = Frame(builder, source, SYNTAX, parallel_level=True)

@@ -23,6 +23,7 @@ from cuda_graphs.compiler.errors import (
 
 from . import ir
 from .ops import evaluate, result_type
+from .overflow import FITS, cast_fits
 from .scalars import scalar
 from .types import SCALARS, ScalarType, bool_, f32, i32, i64, promote
 
@@ -39,6 +40,9 @@ SYMBOLS = {
     "RShift": ">>", "BitAnd": "&", "BitOr": "|", "BitXor": "^", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=",
     "Eq": "==", "NotEq": "!=", "Invert": "~",
 }  # fmt: skip
+# Operations of the op table -> their signs in messages about overflow.
+SIGNS = {"add": " + ", "sub": " - ", "mul": " * ", "shift_left": " << ", "shift_right": " >> "}
+Message = tuple[str | tuple[ir.Value, str], ...]
 
 
 def spelled(value: float) -> str:
@@ -53,12 +57,13 @@ class Builder:
     Attributes:
         loc: The source position of the construct in translation.
         real, whole: The types of numbers of the source.
+        finds_overflow: True if integer operations of the source and conversions are checked when the kernel runs.
     """
 
-    def __init__(self, real: ScalarType = f32, whole: ScalarType = i32) -> None:
+    def __init__(self, real: ScalarType = f32, whole: ScalarType = i32, finds_overflow: bool = False) -> None:
         self.block = ir.Block()
         self.loc: ir.Loc | None = None
-        self.real, self.whole = real, whole
+        self.real, self.whole, self.finds_overflow = real, whole, finds_overflow
 
     @contextmanager
     def into(self, block: ir.Block) -> Iterator[ir.Block]:
@@ -110,6 +115,28 @@ class Builder:
             return ir.Const(fold(name, args, found), found, self.loc)  # type: ignore[arg-type]
         return self.put(ir.Op(name, args, found, self.loc))
 
+    def checked(self, name: str, a: ir.Value, b: ir.Value) -> ir.Value:
+        """Append an operation of the source on two operands, and with `finds_overflow` a check of its result."""
+        result = self.op(name, a, b)
+        if self.finds_overflow and name in FITS and result.type.kind in ("int", "uint"):
+            self.require_fit(
+                FITS[name](self.op, a, b, result), ((a, "d"), SIGNS[name], (b, "d")), result.type
+            )
+        return result
+
+    def checked_cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
+        """Return the value converted to another type; `finds_overflow` adds a check of the conversion."""
+        if self.finds_overflow:
+            fits = cast_fits(self.op, value, type)
+            if fits is not None:
+                self.require_fit(fits, ((value, "g" if value.type.kind == "float" else "d"),), type)
+        return self.cast(value, type)
+
+    def require_fit(self, fits: ir.Value, shown: Message, type: ScalarType) -> None:
+        """Append an assert that a result fits its type. `shown` is the operation in the message."""
+        if not isinstance(fits, ir.Const):
+            self.put(ir.Assert(fits, (*shown, f" does not fit {type}"), self.loc, "overflow"))
+
     def cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
         """Return the value converted to another type."""
         if value.type == type:
@@ -139,13 +166,21 @@ class Builder:
             self.require_integers(operator, a, b)
             if a.type == b.type == bool_:
                 return self.op(BINARY[operator], a, b)
-        return self.op(BINARY[operator], *self.promoted(a, b))
+        return self.checked(BINARY[operator], *self.promoted(a, b))
 
     def shift(self, name: str, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
         """Return a shift. Its type is that of the shifted operand, whatever the type of the count."""
         self.require_integers(operator, a, b)
         a = self.cast(a, promote(a.type, a.type))
-        return self.op(name, a, self.cast(b, a.type))
+        return self.checked(name, a, self.cast(b, a.type))
+
+    def negated(self, value: ir.Value) -> ir.Value:
+        """Return -value of an integer. The check is that of 0 - value."""
+        result = self.op("neg", value)
+        if self.finds_overflow:
+            zero = ir.Const(0, value.type)
+            self.require_fit(FITS["sub"](self.op, zero, value, result), ("-", (value, "d")), result.type)
+        return result
 
     def compare(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
         """Return a comparison of Python, given by its class name in `ast`."""
@@ -186,10 +221,10 @@ class Builder:
         result: ir.Value | None = None
         while times:
             if times & 1:
-                result = a if result is None else self.op("mul", result, a)
+                result = a if result is None else self.checked("mul", result, a)
             times >>= 1
             if times:
-                a = self.op("mul", a, a)
+                a = self.checked("mul", a, a)
         return self.cast(ir.Const(1, i32, self.loc), a.type) if result is None else result
 
     def truth(self, value: ir.Value, where: str) -> ir.Value:

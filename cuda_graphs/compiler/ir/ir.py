@@ -401,7 +401,7 @@ class Assert(Statement):
     condition: Value
     message: tuple[str | tuple[Value, str], ...]
     loc: Loc | None = None
-    kind: str = "assert"  # or "index": an array index is out of range
+    kind: str = "assert"  # or "index": an index is out of range; "overflow": a result does not fit its type
 
 
 @dataclass(eq=False, slots=True)

@@ -104,16 +104,12 @@ void untie_stream(const StreamHandle& stream, const CaptureBox& capture) noexcep
     if (box.capture == &capture) box.capture = nullptr;
 }
 
-CUresult order_after(const StreamHandle& stream, const StreamHandle& other) {
+CUresult order_within(CaptureBox& capture, const StreamHandle& stream, const StreamHandle& other) {
+    const Lock alone(capture.calls);
     const EventHandle here = create_event(box_of<StreamBox>(other)->context, false, false);
     if (!here) return take_noted_error().status;
     const CUresult status = driver().cuEventRecord(*here, *other);
     return status == CUDA_SUCCESS ? driver().cuStreamWaitEvent(*stream, *here, 0) : status;
-}
-
-CUresult order_within(CaptureBox& capture, const StreamHandle& stream, const StreamHandle& other) {
-    const Lock alone(capture.calls);
-    return order_after(stream, other);
 }
 
 std::vector<CaptureHandle> list_active_captures() {

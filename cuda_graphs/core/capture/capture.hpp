@@ -103,10 +103,9 @@ CaptureHandle borrow_capture(const StreamHandle& stream, CUresult* status);
 // released if the driver has destroyed the graph.
 CUresult return_capture(CaptureBox& capture) noexcept;
 
-// Makes later work of `stream` wait for the work that `other` has captured so far.
-CUresult order_after(const StreamHandle& stream, const StreamHandle& other);
-// The same for streams of one capture, without the GIL. An end of the capture by another thread comes before or after:
-// libcuda (580, on an H200) crashes when it comes between.
+// Makes later work of `stream` wait for the work that `other`, a stream of the same capture, has captured so far. Call
+// it without the GIL. An end of the capture by another thread comes before or after: libcuda (580, on an H200) crashes
+// when it comes between.
 CUresult order_within(CaptureBox& capture, const StreamHandle& stream, const StreamHandle& other);
 
 // Associates the stream with the capture, so that its work is recognised without a driver call. (A function called

@@ -192,12 +192,15 @@ ctypedef const char* (*WrongSettings)() noexcept nogil
 
 
 def add_findings(error) -> None:
-    """Add the host driver's findings to the error that they caused."""
+    """Make the findings of the host driver's checks the log of the error that they caused."""
     cdef Findings findings = <Findings>driver_symbol(b"cghFindings")
     if findings != NULL:
         found = findings(<CUresult><int>error.code).decode(errors="replace")
         if found:
-            error.add_findings(found)
+            error.log = found
+            error.remedy = "Fix the bugs in the log and run the program again."
+            if not error.context_lost:
+                error.explanation = "The work has finished, but the checks of the host driver found bugs in it."
 
 
 def wants_instrumented_code() -> bool:

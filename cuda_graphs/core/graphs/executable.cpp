@@ -71,7 +71,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
     auto exec = make_box<GraphExecBox>();
     GraphBox& graph = *box_of<NodeRecord>(definition)->graph;
     exec->definition = definition;
-    const GraphLock making(graph);
+    const GraphLock lock(graph);
     *status = restore_order(graph);
     if (*status != CUDA_SUCCESS) return {};
     if (!parameters_of(graph).all().empty()) {
@@ -263,7 +263,7 @@ bool renames(GraphExecBox& box, GraphBox& graph) {
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     MemsetList memsets;
-    const GraphLock making(child, node.graph);
+    const GraphLock lock(child, node.graph);
     GraphBox* const inner = child_box(node);
     const bool is_listed = inner != nullptr && list_memsets(*inner, child, memsets);
     if (!is_listed) return take_noted_error().status;
@@ -440,7 +440,7 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     std::unique_ptr<ExecParameters> replaced;  // first the new parameters, then the previous ones
     std::vector<Opaque> values, gone;
     const NodeHandle first = box.definition.lock();
-    const GraphLock making(graph, first ? box_of<NodeRecord>(first)->graph : nullptr);
+    const GraphLock lock(graph, first ? box_of<NodeRecord>(first)->graph : nullptr);
     CUresult status = restore_order(graph);
     if (status == CUDA_SUCCESS) status = prepare_parameters(box, graph, replaced, info, problem);
     if (status != CUDA_SUCCESS) return status;

@@ -123,7 +123,7 @@ cdef class Graph:
 
     @property
     def params(self):
-        """The named parameters: a mapping of names to (type, value). The value is None for a parameter without a value."""
+        """The named parameters: a mapping of names to (type, value), with None for a missing value."""
         self._check_open()
         cdef GraphExecHandle h = self._h
         return present_values(h)

@@ -276,8 +276,8 @@ cdef class InsertionPoint:
     def launch(self, config, kernel, *args, edge=None, name=None, reads=None, writes=None):
         """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
 
-        kernel         a Kernel, or a function made by `cuda_graphs.kernel` that is one task. Such a function takes its own
-                       arguments, and chooses the config if `config` is None. It may be any object with
+        kernel         a Kernel; a function made by `cuda_graphs.kernel` that is one task, with the arguments of the function,
+                       where `config` may be None; or any object with
                        ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``
         args           ints, floats, bools, complex, NumPy and ctypes scalars, Buffers, device arrays, Conditions. Each is
                        converted to the declared type of the parameter
@@ -359,12 +359,12 @@ cdef class InsertionPoint:
         dst, src     address (int), Buffer, or array (`__cuda_array_interface__`, `__array_interface__`, DLPack). The
                      graph keeps the memory of Buffers and arrays. It does not wait for a stream that an array names.
                      Bytes are copied without conversion
-        size         bytes of contiguous memory. None: all of dst and src. Then at least one of them is not an address,
-                     and both have the same size. Arrays may then have gaps between rows and planes. An address or Buffer
-                     takes the bytes of an array in the order of the array's memory
+        size         bytes of contiguous memory. None: all of dst and src, which must have the same size. One of them may
+                     be an address. Arrays may then have gaps between rows and planes. A copy between an array and an
+                     address or Buffer keeps the order of the array's memory
         width, height, depth
-                     a shape instead of a size: bytes in a row, rows in a plane, planes (as in CUDA_MEMCPY3D). None: 1, or
-                     the value of the arrays if `width` is None too
+                     a shape instead of a size: bytes in a row, rows in a plane, planes (as in CUDA_MEMCPY3D). Default:
+                     those of the arrays; 1 for height and depth if `width` is given
         dst_pitch, src_pitch
                      bytes from row to row. None: the pitch of the array, or `width`
         dst_height, src_height

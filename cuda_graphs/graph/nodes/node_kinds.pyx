@@ -66,7 +66,7 @@ cdef class KernelNode(GraphNode):
     def update(self, *, config=None, kernel=None, args=None, reads=None, writes=None):
         """Change the definition. Executables that are made or updated later have the new values; others do not change.
 
-        An argument that is None keeps its value. A new `kernel` needs `args`, a tuple, `()` for a kernel without
+        Arguments that are None keep their values. A new `kernel` needs `args`, a tuple, `()` for a kernel without
         arguments. `config` includes cluster and cooperative settings. `reads` and `writes` are those of `launch`.
 
         Raises RuntimeError for a destroyed node, TypeError and ValueError for the arguments, and CUDAError from the

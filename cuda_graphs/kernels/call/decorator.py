@@ -71,7 +71,8 @@ def kernel(
     run in order. The first parameter of a method is `self`, without an annotation: see `data_oriented`.
 
     Args:
-        debug: Compare each index with its extent, and check asserts.
+        debug: Compare each index with its extent, check asserts, and check that results of integer arithmetic (+, -, *,
+            **, shifts) and conversions to integers fit their types.
         fast_math: Allow floats to be contracted (a * b + c rounded once) and reassociated.
         graph: Launch each call as one graph. The first call with each combination of argument types builds the graph;
             later calls set the changed values. Only graph kernels can have control flow between tasks

@@ -8,7 +8,14 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import describe_location
 
-__all__ = ["AdstackOverflowError", "KernelAssertionError", "KernelError", "KernelIndexError", "error_of"]
+__all__ = [
+    "AdstackOverflowError",
+    "KernelAssertionError",
+    "KernelError",
+    "KernelIndexError",
+    "KernelOverflowError",
+    "error_of",
+]
 
 
 class KernelError(RuntimeError):
@@ -23,6 +30,10 @@ class KernelIndexError(KernelError, IndexError):
     """An index of an array is out of range."""
 
 
+class KernelOverflowError(KernelError, OverflowError):
+    """The result of an integer operation does not fit its type, or a conversion to an integer type loses range."""
+
+
 class AdstackOverflowError(KernelError):
     """A stack of a gradient was full: its data grew during the call, or `stack_room` was too small.
 
@@ -30,7 +41,12 @@ class AdstackOverflowError(KernelError):
     """
 
 
-KINDS = {"assert": KernelAssertionError, "index": KernelIndexError, "adstack": AdstackOverflowError}
+KINDS = {
+    "assert": KernelAssertionError,
+    "index": KernelIndexError,
+    "overflow": KernelOverflowError,
+    "adstack": AdstackOverflowError,
+}
 
 
 def error_of(kernel: str, assertion: Any, text: str) -> KernelError:

@@ -117,7 +117,7 @@ class ProgramOptions:
     std: str | None = None
     """The language standard, "c++11" to "c++23"."""
     include_path: str | Path | Sequence[str | Path] | None = None
-    """Folders with headers: one folder, a list or a tuple. CUDA's own headers are always found."""
+    """Folders with headers: one folder, a list or a tuple. CUDA's headers and `cuda_graphs.h` are always found."""
     define_macro: str | tuple[str, Any] | Sequence[str | tuple[str, Any]] | None = None
     """A name, a pair (name, value), or a list or a tuple of them. A tuple of two strings is one pair."""
     undefine_macro: str | Sequence[str] | None = None
@@ -255,7 +255,7 @@ class Program:
         # The host driver translates PTX to machine code when it loads it.
         made_as = "ptx" if target == "cubin" and driver_info().kind == "host" else target
         words = [f"--gpu-architecture={self._architecture(made_as)}", *self._options.as_words()]
-        words += [f"--include-path={folder}" for folder in _header_folders()]
+        words += [f"--include-path={folder}" for folder in (get_include(), *_header_folders())]
         if target == "ltoir" and not self._options.link_time_optimization:
             words.append("--dlink-time-opt")
         with _Compiler(self._code, self._options.name) as compiler:
@@ -339,6 +339,15 @@ def _nvrtc() -> Any:
     except (ImportError, RuntimeError, pathfinder.DynamicLibNotFoundError) as problem:
         raise RuntimeError(MISSING.format(problem=str(problem).splitlines()[0])) from problem
     return nvrtc
+
+
+def get_include() -> str:
+    """Return the folder of ``cuda_graphs.h``, which declares ``cudaGraphSetConditional``.
+
+    `Program` finds the header without it. Other compilers get the folder as an option: ``nvcc -I$(python -c "import
+    cuda_graphs as cg; print(cg.get_include())")``.
+    """
+    return str(Path(__file__).parent / "include")
 
 
 @functools.cache

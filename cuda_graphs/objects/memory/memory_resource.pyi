@@ -7,8 +7,7 @@ from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.protocols import SupportsCudaStream
 
-from .abstract_resource import MemoryResource as MemoryResource
-from .abstract_resource import SelfFreeingResource
+from .abstract_resource import MemoryResource, SelfFreeingResource
 from .buffer import Buffer
 
 @dataclass

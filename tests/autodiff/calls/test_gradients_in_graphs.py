@@ -16,17 +16,9 @@ ndarray = cg.types.ndarray
 
 
 @pytest.fixture
-def y():
-    made = cg.ndarray(f64, (), needs_grad=True)
-    made.grad.fill(1)
-    return made
-
-
-@pytest.fixture
-def stream():
-    device = cg.Device()
-    device.set_current()
-    return device.create_stream()
+def y(y):
+    y.grad.fill(1)
+    return y
 
 
 def test_a_gradient_is_a_node_of_a_graph(x, y, stream):

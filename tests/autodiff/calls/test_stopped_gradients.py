@@ -6,22 +6,10 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.autodiff.calls.gradient_kernels import START
 
 f64, i32 = cg.f64, cg.i32
 ndarray = cg.types.ndarray
-START = np.array([0.3, 0.7, 1.1])
-
-
-@pytest.fixture
-def x():
-    made = cg.ndarray(f64, 3, needs_grad=True)
-    made.from_numpy(START)
-    return made
-
-
-@pytest.fixture
-def y():
-    return cg.ndarray(f64, (), needs_grad=True)
 
 
 def gradient(kernel, x, y, *args):

@@ -79,8 +79,8 @@ def cast(frame: Frame, value: Any, dtype: Any) -> Any:
         return ir.Const(rounded(frame, value, type), type, frame.builder.loc)
     value = frame.read(value)
     if isinstance(value, Vector):
-        return value.map(lambda part: frame.builder.cast(frame.scalar(part), type))
-    return frame.builder.cast(frame.scalar(value), type)
+        return value.map(lambda part: frame.builder.checked_cast(frame.scalar(part), type))
+    return frame.builder.checked_cast(frame.scalar(value), type)
 
 
 def rounded(frame: Frame, value: float, type: ScalarType) -> Any:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a `for` iterates over: range, cg.ndrange and cg.grouped; and the settings of cg.loop_config."""
+"""The ranges of `for` statements (range, cg.ndrange and cg.grouped), and the settings of cg.loop_config."""
 
 from __future__ import annotations
 

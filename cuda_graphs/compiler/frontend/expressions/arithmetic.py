@@ -96,4 +96,6 @@ def unary_scalar(frame: Frame, node: ast.UnaryOp, found: Any) -> ir.Value:
     if isinstance(node.op, ast.Invert):
         builder.require_integers("Invert", value)
         return builder.op("bit_not", value)
-    return builder.op("neg", value)
+    if value.type.kind == "float":
+        return builder.op("neg", value)
+    return builder.negated(value)

@@ -26,10 +26,6 @@ class Type:
         return self.kind in ("f", "bf")
 
     @property
-    def is_int(self) -> bool:
-        return self.kind in ("u", "s", "b")
-
-    @property
     def total_bits(self) -> int:
         return self.bits * self.lanes
 
