@@ -36,7 +36,7 @@ struct Access {
 
 struct NodeAccesses {
     std::vector<Access> all;
-    bool is_unknown = false;   // the node may access other memory, or in another way
+    bool is_unknown = false;  // the node may access other memory, or in another way
     bool is_barrier = false;  // the node must stay between all work before it and all work after it
 };
 

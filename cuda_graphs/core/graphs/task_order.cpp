@@ -252,8 +252,7 @@ Task TaskOrder::add(const NodeAccesses& accesses) {
         for (const Access& access : accesses.all)
             memory_of(access).add(access.span, access.mode != AccessMode::kRead, task, *this);
     for (const Task each : found_) add_successor(each);
-    for (const Task each : given_)
-        if (slot_of_[each] != kNoSlot) add_successor(each);
+    for (const Task each : given_) add_successor(each);
     return task;
 }
 
@@ -276,6 +275,7 @@ void TaskOrder::supersede_all(Task task) {
 }
 
 void TaskOrder::add_successor(Task task) {
+    if (slot_of_[task] == kNoSlot) return;
     Slot& slot = slots_[slot_of_[task]];
     if (slot.has_successor) return;
     slot.has_successor = true;

@@ -44,7 +44,7 @@ class AccessedMemory {
     struct Segment {
         std::uint64_t end;
         Task writer = kNoTask;
-        std::vector<Task> readers = {};       // since the write
+        std::vector<Task> readers = {};     // since the write
         std::size_t readers_to_review = 8;  // number of readers at which those that are before others are dropped
     };
     struct Tile {
@@ -78,8 +78,8 @@ class TaskOrder {
   public:
     // Returns the predecessors that a new task needs beside `given`, in program order.
     const std::vector<Task>& find(const NodeAccesses& accesses, const std::vector<Task>& given = {});
-    // Adds a task with the edges that the last call of `find` returned and those that were given to it. The accesses may
-    // be others than those of that call. Then the task may have conflicts without an order.
+    // Adds a task with the edges that the last call of `find` returned and those that were given to it. The accesses
+    // may be others than those of that call. Then the task may have conflicts without an order.
     Task add(const NodeAccesses& accesses);
 
     // Keeps a live task until `release`, so that it can be given as a predecessor of several tasks.

@@ -270,7 +270,11 @@ class Checker:
     def check_lifetimes(self, order: Order, lifetimes: Lifetimes, accesses: Sequence[Access]) -> None:
         for access in accesses:
             origin: NodeAccess = access.origin
-            if origin.what != "memory" or isinstance(origin.node, AllocNode) or access.step in lifetimes.matched:
+            if (
+                origin.what != "memory"
+                or isinstance(origin.node, AllocNode)
+                or access.step in lifetimes.matched
+            ):
                 continue
             for lifetime, is_over in lifetimes.misuses(access.step, access.span):
                 alloc, ends = order.nodes[lifetime.begin], [order.nodes[step] for step in lifetime.ends]

@@ -3,5 +3,6 @@
 """Task flows: nodes in program order, whose edges follow from the memory that they access.
 
 Other rooms may import:
-    task_flow  TaskFlow
+    explanation  EdgeExplanation
+    task_flow    TaskFlow
 """

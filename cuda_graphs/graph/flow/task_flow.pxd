@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
 from libc.stdint cimport uint32_t
-from libcpp.unordered_map cimport unordered_map
+from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUgraphNode
 from cuda_graphs.core.graphs.graph_handles cimport (
-    Edges,
     NodeAccesses,
     NodeRecord,
     Task,
@@ -23,9 +22,9 @@ cdef struct TaskNode:
 
 
 cdef class TaskFlow(InsertionPoint):
-    cdef TaskOrder _order
+    cdef unique_ptr[TaskOrder] _order
     cdef vector[TaskNode] _nodes  # by task
-    cdef unordered_map[NodeRecord*, Task] _tasks  # of the first `_indexed` tasks
+    cdef dict _tasks  # address of the record -> task, of the first `_indexed` tasks
     cdef size_t _indexed
     cdef vector[NodeRecord*] _journal  # nodes that are not tasks yet
     cdef vector[CUdeviceptr] _allocated  # by the flow, in program order
@@ -38,7 +37,7 @@ cdef class TaskFlow(InsertionPoint):
     cdef int _free_rest(self) except -1
     cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1
     cdef CUgraphNode _raw_of(self, Task task) except NULL
-    cdef int _list_given(self, const Edges& edges, vector[Task]& given) except -1
+    cdef int _list_given(self, NodeRecord* record, vector[Task]& given) except -1
 
 
 # Returns the task flow of a graph, which `with` opens. `graph` is a GraphDef.

@@ -8,9 +8,10 @@ are known when their bodies are complete. The next use of the flow adds their ed
 """
 
 from libc.stddef cimport size_t
+from libc.stdint cimport uintptr_t
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUgraphNode, CUresult
+from cuda_graphs.core.driver.cuda cimport CUgraphNode, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport (
     Dependencies,
@@ -22,6 +23,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeRecord,
     NodeSpec,
     Task,
+    TaskOrder,
     about_to_change,
     add_edges,
     edge_data,
@@ -47,6 +49,8 @@ cdef TaskFlow make_task_flow(InsertionPoint graph):
     cdef TaskFlow self = TaskFlow.__new__(TaskFlow)
     graph._open()
     self._h = graph._h
+    self._order.reset(new TaskOrder())
+    self._tasks = {}
     self._state = "new"
     return self
 
@@ -115,6 +119,10 @@ cdef class TaskFlow(InsertionPoint):
             self._settle()
         return explain(self.graph, before, after)
 
+    def _identify(self, bint with_handle=False):
+        """Return the name of the graph in messages."""
+        return self.graph._identify(with_handle)
+
     def __repr__(self):
         return f"<TaskFlow {self._state} of {self.graph!r}>"
 
@@ -135,7 +143,7 @@ cdef class TaskFlow(InsertionPoint):
 
     cdef int _accept_existing(self) except -1:
         """Take the nodes of the graph as tasks, in an order that their edges allow, without new edges."""
-        cdef NodeAccesses nothing, accesses
+        cdef NodeAccesses nothing
         cdef vector[NodeAccesses] all
         cdef vector[Task] given
         cdef size_t i
@@ -157,18 +165,18 @@ cdef class TaskFlow(InsertionPoint):
             add_all_accesses(<GraphNode>node, all.back())
         for i in range(all.size()):
             given = before[i]
-            self._order.find(nothing, given)
+            self._order.get().find(nothing, given)
             self._add_task((<GraphNode>order.nodes[i])._record(), all[i])
-            self._order.hold(<Task>i)
+            self._order.get().hold(<Task>i)
         for i in range(all.size()):
-            self._order.release(<Task>i)
+            self._order.get().release(<Task>i)
         return 0
 
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
         cdef NodeAccesses accesses
         cdef Dependencies place
         cdef vector[CUgraphNode] after
-        cdef vector[Task] none
+        cdef vector[Task] none, found
         cdef InsertionPoint node
         self._check_open()
         if edge is not None:
@@ -185,7 +193,8 @@ cdef class TaskFlow(InsertionPoint):
         describe_accesses(spec, spec.declared.get(), accesses)
         if spec.kind == NodeKind.kChild:
             add_graph_accesses(<object>spec.child, accesses)
-        for task in self._order.find(accesses, none):
+        found = self._order.get().find(accesses, none)
+        for task in found:
             after.push_back(self._raw_of(task))
         place.after, place.count = after.data(), after.size()
         node = self._add_after(spec, place, name, None)
@@ -196,19 +205,18 @@ cdef class TaskFlow(InsertionPoint):
     cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1:
         cdef TaskNode node
         node.record, node.generation = record, record.generation
-        self._order.add(accesses)
+        self._order.get().add(accesses)
         self._nodes.push_back(node)
         return 0
 
     cdef int _settle(self) except -1:
         """Add the edges of the nodes in the journal."""
         cdef GraphBox* graph = self._open()
-        cdef NodeAccesses accesses
         cdef vector[NodeAccesses] all
         cdef vector[NodeRecord*] records
-        cdef vector[Task] given
-        cdef Edges now, new
-        cdef size_t i, first = self._order.size()
+        cdef vector[Task] given, found
+        cdef Edges new
+        cdef size_t i, first = self._order.get().size()
         cdef CUresult status
         if self._journal.empty():
             return 0
@@ -219,17 +227,14 @@ cdef class TaskFlow(InsertionPoint):
                 add_all_accesses(<GraphNode>wrap_node(self._h, records.back()), all.back())
         self._journal.clear()
         for i in range(records.size()):
-            now = Edges()
-            status = list_edges_of(records[i].raw, Direction.kPredecessors, now)
-            if status:
-                check_attempt(status, f"ask for the edges of {wrap_node(self._h, records[i])._identify(True)}")
-            self._list_given(now, given)
-            for task in self._order.find(all[i], given):
+            self._list_given(records[i], given)
+            found = self._order.get().find(all[i], given)
+            for task in found:
                 new.add(self._raw_of(task), records[i].raw, edge_data(0, 0, 0))
             self._add_task(records[i], all[i])
-            self._order.hold(<Task>(first + i))
+            self._order.get().hold(<Task>(first + i))
         for i in range(records.size()):
-            self._order.release(<Task>(first + i))
+            self._order.get().release(<Task>(first + i))
         if new.size() == 0:
             return 0
         about_to_change(graph[0])
@@ -238,19 +243,24 @@ cdef class TaskFlow(InsertionPoint):
         graph.edited = True
         return check_attempt(status, f"add {new.size()} edges to {self.graph._identify(True)}") if status else 0
 
-    cdef int _list_given(self, const Edges& edges, vector[Task]& given) except -1:
-        """List the tasks of the sources of edges."""
+    cdef int _list_given(self, NodeRecord* record, vector[Task]& given) except -1:
+        """List the tasks that precede a node by its edges."""
         cdef GraphBox* graph = self._open()
-        cdef NodeRecord* record
+        cdef Edges edges
+        cdef CUresult status
         cdef size_t i
-        given.clear()
+        with nogil:
+            status = list_edges_of(record.raw, Direction.kPredecessors, edges)
+        if status:
+            check_attempt(status, f"ask for the edges of {wrap_node(self._h, record)._identify(True)}")
         for i in range(self._indexed, self._nodes.size()):
-            self._tasks[self._nodes[i].record] = <Task>i
+            self._tasks[<uintptr_t>self._nodes[i].record] = i
         self._indexed = self._nodes.size()
+        given.clear()
         for i in range(edges.size()):
-            record = graph.nodes.find(edges.source[i])
-            if self._tasks.count(record):
-                given.push_back(self._tasks[record])
+            task = self._tasks.get(<uintptr_t>graph.nodes.find(edges.source[i]))
+            if task is not None:
+                given.push_back(task)
         return 0
 
     cdef CUgraphNode _raw_of(self, Task task) except NULL:

@@ -6,16 +6,12 @@ Kernels and host callbacks have declared accesses: the arguments `reads` and `wr
 stores them as spans. Spans own no memory, because a declaration does not use the memory.
 """
 
-from libc.stdint cimport uint64_t
 from libcpp.memory cimport make_shared, shared_ptr
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport (
-    Access,
-    Accessed,
-    AccessMode,
     DeclaredAccesses,
     DeclaredHandle,
     NodeAccesses,

@@ -132,7 +132,18 @@ class ChildGraphNode(GraphNode):
     def child_graph(self) -> GraphDef: ...
 
 class HostCallbackNode(GraphNode):
-    def update(self, fn: Callable[[], object], *, user_data: Any = None) -> None: ...
+    def update(
+        self,
+        fn: Callable[[], object],
+        *,
+        user_data: Any = None,
+        reads: Sequence[Any] | None = None,
+        writes: Sequence[Any] | None = None,
+    ) -> None: ...
+    @property
+    def reads(self) -> tuple[Span, ...] | None: ...
+    @property
+    def writes(self) -> tuple[Span, ...] | None: ...
     @property
     def callback_fn(self) -> Callable[[], object] | None: ...
 
