@@ -78,6 +78,8 @@ from cuda_graphs.compiler.language.graph_flow import (
     graph_while as graph_while,
 )
 from cuda_graphs.compiler.language.intrinsics import (
+    one as one,
+    zero as zero,
     acos as acos,
     asin as asin,
     atan as atan,

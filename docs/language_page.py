@@ -421,7 +421,10 @@ def called() -> Iterator[str]:
     methods = ", ".join(code(f".{name}()") for name in linear.METHODS)
     yield from (
         "",
-        f"Vectors and matrices have the methods {methods}. Components are `v.x`, `v.xy`, `v[0]`, `m[0, 1]`.",
+        f"Vectors and matrices have the methods {methods}, `.cast(dtype)` and `.fill(number)`.",
+        "`v.n` and `m.m` are the numbers of rows and columns. Components are `v.x`, `v.xy`, `v.rgb`, `v[i]`, `v[1:]`,",
+        "`m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector is an error. Without it,",
+        "the index reads or writes any component.",
         "",
     )
 

@@ -65,6 +65,7 @@ __all__ = [
     "norm",
     "normalize",
     "normalized",
+    "one",
     "outer",
     "popcnt",
     "random",
@@ -88,6 +89,7 @@ __all__ = [
     "transpose",
     "trunc",
     "vector",
+    "zero",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -176,6 +178,16 @@ def random(dtype: Any = f32) -> Any:
 @_in_kernels_only
 def vector(*components: Any) -> Any:
     """Return a vector of numbers, of their common type, or a matrix of rows."""
+
+
+@_in_kernels_only
+def zero(x: Any) -> Any:
+    """Return 0 in the type of x; for a vector or matrix, one of its shape."""
+
+
+@_in_kernels_only
+def one(x: Any) -> Any:
+    """Return 1 in the type of x; for a vector or matrix, one of its shape whose components are all 1."""
 
 
 @_in_kernels_only

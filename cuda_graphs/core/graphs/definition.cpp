@@ -238,6 +238,22 @@ GraphBox* find_unfinished(GraphBox& graph) noexcept {
     return nullptr;
 }
 
+NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept {
+    NodeRecord* user = nullptr;
+    for (GraphBox& each : graph.hierarchy->graphs)
+        each.nodes.for_each([&](NodeRecord& node) {
+            if (node.raw != nullptr && node.metadata && node.metadata->condition == condition) user = &node;
+        });
+    return user;
+}
+
+bool has_condition(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept {
+    for (const GraphBox& each : graph.hierarchy->graphs)
+        for (const ConditionRecord& record : each.conditions)
+            if (record.handle == condition) return true;
+    return false;
+}
+
 std::vector<GraphBox*> list_living(const GraphBox& graph) {
     std::vector<GraphBox*> found;
     for (GraphBox& each : graph.hierarchy->graphs)

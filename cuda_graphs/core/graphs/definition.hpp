@@ -149,6 +149,12 @@ void keep_owners(GraphBox& graph, CUuserObject object) noexcept;
 // abandoned; null when all can.
 GraphBox* find_unfinished(GraphBox& graph) noexcept;
 
+// Returns the living conditional node of the hierarchy that uses the condition; null if none is known.
+NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept;
+
+// Returns true when the condition was created for a graph of the hierarchy.
+bool has_condition(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept;
+
 // Returns all graphs of the hierarchy that were not destroyed.
 std::vector<GraphBox*> list_living(const GraphBox& graph);
 

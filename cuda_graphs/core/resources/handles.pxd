@@ -76,6 +76,7 @@ cdef extern from "context.hpp" namespace "cg" nogil:
     ContextHandle create_context_ref(CUcontext raw) except +
     ContextHandle current_context() except +
     CUresult why_no_context() noexcept
+    CUresult synchronize_context(const ContextHandle& context) noexcept
 
 cdef extern from "stream.hpp" namespace "cg" nogil:
     cppclass StreamBox:

@@ -52,6 +52,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     uses_parameters,
 )
 from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, drain_deferred, raw_of
+from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.capture_ledger cimport (
     add_operation,
     ledger_text,
@@ -84,11 +85,16 @@ from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
 from .builder_nodes import ENDED_MEANWHILE
-from cuda_graphs.objects.ledger_text import describe_unjoined
+from cuda_graphs.objects.ledger_text import JOIN_BY_EVENT, describe_unjoined
 from cuda_graphs.objects import constructors
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
 
 NOT_JOINABLE = "join() needs builders that are capturing: call begin_building() first."
+# Type of a wrong child -> what to do.
+HINTS = {
+    "GraphDef": ": to add a copy of a definition, end the capture and call embed() of its graph_definition",
+    "Graph": ": an executable cannot be embedded; pass the builder that it was completed from",
+}
 MODES = {
     "global": <int>CU_STREAM_CAPTURE_MODE_GLOBAL,
     "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
@@ -223,10 +229,13 @@ cdef class GraphBuilder(BuilderState):
             raise_capture_error(capture.get()[0], status, f"end the capture of {self!r}")
         except CUDAError as error:
             if status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
-                error.capture = describe_unjoined([
+                unjoined = [
                     text_of(&capture.get().box(), fork.source)
                     for fork in capture.get().forks if not fork.joined
-                ])
+                ]
+                error.capture = describe_unjoined(unjoined)
+                if not unjoined:
+                    error.remedy = JOIN_BY_EVENT
             raise
         return 0
 
@@ -259,7 +268,7 @@ cdef class GraphBuilder(BuilderState):
 
         Raises:
             RuntimeError: The capture has not ended, or has failed.
-            CUDAError: The file cannot be written.
+            OSError: The file cannot be written, for example FileNotFoundError for a missing folder.
         """
         self._finished().debug_dot_print(path, options)
 
@@ -392,7 +401,7 @@ cdef class GraphBuilder(BuilderState):
         add_operation(capture.get()[0], "join")
         return root
 
-    def embed(self, GraphBuilder child not None, *, name=None):
+    def embed(self, child, *, name=None):
         """Add a copy of the graph of another builder, which has ended building, as one node.
 
         Args:
@@ -403,21 +412,23 @@ cdef class GraphBuilder(BuilderState):
             TypeError: `child` is not a GraphBuilder, or `name` is not a str.
             ValueError: The child has not ended building, this builder is not building, or nodes of the child use named
                 parameters. A graph has no named parameters during its capture: embed the definition after the capture.
+                This builder captures a body, and the child holds a node that bodies may not hold.
             RuntimeError: One of the builders is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
             RecursionError: A graph in the child would have more than 1024 graphs around it.
         """
         cdef NodeSpec spec
+        cdef GraphBuilder other = accept_builder(child)
         self._check_open()
-        child._check_open()
-        if child._state != ENDED:
+        other._check_open()
+        if other._state != ENDED:
             raise ValueError("The child graph is unfinished: call end_building() of its builder first.")
         if self._state != CAPTURING:
             raise ValueError("The parent GraphBuilder is not capturing: call begin_building() first.")
         check_name(name)
         cdef CaptureHandle capture = self._capture
         cdef StreamHandle h = self._h
-        cdef InsertionPoint copied = child._finished()
+        cdef InsertionPoint copied = other._finished()
         cdef GraphBox* source = copied._open()
         if uses_parameters(source[0]):
             raise ValueError(
@@ -425,7 +436,8 @@ cdef class GraphBuilder(BuilderState):
                 "graph_definition of the child in the graph_definition of the parent"
             )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
-        read_child(spec, child, source, &capture.get().box())
+        read_child(spec, copied, source, &capture.get().box())
+        check_copy_fits_body(&capture.get().box(), copied)
         cdef NodeRecord* node = add_captured(h, spec, b"embed", f"embed {child!r} in {self!r}")
         node.make_metadata().inner_labels = labels
         label(node, name)
@@ -445,14 +457,15 @@ cdef class GraphBuilder(BuilderState):
             RuntimeError: The builder is not building.
             TypeError: `fn` is not callable, or is a ctypes function pointer of another type than ``void (void*)``.
                 `user_data` is neither an int nor bytes. `name` is not a str.
-            ValueError: `user_data` is given with a Python callable.
+            ValueError: `user_data` is given with a Python callable. This builder captures a body of a conditional node,
+                which may not hold callbacks.
         """
         cdef CaptureHandle _held = self._require_capture(
             "callback() needs a GraphBuilder that is capturing: call begin_building() first"
         )
         cdef StreamHandle h = self._h
         check_name(name)
-        label(capture_callback(h, fn, user_data), name)
+        label(capture_callback(h, fn, user_data, name), name)
 
     def create_condition(self, default_value=None):
         """Return a Condition for one conditional node of the captured graph: a 32-bit value on the device.
@@ -611,6 +624,13 @@ cdef class GraphBuilder(BuilderState):
         self._tear_down()
         self._stream = None
         return 0
+
+
+cdef GraphBuilder accept_builder(object child):
+    if not isinstance(child, GraphBuilder):
+        hint = HINTS.get(type(child).__name__, "")
+        raise TypeError(f"child must be a GraphBuilder that has ended building, got {type(child).__name__}{hint}")
+    return <GraphBuilder>child
 
 
 cdef int label(NodeRecord* node, object name) except -1:

@@ -51,5 +51,12 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL
 # Returns `child` as a GraphDef. Raises TypeError for other objects.
 cdef InsertionPoint accept_graph(object child)
 
+# Returns the cause of a driver's refusal to add the node of a spec to `graph`, as (explanation, remedy) for
+# raise_explained; None if it is unknown.
+cdef tuple find_cause(const NodeHandle& any, GraphBox* graph, NodeSpec& spec)
+
+# Returns the cause of the refusal of an edge between nodes of different graphs.
+cdef tuple cause_of_other_graph(GraphBox* graph, GraphBox* other)
+
 # Returns a GraphDef of a graph.
 cdef InsertionPoint wrap_graph(const NodeHandle& any, GraphBox* graph)

@@ -18,10 +18,11 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF,
     CU_GRAPH_COND_TYPE_SWITCH,
     CU_GRAPH_COND_TYPE_WHILE,
+    CUgraphConditionalHandle,
     CUgraphConditionalNodeType,
     CUgraphEdgeData,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, raise_noted
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     GraphBox,
@@ -42,6 +43,8 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     as_owner,
     create_graph_memory,
     find_kind,
+    find_user,
+    has_condition,
     make_node,
     note_handed_out,
     dependencies_on,
@@ -49,6 +52,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     share_owners,
 )
 from cuda_graphs.core.resources.handles cimport box_of
+from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.numbers cimport read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
@@ -58,8 +62,8 @@ from .node_classes cimport class_of, make_instance
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
 from .spec cimport (
-    addresses_of,
     describe,
+    facts_of,
     read_alloc,
     read_child,
     read_conditional,
@@ -79,18 +83,40 @@ cdef int read_dependency(InsertionPoint self, object node, vector[CUgraphNode]* 
     cdef GraphBox* graph = (<InsertionPoint>node)._open()
     cdef NodeRecord* record = (<InsertionPoint>node)._record()
     if graph != self._record().graph:
-        check_attempt(
+        raise_explained(
             CUDA_ERROR_INVALID_VALUE,
             f"make a node of the graph of {self._identify(True)} depend on {node._identify(True)} of another graph",
+            cause_of_other_graph(graph, self._record().graph),
         )
     if record.raw != NULL:  # the entry node is virtual: it comes before all nodes without an edge
         after.push_back(record.raw)
     return 0
 
 
+cdef tuple cause_of_other_graph(GraphBox* graph, GraphBox* other):
+    if graph.hierarchy == other.hierarchy:
+        return (
+            "The two nodes are in different graphs of one definition. Edges connect nodes of one graph, and each body and "
+            "each embedded graph is a graph.",
+            "Use the node that holds the inner graph in place of the node in it.",
+        )
+    return (
+        "The two nodes belong to different definitions. Edges connect nodes of one graph.",
+        "Add both nodes to one definition, or add a copy of the other definition with embed().",
+    )
+
+
+# Type of a wrong child -> what to do.
+HINTS = {
+    "GraphBuilder": ": end the capture and pass its graph_definition",
+    "Graph": ": an executable cannot be embedded; pass the definition that it was made from",
+}
+
+
 cdef InsertionPoint accept_graph(object child):
     if not isinstance(child, class_of(NodeKind.kEntry)):
-        raise TypeError(f"child must be a GraphDef, got {type(child).__name__}")
+        kind = type(child).__name__
+        raise TypeError(f"child must be a GraphDef, got {kind}{HINTS.get(kind, '')}")
     return <InsertionPoint>child
 
 
@@ -145,13 +171,46 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL:
     return graph.raw
 
 
-cdef str explain_refusal(InsertionPoint self, NodeSpec& spec):
-    # Returns the reason for a refused spec if a free node is the cause, else "".
-    cdef GraphBox* root = self._open()
+cdef tuple find_cause(const NodeHandle& any, GraphBox* graph, NodeSpec& spec):
+    cdef GraphBox* root = graph
+    if <int>NodeKind.kIf <= <int>spec.kind <= <int>NodeKind.kSwitch:
+        return cause_of_condition(any, graph, spec)
+    if spec.kind == NodeKind.kChild:
+        return (<object>spec.child)._explain_embedding()
+    facts = facts_of(spec)
+    if facts is None:
+        return None
     while root.holder != NULL:
         root = root.holder.graph
-    addresses = addresses_of(spec)
-    return wrap_graph(self._h, root)._explain_freed(addresses) if addresses else ""
+    return wrap_graph(any, root)._explain_memory(*facts)
+
+
+cdef tuple cause_of_condition(const NodeHandle& any, GraphBox* graph, NodeSpec& spec):
+    cdef CUgraphConditionalHandle condition = spec.params.conditional.handle
+    cdef NodeRecord* user = find_user(graph[0], condition)
+    if spec.params.conditional.size == 0:
+        return "A SwitchNode needs a body.", "Pass a count of 1 or more."
+    if user != NULL:
+        return (
+            f"{wrap_node(any, user)._identify()} uses the condition {condition:#x} already, and a condition controls one "
+            "conditional node.",
+            "Create another condition with create_condition(). Kernels may set both.",
+        )
+    if not has_condition(graph[0], condition):
+        return (
+            f"The condition {condition:#x} was created for another graph.",
+            "Create the condition with create_condition() of this graph or of a graph around it.",
+        )
+    return None
+
+
+cdef tuple cause_of_join(InsertionPoint self, tuple nodes):
+    if len({self, *nodes}) == 1 + len(nodes):
+        return None
+    return (
+        "A node is given twice. An EmptyNode depends on a node at most once.",
+        "Give each node once. node.join(...) includes `node` itself.",
+    )
 
 
 @cython.freelist(256)
@@ -226,6 +285,7 @@ cdef class InsertionPoint:
         cdef CUgraphNode raw = NULL
         cdef CUresult status
         check_name(name)
+        check_fits_body(graph, spec.kind, name)
         cdef unique_ptr[NodeParameters] parameters
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
@@ -237,7 +297,9 @@ cdef class InsertionPoint:
         if status:
             graph.owners.rollback(slot)
             along = "" if edge is None else f" along {edge!r}"
-            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}{explain_refusal(self, spec)}")
+            raise_explained(
+                status, f"add {describe(spec)} to {self._identify(True)}{along}", find_cause(self._h, graph, spec)
+            )
         cdef InsertionPoint node = self._added(raw, spec.kind, slot, name)
         if parameters:
             node._record().make_metadata().parameters.swap(parameters)
@@ -269,7 +331,9 @@ cdef class InsertionPoint:
             status = make_node(place, spec, &raw)
         if status:
             names = ", ".join([node._identify(True) for node in nodes])
-            check_attempt(status, f"add a join of {names or 'no nodes'} to {self._identify(True)}")
+            raise_explained(
+                status, f"add a join of {names or 'no nodes'} to {self._identify(True)}", cause_of_join(self, nodes)
+            )
         graph.edited |= after.size() > 1  # the order of the edges is arbitrary
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
@@ -385,7 +449,8 @@ cdef class InsertionPoint:
         """Add a ChildGraphNode with a copy of the current definition `child`. The graph does not keep `child` alive.
 
         The copied nodes keep their names and sources. They use the named parameters of this definition, which gets the
-        parameters that it lacks. Raises ValueError if a parameter has another type in this definition. Raises CUDAError
+        parameters that it lacks. Raises ValueError if a parameter has another type in this definition, and in a body if
+        `child` holds nodes that bodies may not hold (see `if_then`). Raises CUDAError
         if `child` holds alloc, free or conditional nodes (a rule of the driver), and RecursionError if a graph in `child`
         would have more than 1024 graphs around it.
         """
@@ -394,6 +459,7 @@ cdef class InsertionPoint:
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._open())
         read_child(spec, child, source, self._open())
+        check_copy_fits_body(self._open(), child)
         cdef InsertionPoint node = self._add(spec, name)
         node._record().make_metadata().inner_labels = labels
         try:
@@ -446,8 +512,9 @@ cdef class InsertionPoint:
         """Add an IfNode: its body `then` runs if the condition is not 0.
 
         The condition belongs to this graph or to a graph around it, and no other node uses it. Bodies may hold kernel,
-        empty, memset, memcpy, child graph and conditional nodes (a rule of the driver). Raises RecursionError for a body
-        that would have more than 1024 graphs around it.
+        empty, memset, memcpy, child graph and conditional nodes (a rule of the driver). Methods that add other nodes to a
+        body, or to a graph embedded in it, raise ValueError. Raises RecursionError for a body that would have more than
+        1024 graphs around it.
         """
         return self._add_conditional(condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
 

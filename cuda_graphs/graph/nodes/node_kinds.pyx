@@ -19,7 +19,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUgraphConditionalHandle,
     CUmemorytype,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, raise_noted
+from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     DeclaredAccesses,
@@ -35,6 +35,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     is_handed_out,
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
+from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
 from .access_ranges cimport as_spans, change_declaration, declaration_of, set_declaration
 from .callback cimport python_callback
@@ -363,10 +364,14 @@ cdef class ChildGraphNode(GraphNode):
         self._open()
         cdef GraphBox* source = accept_graph(child)._open()
         if source.hierarchy == self._record().graph.hierarchy:  # libcuda would accept some of these graphs
-            check_attempt(CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it")
+            raise_explained(
+                CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it",
+                ("A graph cannot hold a copy of itself or of a graph of its own definition.", "Pass another definition."),
+            )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._record().graph)
         read_child(spec, child, source, self._record().graph)
+        check_copy_fits_body(self._record().graph, child)
         self._set(spec)
         mark_inner_destroyed(self._record()[0])
         self._record().make_metadata().inner_labels = labels

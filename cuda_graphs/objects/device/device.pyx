@@ -21,6 +21,7 @@ from cuda_graphs.core.resources.handles cimport (
     box_of,
     primary_context,
     raw_of,
+    synchronize_context,
 )
 from cuda_graphs.objects.capture_ledger cimport check_no_body_captured
 from .context cimport Context, find_current
@@ -245,22 +246,11 @@ class Device:
     def sync(self):
         """Wait for all work of the device's context."""
         cdef Context context = self.context
-        cdef Context previous = get_current()
+        cdef ContextHandle h = context._h
         cdef CUresult status
         check_no_body_captured(self)
-        if previous == context:
-            with nogil:
-                status = driver().cuCtxSynchronize()
-            if status:
-                check_attempt(status, f"wait for device {self._device_id}")
-            end_wait()
-            return
-        make_current(context)
-        try:
-            with nogil:
-                status = driver().cuCtxSynchronize()
-        finally:
-            make_current(previous)
+        with nogil:
+            status = synchronize_context(h)
         if status:
             check_attempt(status, f"wait for device {self._device_id}")
         end_wait()

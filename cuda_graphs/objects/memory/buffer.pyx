@@ -41,6 +41,7 @@ from cuda_graphs.core.resources.handles cimport (
     hold_python,
     raw_of,
 )
+from cuda_graphs.objects.body_rules cimport check_call_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs.objects.numbers cimport read_address, read_size
@@ -189,6 +190,7 @@ cdef class Buffer:
         cdef CapturedCall call
         if box.how != Free.kGraph or not find_capture(call, h):
             return 0
+        check_call_fits_body(call, NodeKind.kFree)
         with nogil:
             call.run(driver().cuMemFreeAsync, address, raw_of(h))
         if call.status() == CUDA_SUCCESS:

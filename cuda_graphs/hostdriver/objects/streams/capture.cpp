@@ -113,6 +113,7 @@ CUresult Capture::start(Stream& origin, CUstreamCaptureMode mode, Graph& graph, 
     captures.reserve(captures.size() + 1);  // the push_back below must not fail
     capture->add_branch(origin, std::move(next));
     captures.push_back(std::move(capture));
+    all_captures_.fetch_add(1, std::memory_order_seq_cst);
     graph.in_capture = true;
     if (mode != CU_STREAM_CAPTURE_MODE_RELAXED) strict_captures_.fetch_add(1, std::memory_order_seq_cst);
     return CUDA_SUCCESS;
@@ -287,6 +288,7 @@ std::unique_ptr<Capture> Capture::close(bool keep_graph, GraphPtr* unwanted) {
         std::find_if(captures.begin(), captures.end(), [&](const auto& capture) { return capture.get() == this; });
     std::unique_ptr<Capture> closed = std::move(*own);
     captures.erase(own);
+    all_captures_.fetch_sub(1, std::memory_order_seq_cst);
     return closed;
 }
 
@@ -362,6 +364,7 @@ CUresult Capture::refuse_context(const Context& context, const GreenContext* gre
 }
 
 CUresult Capture::refuse_synchronize(Context& context) {
+    if (all_captures_.load(std::memory_order_seq_cst) == 0) return CUDA_SUCCESS;
     std::lock_guard<std::mutex> lock(mutex());
     bool conflicts = false;
     for (const auto& capture : captures) {

@@ -129,6 +129,8 @@ class Capture {
 
     // Number of captures that are not relaxed. Unsafe calls need no lock while it is 0.
     static inline std::atomic<std::uint32_t> strict_captures_{0};
+    // Number of captures in progress. Synchronising a context needs no lock while it is 0.
+    static inline std::atomic<std::uint32_t> all_captures_{0};
 
     const std::uint64_t id_;
     const CUstreamCaptureMode mode_;
