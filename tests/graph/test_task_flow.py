@@ -284,6 +284,8 @@ def test_a_flow_is_used_in_one_block_only(g, memory):
             use()
     with pytest.raises(RuntimeError, match=r"one `with` block only"):
         tf.__enter__()
+    with pytest.raises(RuntimeError, match=r"this task flow has ended"):
+        tf.__exit__(None, None, None)
     assert len(g.nodes()) == 1
     with pytest.raises(RuntimeError, match="no public constructor"):
         type(tf)()
@@ -315,8 +317,10 @@ def test_an_error_adds_nothing_and_the_flow_goes_on(g, memory, kernels):
         first = tf.memset(memory, 0, 4)
         with pytest.raises(TypeError, match="parameter 1"):
             tf.launch(ONE, kernels.affine, memory, "1", 1)
-        with pytest.raises(cg.CUDAError):
+        with pytest.raises(ValueError, match="block=4096"):
             tf.launch(cg.LaunchConfig(grid=1, block=4096), kernels.affine, memory, 1, 1)
+        with pytest.raises(cg.CUDAError):
+            tf.alloc(0)
         with pytest.raises(ValueError, match=r"edge=... is not for a task flow"):
             tf.launch(ONE, kernels.affine, memory, 1, 1, edge=cg.EdgeData())
         second = tf.memset(memory, 1, 4)

@@ -77,12 +77,16 @@ cdef class TaskFlow(InsertionPoint):
             self._record().graph.nodes.keep_journal(NULL)
 
     def __enter__(self):
+        self._open()
         if self._state != "new":
             raise RuntimeError("a task flow is used in one `with` block only: call task_flow() again")
         self._begin()
         return self
 
     def __exit__(self, kind, error, traceback):
+        self._record()
+        if self._state != "open":
+            raise RuntimeError(f"this task flow {STATES[self._state]}")
         try:
             if kind is None:
                 self._settle()
@@ -127,9 +131,9 @@ cdef class TaskFlow(InsertionPoint):
         return f"<TaskFlow {self._state} of {self.graph!r}>"
 
     cdef int _check_open(self) except -1:
+        self._open()
         if self._state != "open":
             raise RuntimeError(f"this task flow {STATES[self._state]}")
-        self._open()
         return 0
 
     cdef int _begin(self) except -1:
