@@ -185,7 +185,7 @@ from cuda_graphs.errors import (
     NVRTCError as NVRTCError,
 )
 from cuda_graphs.graph.analysis.check import CheckReport as CheckReport, Finding as Finding
-from cuda_graphs.graph.capture.builder import GraphBuilder as GraphBuilder
+from cuda_graphs.graph.capture.builder import GraphBuilder as GraphBuilder, capture as capture
 from cuda_graphs.graph.definition import GraphDef as GraphDef
 from cuda_graphs.graph.executable.executable import Graph as Graph
 from cuda_graphs.graph.executable.executable_nodes import (
@@ -263,6 +263,7 @@ from cuda_graphs.objects.code.program import (
     get_include as get_include,
 )
 from cuda_graphs.objects.device.context import Context as Context
+from cuda_graphs.objects.device.current import current_stream as current_stream, stream as stream
 from cuda_graphs.objects.device.device import ComputeCapability as ComputeCapability, Device as Device
 from cuda_graphs.objects.device.device_properties import DeviceProperties as DeviceProperties
 from cuda_graphs.objects.device.event import Event as Event, EventOptions as EventOptions

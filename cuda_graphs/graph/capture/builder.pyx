@@ -7,6 +7,7 @@ their arguments before they call the driver or change the builder. `core/capture
 state. `objects/capture_ledger.pyx` reports the call that invalidated a capture.
 """
 
+from cpython.object cimport PyObject
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
@@ -31,6 +32,7 @@ from cuda_graphs.core.capture.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL,
     CU_STREAM_CAPTURE_MODE_RELAXED,
     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    CapturedCall,
     CaptureHandle,
     CUstreamCaptureMode,
     Fork,
@@ -51,7 +53,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     node_handle,
     uses_parameters,
 )
-from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, drain_deferred, raw_of
+from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, box_of, drain_deferred, hold_python, raw_of
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.capture_ledger cimport (
     add_operation,
@@ -59,9 +61,11 @@ from cuda_graphs.objects.capture_ledger cimport (
     raise_capture_error,
     record_foreign_spoiler,
 )
+from cuda_graphs.objects.captured_call cimport find_capture, keep_owners
 from cuda_graphs.objects.numbers cimport as_int, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
-from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.objects.device.current cimport StreamBlock, enter_block, leave_block
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .builder_state cimport (
     CAPTURING,
     CLOSED,
@@ -87,6 +91,7 @@ from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
 from .builder_nodes import ENDED_MEANWHILE
 from cuda_graphs.objects.ledger_text import JOIN_BY_EVENT, describe_unjoined
 from cuda_graphs.objects import constructors
+from cuda_graphs.objects.device.device import Device
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
 
 NOT_JOINABLE = "join() needs builders that are capturing: call begin_building() first."
@@ -107,7 +112,8 @@ cdef class GraphBuilder(BuilderState):
 
     `Device.create_graph_builder` creates a builder with a stream of its own. `Stream.create_graph_builder` creates a
     builder that captures that stream. cuda_graphs and other libraries (``__cuda_stream__``) accept a builder in place of
-    a stream. Used as a context manager, the builder begins the capture and ends it; an exception abandons the capture.
+    a stream. Used as a context manager, the builder begins the capture and ends it, and its stream is the current stream
+    of the thread in the block (`current_stream`); an exception abandons the capture.
     The graph keeps alive the objects of work that is issued through cuda_graphs: kernels and their arguments, buffers of
     copies and fills, callbacks. The caller must keep the memory that other libraries use alive as long as the graph is
     launched.
@@ -132,6 +138,7 @@ cdef class GraphBuilder(BuilderState):
         self._state = NOT_STARTED
         self._stream = stream
         self._h = stream._h
+        self._mode, self._blocks = "relaxed", []
         return self
 
     @property
@@ -181,8 +188,7 @@ cdef class GraphBuilder(BuilderState):
             raise RuntimeError("The GraphBuilder is capturing already.")
         if self._state == ENDED:
             raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
-        if not isinstance(mode, str) or mode not in MODES:
-            raise ValueError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
+        check_mode(mode)
         cdef CaptureHandle capture = create_capture(self._h, self._graph)
         cdef CUresult status = begin_capture(capture.get()[0], <CUstreamCaptureMode><int>MODES[mode])
         if self._state != NOT_STARTED:  # another thread has closed the builder or begun its capture in the meantime
@@ -599,23 +605,31 @@ cdef class GraphBuilder(BuilderState):
         self._check_open()
         if self._kind == FORKED:
             raise RuntimeError("a forked GraphBuilder does not end its capture: use it without `with`, then join it")
-        if self._state == NOT_STARTED:
-            try:
-                self.begin_building()
-            except BaseException:
-                self._abandon()
-                raise
-        elif self._state == ENDED:
+        if self._state == ENDED:
             raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
+        cdef StreamBlock block = enter_block(self._stream_or_error(), True)
+        try:
+            if self._state == NOT_STARTED:
+                self.begin_building(self._mode)
+            keep_in_graph(self._h, block.kept)
+        except BaseException:
+            leave_block(block)
+            self._abandon()
+            raise
+        self._blocks.append(block)
         return self
 
     def __exit__(self, kind, error, traceback):
-        if self._state != CAPTURING:
-            return
-        if kind is None:
-            self.end_building()
-        else:
-            self._abandon()
+        cdef StreamBlock block = self._blocks.pop() if self._blocks else None
+        try:
+            if self._state == CAPTURING:
+                if kind is None:
+                    self.end_building()
+                else:
+                    self._abandon()
+        finally:
+            if block is not None:
+                leave_block(block)
 
     cdef int _abandon(self) except -1:
         """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
@@ -624,6 +638,56 @@ cdef class GraphBuilder(BuilderState):
         self._tear_down()
         self._stream = None
         return 0
+
+
+def capture(stream=None, mode="relaxed"):
+    """Capture the work of a `with` block as a graph: ``with capture() as builder: ...; graph = builder.complete()``.
+
+    In the block the captured stream is the current stream of this thread. So calls of `kernel` functions, copies and
+    fills of an NDArray, and ``launch(None, ...)`` become nodes of the graph instead of running. A `stream=` argument has
+    priority. If PyTorch or CuPy is imported and the driver is libcuda, their current stream is the captured one too, and
+    their arrays get memory from a pool that the graph keeps.
+
+    Args:
+        stream: A Stream, or an object with ``__cuda_stream__``; None for a new stream of the current device of this
+            thread (device 0 if no device is current).
+        mode: "relaxed", "thread_local" or "global", see `GraphBuilder.begin_building`.
+
+    Returns:
+        A GraphBuilder that has not begun. As a context manager it captures in this mode. At the end of the block the
+        capture has ended; an exception abandons it.
+
+    Raises:
+        TypeError: `stream` is not a stream.
+        ValueError: The mode is unknown.
+        RuntimeError: The stream is closed.
+    """
+    cdef GraphBuilder builder
+    check_mode(mode)
+    if stream is None:
+        device = Device()
+        if device._context is None:
+            device.set_current()
+        builder = device.create_graph_builder()
+    else:
+        builder = GraphBuilder._make(accept_stream(stream), PRIMARY)
+    builder._mode = mode
+    return builder
+
+
+cdef int check_mode(object mode) except -1:
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ValueError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
+    return 0
+
+
+cdef int keep_in_graph(StreamHandle h, tuple objects) except -1:
+    """Let the graph that the stream captures keep objects that belong to no node."""
+    cdef CapturedCall call
+    if objects and find_capture(call, h):
+        for each in objects:
+            keep_owners(call, hold_python(<PyObject*>each), Opaque())
+    return 0
 
 
 cdef GraphBuilder accept_builder(object child):

@@ -20,6 +20,7 @@ from .arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config
+from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.device.device import Device
 
@@ -28,7 +29,8 @@ def launch(stream, config, kernel, *args):
     """Launch a kernel on a stream. Returns at once; the kernel runs in the order of the stream.
 
     Args:
-        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``.
+        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``. None: the current stream of a `with` block
+            (`stream`, `capture`, a GraphBuilder).
         config: A LaunchConfig, or a dict of its fields.
         kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
             a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
@@ -37,12 +39,15 @@ def launch(stream, config, kernel, *args):
             captured launch becomes a node, and the graph keeps its kernel and arguments alive.
 
     Raises:
-        TypeError: The number, a type or a width of the arguments does not match the parameters.
+        TypeError: The number, a type or a width of the arguments does not match the parameters, or `stream` is None
+            outside of such a block.
         OverflowError: An int does not fit its parameter.
         ValueError: A cooperative grid cannot run all at once.
         CUDAError: The driver refuses the launch, or earlier work of the device failed.
     """
-    cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
+    cdef Stream on = current_or(None) if stream is None else None
+    if on is None:
+        on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
     if not isinstance(kernel, Kernel):
         config, kernel, args, _, _ = as_launch(config, kernel, args)
     cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else accept_launch_config(config)
