@@ -134,6 +134,7 @@ from cuda_graphs.compiler.language.intrinsics import (
     round as round,
     rsqrt as rsqrt,
     select as select,
+    set_condition as set_condition,
     sign as sign,
     sin as sin,
     sinh as sinh,
@@ -226,6 +227,7 @@ from cuda_graphs.graph.nodes.options import (
 )
 from cuda_graphs.graph.operands.condition import Condition as Condition
 from cuda_graphs.graph.operands.edge_data import EdgeData as EdgeData
+from cuda_graphs.graph.operands.graph_array import GraphArray as GraphArray
 from cuda_graphs.graph.operands.parameter import Parameter as Parameter
 from cuda_graphs.graph.operands.spans import Span as Span
 from cuda_graphs.kernels.arrays.foreign import from_dlpack as from_dlpack

@@ -171,6 +171,7 @@ CALLS = {
     cg.vector: "t = cg.vector(a, b, c)",
     cg.types.vec: "t = cg.types.vec(3, cg.f64)(a, b, c)",
     cg.types.mat: "t = cg.types.mat(2, 2)((a, b), (b, c))",
+    cg.set_condition: "cg.set_condition(again, x[0] > a)",
     cg.loop_config: 'cg.loop_config(block_dim=256, parallelize=8, name="fill")\nfor i in x:\n    x[i] = a',
     cg.grouped: "for I in cg.grouped(cg.ndrange(n, k)):\n    t = I.x",
     cg.ndrange: "for i, j in cg.ndrange(n, k):\n    t = i",

@@ -178,6 +178,31 @@ def test_allocations_are_freed_after_their_users_at_the_end(g, memory, kernels):
     assert not g.check()
 
 
+def test_memory_is_not_used_after_its_free_node(g, memory, kernels):
+    with g.task_flow() as tf:
+        freed = tf.alloc(64)
+        tf.free(freed.dptr)
+        for use in (
+            lambda: tf.memset(freed.dptr, 0, 4),
+            lambda: tf.memcpy(memory, freed.dptr + 60, 4),
+            lambda: tf.launch(ONE, kernels.affine, freed, 1, 1),
+            lambda: tf.launch(ONE, kernels.nothing, reads=[freed]),
+        ):
+            with pytest.raises(ValueError, match=r"cannot add .*: FreeNode \(.*has freed the memory before"):
+                use()
+    assert {type(node) for node in g.nodes()} == {cg.AllocNode, cg.FreeNode}
+
+
+def test_slices_of_allocated_arrays_count_with_their_bytes(g, memory):
+    with g.task_flow() as tf:
+        array = tf.alloc(shape=(16,), dtype=cg.f32)
+        left, right = tf.memset(array[:8], 0.0), tf.memset(array[8:], 1.0)
+        both = tf.memcpy(memory, array[7:9])
+    assert (left.pred, right.pred, both.pred) == ({array}, {array}, {left, right})
+    (free,) = both.succ
+    assert free.pred == {both}
+
+
 def test_nodes_that_are_there_already_and_nodes_that_others_add_take_part(g, memory, other):
     a, b = g.memset(memory, 0, 4), g.memset(memory, 1, 4)  # no order: the flow adds none
     c = g.memcpy(other, memory + 64, 4)

@@ -75,6 +75,7 @@ __all__ = [
     "round",
     "rsqrt",
     "select",
+    "set_condition",
     "sign",
     "sin",
     "sinh",
@@ -188,6 +189,15 @@ def zero(x: Any) -> Any:
 @_in_kernels_only
 def one(x: Any) -> Any:
     """Return 1 in the type of x; for a vector or matrix, one of its shape whose components are all 1."""
+
+
+@_in_kernels_only
+def set_condition(condition: Any, value: Any) -> Any:
+    """Set a condition, the argument of a parameter `c: cg.Condition`, to an integer or a bool.
+
+    A conditional node of the same graph reads the value as a u32. Several threads may set one condition: one of their
+    values stays.
+    """
 
 
 @_in_kernels_only

@@ -33,6 +33,7 @@ struct Hierarchy {
     std::list<GraphBox> graphs;  // a list keeps their addresses
     SourceTable sources;
     ParameterTable parameters;
+    std::unordered_map<CUdeviceptr, NodeRecord*> allocations;  // the last alloc node of each address
     std::weak_ptr<ShapeSnapshot> shape;
     std::uint64_t memset_version = next_version();
     bool is_shared = false;          // see OwnerPages::share
@@ -135,6 +136,16 @@ std::uint32_t levels_inside(GraphBox& graph) noexcept {
 
 ParameterTable& parameters_of(GraphBox& graph) noexcept {
     return graph.hierarchy->parameters;
+}
+
+void note_allocation(NodeRecord& alloc, CUdeviceptr address) {
+    alloc.graph->hierarchy->allocations[address] = &alloc;
+}
+
+void note_free(NodeRecord& free, CUdeviceptr address) {
+    const auto& allocations = free.graph->hierarchy->allocations;
+    const auto found = allocations.find(address);
+    if (found != allocations.end()) found->second->make_metadata().freed_by = &free;
 }
 
 std::weak_ptr<ShapeSnapshot>& shape_of(GraphBox& graph) noexcept {

@@ -82,6 +82,11 @@ GraphBox* child_box(NodeRecord& holder);
 // Returns the named parameters of the graph's hierarchy.
 ParameterTable& parameters_of(GraphBox& graph) noexcept;
 
+// Records that `free` frees the memory at an address, for the last alloc node with this address. note_allocation()
+// records the alloc node. Alloc and free nodes are never destroyed before their hierarchy (a rule of the driver).
+void note_allocation(NodeRecord& alloc, CUdeviceptr address);
+void note_free(NodeRecord& free, CUdeviceptr address);
+
 // Returns the snapshot of the hierarchy's shape; expired when no executable uses it.
 std::weak_ptr<ShapeSnapshot>& shape_of(GraphBox& graph) noexcept;
 

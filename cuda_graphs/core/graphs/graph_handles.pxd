@@ -168,6 +168,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
     size_t as_extent(const ValueType& type, uint64_t bits) noexcept
     ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
     cpp_bool uses_parameters(GraphBox& graph) noexcept
+    vector[ParameterRef] unused_parameters(GraphBox& graph) except +
     CUresult copy_uses(GraphBox& source, NodeRecord& holder) except +
     CUresult use_placeholders(NodeSpec& spec, NodeParameters& parameters) except +
 
@@ -197,6 +198,8 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         vector[GraphBox*] inner
         CUgraphConditionalHandle condition
         int device
+        Opaque array_form
+        NodeRecord* freed_by
         unique_ptr[NodeParameters] parameters
         shared_ptr[NodeSpec] loaded
 
@@ -321,6 +324,8 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     GraphBox* child_box(NodeRecord& holder) except +
     ParameterTable& parameters_of(GraphBox& graph) noexcept
+    void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
+    void note_free(NodeRecord& free, CUdeviceptr address) except +
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
     Dependencies dependencies_on(const NodeHandle& node) noexcept
     void mark_inner_destroyed(NodeRecord& node) noexcept

@@ -18,11 +18,14 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
+from cuda_graphs.graph.nodes.node import GraphNode
 from cuda_graphs.graph.nodes.node_kinds import (
     AllocNode,
     ConditionalNode,
     FreeNode,
     KernelNode,
+    SwitchNode,
+    WhileNode,
 )
 from cuda_graphs.graph.operands.spans import Span
 
@@ -31,7 +34,6 @@ from .liveness import Lifetimes, find_lifetimes
 from .order import Access, CyclicError, Order
 
 if TYPE_CHECKING:
-    from cuda_graphs.graph.nodes.node import GraphNode
     from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["CheckReport", "Finding", "check"]
@@ -49,6 +51,9 @@ KINDS = {
     "never_freed": "an allocation without a free node: it outlives each launch",
     "unused_condition": "a condition that no node looks at; instantiation refuses it",
     "unset_condition": "a condition without a default value that no kernel takes as an argument",
+    "unset_loop": "a while node whose body holds no kernel that takes its condition: it runs never, or without an end",
+    "empty_body": "a body of a conditional node that holds no nodes",
+    "unused_parameter": "a parameter that no node uses",
 }
 
 
@@ -147,6 +152,11 @@ class Scope:
             waiting += (inner for scopes in scope.inner.values() for inner in scopes)
         return found[::-1]
 
+    def may_set(self, condition: int) -> bool:
+        """Return True if a kernel in this scope or in an inner one takes the condition, or if a node is not known."""
+        kernels, others = self.nodes_of(KernelNode), self.nodes_of(GraphNode)
+        return any(kernel._takes(condition) for kernel in kernels) or any(map(is_unknown_kind, others))
+
     def nodes_of(self, kind: type) -> list[Any]:
         """Return the nodes of a class in this scope and all inner scopes."""
         return [node for scope in self.all() for node in scope.nodes if isinstance(node, kind)]
@@ -171,6 +181,9 @@ class Checker:
         for scope in self.root.all():
             self.accessed[scope] = self.check_scope(scope)
         self.check_conditions()
+        self.check_bodies()
+        for parameter in self.root.graph._unused_parameters():
+            self.add_finding("unused_parameter", [], f"no node uses {parameter!r}")
         found = [finding for findings in self.findings.values() for finding in findings]
         return CheckReport(tuple(found), tuple(self.unknown), self.is_limited)
 
@@ -303,11 +316,32 @@ class Checker:
                     self.add_finding("unset_condition", [node], text)
 
 
+    def check_bodies(self) -> None:
+        for scope in self.root.all():
+            for node, bodies in scope.inner.items():
+                if isinstance(node, ConditionalNode):
+                    self.check_empty(node, bodies)
+                if isinstance(node, WhileNode) and not bodies[0].may_set(node.condition.handle):
+                    text = f"no kernel in the body of {node._identify()} takes its condition"
+                    self.add_finding("unset_loop", [node], text)
+
+    def check_empty(self, node: ConditionalNode, bodies: list[Scope]) -> None:
+        """Find bodies without nodes. A switch may have empty branches beside others."""
+        empty = [body.graph._identify() for body in bodies if not body.nodes]
+        if empty and (len(empty) == len(bodies) or not isinstance(node, SwitchNode)):
+            self.add_finding("empty_body", [node], f"{', '.join(empty)} holds no nodes")
+
+
 def is_write(access: NodeAccess) -> bool:
     """Return True for an access that conflicts with reads, in the model of this module."""
     if access.what == "condition":
         return isinstance(access.node, ConditionalNode)
     return access.mode == WRITES
+
+
+def is_unknown_kind(node: GraphNode) -> bool:
+    """Return True for a node that other code made, of a kind that this package does not know."""
+    return type(node) in (GraphNode, ConditionalNode)
 
 
 def listed(nodes: Iterable[GraphNode]) -> str:

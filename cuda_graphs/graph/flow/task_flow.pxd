@@ -9,6 +9,7 @@ from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUgraphNode
 from cuda_graphs.core.graphs.graph_handles cimport (
     NodeAccesses,
     NodeRecord,
+    NodeSpec,
     Task,
     TaskOrder,
 )
@@ -21,6 +22,12 @@ cdef struct TaskNode:
     uint32_t generation  # of the record, which may serve another node later
 
 
+cdef struct FreedMemory:
+    CUdeviceptr start
+    CUdeviceptr end
+    Task by
+
+
 cdef class TaskFlow(InsertionPoint):
     cdef unique_ptr[TaskOrder] _order
     cdef vector[TaskNode] _nodes  # by task
@@ -28,6 +35,7 @@ cdef class TaskFlow(InsertionPoint):
     cdef size_t _indexed
     cdef vector[NodeRecord*] _journal  # nodes that are not tasks yet
     cdef vector[CUdeviceptr] _allocated  # by the flow, in program order
+    cdef vector[FreedMemory] _freed  # by free nodes of the flow
     cdef str _state  # one of STATES
 
     cdef int _check_open(self) except -1
@@ -35,6 +43,9 @@ cdef class TaskFlow(InsertionPoint):
     cdef int _accept_existing(self) except -1
     cdef int _settle(self) except -1
     cdef int _free_rest(self) except -1
+    cdef int _note_freed(self, const NodeAccesses& accesses) except -1
+    cdef int _note_allocated(self, CUdeviceptr start, size_t size) except -1
+    cdef int _check_not_freed(self, NodeSpec& spec, const NodeAccesses& accesses) except -1
     cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1
     cdef CUgraphNode _raw_of(self, Task task) except NULL
     cdef int _list_given(self, NodeRecord* record, vector[Task]& given) except -1

@@ -14,6 +14,7 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.driver.cuda cimport CUgraphNode, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport (
+    Accessed,
     Dependencies,
     Direction,
     Edges,
@@ -34,6 +35,7 @@ from cuda_graphs.graph.nodes.access_ranges cimport describe_accesses
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_node
 from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.node_classes cimport class_of
+from cuda_graphs.graph.nodes.spec cimport describe
 
 from .explanation import explain
 
@@ -190,13 +192,14 @@ cdef class TaskFlow(InsertionPoint):
         if spec.kind == NodeKind.kAlloc:
             node = self._add_after(spec, place, name, None)
             self._settle()  # the address is known now
-            self._allocated.push_back(spec.params.alloc.dptr)
+            self._note_allocated(spec.params.alloc.dptr, spec.params.alloc.bytesize)
             return node
         if has_bodies(spec.kind):
             return self._add_after(spec, place, name, None)
         describe_accesses(spec, spec.declared.get(), accesses)
         if spec.kind == NodeKind.kChild:
             add_graph_accesses(<object>spec.child, accesses)
+        self._check_not_freed(spec, accesses)
         found = self._order.get().find(accesses, none)
         for task in found:
             after.push_back(self._raw_of(task))
@@ -204,6 +207,8 @@ cdef class TaskFlow(InsertionPoint):
         node = self._add_after(spec, place, name, None)
         self._journal.clear()
         self._add_task(node._record(), accesses)
+        if spec.kind == NodeKind.kFree:
+            self._note_freed(accesses)
         return node
 
     cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1:
@@ -272,6 +277,41 @@ cdef class TaskFlow(InsertionPoint):
         if node.record.raw == NULL or node.record.generation != node.generation:
             raise RuntimeError("a node was destroyed inside of the task flow, and later nodes have to follow it")
         return node.record.raw
+
+    cdef int _note_freed(self, const NodeAccesses& accesses) except -1:
+        """Note the memory of the free node that was added last."""
+        cdef FreedMemory memory
+        memory.start, memory.end = accesses.all[0].span.start, accesses.all[0].span.end()
+        memory.by = <Task>(self._nodes.size() - 1)
+        self._freed.push_back(memory)
+        return 0
+
+    cdef int _note_allocated(self, CUdeviceptr start, size_t size) except -1:
+        """Note memory of a new alloc node. The driver may use addresses of freed memory again."""
+        cdef vector[FreedMemory] others
+        for memory in self._freed:
+            if memory.end <= start or start + size <= memory.start:
+                others.push_back(memory)
+        self._freed.swap(others)
+        self._allocated.push_back(start)
+        return 0
+
+    cdef int _check_not_freed(self, NodeSpec& spec, const NodeAccesses& accesses) except -1:
+        """Raise ValueError for a node that accesses memory that the flow has freed."""
+        cdef size_t i
+        if self._freed.empty():
+            return 0
+        for i in range(accesses.all.size()):
+            if accesses.all[i].what != Accessed.kMemory or not accesses.all[i].span.parameter.empty():
+                continue
+            for memory in self._freed:
+                if memory.start < accesses.all[i].span.end() and accesses.all[i].span.start < memory.end:
+                    free = wrap_node(self._h, self._nodes[memory.by].record)
+                    raise ValueError(
+                        f"cannot add {describe(spec)}: {free._identify()} has freed the memory before. Free memory after "
+                        "its last use, or leave it to the task flow, which frees it at the end"
+                    )
+        return 0
 
     cdef int _free_rest(self) except -1:
         """Free the memory that the flow has allocated and that no node frees."""

@@ -7,6 +7,8 @@ of the new node to the graph, calls the driver without the GIL, and records the 
 owners are detached again and the graph has not changed.
 """
 
+import math
+
 cimport cython
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
@@ -46,12 +48,14 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     find_user,
     has_condition,
     make_node,
+    note_allocation,
+    note_free,
     note_handed_out,
     dependencies_on,
     point_to,
     share_owners,
 )
-from cuda_graphs.core.resources.handles cimport box_of
+from cuda_graphs.core.resources.handles cimport box_of, hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.numbers cimport read_unsigned
@@ -59,6 +63,7 @@ from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, un
 from .access_ranges cimport read_declaration, set_declaration
 from .labels cimport check_name, labels_of, set_name
 from .node_classes cimport class_of, make_instance
+from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, accept_element_type
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
 from .spec cimport (
@@ -74,6 +79,7 @@ from .spec cimport (
     memory_type_of,
 )
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
+from cuda_graphs.objects.memory.array_shape import accept_shape
 from . import options as graph_options
 
 
@@ -211,6 +217,51 @@ cdef tuple cause_of_join(InsertionPoint self, tuple nodes):
         "A node is given twice. An EmptyNode depends on a node at most once.",
         "Give each node once. node.join(...) includes `node` itself.",
     )
+
+
+cdef int check_not_freed(InsertionPoint self, tuple operands) except -1:
+    cdef InsertionPoint node
+    cdef NodeRecord* record
+    cdef NodeRecord* freed
+    for operand in operands:
+        if isinstance(operand, GraphArray):
+            operand = (<GraphArray>operand).node
+        if not isinstance(operand, class_of(NodeKind.kAlloc)):
+            continue
+        node = operand
+        record = node._record()
+        freed = record.metadata.get().freed_by if record.metadata else NULL
+        if freed != NULL and freed.is_alive() and is_reached(self, wrap_node(node._h, freed)):
+            raise ValueError(
+                f"{node._identify()} allocates the memory, and {wrap_node(node._h, freed)._identify()} frees it before "
+                f"{self._identify()}: use the memory in a node that the free node does not reach"
+            )
+    return 0
+
+
+cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
+    """Return True if a node at `place`, or inside a node there, comes after the node `before`."""
+    cdef GraphBox* graph = before._record().graph
+    cdef GraphBox* inner = place._record().graph
+    cdef set seen
+    if graph.hierarchy != inner.hierarchy:
+        return False
+    while inner != graph:
+        if inner.holder == NULL:
+            return False
+        place = wrap_node(place._h, inner.holder)
+        inner = inner.holder.graph
+    if place._record().raw == NULL:  # a definition, or its entry node
+        return False
+    waiting, seen = [place], {place}
+    while waiting:
+        node = waiting.pop()
+        if node is before:
+            return True
+        new = [each for each in node.pred if each not in seen]
+        seen.update(new)
+        waiting += new
+    return False
 
 
 @cython.freelist(256)
@@ -363,18 +414,37 @@ cdef class InsertionPoint:
             if reads is None and writes is None:
                 reads, writes = known_reads, known_writes
         read_kernel(spec, config, kernel, args)
-        # Fast path for plain numbers: a Condition has an owner.
+        # Fast path for plain numbers: Conditions and memory have owners.
         if reads is not None or writes is not None or spec.owners.second.get() != NULL:
             spec.declared = read_declaration(reads, writes, args)
+            check_not_freed(self, args)
         return self._add(spec, name, edge)
 
-    def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
-        """Add an AllocNode: `size` bytes at an address (`dptr`) that is fixed now and is the same in every launch.
+    def alloc(
+        self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
+        name=None,
+    ):
+        """Add an AllocNode: memory at an address (`dptr`) that is fixed now and is the same in every launch.
 
-        Options are fields or a GraphAllocOptions. Memory that no FreeNode frees outlives the launch. Raises CUDAError for
-        size 0, ValueError for an unknown memory type.
+        size          bytes
+        shape, dtype  instead of a size: the extents, an int or a tuple of ints, and the type of the elements: a type of
+                      cuda_graphs (`cg.f32`, `cg.vec3`) or a scalar type of NumPy. The node is then an array in C order
+
+        Options are fields or a GraphAllocOptions. Kernels, copies and fills take the node as an argument. Memory that no
+        FreeNode frees outlives the launch. Raises TypeError for a size with a shape or dtype, and for one of these without
+        the other. Raises CUDAError for size 0, ValueError for an unknown memory type.
         """
         cdef NodeSpec spec
+        cdef ElementType type = None
+        if shape is not None or dtype is not None:
+            if size is not None:
+                raise TypeError("size and shape or dtype exclude each other: give bytes as size, or shape and dtype")
+            if shape is None or dtype is None:
+                raise TypeError("an array needs both shape and dtype, as in alloc(shape=(16, 4), dtype=cg.f32)")
+            type, shape = accept_element_type(dtype), accept_shape(shape)
+            size = math.prod(shape) * type.itemsize
+        elif size is None:
+            raise TypeError("alloc needs size, in bytes, or shape and dtype")
         cdef shared_ptr[GraphMemory] memory = create_graph_memory()
         keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
         options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
@@ -385,17 +455,23 @@ cdef class InsertionPoint:
         memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
         if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
             node._record().make_metadata().device = ordinal
+        note_allocation(node._record()[0], spec.params.alloc.dptr)
+        if type is not None:
+            form = (type, shape)
+            node._record().make_metadata().array_form = hold_python(<PyObject*>form)
         return node
 
     def free(self, dptr, *, name=None):
-        """Add a FreeNode for an address (int) that an alloc node reserved.
+        """Add a FreeNode for the memory of an alloc node: the AllocNode, or its address (int).
 
         Raises CUDAError for 0, for an address that is not the start of memory of an alloc node, and for an address that
         this graph frees already.
         """
         cdef NodeSpec spec
-        read_free(spec, dptr)
-        return self._add(spec, name)
+        read_free(spec, dptr.dptr if isinstance(dptr, class_of(NodeKind.kAlloc)) else dptr)
+        cdef InsertionPoint node = self._add(spec, name)
+        note_free(node._record()[0], spec.params.free.dptr)
+        return node
 
     def memset(self, dst, value, width=None, height=1, pitch=0, *, dst_owner=None, name=None):
         """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (ignored for one row).
@@ -412,6 +488,7 @@ cdef class InsertionPoint:
         """
         cdef NodeSpec spec
         read_memset(spec, dst, value, width, height, pitch, dst_owner)
+        check_not_freed(self, (dst,))
         return self._add(spec, name)
 
     def memcpy(
@@ -443,6 +520,7 @@ cdef class InsertionPoint:
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
         read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        check_not_freed(self, (dst, src))
         return self._add(spec, name)
 
     def embed(self, child, *, name=None):

@@ -120,6 +120,13 @@ cdef class KernelFunction:
         cdef bint replays
         if may_be_captured(handle) and is_captured(handle):
             return self.capture
+        if self.specialiser.takes_condition:
+            if is_captured_by_any_code(handle):
+                return self.capture
+            raise RuntimeError(
+                f"{self.specialiser.name}() sets a condition of a graph, and its stream is not captured: add the kernel to "
+                "the graph of the condition with call() or launch(), or call it on a stream that is being captured"
+            )
         if self.replay is None:  # the driver adds launches to the captures of other code
             return self.launch
         replays = self.specialiser.is_replayed and code.is_replayable

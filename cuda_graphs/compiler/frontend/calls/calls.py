@@ -56,6 +56,7 @@ from .elementwise import elementwise, power, rounding, select, variadic
 from .inlining import inline
 from .messages import print_call
 from .ranges import grouped, loop_config, ndrange_call, range_call
+from .set_condition import set_condition
 from .statement_words import WORDS, in_expression
 from .static import run_python, static_assert, static_print, static_value
 from .vectors import matrix, method, vector, vector_type
@@ -199,6 +200,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     vec: lambda frame, n, dtype=f32: vector_type(frame, vec, n, dtype=dtype),
     mat: matrix,
     cg.loop_config: loop_config,
+    cg.set_condition: set_condition,
     cg.blocks: blocks_call,
     **BLOCK_OPERATIONS,
     len: length,

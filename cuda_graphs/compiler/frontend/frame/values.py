@@ -186,6 +186,8 @@ def describe(found: Any) -> str:
     """Return the description of a compile-time object for messages."""
     if isinstance(found, ir.Array):
         return f"the array {found.path!r}"
+    if isinstance(found, ir.Condition):
+        return f"the condition {found.name!r}"
     if isinstance(found, ir.Param):
         return f"the parameter {found.path!r}"
     if isinstance(found, (ir.Value, ir.Local)):
