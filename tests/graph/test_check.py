@@ -57,15 +57,16 @@ def test_a_report_says_each_finding_in_a_line_with_names_and_source_lines(g, mem
     g.create_condition(0)
     report = g.check()
     assert report
-    assert [f.kind for f in report] == ["unordered", "unused_condition"]
+    assert [f.kind for f in report] == ["unordered", "unused_condition", "unset_loop"]
     assert report[0].nodes in ((clear, inside), (inside, clear))
     lines = str(report).split("\n")
-    assert len(lines) == 2
+    assert len(lines) == 3
     assert lines[0].startswith("unordered: ")
     assert f"MemsetNode 'clear' ({clear.source}) fills {memory:#x}..{memory + 63:#x}" in lines[0]
     assert f"MemcpyNode ({inside.source}) in `body` of WhileNode 'loop' (" in lines[0]
     assert f"copies from {memory + 32:#x}..{memory + 47:#x}" in lines[0]
     assert f"({__file__}:" in lines[1]
+    assert lines[2].startswith("unset_loop: no kernel in the body of WhileNode 'loop' (")
 
 
 def test_a_report_says_when_there_is_more(g, memory):
@@ -317,10 +318,11 @@ def test_memory_of_another_definition_that_is_freed_here_is_found(g):
 # ---- conditions
 
 
-def test_a_condition_that_no_node_looks_at_is_found(g):
+def test_a_condition_that_no_node_looks_at_is_found(g, memory):
     g.create_condition(0)
     used = g.create_condition(0)
     body = g.if_then(used).then
+    body.memset(memory, 0, 4)
     body.create_condition(0)
     assert [f.kind for f in g.check()] == ["unused_condition"] * 2
     assert [f.kind for f in body.check()] == ["unused_condition"]
@@ -637,6 +639,27 @@ def test_addresses_among_arguments_are_matched_with_alloc_nodes(g, kernels):
     early.succ.add(a)
     late.succ.add(free)
     assert found(g) == {finding("use_before_alloc", early, a), finding("use_after_free", after, a, free)}
+
+
+def test_arguments_that_other_code_packed_are_unknown(stream, memory, kernels, driver_table):
+    """`extra` of cuLaunchKernel: one block of bytes in place of an address for each argument."""
+    launch = driver_table.original("cuLaunchKernel")
+    packed = np.array([memory, 1 | 1 << 32], np.uint64)
+    size = np.array([packed.nbytes], np.uint64)
+    buffer_pointer, buffer_size, end = 1, 2, 0
+    extra = np.array([buffer_pointer, packed.ctypes.data, buffer_size, size.ctypes.data, end], np.uint64)
+    with stream.create_graph_builder() as builder:
+        shape = (1, 1, 1, 1, 1, 1, 0)
+        assert launch(kernels.affine.handle, *shape, stream.handle, None, extra.ctypes.data) == 0
+    g = builder.graph_definition
+    (node,) = g.nodes()
+    loop = node.while_loop(g.create_condition(1))
+    loop.body.memset(memory, 0, 4)
+    report = g.check()
+    assert report.unknown == (node,)
+    assert [(f.kind, f.nodes) for f in report] == [("unset_loop", (loop,))]
+    with g.task_flow() as tf:
+        assert tf.memset(memory, 0, 4).pred == {loop}
 
 
 def test_accesses_of_compiled_kernels_are_known(g, stream):

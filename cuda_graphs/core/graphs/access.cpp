@@ -61,8 +61,13 @@ class Description {
         add(Span(spec_.params.free.dptr, end != 0 ? end - spec_.params.free.dptr : 1), AccessMode::kWrite);
     }
 
-    // Adds the memory that the arguments of a kernel point into: each word of 8 bytes may be an address.
+    // Adds the memory that the arguments of a kernel point into: each word of 8 bytes may be an address. Other code may
+    // have packed the arguments (`extra` of cuda.h). The driver then reports no addresses of arguments.
     void add_reachable(const std::vector<Parameter>& parameters) {
+        if (!parameters.empty() && spec_.params.kernel.kernelParams == nullptr) {
+            accesses_.is_unknown = accesses_.is_barrier = true;
+            return;
+        }
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             if (const ParameterUse* use = find_use(Field::kArgument, static_cast<unsigned>(i))) {
                 if (use->parameter->type->kind == ValueKind::kPointer) add_unknown(parameter_memory(*use));

@@ -133,11 +133,13 @@ cdef class KernelNode(GraphNode):
         return declared_writes(self._record())
 
     def _takes(self, CUgraphConditionalHandle handle):
-        """Return True if the arguments contain the 8 bytes of a handle, in any type."""
+        """Return True if the arguments contain the 8 bytes of a handle, in any type, or cannot be read."""
         cdef NodeSpec spec
         self._load(spec)
         cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
         cdef size_t i, word
+        if spec.params.kernel.kernelParams == NULL:  # other code packed the arguments (`extra` of cuda.h)
+            return not parameters.empty()
         for i in range(parameters.size()):
             for word in range(parameters[0][i].size // 8):
                 if memcmp(<char*>spec.params.kernel.kernelParams[i] + 8 * word, &handle, 8) == 0:
