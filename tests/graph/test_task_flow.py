@@ -371,6 +371,32 @@ def test_a_node_that_was_destroyed_in_the_block_is_reported(g, memory):
         tf.memset(memory, 1, 4)
 
 
+def test_nodes_after_one_that_was_destroyed_are_not_forgotten(g, memory):
+    tf = g.task_flow().__enter__()
+    first = tf.memset(memory, 0, 4)
+    beside, after = g.memset(memory + 64, 0, 4), g.memset(memory, 1, 4)
+    first.destroy()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="a node was destroyed inside of the task flow"):
+            tf.join()
+    with pytest.raises(RuntimeError, match="a node was destroyed inside of the task flow"):
+        tf.__exit__(None, None, None)
+    assert g.nodes() == {beside, after}
+
+
+def test_edges_that_the_driver_refuses_are_added_by_the_next_use(g, memory, driver_table):
+    with g.task_flow() as tf:
+        fill = tf.memset(memory, 0, 4)
+        choice = tf.if_then(g.create_condition(0))
+        choice.then.memset(memory, 1, 4)
+        driver_table.refuse_once("cuGraphAddDependencies", 2)
+        with pytest.raises(cg.CUDAOutOfMemoryError, match="add 1 edges to GraphDef"):
+            tf.memset(memory, 2, 4)
+        assert g.nodes() == {fill, choice} and not g.edges()
+        last = tf.memset(memory, 2, 4)
+    assert g.edges() == {(fill, choice), (choice, last)}
+
+
 def test_a_flow_of_a_graph_that_is_gone_is_refused(g):
     loop = g.while_loop(g.create_condition(0))
     body = loop.body

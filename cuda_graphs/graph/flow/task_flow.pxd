@@ -7,6 +7,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUgraphNode
 from cuda_graphs.core.graphs.graph_handles cimport (
+    Edges,
     NodeAccesses,
     NodeRecord,
     NodeSpec,
@@ -34,6 +35,7 @@ cdef class TaskFlow(InsertionPoint):
     cdef dict _tasks  # address of the record -> task, of the first `_indexed` tasks
     cdef size_t _indexed
     cdef vector[NodeRecord*] _journal  # nodes that are not tasks yet
+    cdef Edges _missing  # edges that the tasks need and the graph has not yet
     cdef vector[CUdeviceptr] _allocated  # by the flow, in program order
     cdef vector[FreedMemory] _freed  # by free nodes of the flow
     cdef str _state  # one of STATES
@@ -48,7 +50,9 @@ cdef class TaskFlow(InsertionPoint):
     cdef int _check_not_freed(self, NodeSpec& spec, const NodeAccesses& accesses) except -1
     cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1
     cdef CUgraphNode _raw_of(self, Task task) except NULL
-    cdef int _list_given(self, NodeRecord* record, vector[Task]& given) except -1
+    cdef int _list_given(self, NodeRecord* record, Edges& edges) except -1
+    cdef int _order_node(self, NodeRecord* record, const NodeAccesses& accesses, const Edges& edges) except -1
+    cdef int _add_missing(self) except -1
 
 
 # Returns the task flow of a graph, which `with` opens. `graph` is a GraphDef.

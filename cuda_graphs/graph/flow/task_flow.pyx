@@ -189,11 +189,6 @@ cdef class TaskFlow(InsertionPoint):
             raise ValueError("edge=... is not for a task flow, which finds the edges: call launch of a node")
         self._settle()
         place.graph, place.count = self._open().raw, 0
-        if spec.kind == NodeKind.kAlloc:
-            node = self._add_after(spec, place, name, None)
-            self._settle()  # the address is known now
-            self._note_allocated(spec.params.alloc.dptr, spec.params.alloc.bytesize)
-            return node
         if has_bodies(spec.kind):
             return self._add_after(spec, place, name, None)
         describe_accesses(spec, spec.declared.get(), accesses)
@@ -206,6 +201,11 @@ cdef class TaskFlow(InsertionPoint):
         place.after, place.count = after.data(), after.size()
         node = self._add_after(spec, place, name, None)
         self._journal.clear()
+        if spec.kind == NodeKind.kAlloc:
+            # The address is known only now. The driver uses that of freed memory again only after its free node, so
+            # the barriers, which `find` met, are all that comes before.
+            accesses.all[0].span.start = spec.params.alloc.dptr
+            self._note_allocated(spec.params.alloc.dptr, spec.params.alloc.bytesize)
         self._add_task(node._record(), accesses)
         if spec.kind == NodeKind.kFree:
             self._note_freed(accesses)
@@ -219,57 +219,74 @@ cdef class TaskFlow(InsertionPoint):
         return 0
 
     cdef int _settle(self) except -1:
-        """Add the edges of the nodes in the journal."""
-        cdef GraphBox* graph = self._open()
+        """Add the edges of the nodes in the journal. After an error the next use of the flow tries again."""
         cdef vector[NodeAccesses] all
-        cdef vector[NodeRecord*] records
-        cdef vector[Task] given, found
-        cdef Edges new
-        cdef size_t i, first = self._order.get().size()
-        cdef CUresult status
-        if self._journal.empty():
+        cdef vector[Edges] given
+        cdef size_t i, done = 0
+        if self._journal.empty() and not self._missing.size():
             return 0
-        for i in range(self._journal.size()):
+        all.resize(self._journal.size())
+        given.resize(self._journal.size())
+        for i in range(all.size()):
             if self._journal[i].is_alive():
-                records.push_back(self._journal[i])
-                all.push_back(NodeAccesses())
-                add_all_accesses(<GraphNode>wrap_node(self._h, records.back()), all.back())
-        self._journal.clear()
-        for i in range(records.size()):
-            self._list_given(records[i], given)
-            found = self._order.get().find(all[i], given)
-            for task in found:
-                new.add(self._raw_of(task), records[i].raw, edge_data(0, 0, 0))
-            self._add_task(records[i], all[i])
-            self._order.get().hold(<Task>(first + i))
-        for i in range(records.size()):
-            self._order.get().release(<Task>(first + i))
-        if new.size() == 0:
+                add_all_accesses(<GraphNode>wrap_node(self._h, self._journal[i]), all[i])
+                self._list_given(self._journal[i], given[i])
+        first = self._order.get().size()
+        try:
+            for i in range(all.size()):
+                if self._journal[i].is_alive():
+                    self._order_node(self._journal[i], all[i], given[i])
+                done += 1
+        finally:
+            for i in range(first, self._order.get().size()):
+                self._order.get().release(<Task>i)
+            self._journal.erase(self._journal.begin(), self._journal.begin() + done)
+        return self._add_missing()
+
+    cdef int _order_node(self, NodeRecord* record, const NodeAccesses& accesses, const Edges& edges) except -1:
+        """Make a task of a node that has edges already, and note the edges that it needs beside them."""
+        cdef GraphBox* graph = self._open()
+        cdef vector[Task] given, found
+        cdef vector[CUgraphNode] before
+        cdef size_t i
+        for i in range(self._indexed, self._nodes.size()):
+            self._tasks[<uintptr_t>self._nodes[i].record] = i
+        self._indexed = self._nodes.size()
+        for i in range(edges.source.size()):
+            task = self._tasks.get(<uintptr_t>graph.nodes.find(edges.source[i]))
+            if task is not None:
+                given.push_back(task)
+        found = self._order.get().find(accesses, given)
+        for each in found:
+            before.push_back(self._raw_of(each))
+        for raw in before:
+            self._missing.add(raw, record.raw, edge_data(0, 0, 0))
+        self._add_task(record, accesses)
+        self._order.get().hold(<Task>(self._nodes.size() - 1))
+        return 0
+
+    cdef int _add_missing(self) except -1:
+        cdef GraphBox* graph = self._open()
+        cdef Edges nothing
+        cdef CUresult status
+        if not self._missing.size():
             return 0
         about_to_change(graph[0])
         with nogil:
-            status = add_edges(graph.raw, new)
+            status = add_edges(graph.raw, self._missing)
+        if status:
+            check_attempt(status, f"add {self._missing.size()} edges to {self.graph._identify(True)}")
         graph.edited = True
-        return check_attempt(status, f"add {new.size()} edges to {self.graph._identify(True)}") if status else 0
+        self._missing = nothing
+        return 0
 
-    cdef int _list_given(self, NodeRecord* record, vector[Task]& given) except -1:
-        """List the tasks that precede a node by its edges."""
-        cdef GraphBox* graph = self._open()
-        cdef Edges edges
+    cdef int _list_given(self, NodeRecord* record, Edges& edges) except -1:
+        """List the edges that a node has already."""
         cdef CUresult status
-        cdef size_t i
         with nogil:
             status = list_edges_of(record.raw, Direction.kPredecessors, edges)
         if status:
             check_attempt(status, f"ask for the edges of {wrap_node(self._h, record)._identify(True)}")
-        for i in range(self._indexed, self._nodes.size()):
-            self._tasks[<uintptr_t>self._nodes[i].record] = i
-        self._indexed = self._nodes.size()
-        given.clear()
-        for i in range(edges.size()):
-            task = self._tasks.get(<uintptr_t>graph.nodes.find(edges.source[i]))
-            if task is not None:
-                given.push_back(task)
         return 0
 
     cdef CUgraphNode _raw_of(self, Task task) except NULL:
