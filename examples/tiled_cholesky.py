@@ -108,5 +108,6 @@ depth = {}
 for call in calls:  # in program order: what comes before a call is here already
     depth[call] = 1 + max((depth[before] for before in call.pred), default=0)
 steps = max(depth.values())
-print(f"{n} x {n} tiles on the {cg.driver_info().kind} driver: {len(calls)} calls, {len(definition.edges())} edges")
+edges = len(definition.edges())
+print(f"{n} x {n} tiles on the {cg.driver_info().kind} driver: {len(calls)} calls, {edges} edges")
 print(f"longest chain: {steps} calls, so {len(calls) / steps:.1f} calls side by side; NumPy agrees")

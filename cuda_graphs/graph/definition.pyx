@@ -201,11 +201,12 @@ cdef class GraphDef(InsertionPoint):
         * conditions that no kernel sets or no node reads, loops whose condition their body does not set, and empty bodies;
         * parameters that no node uses.
 
-        The accesses of kernels of `cuda_graphs.kernel` are known, those of other kernels and of host callbacks are given to
-        `launch` and `callback` as `reads` and `writes`. `unknown` of the report lists nodes without such knowledge, and its
-        `is_complete` is False then. Different parameters are assumed to point to different memory. A programmatic edge counts as an order: the kernel must wait before it touches memory.
-        An edge whose target starts when a kernel begins, without such a wait (`from_port` is set, `type` is 0), is no
-        order.
+        The accesses of kernels of `cuda_graphs.kernel` are known. Those of other kernels and of host callbacks are given
+        to `launch` and `callback` as `reads` and `writes`. The report lists nodes without such knowledge in `unknown`, and
+        its `is_complete` is False then. Different parameters are assumed to point to different memory.
+
+        A programmatic edge counts as an order: the kernel must wait before it touches memory. An edge whose target starts
+        when a kernel begins, without such a wait (`from_port` is set, `type` is 0), is no order.
 
         limit  the largest number of findings of one kind
         """

@@ -315,13 +315,14 @@ class Checker:
                     text = f"{name} of {node._identify()} has no default value, and no kernel takes it"
                     self.add_finding("unset_condition", [node], text)
 
-
     def check_bodies(self) -> None:
         for scope in self.root.all():
             for node, bodies in scope.inner.items():
                 if isinstance(node, ConditionalNode):
                     self.check_empty(node, bodies)
-                if isinstance(node, WhileNode) and not bodies[0].may_set(node.condition.handle):
+                # The condition of a loop that other code made may be unknown.
+                condition = node.condition if isinstance(node, WhileNode) else None
+                if condition is not None and not bodies[0].may_set(condition.handle):
                     text = f"no kernel in the body of {node._identify()} takes its condition"
                     self.add_finding("unset_loop", [node], text)
 
