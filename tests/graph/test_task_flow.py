@@ -193,6 +193,26 @@ def test_memory_is_not_used_after_its_free_node(g, memory, kernels):
     assert {type(node) for node in g.nodes()} == {cg.AllocNode, cg.FreeNode}
 
 
+def test_addresses_that_the_driver_uses_again_belong_to_the_new_allocation(g, device):
+    """Allocations after a free node, by an event and by an edge: the driver may give them the freed address."""
+    event = device.create_event()
+    with g.task_flow() as tf:
+        first = tf.alloc(64)
+        freed = tf.free(first)
+        beside = freed.alloc(64)
+        fill = tf.memset(beside, 0, 64)
+        end = tf.free(beside)
+        tf.record_event(event)
+        again = tf.alloc(64)
+        last = tf.memset(again, 0, 64)
+    (rest,) = last.succ
+    frees = {node for node in g.nodes() if isinstance(node, cg.FreeNode)}
+    assert frees == {freed, end, rest}
+    assert (fill.pred, end.pred, rest.pred) == ({beside}, {fill}, {last})
+    assert rest.dptr == again.dptr
+    assert not g.check()
+
+
 def test_slices_of_allocated_arrays_count_with_their_bytes(g, memory):
     with g.task_flow() as tf:
         array = tf.alloc(shape=(16,), dtype=cg.f32)

@@ -36,7 +36,7 @@ cdef class TaskFlow(InsertionPoint):
     cdef size_t _indexed
     cdef vector[NodeRecord*] _journal  # nodes that are not tasks yet
     cdef Edges _missing  # edges that the tasks need and the graph has not yet
-    cdef vector[CUdeviceptr] _allocated  # by the flow, in program order
+    cdef vector[Task] _allocated  # alloc nodes of the flow
     cdef vector[FreedMemory] _freed  # by free nodes of the flow
     cdef str _state  # one of STATES
 
@@ -46,7 +46,7 @@ cdef class TaskFlow(InsertionPoint):
     cdef int _settle(self) except -1
     cdef int _free_rest(self) except -1
     cdef int _note_freed(self, const NodeAccesses& accesses) except -1
-    cdef int _note_allocated(self, CUdeviceptr start, size_t size) except -1
+    cdef int _forget_freed(self, const NodeAccesses& accesses) except -1
     cdef int _check_not_freed(self, NodeSpec& spec, const NodeAccesses& accesses) except -1
     cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1
     cdef CUgraphNode _raw_of(self, Task task) except NULL

@@ -34,7 +34,6 @@ from cuda_graphs.graph.analysis.order import CyclicError, Order
 from cuda_graphs.graph.nodes.access_ranges cimport describe_accesses
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_node
 from cuda_graphs.graph.nodes.node cimport GraphNode
-from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.spec cimport describe
 
 from .explanation import explain
@@ -205,7 +204,7 @@ cdef class TaskFlow(InsertionPoint):
             # The address is known only now. The driver uses that of freed memory again only after its free node, so
             # the barriers, which `find` met, are all that comes before.
             accesses.all[0].span.start = spec.params.alloc.dptr
-            self._note_allocated(spec.params.alloc.dptr, spec.params.alloc.bytesize)
+            self._allocated.push_back(<Task>self._nodes.size())
         self._add_task(node._record(), accesses)
         if spec.kind == NodeKind.kFree:
             self._note_freed(accesses)
@@ -216,6 +215,8 @@ cdef class TaskFlow(InsertionPoint):
         node.record, node.generation = record, record.generation
         self._order.get().add(accesses)
         self._nodes.push_back(node)
+        if record.kind == NodeKind.kAlloc and not self._freed.empty():
+            self._forget_freed(accesses)
         return 0
 
     cdef int _settle(self) except -1:
@@ -303,14 +304,13 @@ cdef class TaskFlow(InsertionPoint):
         self._freed.push_back(memory)
         return 0
 
-    cdef int _note_allocated(self, CUdeviceptr start, size_t size) except -1:
-        """Note memory of a new alloc node. The driver may use addresses of freed memory again."""
+    cdef int _forget_freed(self, const NodeAccesses& accesses) except -1:
+        """Forget freed memory whose addresses belong to a new alloc node: the driver may use them again."""
         cdef vector[FreedMemory] others
         for memory in self._freed:
-            if memory.end <= start or start + size <= memory.start:
+            if memory.end <= accesses.all[0].span.start or accesses.all[0].span.end() <= memory.start:
                 others.push_back(memory)
         self._freed.swap(others)
-        self._allocated.push_back(start)
         return 0
 
     cdef int _check_not_freed(self, NodeSpec& spec, const NodeAccesses& accesses) except -1:
@@ -333,12 +333,13 @@ cdef class TaskFlow(InsertionPoint):
     cdef int _free_rest(self) except -1:
         """Free the memory that the flow has allocated and that no node frees."""
         cdef size_t i
-        if self._allocated.empty():
-            return 0
-        freed = {node.dptr for node in self.graph._listed()[0] if isinstance(node, class_of(NodeKind.kFree))}
+        cdef NodeRecord* freed
         for i in range(self._allocated.size()):
-            if self._allocated[i] not in freed:
-                self.free(self._allocated[i])
+            self._raw_of(self._allocated[i])
+            node = <InsertionPoint>wrap_node(self._h, self._nodes[self._allocated[i]].record)
+            freed = node._record().metadata.get().freed_by if node._record().metadata else NULL
+            if freed == NULL or not freed.is_alive():
+                self.free(node)
         return 0
 
 
