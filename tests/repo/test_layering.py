@@ -20,7 +20,7 @@ MAY_USE = {
     "compiler": {"native"},
     "hostdriver": {"native", "core/driver"},
     # The seam plugs the image loader in, and declares the C struct that both sides share.
-    "core": {"errors", "hostdriver/ptx", "hostdriver/image_loader.h"},
+    "core": {"errors", "hostdriver/ptx", "hostdriver/image_loader.h", "hostdriver/limited_waits.h"},
     "objects": {"errors", "core"},
     "graph": {"errors", "core", "objects"},
     "testing": {"core"},

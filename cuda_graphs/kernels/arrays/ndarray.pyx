@@ -235,14 +235,20 @@ cdef class NDArray:
                 return
         self._write(np.tile(np.frombuffer(element, np.uint8), self.size), 0)
 
-    def to_numpy(self):
-        """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact."""
+    def to_numpy(self, *, timeout=None):
+        """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact.
+
+        Waits for the device first. `timeout` and Ctrl-C are those of `Stream.sync`.
+
+        Raises:
+            TimeoutError: The work of the device takes longer than `timeout` seconds.
+        """
         import numpy as np
 
         from .dtypes import device_dtype, from_device
 
         elements = np.empty(self.shape + self.element_shape, device_dtype(self.dtype))
-        self._wait()
+        self._wait(timeout)
         self._read(elements, 0)
         return from_device(elements, self.dtype)
 
@@ -284,10 +290,10 @@ cdef class NDArray:
         note_change(&self._changes, 0)
         stream.sync()
 
-    cdef int _wait(self) except -1:
+    cdef int _wait(self, object timeout=None) except -1:
         """Ensure that the array has memory, and wait for all work of its device."""
         self._ready()
-        self._device.sync()
+        self._device.sync(timeout)
         return 0
 
     cdef int _read(self, elements, size_t offset) except -1:

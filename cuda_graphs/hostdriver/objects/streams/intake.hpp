@@ -27,6 +27,7 @@ class GraphExec;
 class Kernel;
 class MemoryPool;
 class Stream;
+class WaitLimit;
 struct LaunchShape;
 
 struct KernelRequest {
@@ -117,7 +118,7 @@ class Intake {
     virtual CUresult free(Stream& stream, CUdeviceptr address) const = 0;
     virtual CUresult graph(Stream& stream, GraphExec* exec) const = 0;   // null for a dead handle
     virtual CUresult upload(Stream& stream, GraphExec* exec) const = 0;  // null for a dead handle
-    virtual CUresult synchronize(Stream& stream) const = 0;
+    virtual CUresult synchronize(Stream& stream, WaitLimit* limit) const = 0;  // limit: null for none
     virtual CUresult query(Stream& stream) const = 0;
 
   protected:
