@@ -77,7 +77,7 @@ ORDER = {
     ],
     "interop": ["adapted", ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"), "__init__"],
     "hostdriver": [
-        ("image_loader", "test_hooks", "offered", "refused"),
+        ("image_loader", "limited_waits", "test_hooks", "offered", "refused"),
         ("entry", "objects", "execution", "loader", "sanitizer"),
         "api",
         "ptx",

@@ -58,7 +58,7 @@ LAW(Stream, LimitedWaitEndsDuringAnOperationThatDoesNotEnd) {
     std::atomic<bool> released{false};
     OK(cuLaunchHostFunc(stream, wait_for_release, &released));
     OK(cuEventRecord(event, stream));
-    if (workers() >= 2) {
+    if (check::workers() >= 2) {
         for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1'000'000}}) {
             EQUAL(cghStreamSynchronize(stream, limit), CUDA_ERROR_NOT_READY);
             EQUAL(cghEventSynchronize(event, limit), CUDA_ERROR_NOT_READY);
