@@ -78,6 +78,8 @@ from cuda_graphs.compiler.language.graph_flow import (
     graph_while as graph_while,
 )
 from cuda_graphs.compiler.language.intrinsics import (
+    one as one,
+    zero as zero,
     acos as acos,
     asin as asin,
     atan as atan,
@@ -132,6 +134,7 @@ from cuda_graphs.compiler.language.intrinsics import (
     round as round,
     rsqrt as rsqrt,
     select as select,
+    set_condition as set_condition,
     sign as sign,
     sin as sin,
     sinh as sinh,
@@ -183,7 +186,7 @@ from cuda_graphs.errors import (
     NVRTCError as NVRTCError,
 )
 from cuda_graphs.graph.analysis.check import CheckReport as CheckReport, Finding as Finding
-from cuda_graphs.graph.capture.builder import GraphBuilder as GraphBuilder
+from cuda_graphs.graph.capture.builder import GraphBuilder as GraphBuilder, capture as capture
 from cuda_graphs.graph.definition import GraphDef as GraphDef
 from cuda_graphs.graph.executable.executable import Graph as Graph
 from cuda_graphs.graph.executable.executable_nodes import (
@@ -222,6 +225,7 @@ from cuda_graphs.graph.nodes.options import (
 )
 from cuda_graphs.graph.operands.condition import Condition as Condition
 from cuda_graphs.graph.operands.edge_data import EdgeData as EdgeData
+from cuda_graphs.graph.operands.graph_array import GraphArray as GraphArray
 from cuda_graphs.graph.operands.parameter import Parameter as Parameter
 from cuda_graphs.graph.operands.spans import Span as Span
 from cuda_graphs.kernels.arrays.foreign import from_dlpack as from_dlpack
@@ -259,6 +263,7 @@ from cuda_graphs.objects.code.program import (
     get_include as get_include,
 )
 from cuda_graphs.objects.device.context import Context as Context
+from cuda_graphs.objects.device.current import current_stream as current_stream, stream as stream
 from cuda_graphs.objects.device.device import ComputeCapability as ComputeCapability, Device as Device
 from cuda_graphs.objects.device.device_properties import DeviceProperties as DeviceProperties
 from cuda_graphs.objects.device.event import Event as Event, EventOptions as EventOptions

@@ -37,6 +37,7 @@ from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, promote
 from cuda_graphs.compiler.language import intrinsics, library
 from cuda_graphs.compiler.language.annotations import (
     ArraySpec,
+    ConditionSpec,
     ScalarSpec,
     Spec,
     StaticSpec,
@@ -55,7 +56,8 @@ describes calls of kernels and parallel execution. The [tutorial](kernels-tutori
 refuses Python that is not listed here, with its name and line.
 
 The examples use these names. `a`, `b` and `c` are `f32`. `n` and `k` are `i32`. `v` and `w` are `vec3`. `m` is a 3 x 3
-matrix. `x`, `counts`, `plane` and `points` are arrays. `ball` is a dataclass, `SIZE` a template, and `area` a function.
+matrix. `x`, `counts`, `plane` and `points` are arrays. `ball` is a dataclass, `SIZE` a template, `again` a condition,
+and `area` a function.
 """
 
 
@@ -86,6 +88,7 @@ PARAMETERS: dict[str, Spec] = {
     "points": ArraySpec(f32, 1, (3,)),
     "ball": StructSpec(Ball, (("radius", ScalarSpec(f32)), ("at", VectorSpec(cg.vec3)))),
     "SIZE": StaticSpec(3),
+    "again": ConditionSpec(),
 }
 
 
@@ -421,7 +424,10 @@ def called() -> Iterator[str]:
     methods = ", ".join(code(f".{name}()") for name in linear.METHODS)
     yield from (
         "",
-        f"Vectors and matrices have the methods {methods}. Components are `v.x`, `v.xy`, `v[0]`, `m[0, 1]`.",
+        f"Vectors and matrices have the methods {methods}, `.cast(dtype)` and `.fill(number)`.",
+        "`v.n` and `m.m` are the numbers of rows and columns. Components are `v.x`, `v.xy`, `v.rgb`, `v[i]`, `v[1:]`,",
+        "`m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector is an error. Without it,",
+        "the index reads or writes any component.",
         "",
     )
 

@@ -15,31 +15,43 @@ import numpy as np
 
 import cuda_graphs as cg
 
+array = cg.types.ndarray(cg.f64, ndim=1)
+counter = cg.types.ndarray(cg.i32, ndim=1)
+
+
+@cg.kernel
+def prepare(a: array):
+    for i in range(a.shape[0]):
+        a[i] = cg.cos(0.5 * a[i])
+
+
+@cg.kernel
+def arithmetic(a: array, b: array):
+    for i in range(a.shape[0]):
+        b[i] = 0.5 * (1.0 + a[i])
+
+
+@cg.kernel
+def geometric(a: array, c: array):
+    for i in range(a.shape[0]):
+        c[i] = cg.sqrt(a[i])
+
+
+@cg.kernel
+def iterate(b: array, c: array, widest: array, passes: counter):
+    for i in range(b.shape[0]):
+        x, y = b[i], c[i]
+        b[i] = 0.5 * (x + y)
+        c[i] = cg.sqrt(x * y)
+        cg.atomic_max(widest[0], abs(x - y))
+    passes[0] += 1
+
+
 SOURCE = r"""
 #include <cuda_graphs.h>
 
-__device__ int index() { return blockIdx.x * blockDim.x + threadIdx.x; }
-
-extern "C" __global__ void prepare(double* a, int n) {
-    if (index() < n) a[index()] = cos(0.5 * a[index()]);
-}
-extern "C" __global__ void arithmetic(const double* a, double* b, int n) {
-    if (index() < n) b[index()] = 0.5 * (1.0 + a[index()]);
-}
-extern "C" __global__ void geometric(const double* a, double* c, int n) {
-    if (index() < n) c[index()] = sqrt(a[index()]);
-}
-extern "C" __global__ void iterate(double* b, double* c, int* widest, int n) {
-    if (index() >= n) return;
-    const double x = b[index()], y = c[index()];
-    b[index()] = 0.5 * (x + y);
-    c[index()] = sqrt(x * y);
-    atomicMax(widest, __float_as_int(fabs(x - y)));  // floats that are not negative are ordered like their bits
-}
-extern "C" __global__ void again(cudaGraphConditionalHandle more, int* widest, int* passes, float tolerance) {
-    cudaGraphSetConditional(more, __int_as_float(*widest) > tolerance);
-    *widest = 0;
-    *passes += 1;
+extern "C" __global__ void again(cudaGraphConditionalHandle more, const double* widest, double tolerance) {
+    cudaGraphSetConditional(more, *widest > tolerance);
 }
 """
 
@@ -48,50 +60,37 @@ n = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 device = cg.Device()  # GPU 0, or the CPU if there is no GPU
 device.set_current()
 stream = device.create_stream()
-module = cg.Program(SOURCE, code_type="c++").compile("cubin")
-prepare, arithmetic, geometric, iterate, again = (
-    module.get_kernel(name) for name in ("prepare", "arithmetic", "geometric", "iterate", "again")
-)
-
-
-def pinned(count, dtype):
-    """Return pinned memory as a NumPy array."""
-    memory = cg.PinnedMemoryResource().allocate(count * np.dtype(dtype).itemsize, stream=stream)
-    memory.fill(0, stream=stream)
-    stream.sync()
-    return np.from_dlpack(memory).view(dtype)
-
-
-a, b, c = (pinned(n, np.float64) for _ in range(3))
-widest, passes = pinned(1, np.int32), pinned(1, np.int32)
-amplitudes = np.linspace(0, 0.99 * np.pi, n)
-a[:] = amplitudes
-
-config = cg.LaunchConfig(grid=-(-n // 256), block=256)
+again = cg.Program(SOURCE, code_type="c++").compile("cubin").get_kernel("again")
 once = cg.LaunchConfig(grid=1, block=1)
 
-with device.create_graph_builder() as gb:
-    cg.launch(gb, config, prepare, a, n)
+a, b, c = (cg.ndarray(cg.f64, n) for _ in range(3))
+widest, passes = cg.ndarray(cg.f64, 1), cg.ndarray(cg.i32, 1)
+amplitudes = np.linspace(0, 0.99 * np.pi, n)
+a.from_numpy(amplitudes)
+
+with cg.capture() as gb:  # calls without a stream become nodes
+    prepare(a)
     left, right = gb.split(2)
-    cg.launch(left, config, arithmetic, a, b, n)
-    cg.launch(right, config, geometric, a, c, n)
-    gb = cg.GraphBuilder.join(left, right)
+    arithmetic(a, b)
+    geometric(a, c, stream=right)
+    cg.GraphBuilder.join(left, right)
     more = gb.create_condition(default_value=1)
-    with gb.while_loop(more) as body:
-        cg.launch(body, config, iterate, b, c, widest, n)
-        cg.launch(body, once, again, more, widest, passes, 1e-9)
+    with gb.while_loop(more):
+        widest.fill(0)
+        iterate(b, c, widest, passes)
+        cg.launch(None, once, again, more, widest, 1e-9)
 graph = gb.complete()
 
 graph.launch(stream)
-stream.sync()
+means = b.to_numpy()  # waits for the device
 
 # The same as an integral over a quarter of the swing. The function is periodic, so the mean over the points is exact.
 points = (np.arange(4096) + 0.5) * np.pi / 4096
 k = np.sin(0.5 * amplitudes)
 expected = np.array([np.mean(1 / np.sqrt(1 - (m * np.sin(points)) ** 2)) for m in k])
-error = np.abs(1 / b - expected).max()
+error = np.abs(1 / means - expected).max()
 assert error < 1e-12, error
 print(f"{n} pendulums, {passes[0]} passes of the loop on the {cg.driver_info().kind} driver")
 for i in np.linspace(0, n - 1, 7).astype(int):
-    print(f"amplitude {np.degrees(amplitudes[i]):5.1f} degrees: {1 / b[i]:.4f} times as long")
+    print(f"amplitude {np.degrees(amplitudes[i]):5.1f} degrees: {1 / means[i]:.4f} times as long")
 print(f"largest difference to the integral: {error:.1e}")

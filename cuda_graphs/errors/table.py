@@ -16,13 +16,11 @@ from typing import NamedTuple
 ROWS = """
 1 CUDA_ERROR_INVALID_VALUE
     The driver refuses one of the arguments: a size, a pointer, a node, a condition or a launch dimension is not valid
-    for this call. Usual causes with graphs are: alloc() of 0 bytes. free() of an address that this definition does not
-    allocate or has freed already. A memset or memcpy node that is added after a free node of the same memory. The same
-    dependency twice. A condition of an unrelated graph, or a condition that two nodes use. An allocation, free, host
-    callback, event or pageable host memory in a conditional body. A second launch before the memory that the first
-    launch allocated is freed.
-    => Compare the arguments named above with these rules. Add unsupported nodes before or after the conditional node.
-    Free the memory that a graph allocates, or instantiate with GraphCompleteOptions(auto_free_on_launch=True).
+    for this call. Where cuda_graphs knows the cause, the message names it instead. Other causes with graphs are: more
+    shared memory than the kernel may use. Pageable host memory in a conditional body. A second launch before the memory
+    that the first launch allocated is freed.
+    => Compare the arguments named above with these rules. Free the memory that a graph allocates, or instantiate with
+    GraphCompleteOptions(auto_free_on_launch=True).
 
 2 CUDA_ERROR_OUT_OF_MEMORY
     There is not enough memory (device, pinned or address space) for this request. The device keeps memory of alloc

@@ -157,7 +157,8 @@ cdef class GraphDef(InsertionPoint):
     def debug_dot_print(self, path, options=None):
         """Write the graph, and all graphs in it, to a file in the DOT language. `options` is a GraphDebugPrintOptions.
 
-        The driver writes the file. Then this method adds the names and source lines of the nodes to the labels.
+        The driver writes the file. Then this method adds the names and source lines of the nodes to the labels. Raises
+        OSError, such as FileNotFoundError for a missing folder, if the file cannot be written.
         """
         if options is None:
             options = GraphDebugPrintOptions()
@@ -199,13 +200,21 @@ cdef class GraphDef(InsertionPoint):
         """
         return check_definition(self, read_size(limit, "limit"))
 
-    def _describe_copy(self):
-        """Return the words for an embedding of this graph, with the node that forbids it, if any."""
-        return refusals.describe_copy(self)
+    def _explain_embedding(self):
+        """Return the cause of a refusal to embed this graph, (explanation, remedy), or None."""
+        return refusals.explain_embedding(self)
 
-    def _explain_freed(self, addresses):
-        """Return the end of a message that names the node that frees one of the addresses, or ""."""
-        return refusals.explain_freed(self, addresses)
+    def _explain_memory(self, what, *numbers):
+        """Return the cause of a refusal of an alloc, free, memset or memcpy node, or None."""
+        return refusals.explain_memory(self, what, numbers)
+
+    def _explain_removal(self):
+        """Return the cause of a refusal to remove nodes or edges, or None."""
+        return refusals.explain_removal(self)
+
+    def _unfit_for_bodies(self):
+        """Return the first node that bodies of conditional nodes may not hold, or None."""
+        return refusals.unfit_for_bodies(self)
 
     def _conditions(self):
         """Return (handle, whether it has a default value, source line) of each condition created for this graph."""

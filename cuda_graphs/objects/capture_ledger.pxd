@@ -14,8 +14,8 @@ cdef int record_spoiler(CaptureBox& capture, CUresult status, const char* what) 
 # it, records that foreign code did so before the current line of the user's program.
 cdef int record_foreign_spoiler(CaptureBox& capture, const char* what) except -1
 
-# Raises the CUDAError of a failed call on the capture, with the text of the ledger.
-cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attempt) except -1
+# Raises the CUDAError of a failed call on the capture, with the text of the ledger. `cause` is that of raise_explained.
+cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attempt, tuple cause=*) except -1
 
 # Raises CaptureError for a wait for a stream or device that would spoil the capture of a conditional body, before the
 # call reaches the driver, since libcuda crashes (core/capture/capture_end.cpp).

@@ -20,8 +20,9 @@ from cuda_graphs.core.driver.cuda cimport (
     CUstreamCaptureStatus,
     driver,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained
 from cuda_graphs.core.capture.capture_handles cimport (
+    CU_STREAM_CAPTURE_MODE_RELAXED,
     CaptureBox,
     CaptureHandle,
     Operation,
@@ -32,7 +33,7 @@ from cuda_graphs.core.graphs.graph_handles cimport SourceLocation
 from cuda_graphs.core.resources.handles cimport raw_of
 from .source cimport find_source, keep_source, text_of
 from cuda_graphs.core.driver import seam
-from .ledger_text import Entry, describe_spoiler
+from .ledger_text import IN_RELAXED_MODE, Entry, describe_spoiler
 from cuda_graphs.errors import CUDAError
 
 
@@ -59,9 +60,9 @@ cdef int record_foreign_spoiler(CaptureBox& capture, const char* what) except -1
     return 0
 
 
-cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attempt) except -1:
+cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attempt, tuple cause=None) except -1:
     try:
-        check_attempt(status, attempt)
+        raise_explained(status, attempt, cause)
     except CUDAError as error:
         error.capture = ledger_text(capture)
         raise
@@ -122,14 +123,24 @@ cdef CUresult ask_status(CaptureBox& capture, CUstreamCaptureStatus* now) noexce
     return status
 
 
+cdef bint are_relaxed(vector[CaptureHandle]& captures) noexcept:
+    """Returns True when there are captures and all of them are in relaxed mode."""
+    for capture in captures:
+        if capture.get().mode != CU_STREAM_CAPTURE_MODE_RELAXED:
+            return False
+    return not captures.empty()
+
+
 def add_ledgers(error) -> None:
-    """Add the ledger of the capture that an error from 900 to 908 may have spoiled. Called with each CUDAError before it
-    is raised."""
+    """Add the ledger of the capture that an error from 900 to 908 may have spoiled, and the remedy for the modes of the
+    captures. Called with each CUDAError before it is raised."""
     cdef vector[CaptureHandle] captures
     cdef CaptureHandle capture
     if not 900 <= error.code <= 908:
         return
     captures = list_active_captures()
+    if error.code == <int>CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED and are_relaxed(captures):
+        error.remedy = IN_RELAXED_MODE
     for capture in captures:
         if capture.get().spoiler.status == CUDA_SUCCESS and is_spoiled(capture.get()[0]):
             record_spoiler(capture.get()[0], <CUresult><int>error.code, (error.attempt or "a call").encode())

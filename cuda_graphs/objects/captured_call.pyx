@@ -6,7 +6,7 @@ entry in the ledger."""
 from libcpp.utility cimport move
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_SUCCESS
-from cuda_graphs.core.driver.seam cimport check_attempt, raise_noted
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord
 from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle
@@ -49,7 +49,7 @@ cdef int record_operation(CapturedCall& call, const char* what, NodeRecord* node
     return 0
 
 
-cdef int raise_call_error(CapturedCall& call, object attempt) except -1:
+cdef int raise_call_error(CapturedCall& call, object attempt, tuple cause=None) except -1:
     if call.is_captured():
-        return raise_capture_error(call.capture(), call.status(), attempt)
-    return check_attempt(call.status(), attempt)
+        return raise_capture_error(call.capture(), call.status(), attempt, cause)
+    return raise_explained(call.status(), attempt, cause)

@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from cuda_graphs.errors import rule_of
 
-__all__ = ["Entry", "describe_spoiler", "describe_unjoined"]
+__all__ = ["IN_RELAXED_MODE", "JOIN_BY_EVENT", "Entry", "describe_spoiler", "describe_unjoined"]
+
+# Remedies for states in which those of the table of statuses do not help.
+IN_RELAXED_MODE = "Make the call before the capture begins or after it ends."
+JOIN_BY_EVENT = (
+    "Record an event on the forked stream after its last work, and let the captured stream wait for the event before "
+    "the capture ends: join() knows only the builders that split() made."
+)
 
 
 class Entry(NamedTuple):
@@ -46,6 +53,6 @@ def describe_spoiler(
 def describe_unjoined(forks: list[str | None]) -> str:
     """Describe the builders that were split off and not joined, by the source lines of their `split`."""
     if not forks:
-        return "code outside of cuda_graphs forked the branch: every builder that split() made is joined"
+        return "not joined: a stream that waited for an event of the capture; every builder that split() made is joined"
     places = ", ".join(place or "an unknown line" for place in forks)
     return f"not joined: {len(forks)} builder{'s' * (len(forks) != 1)} that split() made at {places}"

@@ -183,8 +183,11 @@ TABLE = {
             "capturing": None,
             "ended": (RuntimeError, NO_CALLBACK),
             "closed": (RuntimeError, CLOSED),
-            # CUDA has no such nodes in bodies: the driver says when.
-            ("conditional_body", "capturing"): ...,
+            # CUDA has no such nodes in bodies.
+            ("conditional_body", "capturing"): (
+                ValueError,
+                "^HostCallbackNode .* cannot be in a body of WhileNode",
+            ),
         },
     ),
     "callback that cannot be called": (

@@ -30,8 +30,8 @@ def wait_for_the_stream(gb, rig):
     gb.stream.sync()
 
 
-def launch_too_many_threads(gb, rig):
-    cg.launch(gb, cg.LaunchConfig(grid=1, block=(1024, 2)), rig.kernels.nothing)
+def launch_with_too_much_memory(gb, rig):
+    cg.launch(gb, cg.LaunchConfig(grid=1, block=1, shmem_size=1 << 30), rig.kernels.nothing)
 
 
 def wait_for_the_device(gb, rig):
@@ -40,7 +40,7 @@ def wait_for_the_device(gb, rig):
 
 SPOILERS = {
     wait_for_the_stream: ("gb.stream.sync()", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"),
-    launch_too_many_threads: ("rig.kernels.nothing", "CUDA_ERROR_INVALID_VALUE"),
+    launch_with_too_much_memory: ("rig.kernels.nothing", "CUDA_ERROR_INVALID_VALUE"),
     wait_for_the_device: ("rig.device.sync()", "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"),
 }
 

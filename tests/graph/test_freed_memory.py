@@ -49,8 +49,12 @@ def test_freed_memory_is_refused_and_the_nodes_named(use, place, freed, plain):
     before = freed[0].nodes()
     with pytest.raises(cg.CUDAError, match="INVALID_VALUE") as caught:
         use(target, alloc.dptr, plain)
-    assert f"{alloc._identify()} allocates the memory and {free._identify()} frees it" in caught.value.attempt
-    assert "'memory'" in caught.value.attempt and "'the end'" in caught.value.attempt
+    assert (
+        f"{alloc._identify()} allocates the memory and {free._identify()} frees it"
+        in caught.value.explanation
+    )
+    assert "'memory'" in caught.value.explanation and "'the end'" in caught.value.explanation
+    assert caught.value.remedy == "Add the nodes that use the memory before the node that frees it."
     assert freed[0].nodes() == before
 
 

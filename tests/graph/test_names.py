@@ -105,14 +105,16 @@ def test_the_repr_has_the_name_only_when_one_was_given(needs):
 def test_errors_name_a_node_by_class_name_handle_and_line_and_what_it_is_inside_of(needs):
     loop = needs.definition.while_loop(needs.condition(), name="until done")
     node = loop.body.memset(needs.target.ctypes.data, 0, 4, name="clear")
+    unused = needs.definition.create_condition(0)
     with pytest.raises(cg.CUDAError) as caught:
-        node.free(0)
+        node.switch(unused, 0)
     assert caught.value.attempt == (
-        f"add a free of 0x0 to MemsetNode 'clear' (handle {node.handle:#x}, {node.source}) "
+        f"add a conditional node with 0 bodies on the condition {unused.handle:#x} "
+        f"to MemsetNode 'clear' (handle {node.handle:#x}, {node.source}) "
         f"in `body` of WhileNode 'until done' (handle {loop.handle:#x}, {loop.source})"
     )
     with pytest.raises(cg.CUDAError, match="`body` of WhileNode 'until done'"):
-        loop.body.alloc(0)
+        loop.body.switch(unused, 0)
 
 
 def test_the_node_that_an_instantiation_fails_at_is_named(needs):

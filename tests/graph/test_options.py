@@ -22,7 +22,8 @@ def test_the_keywords_of_a_call_are_the_fields_of_its_options(cls, call):
     keywords = {
         p.name: p.default
         for p in inspect.signature(call).parameters.values()
-        if p.kind is inspect.Parameter.KEYWORD_ONLY and p.name != "name"
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
+        and p.name not in ("name", "shape", "dtype")  # of the node
     }
     assert keywords == {f.name: f.default for f in dataclasses.fields(cls)}
 
@@ -63,10 +64,29 @@ def test_a_dot_file_with_everything_shows_the_bodies(tmp_path, device):
     assert "cluster" in text or "subgraph" in text
 
 
-def test_a_file_that_cannot_be_written_is_a_cuda_error(tmp_path, device):
-    with pytest.raises(cg.CUDAError) as caught:
-        cg.GraphDef().debug_dot_print(tmp_path / "no" / "such" / "folder.dot")
-    assert "folder.dot" in caught.value.attempt
+def test_a_file_that_cannot_be_written_is_the_error_of_open(tmp_path, device):
+    (tmp_path / "file").write_text("")
+    wrong = {
+        tmp_path / "no" / "such" / "folder.dot": FileNotFoundError,
+        str(tmp_path / "no.dot" / "file"): FileNotFoundError,
+        "": FileNotFoundError,
+        bytes(tmp_path): IsADirectoryError,
+        tmp_path / "file" / "below.dot": NotADirectoryError,
+    }
+    for path, error in wrong.items():
+        with pytest.raises(error) as caught:
+            cg.GraphDef().debug_dot_print(path)
+        assert os.fsencode(caught.value.filename) == os.fsencode(path)
+        assert caught.value.__cause__ is None and caught.value.__suppress_context__
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_error_of_the_driver_with_a_good_path_is_that_error(tmp_path, device, driver_table):
+    g = cg.GraphDef()
+    driver_table.refuse("cuGraphDebugDotPrint", 999)
+    with pytest.raises(cg.CUDAError, match="CUDA_ERROR_UNKNOWN") as caught:
+        g.debug_dot_print(tmp_path / "graph.dot")
+    assert "graph.dot" in caught.value.attempt
 
 
 def test_node_types_have_the_names_and_values_of_the_driver():

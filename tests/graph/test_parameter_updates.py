@@ -71,7 +71,9 @@ def test_a_refused_update_of_a_definition_leaves_its_parameters(adding, kernels,
     g, node, x = adding
     with pytest.raises((cg.CUDAError, ValueError)):
         node.update(
-            config=cg.LaunchConfig(grid=1, block=4096), kernel=kernels.add, args=(x.ctypes.data, 1, 30)
+            config=cg.LaunchConfig(grid=1, block=1, shmem_size=1 << 30),
+            kernel=kernels.add,
+            args=(x.ctypes.data, 1, 30),
         )
     with pytest.raises(TypeError, match="takes 3 arguments"):
         node.update(args=(1,))
@@ -116,7 +118,9 @@ def test_a_refused_update_of_a_node_leaves_value_and_use(adding, kernels, result
     graph.set(amount=6)
     with pytest.raises((cg.CUDAError, ValueError)):
         graph[node].update(
-            config=cg.LaunchConfig(grid=1, block=4096), kernel=kernels.add, args=(x.ctypes.data, 1, 30)
+            config=cg.LaunchConfig(grid=1, block=1, shmem_size=1 << 30),
+            kernel=kernels.add,
+            args=(x.ctypes.data, 1, 30),
         )
     assert result(graph, x) == 6
     assert result(graph, x, amount=7) == 7

@@ -71,7 +71,7 @@ def test_any_object_that_follows_the_protocol_is_a_type():
     [None, int, float, "f32", 4, np.complex64, np.dtype(">f4"), np.dtype("i4,i4"), np.dtype("S4"), object()],
 )
 def test_wrong_type_of_a_parameter_is_a_type_error(wrong):
-    with pytest.raises(TypeError, match="is not a type of parameters"):
+    with pytest.raises(TypeError, match="is not a type of numbers or pointers"):
         cg.GraphDef().param("p", wrong)
 
 

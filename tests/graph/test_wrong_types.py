@@ -45,6 +45,8 @@ ROWS = {
     ("launch", "reads"): (NO_TOUCHES, "reads"),
     ("launch", "writes"): (NO_TOUCHES, "writes"),
     ("alloc", "size"): (NO_INT, "size"),
+    ("alloc", "shape"): (optional(NO_INT), "shape"),  # of a call with a size
+    ("alloc", "dtype"): (optional(NOT_OURS), "dtype"),
     ("alloc", "options"): (optional(NOT_OURS), "options"),
     ("alloc", "device"): (optional(NO_INT), "device"),
     ("alloc", "peer_access"): ((TEXT, FLOAT, BYTES, STRANGER, 1, [None], ["text"], [1.5]), "peer_access"),

@@ -267,7 +267,7 @@ def test_plain_numbers_are_not_kept(kernels, pinned):
 def test_a_node_that_the_driver_refuses_keeps_nothing(fresh_kernels, libraries, device):
     g = cg.GraphDef()
     with pytest.raises(cg.CUDAError):
-        g.launch(cg.LaunchConfig(grid=1, block=4096), fresh_kernels().nothing)
+        g.launch(cg.LaunchConfig(grid=1, block=1, shmem_size=1 << 30), fresh_kernels().nothing)
     libraries(0)
     assert g.nodes() == set()
 

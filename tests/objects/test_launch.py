@@ -107,7 +107,7 @@ def test_arguments_in_the_wrong_place_are_named(module, stream, name):
 
 def test_a_launch_that_the_driver_refuses_says_what_was_attempted(module, stream):
     with pytest.raises(cg.CUDAError) as caught:
-        cg.launch(stream, cg.LaunchConfig(grid=1, block=(1024, 1024)), module.get_kernel("nothing"))
+        cg.launch(stream, cg.LaunchConfig(grid=1, block=1, shmem_size=1 << 30), module.get_kernel("nothing"))
     assert "launch of kernel 'nothing' with LaunchConfig(grid=(1, 1, 1)" in caught.value.attempt
 
 

@@ -26,6 +26,37 @@ def test_anything_else_is_a_value_error_that_names_the_field(field, value):
         cg.LaunchConfig(**{"grid": 1, "block": 1, field: value})
 
 
+BEYOND = [
+    ("block", 4096, "block=4096 has 4096 threads, and the limit is 1024"),
+    ("block", 1025, "block=1025 has 1025 threads, and the limit is 1024"),
+    ("block", (64, 64), r"block=\(64, 64\) has 4096 threads, and the limit is 1024"),
+    ("block", (1, 1, 65), r"block=\(1, 1, 65\) makes 65 threads in z, and the limit is 64"),
+    ("grid", 1 << 31, "makes 2147483648 blocks in x, and the limit is 2147483647"),
+    ("grid", (1, 1 << 16), r"grid=\(1, 65536\) makes 65536 blocks in y, and the limit is 65535"),
+    ("grid", (1, 1, 1 << 16), r"makes 65536 blocks in z, and the limit is 65535"),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "match"), BEYOND)
+def test_what_no_device_can_run_is_refused_with_the_limit(field, value, match, device, driver_table):
+    config = cg.LaunchConfig(grid=2, block=3)
+    calls = driver_table.watch("cuLaunchKernel", "cuGraphAddNode")
+    with pytest.raises(ValueError, match=match):
+        cg.LaunchConfig(**{"grid": 1, "block": 1, field: value})
+    with pytest.raises(ValueError, match=match):
+        setattr(config, field, value)
+    assert (config.grid, config.block) == ((2, 1, 1), (3, 1, 1))
+    assert calls == []
+
+
+def test_the_limits_are_those_of_the_device(device):
+    limits = device.properties
+    x, y, z = (limits.max_block_dim_x, limits.max_block_dim_y, limits.max_block_dim_z)
+    assert (limits.max_threads_per_block, x, y, z) == (1024, 1024, 1024, 64)
+    assert (limits.max_grid_dim_x, limits.max_grid_dim_y, limits.max_grid_dim_z) == (2**31 - 1, 65535, 65535)
+    cg.LaunchConfig(grid=(2**31 - 1, 65535, 65535), block=(16, 1, 64))
+
+
 def test_positional_order_is_grid_cluster_block():
     assert cg.LaunchConfig(2, None, 32).block == (32, 1, 1)
 

@@ -37,7 +37,7 @@ ORDER = {
     "core": ["__init__", ("driver", "handles"), "resources", ("graphs", "capture")],
     "objects": [
         ("constructors", "numbers", "options", "protocols", "source", "unraisable", "waiting"),
-        ("capture_ledger", "captured_call", "ledger_text"),
+        ("body_rules", "capture_ledger", "captured_call", "ledger_text"),
         ("device", "memory", "code"),
         "__init__",
     ],

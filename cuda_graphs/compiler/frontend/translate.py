@@ -27,6 +27,7 @@ from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import (
     ArraySpec,
+    ConditionSpec,
     FieldSpec,
     ScalarSpec,
     Spec,
@@ -174,6 +175,8 @@ def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> An
             return array
         case FieldSpec():
             return frame.field(spec)
+        case ConditionSpec():
+            return ir.Condition(path, is_parameter=True)
         case VectorSpec():
             return vector_parameter(path, spec.type.dtype, spec.type.shape, params)
         case StructSpec():

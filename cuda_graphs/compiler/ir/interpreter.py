@@ -31,8 +31,9 @@ def interpret(
 ) -> tuple[Any, ...]:
     """Run a kernel, or the tasks of a program, and return the results of the kernel.
 
-    `arrays` (which the run changes) and `scalars` are given by path. `write` is called with each text that the kernel
-    prints. The capacity of a stack is a scalar under the path of its array.
+    `arrays` (which the run changes) and `scalars` are given by path. The array of a condition parameter is one u32.
+    `write` is called with each text that the kernel prints. The capacity of a stack is a scalar under the path of its
+    array.
     """
     kernel = KernelInterpreter(arrays, scalars, write)
     return kernel.tasks(what) if isinstance(what, ir.Program) else kernel.run(what)

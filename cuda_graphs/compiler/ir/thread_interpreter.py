@@ -149,7 +149,11 @@ class ThreadInterpreter:
             self.block(statement.head)
 
     def set_condition(self, statement: ir.SetCondition) -> None:
-        self.conditions[statement.condition] = int(self.value(statement.value))
+        condition, value = statement.condition, self.value(statement.value)
+        if condition.is_parameter:
+            self.arrays[condition.name][()] = value
+        else:
+            self.conditions[condition] = int(value)
 
     def conditional(self, statement: ir.Conditional) -> None:
         blocks = [partial(self.block, block) for block in statement.blocks]

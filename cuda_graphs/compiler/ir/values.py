@@ -97,7 +97,11 @@ class Array:
 
 @dataclass(eq=False, slots=True)
 class Condition:
-    """32 bits that a Conditional tests. `initial` is their value when the kernel begins; None: undefined."""
+    """32 bits that a Conditional tests. `initial` is their value when the kernel begins; None: undefined.
+
+    A parameter of the kernel (`is_parameter`) belongs to a conditional node outside of the kernel.
+    """
 
     name: str
     initial: int | None = None
+    is_parameter: bool = False

@@ -13,8 +13,8 @@
     Bitwise atomics need integers or bools. A cas, the only atomic that compares, needs integers.
 6.  A loop counts in one integer type, and its step is not 0. Conditions are bools.
 7.  Break and Continue are in a loop. No Break leaves a parallel loop.
-8.  Only Conditionals and Sections may surround a parallel loop, a Conditional or a Sections. One thread sets a
-    condition, which belongs to one Conditional.
+8.  Only Conditionals and Sections may surround a parallel loop, a Conditional or a Sections. One thread sets the
+    condition of a Conditional, which belongs to that one. No Conditional has a condition that is a parameter.
 9.  A Return is the last statement of a kernel, and its values have the types that the kernel declares.
 10. Each array is the kernel's, a temporary of the program with a unique name, or local to a thread or block.
 11. The plan of a program has each task once. A task has no Conditional and no Sections. It has at most one parallel
@@ -281,10 +281,17 @@ class _Verifier:
     def set_condition(self, statement: ir.SetCondition) -> None:
         self.same(8, statement, statement.value.type, u32)
         parallel = any(isinstance(each, ir.For) and each.parallel for each in self.loops)
-        self.law(8, not parallel, statement, "several threads set the condition")
+        alone = statement.condition.is_parameter or not parallel
+        self.law(8, alone, statement, "several threads set the condition")
 
     def conditional(self, statement: ir.Conditional) -> None:
         self.law(8, statement.condition not in self.conditions, statement, "a condition of two Conditionals")
+        self.law(
+            8,
+            not statement.condition.is_parameter,
+            statement,
+            "the condition of a node outside of the kernel",
+        )
         self.conditions.add(statement.condition)
         self.level(statement)
 

@@ -17,9 +17,9 @@ import numpy as np
 from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, pointer
 
 __all__ = [
-    "ArraySpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec", "Spec", "StaticSpec",
-    "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4",
-    "ndarray", "template", "vec", "vec2", "vec3", "vec4",
+    "ArraySpec", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec", "Spec",
+    "StaticSpec", "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2",
+    "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 
 
@@ -234,10 +234,15 @@ class StructSpec:
 
 
 @dataclass(frozen=True)
+class ConditionSpec:
+    """A condition of a graph, whose handle comes with each node."""
+
+
+@dataclass(frozen=True)
 class StaticSpec:
     """A value that is known at compile time."""
 
     value: Any
 
 
-Spec = ScalarSpec | VectorSpec | ArraySpec | FieldSpec | StructSpec | StaticSpec
+Spec = ScalarSpec | VectorSpec | ArraySpec | FieldSpec | StructSpec | ConditionSpec | StaticSpec

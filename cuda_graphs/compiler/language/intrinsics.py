@@ -65,6 +65,7 @@ __all__ = [
     "norm",
     "normalize",
     "normalized",
+    "one",
     "outer",
     "popcnt",
     "random",
@@ -74,6 +75,7 @@ __all__ = [
     "round",
     "rsqrt",
     "select",
+    "set_condition",
     "sign",
     "sin",
     "sinh",
@@ -88,6 +90,7 @@ __all__ = [
     "transpose",
     "trunc",
     "vector",
+    "zero",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -176,6 +179,25 @@ def random(dtype: Any = f32) -> Any:
 @_in_kernels_only
 def vector(*components: Any) -> Any:
     """Return a vector of numbers, of their common type, or a matrix of rows."""
+
+
+@_in_kernels_only
+def zero(x: Any) -> Any:
+    """Return 0 in the type of x; for a vector or matrix, one of its shape."""
+
+
+@_in_kernels_only
+def one(x: Any) -> Any:
+    """Return 1 in the type of x; for a vector or matrix, one of its shape whose components are all 1."""
+
+
+@_in_kernels_only
+def set_condition(condition: Any, value: Any) -> Any:
+    """Set a condition, the argument of a parameter `c: cg.Condition`, to an integer or a bool.
+
+    A conditional node of the same graph reads the value as a u32. Several threads may set one condition: one of their
+    values stays.
+    """
 
 
 @_in_kernels_only

@@ -16,6 +16,7 @@ from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType, pointer
 
 from .annotations import (
     ArraySpec,
+    ConditionSpec,
     FieldSpec,
     NDArray,
     ScalarSpec,
@@ -112,6 +113,7 @@ def check_annotation(annotation: Any, what: str, loc: Loc) -> None:
     """Raise for an annotation that cannot declare a parameter, at any depth of dataclasses."""
     if (
         is_template(annotation)
+        or is_condition(annotation)
         or annotation is Tensor
         or isinstance(annotation, (ScalarType, NDArray, VectorType))
     ):
@@ -135,6 +137,11 @@ def is_template(annotation: Any) -> bool:
     return annotation is Template or isinstance(annotation, Template)
 
 
+def is_condition(annotation: Any) -> bool:
+    """Return whether an annotation is cg.Condition, the class of the conditions of graphs."""
+    return isinstance(annotation, type) and getattr(annotation, "__cuda_graphs_condition__", False) is True
+
+
 def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
     """Return the declared type of a member of a dataclass."""
     annotation: Any = member.type
@@ -154,6 +161,8 @@ def spec(annotation: Any, value: Any, path: str) -> Spec:
         return ScalarSpec(annotation)
     if isinstance(annotation, VectorType):
         return VectorSpec(annotation)
+    if is_condition(annotation):
+        return ConditionSpec()
     field = getattr(value, "__cuda_graphs_field__", None)
     if isinstance(annotation, NDArray) or (annotation is Tensor and field is None):
         if value is None and isinstance(annotation, NDArray) and annotation.optional:

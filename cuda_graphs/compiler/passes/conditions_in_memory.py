@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Turns conditions into temporary arrays of the same names. The launching code reads them and branches."""
+"""Turns conditions into temporary arrays of the same names. The launching code reads them and branches.
+
+Parameters stay conditions, as nodes outside of the kernel read them.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +20,16 @@ def conditions_in_memory(program: ir.Program) -> ir.Program:
     copier = _Stores()
     tasks = []
     for task in program.tasks:
-        if any(isinstance(statement, ir.SetCondition) for statement in ir.walk(task.body)):
+        if any(is_own(statement) for statement in ir.walk(task.body)):
             task = ir.replace(task, body=copier.block(task.body))  # one thread executes the stores
         tasks.append(task)
     temps = tuple(copier.arrays.values())
     return ir.replace(program, tasks=tuple(tasks), temps=(*program.temps, *temps))
+
+
+def is_own(statement: ir.Statement) -> bool:
+    """Returns whether a statement sets a condition of a Conditional of the kernel."""
+    return isinstance(statement, ir.SetCondition) and not statement.condition.is_parameter
 
 
 class _Stores(Copier):
@@ -31,6 +39,8 @@ class _Stores(Copier):
 
     def SetCondition(self, statement: ir.SetCondition) -> list[ir.Statement]:  # noqa: N802
         condition = statement.condition
+        if condition.is_parameter:
+            return [statement]
         if condition not in self.arrays:
             self.arrays[condition] = ir.Array(condition.name, u32, 0, ir.Space.TEMP, ())
         return [ir.Store(self.arrays[condition], (), statement.value, statement.loc)]

@@ -40,13 +40,18 @@ class _Bounds(Copier):
 
 
 def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[ir.Statement]:
-    """Returns `assert 0 <= index < extent` for each index, except the constant indices of a vector's components."""
+    """Returns `assert 0 <= index < extent` for each index, except constant indices of the components of vectors."""
     builder = Builder()
     builder.loc = statement.loc
-    for axis in range(array.ndim - len(array.inner)):
+    outer = array.ndim - len(array.inner)
+    for axis in range(array.ndim):
+        if axis >= outer and isinstance(statement.index[axis], ir.Const):
+            continue
         index = builder.cast(statement.index[axis], i64)
-        if array.shape is not None:
-            extent: ir.Value = ir.Const(array.shape[axis], i64)
+        if axis >= outer:
+            extent: ir.Value = ir.Const(array.inner[axis - outer], i64)
+        elif array.shape is not None:
+            extent = ir.Const(array.shape[axis], i64)
         else:
             extent = builder.cast(builder.put(ir.Extent(array, axis)), i64)
         in_range = builder.op(

@@ -59,6 +59,7 @@ cdef extern from "capture.hpp" namespace "cg" nogil:
         NodeHandle graph
         cpp_bool into_body
         cpp_bool active
+        CUstreamCaptureMode mode
         vector[Operation] ledger
         vector[Fork] forks
         Spoiler spoiler

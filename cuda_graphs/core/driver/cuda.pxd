@@ -162,6 +162,15 @@ cdef extern from "table.hpp" namespace "cg" nogil:
         CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream)
         CUresult cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream)
         CUresult cuMemsetD32Async(CUdeviceptr dst, unsigned int value, size_t count, CUstream stream)
+        CUresult cuMemsetD2D8Async(
+            CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height, CUstream stream
+        )
+        CUresult cuMemsetD2D16Async(
+            CUdeviceptr dst, size_t pitch, unsigned short value, size_t width, size_t height, CUstream stream
+        )
+        CUresult cuMemsetD2D32Async(
+            CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height, CUstream stream
+        )
         CUresult cuMemcpyDtoHAsync(void* dst, CUdeviceptr source, size_t size, CUstream stream)
         CUresult cuPointerGetAttributes(
             unsigned int count, CUpointer_attribute* attributes, void** data, CUdeviceptr pointer

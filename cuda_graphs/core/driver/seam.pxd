@@ -13,6 +13,10 @@ cdef int check(CUresult status) except -1 nogil
 # matter.
 cdef int check_attempt(CUresult status, attempt) except -1
 
+# Raises the CUDAError of a status whose cause is known. `cause` is (explanation, remedy), which replace those of the
+# status, or None.
+cdef int raise_explained(CUresult status, attempt, tuple cause) except -1
+
 # Returns the driver's name and description of a status, "" for a missing one.
 cdef tuple status_words(CUresult status)
 

@@ -112,6 +112,13 @@ cdef int check_attempt(CUresult status, attempt) except -1:
     raise make_error(status, attempt)
 
 
+cdef int raise_explained(CUresult status, attempt, tuple cause) except -1:
+    error = make_error(status, attempt)
+    if cause is not None:
+        error.explanation, error.remedy = cause
+    raise error
+
+
 cdef int raise_noted(attempt, log=None) except -1:
     cdef NotedError noted = take_noted_error()
     if noted.status == CUDA_SUCCESS:

@@ -33,6 +33,7 @@ struct Hierarchy {
     std::list<GraphBox> graphs;  // a list keeps their addresses
     SourceTable sources;
     ParameterTable parameters;
+    std::unordered_map<CUdeviceptr, NodeRecord*> allocations;  // the last alloc node of each address
     std::weak_ptr<ShapeSnapshot> shape;
     std::uint64_t memset_version = next_version();
     bool is_shared = false;          // see OwnerPages::share
@@ -137,6 +138,16 @@ ParameterTable& parameters_of(GraphBox& graph) noexcept {
     return graph.hierarchy->parameters;
 }
 
+void note_allocation(NodeRecord& alloc, CUdeviceptr address) {
+    alloc.graph->hierarchy->allocations[address] = &alloc;
+}
+
+void note_free(NodeRecord& free, CUdeviceptr address) {
+    const auto& allocations = free.graph->hierarchy->allocations;
+    const auto found = allocations.find(address);
+    if (found != allocations.end()) found->second->make_metadata().freed_by = &free;
+}
+
 std::weak_ptr<ShapeSnapshot>& shape_of(GraphBox& graph) noexcept {
     return graph.hierarchy->shape;
 }
@@ -236,6 +247,22 @@ GraphBox* find_unfinished(GraphBox& graph) noexcept {
         if (each.raw != nullptr && (each.capture != nullptr || each.is_abandoned) && is_body_in(&each, graph))
             return &each;
     return nullptr;
+}
+
+NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept {
+    NodeRecord* user = nullptr;
+    for (GraphBox& each : graph.hierarchy->graphs)
+        each.nodes.for_each([&](NodeRecord& node) {
+            if (node.raw != nullptr && node.metadata && node.metadata->condition == condition) user = &node;
+        });
+    return user;
+}
+
+bool has_condition(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept {
+    for (const GraphBox& each : graph.hierarchy->graphs)
+        for (const ConditionRecord& record : each.conditions)
+            if (record.handle == condition) return true;
+    return false;
 }
 
 std::vector<GraphBox*> list_living(const GraphBox& graph) {

@@ -82,6 +82,11 @@ GraphBox* child_box(NodeRecord& holder);
 // Returns the named parameters of the graph's hierarchy.
 ParameterTable& parameters_of(GraphBox& graph) noexcept;
 
+// Records that `free` frees the memory at an address, for the last alloc node with this address. note_allocation()
+// records the alloc node. Alloc and free nodes are never destroyed before their hierarchy (a rule of the driver).
+void note_allocation(NodeRecord& alloc, CUdeviceptr address);
+void note_free(NodeRecord& free, CUdeviceptr address);
+
 // Returns the snapshot of the hierarchy's shape; expired when no executable uses it.
 std::weak_ptr<ShapeSnapshot>& shape_of(GraphBox& graph) noexcept;
 
@@ -148,6 +153,12 @@ void keep_owners(GraphBox& graph, CUuserObject object) noexcept;
 // Returns this graph or a body in it that cannot be instantiated now, since it is being captured or its capture was
 // abandoned; null when all can.
 GraphBox* find_unfinished(GraphBox& graph) noexcept;
+
+// Returns the living conditional node of the hierarchy that uses the condition; null if none is known.
+NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept;
+
+// Returns true when the condition was created for a graph of the hierarchy.
+bool has_condition(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept;
 
 // Returns all graphs of the hierarchy that were not destroyed.
 std::vector<GraphBox*> list_living(const GraphBox& graph);

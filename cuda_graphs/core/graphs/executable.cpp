@@ -433,6 +433,11 @@ bool names_nodes(const GraphExecHandle& exec) noexcept {
     return !box_of<GraphExecBox>(exec)->is_renamed;
 }
 
+bool is_node_of(const GraphExecHandle& exec, const NodeRecord& node) noexcept {
+    const NodeHandle definition = box_of<GraphExecBox>(exec)->definition.lock();
+    return definition && box_of<NodeRecord>(definition)->graph->hierarchy == node.graph->hierarchy;
+}
+
 CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
                 ParameterProblem* problem) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);

@@ -75,6 +75,9 @@ void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>&
 // definition in another shape ends this. The caller holds the GIL.
 bool names_nodes(const GraphExecHandle& exec) noexcept;
 
+// Returns true when the node is of the instantiated definition or of a graph in it. The caller holds the GIL.
+bool is_node_of(const GraphExecHandle& exec, const NodeRecord& node) noexcept;
+
 // Sets the executable's node that is named by `node` of the instantiated definition. Launches in flight keep the
 // previous parameters. Nothing changes on failure. Called without the GIL.
 CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec);

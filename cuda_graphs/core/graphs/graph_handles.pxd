@@ -143,6 +143,8 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         vector[GraphBox*] inner
         CUgraphConditionalHandle condition
         int device
+        Opaque array_form
+        NodeRecord* freed_by
         unique_ptr[NodeParameters] parameters
         shared_ptr[NodeSpec] loaded
 
@@ -258,9 +260,13 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     void about_to_change(GraphBox& graph) noexcept
     NodeHandle node_handle(const NodeHandle& any, NodeRecord& node) noexcept
     GraphBox* find_unfinished(GraphBox& graph) noexcept
+    NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept
+    cpp_bool has_condition(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     GraphBox* child_box(NodeRecord& holder) except +
     ParameterTable& parameters_of(GraphBox& graph) noexcept
+    void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
+    void note_free(NodeRecord& free, CUdeviceptr address) except +
     void point_to(NodeHandle& handle, const NodeHandle& any, NodeRecord& node) noexcept
     Dependencies dependencies_on(const NodeHandle& node) noexcept
     void mark_inner_destroyed(NodeRecord& node) noexcept
@@ -319,6 +325,7 @@ cdef extern from "executable.hpp" namespace "cg" nogil:
     void list_parameters(const GraphExecHandle& graph, vector[PresentParameter]& values) except +
     CUresult upload(const GraphExecHandle& graph, const StreamHandle& stream) except +
     cpp_bool names_nodes(const GraphExecHandle& graph) noexcept
+    cpp_bool is_node_of(const GraphExecHandle& graph, const NodeRecord& node) noexcept
     CUresult set_exec_node(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec) except +
     CUresult set_exec_child(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, GraphBox& child) except +
     CUresult set_exec_enabled(const GraphExecHandle& graph, const NodeRecord& node, cpp_bool enabled) except +

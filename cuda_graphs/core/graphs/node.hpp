@@ -28,6 +28,7 @@
 namespace cg {
 
 struct GraphBox;
+struct NodeRecord;
 struct NodeSpec;
 
 // The kinds of nodes that have classes, in the order of graph/nodes/node_kinds.pyx.
@@ -58,6 +59,8 @@ struct NodeMetadata {
     std::shared_ptr<const GraphLabels> inner_labels;  // labels for the embedded graph, until its first use
     CUgraphConditionalHandle condition = 0;           // condition of a conditional node
     int device = -1;                                  // requested device of an alloc node
+    Opaque array_form;                                // type and shape of an alloc node's array; a Python object
+    NodeRecord* freed_by = nullptr;                   // free node of an alloc node; null without one
     std::unique_ptr<NodeParameters> parameters;       // null for a node without named parameters
     std::shared_ptr<NodeSpec> loaded;                 // parameters, without owners, until they change; null if not read
 };

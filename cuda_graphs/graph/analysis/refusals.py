@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Explains why a driver refuses to add a node: finds the other node that is the cause, which the driver does not name.
+"""Explains why a driver refuses to add, change or remove a node: finds the cause, which the driver does not name.
+
+A cause is a pair (explanation, remedy) for the error. Rules of drivers:
 
 * An embedded graph may not hold alloc, free and conditional nodes (cuda.h, cuGraphAddChildGraphNode).
 * If a free node of a definition frees memory, libcuda 580 refuses every new memset, memcpy or free node for that memory
   in the same definition, with "invalid argument". The order of the nodes does not matter (tests/conformance/driver,
   graph_memory_use).
+* Nodes and edges of a graph with alloc or free nodes cannot be removed (cuda.h, cuGraphDestroyNode).
 """
 
 from __future__ import annotations
@@ -13,47 +16,102 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cuda_graphs.graph.nodes.node import GraphNode
-from cuda_graphs.graph.nodes.node_kinds import AllocNode, ChildGraphNode, ConditionalNode, FreeNode
+from cuda_graphs.graph.nodes.node_kinds import (
+    AllocNode,
+    ChildGraphNode,
+    ConditionalNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    HostCallbackNode,
+)
 from cuda_graphs.graph.nodes.protocols import Definition
 
-__all__ = ["describe_copy", "explain_freed"]
+__all__ = ["explain_embedding", "explain_memory", "explain_removal", "unfit_for_bodies"]
+
+Cause = tuple[str, str]
+
+NOT_EMBEDDED = (AllocNode, FreeNode, ConditionalNode)
+NOT_IN_BODIES = (AllocNode, FreeNode, HostCallbackNode, EventRecordNode, EventWaitNode)
 
 
-def unembeddable_nodes(child: Definition) -> Iterator[GraphNode]:
-    graphs = [child]
-    for graph in graphs:  # the loop appends to the list
-        for node in graph._listed()[0]:
-            if isinstance(node, (AllocNode, FreeNode, ConditionalNode)):
+def nodes_in(graph: Definition, kinds: tuple[type[GraphNode], ...]) -> Iterator[GraphNode]:
+    """Yield the nodes of some kinds, in the graph and in the graphs embedded in it."""
+    graphs = [graph]
+    for each in graphs:  # the loop appends to the list
+        for node in each._listed()[0]:
+            if isinstance(node, kinds):
                 yield node
             elif isinstance(node, ChildGraphNode):
                 graphs.append(node.child_graph)
 
 
-def describe_copy(child: Definition) -> str:
-    """Return the words for an embedding, with the first node that an embedded graph may not hold."""
-    words = f"a copy of {child._identify(True)}"
-    node = next(unembeddable_nodes(child), None)
+def explain_embedding(child: Definition) -> Cause | None:
+    """Return the cause of a refusal to embed `child`."""
+    node = next(nodes_in(child, NOT_EMBEDDED), None)
+    if node is None:
+        return None
     return (
-        words
-        if node is None
-        else f"{words}, which holds {node._identify(True)} (not allowed in embedded graphs)"
+        f"{node._identify()} cannot be embedded: embedded graphs hold no alloc, free and conditional nodes.",
+        "Add the nodes of the child to this graph directly, for example with one function that adds them to any graph.",
     )
 
 
-def explain_freed(graph: Definition, addresses: Sequence[int]) -> str:
-    """Return the end of a message that names the node that frees one of the addresses; "" if no node frees them."""
-    nodes = graph.nodes()
-    allocs = [
-        node
-        for node in nodes
-        if isinstance(node, AllocNode) and any(0 <= a - node.dptr < node.bytesize for a in addresses)
-    ]
+def unfit_for_bodies(graph: Definition) -> GraphNode | None:
+    """Return the first node that bodies of conditional nodes may not hold."""
+    return next(nodes_in(graph, NOT_IN_BODIES), None)
+
+
+def explain_memory(graph: Definition, what: str, numbers: Sequence[int]) -> Cause | None:
+    """Return the cause of a refusal of a node: "alloc" of a size, "free" of an address, or "use" of addresses."""
+    if what == "alloc":
+        return (
+            None if numbers[0] else ("An AllocNode of 0 bytes has no address.", "Pass a size of 1 or more.")
+        )
+    return explain_freed(graph, numbers) or (explain_unknown(graph, numbers[0]) if what == "free" else None)
+
+
+def explain_freed(graph: Definition, addresses: Sequence[int]) -> Cause | None:
+    allocs = [node for node in allocs_of(graph) if any(0 <= a - node.dptr < node.bytesize for a in addresses)]
     starts = {node.dptr for node in allocs}
-    frees = [node for node in nodes if isinstance(node, FreeNode) and node.dptr in starts]
+    frees = [node for node in graph.nodes() if isinstance(node, FreeNode) and node.dptr in starts]
     # A later alloc node may reuse the address of freed memory. Then one of the allocations is not freed.
     if not allocs or len(frees) < len(allocs):
-        return ""
+        return None
     return (
-        f"; {allocs[0]._identify()} allocates the memory and {frees[0]._identify()} frees it: "
-        "add the nodes that use the memory before the node that frees it"
+        f"{allocs[0]._identify()} allocates the memory and {frees[0]._identify()} frees it. A definition takes no more "
+        "nodes for memory that it frees.",
+        "Add the nodes that use the memory before the node that frees it.",
     )
+
+
+def explain_unknown(graph: Definition, address: int) -> Cause | None:
+    nodes = allocs_of(graph)
+    if any(node.dptr == address for node in nodes):
+        return None
+    around = next((node for node in nodes if 0 <= address - node.dptr < node.bytesize), None)
+    if around is not None:
+        return (
+            f"{address:#x} is inside the memory of {around._identify()}.",
+            "Pass the `dptr` of the AllocNode.",
+        )
+    return (
+        f"No AllocNode of this definition has the address {address:#x}.",
+        "Pass the `dptr` of an AllocNode.",
+    )
+
+
+def explain_removal(graph: Definition) -> Cause | None:
+    """Return the cause of a refusal to remove nodes or edges."""
+    node = next((n for n in graph._listed()[0] if isinstance(n, (AllocNode, FreeNode))), None)
+    if node is None:
+        return None
+    return (
+        f"Nodes and edges of a graph that allocates or frees memory cannot be removed, and the graph holds "
+        f"{node._identify()}.",
+        "Build the definition again without the node or edge.",
+    )
+
+
+def allocs_of(graph: Definition) -> list[AllocNode]:
+    return [node for node in graph.nodes() if isinstance(node, AllocNode)]

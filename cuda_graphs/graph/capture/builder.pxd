@@ -12,6 +12,8 @@ from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 
 cdef class GraphBuilder(BuilderState):
     cdef size_t _fork  # index among the capture's forks
+    cdef str _mode      # mode of a capture that a `with` block begins
+    cdef list _blocks   # StreamBlocks of the open `with` blocks
     cdef object __weakref__
 
     @staticmethod

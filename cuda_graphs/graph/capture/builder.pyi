@@ -10,6 +10,7 @@ from cuda_graphs.graph.executable.executable import Graph
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.objects.device.stream import Stream
+from cuda_graphs.objects.protocols import SupportsCudaStream
 
 from .builder_state import BuilderState
 
@@ -61,3 +62,8 @@ class GraphBuilder(BuilderState):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
+
+def capture(
+    stream: Stream | SupportsCudaStream | None = None,
+    mode: Literal["global", "thread_local", "relaxed"] = "relaxed",
+) -> GraphBuilder: ...

@@ -7,6 +7,7 @@ their arguments before they call the driver or change the builder. `core/capture
 state. `objects/capture_ledger.pyx` reports the call that invalidated a capture.
 """
 
+from cpython.object cimport PyObject
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
@@ -31,6 +32,7 @@ from cuda_graphs.core.capture.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL,
     CU_STREAM_CAPTURE_MODE_RELAXED,
     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    CapturedCall,
     CaptureHandle,
     CUstreamCaptureMode,
     Fork,
@@ -51,16 +53,19 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     node_handle,
     uses_parameters,
 )
-from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, drain_deferred, raw_of
+from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, box_of, drain_deferred, hold_python, raw_of
+from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.capture_ledger cimport (
     add_operation,
     ledger_text,
     raise_capture_error,
     record_foreign_spoiler,
 )
+from cuda_graphs.objects.captured_call cimport find_capture, keep_owners
 from cuda_graphs.objects.numbers cimport as_int, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
-from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.objects.device.current cimport StreamBlock, enter_block, leave_block
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .builder_state cimport (
     CAPTURING,
     CLOSED,
@@ -84,11 +89,17 @@ from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
 from .builder_nodes import ENDED_MEANWHILE
-from cuda_graphs.objects.ledger_text import describe_unjoined
+from cuda_graphs.objects.ledger_text import JOIN_BY_EVENT, describe_unjoined
 from cuda_graphs.objects import constructors
+from cuda_graphs.objects.device.device import Device
 from cuda_graphs.errors import ClosedBuilderError, CUDAError
 
 NOT_JOINABLE = "join() needs builders that are capturing: call begin_building() first."
+# Type of a wrong child -> what to do.
+HINTS = {
+    "GraphDef": ": to add a copy of a definition, end the capture and call embed() of its graph_definition",
+    "Graph": ": an executable cannot be embedded; pass the builder that it was completed from",
+}
 MODES = {
     "global": <int>CU_STREAM_CAPTURE_MODE_GLOBAL,
     "thread_local": <int>CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
@@ -101,7 +112,8 @@ cdef class GraphBuilder(BuilderState):
 
     `Device.create_graph_builder` creates a builder with a stream of its own. `Stream.create_graph_builder` creates a
     builder that captures that stream. cuda_graphs and other libraries (``__cuda_stream__``) accept a builder in place of
-    a stream. Used as a context manager, the builder begins the capture and ends it; an exception abandons the capture.
+    a stream. Used as a context manager, the builder begins the capture and ends it, and its stream is the current stream
+    of the thread in the block (`current_stream`); an exception abandons the capture.
     The graph keeps alive the objects of work that is issued through cuda_graphs: kernels and their arguments, buffers of
     copies and fills, callbacks. The caller must keep the memory that other libraries use alive as long as the graph is
     launched.
@@ -126,6 +138,7 @@ cdef class GraphBuilder(BuilderState):
         self._state = NOT_STARTED
         self._stream = stream
         self._h = stream._h
+        self._mode, self._blocks = "relaxed", []
         return self
 
     @property
@@ -175,8 +188,7 @@ cdef class GraphBuilder(BuilderState):
             raise RuntimeError("The GraphBuilder is capturing already.")
         if self._state == ENDED:
             raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
-        if not isinstance(mode, str) or mode not in MODES:
-            raise ValueError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
+        check_mode(mode)
         cdef CaptureHandle capture = create_capture(self._h, self._graph)
         cdef CUresult status = begin_capture(capture.get()[0], <CUstreamCaptureMode><int>MODES[mode])
         if self._state != NOT_STARTED:  # another thread has closed the builder or begun its capture in the meantime
@@ -223,10 +235,13 @@ cdef class GraphBuilder(BuilderState):
             raise_capture_error(capture.get()[0], status, f"end the capture of {self!r}")
         except CUDAError as error:
             if status == CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
-                error.capture = describe_unjoined([
+                unjoined = [
                     text_of(&capture.get().box(), fork.source)
                     for fork in capture.get().forks if not fork.joined
-                ])
+                ]
+                error.capture = describe_unjoined(unjoined)
+                if not unjoined:
+                    error.remedy = JOIN_BY_EVENT
             raise
         return 0
 
@@ -259,7 +274,7 @@ cdef class GraphBuilder(BuilderState):
 
         Raises:
             RuntimeError: The capture has not ended, or has failed.
-            CUDAError: The file cannot be written.
+            OSError: The file cannot be written, for example FileNotFoundError for a missing folder.
         """
         self._finished().debug_dot_print(path, options)
 
@@ -392,7 +407,7 @@ cdef class GraphBuilder(BuilderState):
         add_operation(capture.get()[0], "join")
         return root
 
-    def embed(self, GraphBuilder child not None, *, name=None):
+    def embed(self, child, *, name=None):
         """Add a copy of the graph of another builder, which has ended building, as one node.
 
         Args:
@@ -403,21 +418,23 @@ cdef class GraphBuilder(BuilderState):
             TypeError: `child` is not a GraphBuilder, or `name` is not a str.
             ValueError: The child has not ended building, this builder is not building, or nodes of the child use named
                 parameters. A graph has no named parameters during its capture: embed the definition after the capture.
+                This builder captures a body, and the child holds a node that bodies may not hold.
             RuntimeError: One of the builders is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
             RecursionError: A graph in the child would have more than 1024 graphs around it.
         """
         cdef NodeSpec spec
+        cdef GraphBuilder other = accept_builder(child)
         self._check_open()
-        child._check_open()
-        if child._state != ENDED:
+        other._check_open()
+        if other._state != ENDED:
             raise ValueError("The child graph is unfinished: call end_building() of its builder first.")
         if self._state != CAPTURING:
             raise ValueError("The parent GraphBuilder is not capturing: call begin_building() first.")
         check_name(name)
         cdef CaptureHandle capture = self._capture
         cdef StreamHandle h = self._h
-        cdef InsertionPoint copied = child._finished()
+        cdef InsertionPoint copied = other._finished()
         cdef GraphBox* source = copied._open()
         if uses_parameters(source[0]):
             raise ValueError(
@@ -425,7 +442,8 @@ cdef class GraphBuilder(BuilderState):
                 "graph_definition of the child in the graph_definition of the parent"
             )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
-        read_child(spec, child, source, &capture.get().box())
+        read_child(spec, copied, source, &capture.get().box())
+        check_copy_fits_body(&capture.get().box(), copied)
         cdef NodeRecord* node = add_captured(h, spec, b"embed", f"embed {child!r} in {self!r}")
         node.make_metadata().inner_labels = labels
         label(node, name)
@@ -445,14 +463,15 @@ cdef class GraphBuilder(BuilderState):
             RuntimeError: The builder is not building.
             TypeError: `fn` is not callable, or is a ctypes function pointer of another type than ``void (void*)``.
                 `user_data` is neither an int nor bytes. `name` is not a str.
-            ValueError: `user_data` is given with a Python callable.
+            ValueError: `user_data` is given with a Python callable. This builder captures a body of a conditional node,
+                which may not hold callbacks.
         """
         cdef CaptureHandle _held = self._require_capture(
             "callback() needs a GraphBuilder that is capturing: call begin_building() first"
         )
         cdef StreamHandle h = self._h
         check_name(name)
-        label(capture_callback(h, fn, user_data), name)
+        label(capture_callback(h, fn, user_data, name), name)
 
     def create_condition(self, default_value=None):
         """Return a Condition for one conditional node of the captured graph: a 32-bit value on the device.
@@ -586,23 +605,31 @@ cdef class GraphBuilder(BuilderState):
         self._check_open()
         if self._kind == FORKED:
             raise RuntimeError("a forked GraphBuilder does not end its capture: use it without `with`, then join it")
-        if self._state == NOT_STARTED:
-            try:
-                self.begin_building()
-            except BaseException:
-                self._abandon()
-                raise
-        elif self._state == ENDED:
+        if self._state == ENDED:
             raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
+        cdef StreamBlock block = enter_block(self._stream_or_error(), True)
+        try:
+            if self._state == NOT_STARTED:
+                self.begin_building(self._mode)
+            keep_in_graph(self._h, block.kept)
+        except BaseException:
+            leave_block(block)
+            self._abandon()
+            raise
+        self._blocks.append(block)
         return self
 
     def __exit__(self, kind, error, traceback):
-        if self._state != CAPTURING:
-            return
-        if kind is None:
-            self.end_building()
-        else:
-            self._abandon()
+        cdef StreamBlock block = self._blocks.pop() if self._blocks else None
+        try:
+            if self._state == CAPTURING:
+                if kind is None:
+                    self.end_building()
+                else:
+                    self._abandon()
+        finally:
+            if block is not None:
+                leave_block(block)
 
     cdef int _abandon(self) except -1:
         """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
@@ -611,6 +638,63 @@ cdef class GraphBuilder(BuilderState):
         self._tear_down()
         self._stream = None
         return 0
+
+
+def capture(stream=None, mode="relaxed"):
+    """Capture the work of a `with` block as a graph: ``with capture() as builder: ...; graph = builder.complete()``.
+
+    In the block the captured stream is the current stream of this thread. So calls of `kernel` functions, copies and
+    fills of an NDArray, and ``launch(None, ...)`` become nodes of the graph instead of running. A `stream=` argument has
+    priority. If PyTorch or CuPy is imported and the driver is libcuda, their current stream is the captured one too, and
+    their arrays get memory from a pool that the graph keeps.
+
+    Args:
+        stream: A Stream, or an object with ``__cuda_stream__``; None for a new stream of the current device of this
+            thread (device 0 if no device is current).
+        mode: "relaxed", "thread_local" or "global", see `GraphBuilder.begin_building`.
+
+    Returns:
+        A GraphBuilder that has not begun. As a context manager it captures in this mode. At the end of the block the
+        capture has ended; an exception abandons it.
+
+    Raises:
+        TypeError: `stream` is not a stream.
+        ValueError: The mode is unknown.
+        RuntimeError: The stream is closed.
+    """
+    cdef GraphBuilder builder
+    check_mode(mode)
+    if stream is None:
+        device = Device()
+        if device._context is None:
+            device.set_current()
+        builder = device.create_graph_builder()
+    else:
+        builder = GraphBuilder._make(accept_stream(stream), PRIMARY)
+    builder._mode = mode
+    return builder
+
+
+cdef int check_mode(object mode) except -1:
+    if not isinstance(mode, str) or mode not in MODES:
+        raise ValueError(f"mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
+    return 0
+
+
+cdef int keep_in_graph(StreamHandle h, tuple objects) except -1:
+    """Let the graph that the stream captures keep objects that belong to no node."""
+    cdef CapturedCall call
+    if objects and find_capture(call, h):
+        for each in objects:
+            keep_owners(call, hold_python(<PyObject*>each), Opaque())
+    return 0
+
+
+cdef GraphBuilder accept_builder(object child):
+    if not isinstance(child, GraphBuilder):
+        hint = HINTS.get(type(child).__name__, "")
+        raise TypeError(f"child must be a GraphBuilder that has ended building, got {type(child).__name__}{hint}")
+    return <GraphBuilder>child
 
 
 cdef int label(NodeRecord* node, object name) except -1:

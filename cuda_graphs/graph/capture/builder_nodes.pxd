@@ -15,8 +15,8 @@ cdef int require_capture(CapturedCall& call, const StreamHandle& h) except -1
 # Adds a node that no stream call can add, after the work that the stream has captured. The ledger shows `what`.
 cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, object attempt) except NULL
 
-# Captures a host function.
-cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data) except NULL
+# Captures a host function. `name` is the name that the node will get, or None.
+cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, object name) except NULL
 
 cdef Condition create_captured_condition(
     CaptureBox& capture, CUcontext context, object default_value, str where)

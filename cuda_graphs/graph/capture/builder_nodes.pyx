@@ -9,10 +9,12 @@ from cuda_graphs.core.capture.capture_handles cimport CaptureBox, CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord, NodeSpec
 from cuda_graphs.core.resources.handles cimport StreamBox, StreamHandle, box_of, raw_of
 from cuda_graphs.objects.capture_ledger cimport raise_capture_error
+from cuda_graphs.objects.body_rules cimport check_call_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, keep_owners, raise_call_error, record_node
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.definition cimport make_condition
 from cuda_graphs.graph.operands.operands cimport accept_context
+from cuda_graphs.graph.nodes.insertion_point cimport find_cause
 from cuda_graphs.graph.nodes.spec cimport read_host
 from cuda_graphs.core.driver.seam import version as driver_version
 
@@ -56,15 +58,16 @@ cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, 
         call.run_add(spec)
     cdef NodeRecord* node = record_node(call, spec.kind, what)
     if call.status() != CUDA_SUCCESS:
-        raise_call_error(call, attempt)
+        raise_call_error(call, attempt, find_cause(call.capture().graph, &call.capture().box(), spec))
     return node
 
 
-cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data) except NULL:
+cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, object name) except NULL:
     cdef CapturedCall call
     cdef NodeSpec spec
     read_host(spec, fn, user_data)
     require_capture(call, h)
+    check_call_fits_body(call, NodeKind.kHost, name)
     keep_owners(call, spec.owners.first, spec.owners.second)
     with nogil:
         call.run(graph_driver().cuLaunchHostFunc, raw_of(h), spec.params.host.fn, spec.params.host.userData)

@@ -16,6 +16,7 @@ from os import PathLike
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from cuda_graphs.errors import CUDAError
 from cuda_graphs.graph.nodes.options import GraphDebugPrintOptions
 
 if TYPE_CHECKING:
@@ -36,8 +37,14 @@ HANDLE = re.compile(r"0x[0-9a-fA-F]+")
 def write_labelled(
     graph: Definition, path: str | bytes | PathLike[str], options: GraphDebugPrintOptions
 ) -> None:
-    """Have the driver write the file, then add the labels to the file."""
-    graph._write_dot(path, options._to_flags())
+    """Have the driver write the file, then add the labels to the file.
+
+    Raises OSError if the file cannot be opened for writing.
+    """
+    try:
+        graph._write_dot(path, options._to_flags())
+    except CUDAError as error:
+        raise reason_of(error, path) from None
     labels = dict(labels_of(graph))
     if not labels or not os.path.isfile(path):  # a pipe cannot be read back
         return
@@ -45,6 +52,15 @@ def write_labelled(
     handles = find_handles(text if options.handles or options.verbose else text_with_handles(graph), labels)
     with open(path, "w", **ENCODING) as file:
         file.write(add_labels(text, handles, labels))
+
+
+def reason_of(error: CUDAError, path: str | bytes | PathLike[str]) -> Exception:
+    """Return the OSError that is the cause of the driver's error, else that error."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK))
+    except OSError as cause:
+        return cause
+    return error
 
 
 def text_with_handles(graph: Definition) -> str:

@@ -6,7 +6,7 @@ from libc.stdint cimport uintptr_t
 from libcpp cimport bool as cpp_bool
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_NOT_SUPPORTED, CUgraphNode, CUresult
-from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     GraphBox,
     GraphExecHandle,
@@ -17,6 +17,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     child_box,
     get_exec_enabled,
     get_shape,
+    is_node_of,
     names_nodes,
     parameters_of,
     set_exec_child,
@@ -71,7 +72,7 @@ cdef class ExecutableGraphNode:
         with nogil:
             status = set_exec_node(self._h, record[0], spec)
         if status:
-            check_attempt(status, f"set {identify(self)} to {describe(spec)}{self._rule(spec)}")
+            refuse(self, status, f"set {identify(self)} to {describe(spec)}{self._rule(spec)}")
         return 0
 
     cdef str _rule(self, NodeSpec& spec):
@@ -96,6 +97,15 @@ cdef int check_uses(ExecutableGraphNode self, NodeSpec& spec) except -1:
     return 0
 
 
+cdef int refuse(ExecutableGraphNode self, CUresult status, str attempt) except -1:
+    """Raises the error of a refused call, with the cause if the node is of another definition."""
+    cause = None if is_node_of(self._h, self._node._record()[0]) else (
+        "The node belongs to another definition than the one that the Graph was made from.",
+        "Use a node of the definition that the Graph was made from, or instantiate the node's own definition.",
+    )
+    return raise_explained(status, attempt, cause)
+
+
 cdef str identify(ExecutableGraphNode self):
     return f"{self._node._identify(True)} in <Graph handle={<uintptr_t>self._h.get()[0]:#x}>"
 
@@ -112,7 +122,7 @@ cdef class SwitchableNode(ExecutableGraphNode):
         with nogil:
             status = get_exec_enabled(self._h, raw, &enabled)
         if status:
-            check_attempt(status, f"ask whether {identify(self)} is enabled")
+            refuse(self, status, f"ask whether {identify(self)} is enabled")
         return enabled
 
     def enable(self):
@@ -136,7 +146,7 @@ cdef int switch(SwitchableNode self, bint enabled) except -1:
         "; its parameters are unknown, because nodes or edges of the definition were edited before the Graph was "
         "updated: call update() of the node first"
     )
-    return check_attempt(status, f"{'enable' if enabled else 'disable'} {identify(self)}{why if unknown else ''}")
+    return refuse(self, status, f"{'enable' if enabled else 'disable'} {identify(self)}{why if unknown else ''}")
 
 
 cdef class ExecutableKernelNode(SwitchableNode):
@@ -229,7 +239,7 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
         read_child(spec, child, source, record.graph)
         status = set_exec_child(self._h, record[0], spec, source[0])
         if status:
-            check_attempt(status, f"set {identify(self)} to {describe(spec)}")
+            refuse(self, status, f"set {identify(self)} to {describe(spec)}")
 
 
 cdef class ExecutableHostCallbackNode(ExecutableGraphNode):

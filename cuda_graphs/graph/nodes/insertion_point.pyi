@@ -65,15 +65,17 @@ class InsertionPoint:
     ) -> KernelNode: ...
     def alloc(
         self,
-        size: int,
+        size: int | None = None,
         options: GraphAllocOptions | Mapping[str, Any] | None = None,
         *,
+        shape: SupportsIndex | Sequence[SupportsIndex] | None = None,
+        dtype: Any = None,
         device: int | Device | None = None,
         memory_type: str = "device",
         peer_access: Sequence[int | Device] | None = None,
         name: str | None = None,
     ) -> AllocNode: ...
-    def free(self, dptr: SupportsIndex, *, name: str | None = None) -> FreeNode: ...
+    def free(self, dptr: SupportsIndex | AllocNode, *, name: str | None = None) -> FreeNode: ...
     def memset(
         self,
         dst: _Operand,

@@ -7,6 +7,8 @@ of the new node to the graph, calls the driver without the GIL, and records the 
 owners are detached again and the graph has not changed.
 """
 
+import math
+
 cimport cython
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
@@ -18,10 +20,11 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF,
     CU_GRAPH_COND_TYPE_SWITCH,
     CU_GRAPH_COND_TYPE_WHILE,
+    CUgraphConditionalHandle,
     CUgraphConditionalNodeType,
     CUgraphEdgeData,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, raise_noted
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     GraphBox,
@@ -42,24 +45,30 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     as_owner,
     create_graph_memory,
     find_kind,
+    find_user,
+    has_condition,
     make_node,
+    note_allocation,
+    note_free,
     note_handed_out,
     dependencies_on,
     point_to,
     share_owners,
 )
-from cuda_graphs.core.resources.handles cimport box_of
+from cuda_graphs.core.resources.handles cimport box_of, hold_python
+from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.numbers cimport read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
 from .access_ranges cimport read_accesses, set_accesses
 from .labels cimport check_name, labels_of, set_name
 from .node_classes cimport class_of, make_instance
+from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, accept_element_type
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
 from .spec cimport (
-    addresses_of,
     describe,
+    facts_of,
     read_alloc,
     read_child,
     read_conditional,
@@ -70,6 +79,7 @@ from .spec cimport (
     memory_type_of,
 )
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
+from cuda_graphs.objects.memory.array_shape import accept_shape
 from . import options as graph_options
 
 
@@ -79,18 +89,40 @@ cdef int read_dependency(InsertionPoint self, object node, vector[CUgraphNode]* 
     cdef GraphBox* graph = (<InsertionPoint>node)._open()
     cdef NodeRecord* record = (<InsertionPoint>node)._record()
     if graph != self._record().graph:
-        check_attempt(
+        raise_explained(
             CUDA_ERROR_INVALID_VALUE,
             f"make a node of the graph of {self._identify(True)} depend on {node._identify(True)} of another graph",
+            cause_of_other_graph(graph, self._record().graph),
         )
     if record.raw != NULL:  # the entry node is virtual: it comes before all nodes without an edge
         after.push_back(record.raw)
     return 0
 
 
+cdef tuple cause_of_other_graph(GraphBox* graph, GraphBox* other):
+    if graph.hierarchy == other.hierarchy:
+        return (
+            "The two nodes are in different graphs of one definition. Edges connect nodes of one graph, and each body and "
+            "each embedded graph is a graph.",
+            "Use the node that holds the inner graph in place of the node in it.",
+        )
+    return (
+        "The two nodes belong to different definitions. Edges connect nodes of one graph.",
+        "Add both nodes to one definition, or add a copy of the other definition with embed().",
+    )
+
+
+# Type of a wrong child -> what to do.
+HINTS = {
+    "GraphBuilder": ": end the capture and pass its graph_definition",
+    "Graph": ": an executable cannot be embedded; pass the definition that it was made from",
+}
+
+
 cdef InsertionPoint accept_graph(object child):
     if not isinstance(child, class_of(NodeKind.kEntry)):
-        raise TypeError(f"child must be a GraphDef, got {type(child).__name__}")
+        kind = type(child).__name__
+        raise TypeError(f"child must be a GraphDef, got {kind}{HINTS.get(kind, '')}")
     return <InsertionPoint>child
 
 
@@ -147,13 +179,91 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL:
     return graph.raw
 
 
-cdef str explain_refusal(InsertionPoint self, NodeSpec& spec):
-    # Returns the reason for a refused spec if a free node is the cause, else "".
-    cdef GraphBox* root = self._open()
+cdef tuple find_cause(const NodeHandle& any, GraphBox* graph, NodeSpec& spec):
+    cdef GraphBox* root = graph
+    if <int>NodeKind.kIf <= <int>spec.kind <= <int>NodeKind.kSwitch:
+        return cause_of_condition(any, graph, spec)
+    if spec.kind == NodeKind.kChild:
+        return (<object>spec.child)._explain_embedding()
+    facts = facts_of(spec)
+    if facts is None:
+        return None
     while root.holder != NULL:
         root = root.holder.graph
-    addresses = addresses_of(spec)
-    return wrap_graph(self._h, root)._explain_freed(addresses) if addresses else ""
+    return wrap_graph(any, root)._explain_memory(*facts)
+
+
+cdef tuple cause_of_condition(const NodeHandle& any, GraphBox* graph, NodeSpec& spec):
+    cdef CUgraphConditionalHandle condition = spec.params.conditional.handle
+    cdef NodeRecord* user = find_user(graph[0], condition)
+    if spec.params.conditional.size == 0:
+        return "A SwitchNode needs a body.", "Pass a count of 1 or more."
+    if user != NULL:
+        return (
+            f"{wrap_node(any, user)._identify()} uses the condition {condition:#x} already, and a condition controls one "
+            "conditional node.",
+            "Create another condition with create_condition(). Kernels may set both.",
+        )
+    if not has_condition(graph[0], condition):
+        return (
+            f"The condition {condition:#x} was created for another graph.",
+            "Create the condition with create_condition() of this graph or of a graph around it.",
+        )
+    return None
+
+
+cdef tuple cause_of_join(InsertionPoint self, tuple nodes):
+    if len({self, *nodes}) == 1 + len(nodes):
+        return None
+    return (
+        "A node is given twice. An EmptyNode depends on a node at most once.",
+        "Give each node once. node.join(...) includes `node` itself.",
+    )
+
+
+cdef int check_not_freed(InsertionPoint self, tuple operands) except -1:
+    cdef InsertionPoint node
+    cdef NodeRecord* record
+    cdef NodeRecord* freed
+    for operand in operands:
+        if isinstance(operand, GraphArray):
+            operand = (<GraphArray>operand).node
+        if not isinstance(operand, class_of(NodeKind.kAlloc)):
+            continue
+        node = operand
+        record = node._record()
+        freed = record.metadata.get().freed_by if record.metadata else NULL
+        if freed != NULL and freed.is_alive() and is_reached(self, wrap_node(node._h, freed)):
+            raise ValueError(
+                f"{node._identify()} allocates the memory, and {wrap_node(node._h, freed)._identify()} frees it before "
+                f"{self._identify()}: use the memory in a node that the free node does not reach"
+            )
+    return 0
+
+
+cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
+    """Return True if a node at `place`, or inside a node there, comes after the node `before`."""
+    cdef GraphBox* graph = before._record().graph
+    cdef GraphBox* inner = place._record().graph
+    cdef set seen
+    if graph.hierarchy != inner.hierarchy:
+        return False
+    while inner != graph:
+        if inner.holder == NULL:
+            return False
+        place = wrap_node(place._h, inner.holder)
+        inner = inner.holder.graph
+    if place._record().raw == NULL:  # a definition, or its entry node
+        return False
+    waiting, seen = [place], {place}
+    while waiting:
+        node = waiting.pop()
+        if node is before:
+            return True
+        new = [each for each in node.pred if each not in seen]
+        seen.update(new)
+        waiting += new
+    return False
 
 
 @cython.freelist(256)
@@ -217,6 +327,7 @@ cdef class InsertionPoint:
         cdef CUgraphNode raw = NULL
         cdef CUresult status
         check_name(name)
+        check_fits_body(graph, spec.kind, name)
         if edge is not None:
             data = accept_edge(edge)
             place.data = &data
@@ -235,7 +346,9 @@ cdef class InsertionPoint:
         if status:
             graph.owners.rollback(slot)
             along = "" if edge is None else f" along {edge!r}"
-            check_attempt(status, f"add {describe(spec)} to {self._identify(True)}{along}{explain_refusal(self, spec)}")
+            raise_explained(
+                status, f"add {describe(spec)} to {self._identify(True)}{along}", find_cause(self._h, graph, spec)
+            )
         cdef InsertionPoint node = self._added(raw, spec.kind, slot, name)
         if parameters:
             node._record().make_metadata().parameters.swap(parameters)
@@ -265,7 +378,9 @@ cdef class InsertionPoint:
             status = make_node(place, spec, &raw)
         if status:
             names = ", ".join([node._identify(True) for node in nodes])
-            check_attempt(status, f"add a join of {names or 'no nodes'} to {self._identify(True)}")
+            raise_explained(
+                status, f"add a join of {names or 'no nodes'} to {self._identify(True)}", cause_of_join(self, nodes)
+            )
         graph.edited |= after.size() > 1  # the order of the edges is arbitrary
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
@@ -296,17 +411,36 @@ cdef class InsertionPoint:
         if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:
             return self._add(spec, name, edge)
         accesses = read_accesses(reads, writes, args)
+        check_not_freed(self, args)
         node = self._add(spec, name, edge)
         set_accesses(node._record(), accesses)
         return node
 
-    def alloc(self, size, options=None, *, device=None, memory_type="device", peer_access=None, name=None):
-        """Add an AllocNode: `size` bytes at an address (`dptr`) that is fixed now and is the same in every launch.
+    def alloc(
+        self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
+        name=None,
+    ):
+        """Add an AllocNode: memory at an address (`dptr`) that is fixed now and is the same in every launch.
 
-        Options are fields or a GraphAllocOptions. Memory that no FreeNode frees outlives the launch. Raises CUDAError for
-        size 0, ValueError for an unknown memory type.
+        size          bytes
+        shape, dtype  instead of a size: the extents, an int or a tuple of ints, and the type of the elements: a type of
+                      cuda_graphs (`cg.f32`, `cg.vec3`) or a scalar type of NumPy. The node is then an array in C order
+
+        Options are fields or a GraphAllocOptions. Kernels, copies and fills take the node as an argument. Memory that no
+        FreeNode frees outlives the launch. Raises TypeError for a size with a shape or dtype, and for one of these without
+        the other. Raises CUDAError for size 0, ValueError for an unknown memory type.
         """
         cdef NodeSpec spec
+        cdef ElementType type = None
+        if shape is not None or dtype is not None:
+            if size is not None:
+                raise TypeError("size and shape or dtype exclude each other: give bytes as size, or shape and dtype")
+            if shape is None or dtype is None:
+                raise TypeError("an array needs both shape and dtype, as in alloc(shape=(16, 4), dtype=cg.f32)")
+            type, shape = accept_element_type(dtype), accept_shape(shape)
+            size = math.prod(shape) * type.itemsize
+        elif size is None:
+            raise TypeError("alloc needs size, in bytes, or shape and dtype")
         cdef shared_ptr[GraphMemory] memory = create_graph_memory()
         keywords = {"device": device, "memory_type": memory_type, "peer_access": peer_access}
         options = graph_options.accept(graph_options.GraphAllocOptions, options, keywords)
@@ -317,17 +451,23 @@ cdef class InsertionPoint:
         memory.get().record(spec.params.alloc.dptr, spec.params.alloc.bytesize, memory_type_of(kind))
         if kind == AllocKind.kHost:  # for host memory the driver always reports device 0
             node._record().make_metadata().device = ordinal
+        note_allocation(node._record()[0], spec.params.alloc.dptr)
+        if type is not None:
+            form = (type, shape)
+            node._record().make_metadata().array_form = hold_python(<PyObject*>form)
         return node
 
     def free(self, dptr, *, name=None):
-        """Add a FreeNode for an address (int) that an alloc node reserved.
+        """Add a FreeNode for the memory of an alloc node: the AllocNode, or its address (int).
 
         Raises CUDAError for 0, for an address that is not the start of memory of an alloc node, and for an address that
         this graph frees already.
         """
         cdef NodeSpec spec
-        read_free(spec, dptr)
-        return self._add(spec, name)
+        read_free(spec, dptr.dptr if isinstance(dptr, class_of(NodeKind.kAlloc)) else dptr)
+        cdef InsertionPoint node = self._add(spec, name)
+        note_free(node._record()[0], spec.params.free.dptr)
+        return node
 
     def memset(self, dst, value, width=None, height=1, pitch=0, *, dst_owner=None, name=None):
         """Add a MemsetNode: fill `height` rows of `width` elements, `pitch` bytes apart (ignored for one row).
@@ -344,6 +484,7 @@ cdef class InsertionPoint:
         """
         cdef NodeSpec spec
         read_memset(spec, dst, value, width, height, pitch, dst_owner)
+        check_not_freed(self, (dst,))
         return self._add(spec, name)
 
     def memcpy(
@@ -375,13 +516,15 @@ cdef class InsertionPoint:
         cdef NodeSpec spec
         cdef tuple extents = (width, height, depth, dst_pitch, src_pitch, dst_height, src_height)
         read_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        check_not_freed(self, (dst, src))
         return self._add(spec, name)
 
     def embed(self, child, *, name=None):
         """Add a ChildGraphNode with a copy of the current definition `child`. The graph does not keep `child` alive.
 
         The copied nodes keep their names and sources. They use the named parameters of this definition, which gets the
-        parameters that it lacks. Raises ValueError if a parameter has another type in this definition. Raises CUDAError
+        parameters that it lacks. Raises ValueError if a parameter has another type in this definition, and in a body if
+        `child` holds nodes that bodies may not hold (see `if_then`). Raises CUDAError
         if `child` holds alloc, free or conditional nodes (a rule of the driver), and RecursionError if a graph in `child`
         would have more than 1024 graphs around it.
         """
@@ -390,6 +533,7 @@ cdef class InsertionPoint:
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._open())
         read_child(spec, child, source, self._open())
+        check_copy_fits_body(self._open(), child)
         cdef InsertionPoint node = self._add(spec, name)
         node._record().make_metadata().inner_labels = labels
         try:
@@ -439,8 +583,9 @@ cdef class InsertionPoint:
         """Add an IfNode: its body `then` runs if the condition is not 0.
 
         The condition belongs to this graph or to a graph around it, and no other node uses it. Bodies may hold kernel,
-        empty, memset, memcpy, child graph and conditional nodes (a rule of the driver). Raises RecursionError for a body
-        that would have more than 1024 graphs around it.
+        empty, memset, memcpy, child graph and conditional nodes (a rule of the driver). Methods that add other nodes to a
+        body, or to a graph embedded in it, raise ValueError. Raises RecursionError for a body that would have more than
+        1024 graphs around it.
         """
         return self._add_conditional(condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
 

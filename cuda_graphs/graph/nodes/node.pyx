@@ -17,7 +17,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUresult,
 )
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
-from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained
 from cuda_graphs.core.graphs.graph_handles cimport (
     Direction,
     Edges,
@@ -43,7 +43,15 @@ from cuda_graphs.objects.source cimport text_of
 from .labels cimport given_name, property_of_holder, set_name
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport prepare_uses
-from .insertion_point cimport InsertionPoint, hand_out, wrap_graph, wrap_node, wrap_raw
+from .insertion_point cimport (
+    InsertionPoint,
+    cause_of_other_graph,
+    find_cause,
+    hand_out,
+    wrap_graph,
+    wrap_node,
+    wrap_raw,
+)
 from .node_classes cimport register_class
 from .spec cimport describe
 from cuda_graphs.errors import CUDAError
@@ -157,7 +165,7 @@ cdef class GraphNode(InsertionPoint):
         name = self._own_name()
         status = destroy_node(record[0])
         if status:
-            check_attempt(status, f"destroy {self._identify(True)}")
+            raise_explained(status, f"destroy {self._identify(True)}", self.graph._explain_removal())
         record.make_metadata().loaded = last
         if name is not None:
             set_name(record, name)
@@ -278,7 +286,9 @@ cdef class GraphNode(InsertionPoint):
         if status:
             if not keeps:
                 graph.owners.rollback(slot)
-            check_attempt(status, f"change {self._identify(True)} to {describe(spec)}")
+            raise_explained(
+                status, f"change {self._identify(True)} to {describe(spec)}", find_cause(self._h, graph, spec)
+            )
         if not keeps:
             graph.owners.commit(graph.raw, slot, record[0])
         if record.kind == NodeKind.kMemset or record.kind == NodeKind.kChild:
@@ -333,7 +343,10 @@ cdef class GraphNode(InsertionPoint):
             with nogil:
                 status = remove_edges(graph, gone)
             if status:
-                check_attempt(status, f"remove edges between {self._identify(True)} and {names_of(remove)}")
+                raise_explained(
+                    status, f"remove edges between {self._identify(True)} and {names_of(remove)}",
+                    self.graph._explain_removal(),
+                )
         self._record().graph.edited = True
         if new.size() != 0:
             with nogil:
@@ -383,7 +396,10 @@ cdef int collect_new(GraphNode self, object nodes, bint forward, CUgraphEdgeData
     for node in nodes:
         here, there = accept_neighbour(self, self), accept_neighbour(self, node)
         if here == there:  # checked here, because a driver may add the edges before the refused edge
-            check_attempt(CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself")
+            raise_explained(
+                CUDA_ERROR_INVALID_VALUE, f"have {self._identify(True)} depend on itself",
+                ("A node cannot depend on itself.", "Connect two different nodes."),
+            )
         if forward:
             edges.add(here, there, data)
         else:
@@ -408,16 +424,26 @@ cdef int collect_present(GraphNode self, object nodes, bint forward, Edges& edge
     return 0
 
 
+cdef tuple cause_of_no_node(NodeRecord* record):
+    if record.kind == NodeKind.kEntry:
+        return "The entry node is virtual: it has no edges.", "Connect nodes that methods of the definition have added."
+    return "The node was destroyed, with its edges.", "Add the node again."
+
+
 cdef CUgraphNode accept_neighbour(GraphNode self, object node) except NULL:
     if not isinstance(node, GraphNode):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef NodeRecord* record = (<GraphNode>node)._record()
     if record.raw == NULL:
-        check_attempt(CUDA_ERROR_INVALID_VALUE, f"change edges of {(<GraphNode>node)._identify(True)}, which has none")
+        raise_explained(
+            CUDA_ERROR_INVALID_VALUE, f"change edges of {(<GraphNode>node)._identify(True)}, which has none",
+            cause_of_no_node((<GraphNode>node)._record()),
+        )
     if record.graph != self._record().graph:
-        check_attempt(
+        raise_explained(
             CUDA_ERROR_INVALID_VALUE,
             f"add an edge between {self._identify(True)} and {(<GraphNode>node)._identify(True)} of another graph",
+            cause_of_other_graph(record.graph, self._record().graph),
         )
     return record.raw
 

@@ -6,6 +6,7 @@
 assigns the classes to the kinds of the handle layer.
 """
 
+from cpython.object cimport PyObject
 from cython.operator cimport dereference
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
@@ -19,7 +20,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUgraphConditionalHandle,
     CUmemorytype,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, raise_noted
+from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     GraphBox,
@@ -30,17 +31,21 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     alloc_kind,
     child_box,
     mark_inner_destroyed,
+    owners_of,
     is_handed_out,
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
+from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
+from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from .access_ranges cimport change_accesses, operand_parameters, set_accesses, accesses_of
 from .callback cimport python_callback
+from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, element_of_bytes, graph_array
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
 from .node cimport GraphNode
 from cuda_graphs.graph.operands.parameter cimport check_clash, adopt_uses
-from .insertion_point cimport accept_graph, wrap_graph
+from .insertion_point cimport accept_graph, check_not_freed, wrap_graph
 from .node_classes cimport register_class
 from .spec cimport change_kernel, config_of, kernel_of, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
@@ -52,6 +57,9 @@ from cuda_graphs.graph.operands.transfer cimport (
 )
 from .options import MEMORY_TYPES, GraphAllocOptions
 from cuda_graphs.errors import CUDAError
+
+
+cdef ElementType BYTES = element_of_bytes()
 
 
 cdef class EmptyNode(GraphNode):
@@ -76,6 +84,7 @@ cdef class KernelNode(GraphNode):
         if changes:
             self._load_with_owners(spec)
             change_kernel(spec, config, kernel, args)
+            check_not_freed(self, () if args is None else tuple(args))
         accesses = change_accesses(self._record(), reads, writes, args)
         if changes:
             self._set(spec)
@@ -142,7 +151,12 @@ cdef class KernelNode(GraphNode):
 
 
 cdef class AllocNode(GraphNode):
-    """Allocates memory. Made by `alloc`."""
+    """Allocates memory. Made by `alloc`.
+
+    With a shape and a dtype the node is an array in C order: nodes take it as an argument or operand, and an index such as
+    ``node[3:4]`` returns a part of it, a GraphArray. Without them it is an operand of bytes. The memory exists only in
+    launches, so the host cannot read it.
+    """
 
     @property
     def dptr(self):
@@ -180,8 +194,99 @@ cdef class AllocNode(GraphNode):
         """The GraphAllocOptions of the node."""
         return GraphAllocOptions(self.device_id, self.memory_type, list(self.peer_access) or None)
 
+    cdef tuple _form(self):
+        """Return (ElementType, shape) of the array, or None."""
+        cdef NodeRecord* record = self._record()
+        if not record.metadata or not record.metadata.get().array_form:
+            return None
+        return <tuple><PyObject*>record.metadata.get().array_form.get()
+
+    cdef GraphArray _array(self):
+        """Return the memory as an array: of bytes without a shape and a dtype."""
+        form = self._form()
+        type, shape = (BYTES, (self.bytesize,)) if form is None else form
+        return graph_array(self, self.dptr, type, shape, owners_of(self._record().owners).first)
+
+    cdef object _of_array(self, str name):
+        return None if self._form() is None else getattr(self._array(), name)
+
+    @property
+    def shape(self):
+        """The extents of the array, as given to `alloc`; None without a shape. So are all properties of the array."""
+        return self._of_array("shape")
+
+    @property
+    def dtype(self):
+        """The type of the elements, or of the components of vector elements, as given to `alloc`."""
+        return self._of_array("dtype")
+
+    @property
+    def element_shape(self):
+        """The shape of an element: () for numbers, (3,) for vectors of 3 components."""
+        return self._of_array("element_shape")
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return self._of_array("ndim")
+
+    @property
+    def strides(self):
+        """The bytes from an element to the next along each dimension."""
+        return self._of_array("strides")
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return self._of_array("size")
+
+    @property
+    def itemsize(self):
+        """The bytes of an element, with all its components."""
+        return self._of_array("itemsize")
+
+    @property
+    def nbytes(self):
+        """The bytes of all elements."""
+        return self._of_array("nbytes")
+
+    def __getitem__(self, index):
+        if self._form() is None:
+            raise TypeError(f"{self._identify()} is no array: give alloc() a shape and a dtype instead of a size")
+        return self._array()[index]
+
+    def __setitem__(self, index, value):
+        raise TypeError(graph_memory_error(self._identify()) + "; a memset node or a kernel writes it")
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError(f"{self._identify()} has no length: it has no dimensions")
+        return self.shape[0]
+
+    def __bool__(self):
+        return True  # a node is true, as without a length
+
+    def __cuda_graph_array__(self):
+        self._open()
+        return self._array().__cuda_graph_array__()
+
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(graph_memory_error(self._identify()))
+
+    @property
+    def __cuda_array_interface__(self):
+        raise AttributeError(graph_memory_error(self._identify()))
+
+    def __dlpack_device__(self):
+        raise BufferError(graph_memory_error(self._identify()))
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        raise BufferError(graph_memory_error(self._identify()))
+
     def _describe(self):
-        return f" dptr={self.dptr:#x} size={self.bytesize}"
+        form = self._form()
+        array = "" if form is None else f" {self.dtype} shape={self.shape}"
+        return f" dptr={self.dptr:#x} size={self.bytesize}{array}"
 
 
 cdef class FreeNode(GraphNode):
@@ -209,6 +314,7 @@ cdef class MemsetNode(GraphNode):
         if dst is not None:
             spec.owners.first.reset()
         change_memset(spec, dst, value, width, height, pitch, dst_owner)
+        check_not_freed(self, (dst,))
         self._set(spec)
 
     def _operand_parameters(self):
@@ -267,6 +373,7 @@ cdef class MemcpyNode(GraphNode):
         if src is not None:
             spec.owners.second.reset()
         change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
+        check_not_freed(self, (dst, src))
         self._set(spec)
 
     def _operand_parameters(self):
@@ -359,10 +466,14 @@ cdef class ChildGraphNode(GraphNode):
         self._open()
         cdef GraphBox* source = accept_graph(child)._open()
         if source.hierarchy == self._record().graph.hierarchy:  # libcuda would accept some of these graphs
-            check_attempt(CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it")
+            raise_explained(
+                CUDA_ERROR_INVALID_VALUE, f"embed {child._identify(True)} in {self._identify(True)} inside it",
+                ("A graph cannot hold a copy of itself or of a graph of its own definition.", "Pass another definition."),
+            )
         cdef shared_ptr[const GraphLabels] labels = labels_of(source, child)
         check_clash(source, self._record().graph)
         read_child(spec, child, source, self._record().graph)
+        check_copy_fits_body(self._record().graph, child)
         self._set(spec)
         mark_inner_destroyed(self._record()[0])
         self._record().make_metadata().inner_labels = labels

@@ -34,8 +34,9 @@ cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args
 
 # Returns a description of a spec for messages: "a memset of 4 x 1 elements at 0x1000".
 cdef str describe(NodeSpec& spec)
-# Returns the addresses that a driver looks up when it makes the node.
-cdef tuple addresses_of(NodeSpec& spec)
+# Returns the facts about memory that explain why a driver refuses the node: the kind, and the size or the addresses.
+# Returns None for other kinds.
+cdef tuple facts_of(NodeSpec& spec)
 
 # Return config and kernel of the spec of a kernel node.
 cdef LaunchConfig config_of(NodeSpec& spec)

@@ -21,7 +21,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUmemorytype,
     graph_driver,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     Field,
@@ -214,10 +214,13 @@ cdef int read_conditional(
     cdef Condition c = accept_condition(condition)
     fill_conditional(spec, c, kind, type, size, accept_context("conditional node"), around)
     if c._context not in (NULL, spec.params.conditional.ctx):
-        check_attempt(
+        raise_explained(
             CUDA_ERROR_INVALID_VALUE,
-            f"add a conditional node on {c!r}, which belongs to another context: call set_current() of the device that was "
-            "current when the condition was created",
+            f"add a conditional node on {c!r}",
+            (
+                "The condition belongs to another context than the current one.",
+                "Call set_current() of the device that was current when the condition was created.",
+            ),
         )
     return 0
 
@@ -269,7 +272,7 @@ cdef str describe_memcpy(NodeSpec& spec):
 
 
 cdef str describe_child(NodeSpec& spec):
-    return (<object>spec.child)._describe_copy()
+    return f"a copy of {(<object>spec.child)._identify(True)}"
 
 
 cdef str describe_host(NodeSpec& spec):
@@ -308,11 +311,13 @@ cdef str describe(NodeSpec& spec):
     return descriptions[<int>spec.kind](spec)
 
 
-cdef tuple addresses_of(NodeSpec& spec):
+cdef tuple facts_of(NodeSpec& spec):
+    if spec.kind == NodeKind.kAlloc:
+        return "alloc", spec.params.alloc.bytesize
     if spec.kind == NodeKind.kFree:
-        return (spec.params.free.dptr,)
+        return "free", spec.params.free.dptr
     if spec.kind == NodeKind.kMemset:
-        return (spec.params.memset.dst,)
+        return "use", spec.params.memset.dst
     if spec.kind == NodeKind.kMemcpy:
-        return (destination_of(spec.params.memcpy.copyParams), source_of(spec.params.memcpy.copyParams))
-    return ()
+        return "use", destination_of(spec.params.memcpy.copyParams), source_of(spec.params.memcpy.copyParams)
+    return None

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 class Condition:
+    __cuda_graphs_condition__: ClassVar[bool]
     def __init__(self, *args: object, **kwargs: object) -> NoReturn: ...
     @property
     def handle(self) -> int: ...

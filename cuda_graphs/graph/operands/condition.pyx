@@ -9,9 +9,12 @@ from cuda_graphs.objects.code.arguments cimport register_handle_type
 cdef class Condition:
     """A 32-bit value that kernels set and one conditional node reads. Made by `GraphDef.create_condition`.
 
-    Pass it to a kernel whose parameter is a `cudaGraphConditionalHandle`; the kernel calls
-    `cudaGraphSetConditional(handle, value)`. It belongs to the definition that made it but does not keep it alive.
+    Pass it to a kernel of Python whose parameter has the annotation `cg.Condition`; the kernel calls
+    `cg.set_condition(c, value)`. Or pass it to a kernel of CUDA C++ whose parameter is a `cudaGraphConditionalHandle`;
+    that kernel calls `cudaGraphSetConditional(handle, value)`. A condition belongs to the definition that made it but does not keep it alive.
     """
+
+    __cuda_graphs_condition__ = True  # the compiler recognises the annotation of a parameter by this name
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("Condition has no public constructor: call GraphDef.create_condition()")

@@ -43,7 +43,9 @@ cdef EventHandle accept_event(object event) except *:
 
 cdef Condition accept_condition(object condition):
     if not isinstance(condition, Condition):
-        raise TypeError(f"condition must be a Condition, got {type(condition).__name__}")
+        raise TypeError(
+            f"condition must be a Condition, got {type(condition).__name__}: create_condition() makes one"
+        )
     return <Condition>condition
 
 

@@ -35,7 +35,7 @@ cdef const ValueType* accept_type(object type) except NULL:
         found = find_value_type(encoded)
     if found == NULL:
         raise TypeError(
-            f"{type!r} is not a type of parameters: give a type of cuda_graphs (i8 to u64, f16, bf16, f32, f64, bool_, "
+            f"{type!r} is not a type of numbers or pointers: give a type of cuda_graphs (i8 to u64, f16, bf16, f32, f64, bool_, "
             "pointer) or a scalar type of NumPy"
         )
     return found

@@ -3,6 +3,7 @@
 """Arrays and fields: memory of the device with a shape and an element type.
 
 Other rooms may import:
+    captures    capture state of a stream
     dtypes      element types, and elements on the host
     foreign     arrays of other libraries as arguments, and from_dlpack
     keep_alive  references to arguments until the work is done

@@ -18,7 +18,7 @@ from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, C
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
-from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
+from cuda_graphs.objects.memory.array_view cimport ArrayView, graph_memory_error, view_array
 from cuda_graphs.objects.memory.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs.objects.device.stream cimport Stream
 from .ndarray cimport key_of, array_of_buffer
@@ -52,6 +52,8 @@ cdef class ForeignArrays:
     cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1:
         cdef ForeignArray array, other
         for array in self.arrays:
+            if array.view.node is not None:
+                raise RuntimeError(graph_memory_error(f"parameter {array.path!r}, {array.array!r},"))
             array.is_written = array.path in writes
             if array.is_read_only and array.is_written:
                 raise ValueError(f"parameter {array.path!r} is read-only, but the kernel writes it: pass a copy")
@@ -90,6 +92,8 @@ cdef class ForeignArrays:
     cdef int check_in_place(self, object writes) except -1:
         cdef ForeignArray array
         for array in self.arrays:
+            if not array.is_packed and array.view.node is not None:
+                raise ValueError(f"parameter {array.path!r}, {array.array!r}, has gaps: kernels take arrays in C order without gaps")
             if not array.is_packed or not is_known_memory(array.address):
                 raise ValueError(
                     f"parameter {array.path!r} is a {type(array.array).__name__} that the device cannot access: a graph cannot copy "
@@ -115,7 +119,7 @@ cdef ForeignArray foreign_array(object array, str path, tuple inner):
     self.needs_grad = needs_grad
     self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
     # PyTorch refuses to expose the interface of a tensor with requires_grad.
-    self.is_of_host = is_host(array) if needs_grad else not hasattr(array, "__cuda_array_interface__") and is_host(array)
+    self.is_of_host = view.node is None and (is_host(array) if needs_grad else not hasattr(array, "__cuda_array_interface__") and is_host(array))
     self.is_packed = True
     cdef Py_ssize_t step = view.itemsize
     for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
@@ -145,6 +149,7 @@ def from_dlpack(array, dtype=None):
 
     Raises:
         TypeError: `array` is not an array, or its element type is unknown to kernels or differs from `dtype`.
+        BufferError: `array` is memory of an alloc node.
         ValueError: `array` has gaps, is read-only, is in other memory, or its last dimensions do not fit `dtype`.
     """
     from .dtypes import accept_element
@@ -153,6 +158,8 @@ def from_dlpack(array, dtype=None):
         raise TypeError(f"{array!r} has a gradient, and a view of its memory would lose it: use the array itself")
     inner = () if dtype is None else accept_element(dtype)[1]
     cdef ForeignArray found = foreign_array(array, "array", inner)
+    if found.view.node is not None:
+        raise BufferError(graph_memory_error(repr(array)))
     scalar = found.dtype if dtype is None else accept_element(dtype)[0]
     spec = array_spec(annotations.NDArray(scalar, None, inner), found, "array")
     size = found.view.itemsize * math.prod(found.shape)

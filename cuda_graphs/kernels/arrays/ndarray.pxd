@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, uint64_t, uintptr_t
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUstream
+from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.memory.buffer cimport Buffer
 
 
@@ -37,6 +38,8 @@ cdef class NDArray:
     cdef int _ready(self) except -1
     cdef int _expose(self) except -1
     cdef int _allocate(self) except -1
+    cdef int _begin_change(self, Stream stream) except -1
+    cdef int _end_change(self, Stream stream, tuple operands) except -1
     cdef int _wait(self, object timeout=*) except -1
     cdef int _read(self, elements, size_t offset) except -1
     cdef int _write(self, elements, size_t offset) except -1

@@ -26,6 +26,7 @@ from cuda_graphs.core.driver.cuda cimport (
     driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs.core.resources.handles cimport raw_of
 from cuda_graphs.objects.memory.dlpack cimport (
     ArrayForm,
     DLDataTypeCode,
@@ -38,10 +39,20 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLInt,
     kDLUInt,
 )
+from cuda_graphs.objects.memory.buffer cimport fill_elements
 from cuda_graphs.objects.numbers cimport as_int
+from cuda_graphs.objects.device.current cimport current_or
+from cuda_graphs.objects.device.stream cimport Stream
+from .captures cimport is_captured_by_any_code
+from .keep_alive cimport keep_arguments
+
+from cuda_graphs.kernels.targets import may_release_during_work
 from cuda_graphs.objects.device.device import Device
+from cuda_graphs.objects.device.stream import default_stream
 from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
-from . import keep_alive
+from .keep_alive import release_finished
+
+cdef Stream usual_stream = default_stream()
 
 # Start of the name of a Field in code, which differs from all names of variables.
 FIELD = "<field "
@@ -197,7 +208,7 @@ cdef class NDArray:
         device = Device(self._device)
         if device._context is None:
             device.set_current()
-        keep_alive.release_finished()
+        release_finished()
         stream = device.default_stream
         cdef NDArray grad = None
         cdef Buffer buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
@@ -213,27 +224,23 @@ cdef class NDArray:
     def fill(self, value):
         """Set every element to a value. Vector elements take all components, or one number for all of them.
 
+        In a block with a current stream (`stream`, `capture`), the work is done in the order of this stream. Elsewhere the
+        method waits for all work before it and for its own work.
+
         Raises:
             TypeError: `value` is a float for integer elements, or is not a number.
             OverflowError: `value` is an integer outside the range of the element type.
             ValueError: `value` has a shape other than that of an element.
         """
-        import numpy as np
-
         from .dtypes import to_element
 
         cdef bytes element = to_element(value, self.dtype, f"an element of {self!r}", self.element_shape)
         if not self.size:
             return
-        self._wait()
-        for width in (1, 2, 4):  # widths of the driver's fills, in bytes
-            if element == element[:width] * (len(element) // width):
-                stream = self.device.default_stream
-                self._buffer.fill(element[:width], stream=stream)
-                note_change(&self._changes, 0)
-                stream.sync()
-                return
-        self._write(np.tile(np.frombuffer(element, np.uint8), self.size), 0)
+        cdef Stream stream = current_or(None)
+        self._begin_change(stream)
+        fill_elements(self._buffer, self._address, element, self.size, usual_stream if stream is None else stream)
+        self._end_change(stream, (self,))
 
     def to_numpy(self, *, timeout=None):
         """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact.
@@ -276,22 +283,44 @@ cdef class NDArray:
         self._write(to_device(host, self.dtype), 0)
 
     def copy_from(self, NDArray other not None):
-        """Copy the elements of another NDArray of the same type and shape.
+        """Copy the elements of another NDArray of the same type and shape, in the order of the current stream as `fill` is.
 
         Raises:
             ValueError: `other` has another type or shape.
         """
         if (other.dtype, other.shape, other.element_shape) != (self.dtype, self.shape, self.element_shape):
             raise ValueError(f"elements of {other!r} cannot be copied to {self!r}: type and shape must be the same")
-        self._wait()
-        other._wait()
-        stream = self.device.default_stream
-        self._buffer.copy_from(other._buffer, stream=stream)
-        note_change(&self._changes, 0)
-        stream.sync()
+        cdef Stream stream = current_or(None)
+        other._begin_change(stream)
+        self._begin_change(stream)
+        self._buffer.copy_from(other._buffer, stream=usual_stream if stream is None else stream)
+        self._end_change(stream, (self, other))
+
+    cdef int _begin_change(self, Stream stream) except -1:
+        """Prepare for a copy or fill on the current stream. Without one (None), wait for all work of the device."""
+        return self._wait() if stream is None else self._ready()
+
+    cdef int _end_change(self, Stream stream, tuple operands) except -1:
+        """End a copy or fill on the current stream. Without one (None), wait for the default stream."""
+        if stream is None:
+            note_change(&self._changes, 0)
+            usual_stream.sync()
+        elif is_captured_by_any_code(stream._h):
+            self._changes.version = 0  # each launch of the graph changes the elements
+        else:
+            note_change(&self._changes, writer_of(raw_of(stream._h)))
+            if may_release_during_work():
+                keep_arguments(stream._h, operands)
+        return 0
 
     cdef int _wait(self, object timeout=None) except -1:
         """Ensure that the array has memory, and wait for all work of its device."""
+        cdef Stream stream = current_or(None)
+        if stream is not None and is_captured_by_any_code(stream._h):
+            raise RuntimeError(
+                f"the host cannot read or write {self!r} while the current stream is captured: the work before it does not "
+                "run until a launch of the graph. Access it before the capture, or after a launch"
+            )
         self._ready()
         self._device.sync(timeout)
         return 0

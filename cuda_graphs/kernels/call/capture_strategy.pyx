@@ -8,7 +8,7 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader
 from .call_hooks cimport before_capture
-from .captures cimport is_captured
+from cuda_graphs.kernels.arrays.captures cimport is_captured
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading
 from .strategy cimport Strategy

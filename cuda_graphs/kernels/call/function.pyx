@@ -16,11 +16,12 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, kDual, kGradient, kNoExtra
 from .call_hooks cimport replacement_of, has_hook, after_call
 from .capture_strategy cimport CaptureStrategy
-from .captures cimport is_captured_by_any_code, is_captured
+from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code, is_captured
 from .launch_strategy cimport LaunchStrategy
 from .replay_strategy cimport replay_strategy
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
@@ -42,7 +43,8 @@ cdef Stream usual_stream = default_stream()
 cdef class KernelFunction:
     """A function that runs on the device: `kernel` makes it.
 
-    A call ``f(*args, stream=None)`` launches the tasks of the function on a stream. The first call with each
+    A call ``f(*args, stream=None)`` launches the tasks of the function on a stream (None: the current stream of a `with`
+    block, else the default stream). The first call with each
     combination of argument types compiles the function. A call returns at once, unless the function returns numbers,
     prints, or takes a host array.
 
@@ -64,7 +66,7 @@ cdef class KernelFunction:
         raise RuntimeError("KernelFunction objects cannot be instantiated directly. Use the decorator cuda_graphs.kernel.")
 
     def __call__(self, *args, **keywords):
-        cdef Stream stream = usual_stream
+        cdef Stream stream = None
         cdef Leaf few_leaves[FEW]
         cdef uint64_t few_keys[FEW]
         cdef vector[Leaf] leaves
@@ -76,6 +78,8 @@ cdef class KernelFunction:
                 stream = accept_stream(given)
             if keywords:
                 args = self.specialiser.order(args, keywords)
+        if stream is None:
+            stream = current_or(usual_stream)
         if has_hook():
             other = replacement_of(self, args, stream)
             if other is not None:
@@ -116,6 +120,13 @@ cdef class KernelFunction:
         cdef bint replays
         if may_be_captured(handle) and is_captured(handle):
             return self.capture
+        if self.specialiser.takes_condition:
+            if is_captured_by_any_code(handle):
+                return self.capture
+            raise RuntimeError(
+                f"{self.specialiser.name}() sets a condition of a graph, and its stream is not captured: add the kernel to "
+                "the graph of the condition with call() or launch(), or call it on a stream that is being captured"
+            )
         if self.replay is None:  # the driver adds launches to the captures of other code
             return self.launch
         replays = self.specialiser.is_replayed and code.is_replayable
@@ -227,7 +238,7 @@ cdef class KernelFunction:
         reading = self.specialiser.read_to_heap(self.specialiser.order(args, keywords), False)
         labels = self.specialiser.find(&reading.r).labels
         reading.r.leaves[self.specialiser.start].bits = <uint64_t>number_of(name, labels, from_checkpoint)
-        return self._run(&reading.r, usual_stream if stream is None else accept_stream(stream))
+        return self._run(&reading.r, current_or(usual_stream) if stream is None else accept_stream(stream))
 
     def graph(self, *args, **keywords):
         """Return a GraphDef with the nodes of a call with these arguments, to inspect, to draw, or to extend."""

@@ -8,7 +8,7 @@ from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.keep_alive cimport keep_arguments
 from cuda_graphs.kernels.arrays.reading cimport Reading
 from cuda_graphs.objects.device.stream cimport Stream
-from .captures cimport is_captured_by_any_code
+from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 
 from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM, default_stream

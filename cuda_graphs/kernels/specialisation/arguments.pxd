@@ -33,5 +33,8 @@ cdef class Reader:
     cdef object spec(self, object value)
 
 
+# Returns True if the parameter, or a member of it, is a condition of a graph.
+cdef bint takes_condition(Reader reader)
+
 # Returns the Reader of a parameter. `leaf` and `key` are the next free indices; `extra_leaf` is an ExtraLeaf.
 cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf=*)

@@ -16,13 +16,14 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from cuda_graphs.objects.code.arguments cimport StandIn
+from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 
 from cuda_graphs.compiler.language import annotations
-from cuda_graphs.compiler.language.signature import array_spec, is_template, member_type
+from cuda_graphs.compiler.language.signature import array_spec, is_condition, is_template, member_type
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.errors import ClosedBufferError
 from cuda_graphs.kernels.specialisation.constants import Interned
@@ -181,6 +182,29 @@ cdef class Float(Reader):
 
     cdef object spec(self, object value):
         return annotations.ScalarSpec(self.annotation)
+
+
+cdef class ConditionHandle(Reader):
+    """Reads a Condition, which only nodes of its graph set."""
+
+    def __cinit__(self):
+        self.leaves = 1
+
+    cdef int read(self, Reading* r, object value) except -1:
+        if not isinstance(value, Condition):
+            raise TypeError(
+                f"parameter {self.path!r} takes a Condition, got {value!r} ({type(value).__name__}): make one with "
+                "create_condition() of the GraphDef or GraphBuilder"
+            )
+        r.leaves[self.leaf].bits = (<Condition>value)._handle
+        return 0
+
+    cdef int add_owners(self, dict owners, object value) except -1:
+        owners[self.leaf] = value
+        return 0
+
+    cdef object spec(self, object value):
+        return annotations.ConditionSpec()
 
 
 cdef class Array(Reader):
@@ -455,6 +479,8 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         (<Tensor>self).numbers = ValueNumbers()
     elif isinstance(annotation, annotations.Fixed):
         self = Fixed.__new__(Fixed)
+    elif is_condition(annotation):
+        self = ConditionHandle.__new__(ConditionHandle)
     elif is_template(annotation):
         self = Template.__new__(Template)
         (<Template>self).numbers = ValueNumbers()
@@ -462,6 +488,12 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = struct_reader(annotation, path, leaf, key, extra_leaf)
     self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key
     return self
+
+
+cdef bint takes_condition(Reader reader):
+    if isinstance(reader, Struct):
+        return any([takes_condition(member) for member in (<Struct>reader).members])
+    return isinstance(reader, ConditionHandle)
 
 
 cdef Reader scalar_reader(object type):

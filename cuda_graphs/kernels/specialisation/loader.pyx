@@ -159,7 +159,7 @@ cdef class Loader:
         if slot.path == "random.seed":
             self.code.draws = True
             return (<int>kSeed, 0, 0, 0)
-        if slot.kind == "condition":
+        if slot.kind == "condition" and slot.path not in self.leaves:
             return (<int>kCondition, 0, 0, 0)
         if slot.path in self.stacks:  # three words after the temporary arrays: address, capacity, workers
             word = 0 if slot.kind == "pointer" else 1 + slot.axis

@@ -16,7 +16,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 
 from cuda_graphs.kernels.arrays.reading cimport Reading
-from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of
+from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of, takes_condition
 from .guards cimport Guards
 from .specialisation cimport Specialisation
 
@@ -199,6 +199,7 @@ cdef Specialiser specialiser_of(object function, object options, object annotati
         self.leaves += reader.leaves
         self.keys += reader.keys
         self.readers.append(reader)
+        self.takes_condition |= takes_condition(reader)
     if self.has_checkpoints:
         self.start = self.leaves
         self.leaves += 1

@@ -64,16 +64,20 @@ cdef int pack_arguments(
 ) except -1:
     cdef const vector[Parameter]* parameters = kernel._parameters()
     cdef size_t count = <size_t>PyTuple_GET_SIZE(args), i
+    cdef int found, in_graph = 0
     if count != parameters.size():
         raise TypeError(
             f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
         )
     for i in range(count):
-        if append(pack, kernel, i, parameters[0][i].size, <object>PyTuple_GET_ITEM(args, i)) == STANDS_IN:
+        found = append(pack, kernel, i, parameters[0][i].size, <object>PyTuple_GET_ITEM(args, i))
+        if found == IS_GRAPH_MEMORY:
+            in_graph += 1
+        elif found == STANDS_IN:
             if stand_ins == NULL:
                 raise TypeError(f"{args[i]!r} has no value here: only nodes of its graph definition take it")
             stand_ins.push_back(i)
-    return 0
+    return in_graph
 
 
 cdef int own_arguments(tuple args, Opaque& all) except -1:
@@ -89,6 +93,8 @@ cdef int own_arguments(tuple args, Opaque& all) except -1:
                 continue
         elif isinstance(arg, (int, float, complex)) or scalar_sizes.count(<void*>kind) != 0:
             continue
+        elif hasattr(type(arg), "__cuda_graph_array__"):
+            owner = view_array(arg, "argument").owner  # the node itself would keep its graph alive forever
         else:
             owner = hold_python(<PyObject*>arg)
         if not all:
@@ -101,9 +107,10 @@ cdef int own_arguments(tuple args, Opaque& all) except -1:
     return 0
 
 
-# The result of `append` for a StandIn; otherwise 0.
+# The results of `append`; 0 for any other argument.
 cdef enum:
     STANDS_IN = 1
+    IS_GRAPH_MEMORY = 2
 
 
 cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
@@ -265,7 +272,7 @@ cdef int append_array(
             "PinnedMemoryResource) or on the device."
         )
     pack.append_copy(&array.address, 8)
-    return 0
+    return 0 if array.node is None else IS_GRAPH_MEMORY
 
 
 cdef int append_value(

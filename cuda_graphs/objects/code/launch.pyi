@@ -9,5 +9,8 @@ from .kernel import Kernel
 from .launch_config import LaunchConfig
 
 def launch(
-    stream: Stream | SupportsCudaStream, config: LaunchConfig | dict[str, Any], kernel: Kernel, *args: Any
+    stream: Stream | SupportsCudaStream | None,
+    config: LaunchConfig | dict[str, Any],
+    kernel: Kernel,
+    *args: Any,
 ) -> None: ...

@@ -20,7 +20,9 @@ from .arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config
+from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
+from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from cuda_graphs.objects.device.device import Device
 
 
@@ -28,7 +30,8 @@ def launch(stream, config, kernel, *args):
     """Launch a kernel on a stream. Returns at once; the kernel runs in the order of the stream.
 
     Args:
-        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``.
+        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``. None: the current stream of a `with` block
+            (`stream`, `capture`, a GraphBuilder).
         config: A LaunchConfig, or a dict of its fields.
         kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
             a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
@@ -37,18 +40,22 @@ def launch(stream, config, kernel, *args):
             captured launch becomes a node, and the graph keeps its kernel and arguments alive.
 
     Raises:
-        TypeError: The number, a type or a width of the arguments does not match the parameters.
+        TypeError: The number, a type or a width of the arguments does not match the parameters, or `stream` is None
+            outside of such a block.
+        RuntimeError: An argument is memory of an alloc node, which exists only while its graph runs.
         OverflowError: An int does not fit its parameter.
         ValueError: A cooperative grid cannot run all at once.
         CUDAError: The driver refuses the launch, or earlier work of the device failed.
     """
-    cdef Stream on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
+    cdef Stream on = current_or(None) if stream is None else None
+    if on is None:
+        on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
     if not isinstance(kernel, Kernel):
         config, kernel, args = as_launch(config, kernel, args)
     cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else accept_launch_config(config)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
-    pack_arguments(pack, code, args)
+    cdef int in_graph = pack_arguments(pack, code, args)
     if shape._is_cooperative:  # before the graph keeps any owner for the launch
         check_cooperative(shape, code)
     on._check_open()  # arguments may run code that closes the stream
@@ -62,6 +69,8 @@ def launch(stream, config, kernel, *args):
     if find_capture(call, h):
         own_arguments(args, owner)
         keep_owners(call, as_owner(code._h), move(owner))
+    elif in_graph:
+        refuse_graph_memory(args)
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
         launch_with_attributes(raw_stream, shape, function, pack, call)
     else:
@@ -73,6 +82,15 @@ def launch(stream, config, kernel, *args):
     note_launch(h, code._h)
     if finish_call(call, NodeKind.kKernel, "launch") != CUDA_SUCCESS:
         raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
+
+
+cdef int refuse_graph_memory(tuple args) except -1:
+    """Refuses memory that a graph allocates in a launch outside of graphs."""
+    for arg in args:
+        describe = getattr(type(arg), "__cuda_graph_array__", None)
+        if describe is not None and describe(arg).node is not None:
+            raise RuntimeError(graph_memory_error(repr(arg)))
+    return 0
 
 
 cdef int launch_with_attributes(

@@ -15,6 +15,11 @@ from cuda_graphs.objects.device.device import Device
 from cuda_graphs.errors import CUDANotSupportedError
 
 
+# Limits of all CUDA devices (CUDA Programming Guide, "Technical Specifications per Compute Capability").
+MOST_THREADS = 1024  # of a block
+GRID = "blocks", ((1 << 31) - 1, (1 << 16) - 1, (1 << 16) - 1)
+LIMITS = {"grid": GRID, "cluster": GRID, "block": ("threads", (MOST_THREADS, MOST_THREADS, 64))}
+
 FIELDS = ("grid", "cluster", "block", "shmem_size", "is_cooperative", "programmatic_stream_serialization")
 
 
@@ -169,11 +174,16 @@ cdef int set_three(str name, value, unsigned int* target, const unsigned int* ti
     if not 1 <= len(numbers) <= 3 or None in numbers:
         raise ValueError(f"{name} must be an int or a tuple of 1 to 3 ints, got {value!r}")
     numbers += [1] * (3 - len(numbers))
+    if min(numbers) < 1:
+        raise ValueError(f"{name} must be >= 1 in each dimension, got {value!r}")
+    threads = numbers[0] * numbers[1] * numbers[2]
+    if name == "block" and threads > MOST_THREADS:
+        raise ValueError(f"block={value!r} has {threads} threads, and the limit is {MOST_THREADS}: use a larger grid instead")
+    unit, limits = LIMITS[name]
     for i in range(3):
-        if not 1 <= numbers[i] < 1 << 31:
-            raise ValueError(f"{name} must be >= 1 in each dimension, and less than 2**31, got {value!r}")
-        if times != NULL and times[i] * numbers[i] >= 1 << 31:
-            raise ValueError(f"{name}={value!r} makes 2**31 blocks or more: a grid counts clusters of blocks")
+        count = numbers[i] * (times[i] or 1 if times != NULL else 1)
+        if count > limits[i]:
+            raise ValueError(f"{name}={value!r} makes {count} {unit} in {'xyz'[i]}, and the limit is {limits[i]}")
     target[0], target[1], target[2] = numbers
     return 0
 

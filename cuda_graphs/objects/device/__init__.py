@@ -4,6 +4,7 @@
 
 Other rooms may import:
     context            Context, and the current context.
+    current            The current stream of a thread.
     device             Device.
     device_properties  DeviceProperties.
     event              Event.

@@ -4,6 +4,7 @@
 
 Other rooms may import:
     abstract_resource  MemoryResource, the base class.
+    array_shape        Shapes, and the memory that an index selects.
     array_view         Views of other libraries' arrays.
     buffer             Buffer.
     dlpack             The constants of DLPack, and exports as capsules.

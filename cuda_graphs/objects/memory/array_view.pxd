@@ -14,8 +14,15 @@ cdef class ArrayView:
     cdef readonly tuple shape
     cdef readonly tuple strides  # bytes
     cdef readonly bint is_read_only
-    cdef Opaque owner  # keeps the memory alive
+    cdef readonly object node  # the AllocNode of memory that exists only while its graph runs; None for other memory
+    cdef Opaque owner  # keeps the memory alive, or the range of an alloc node known
 
+
+# Returns the message that refuses to read or export memory of an alloc node, which `what` names.
+cpdef str graph_memory_error(str what)
+
+# Returns the strides, in bytes, of an array in C order without gaps.
+cpdef tuple packed_strides(tuple shape, size_t itemsize)
 
 # Returns the memory of an array, or None when the object is not an array. `name` names the argument in messages.
 cpdef ArrayView view_array(object array, str name)

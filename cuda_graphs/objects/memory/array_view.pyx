@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads arrays of other libraries: the address of the memory, its layout, and its owner.
 
-Three protocols are tried in this order: `__cuda_array_interface__` (version 2 or later), `__array_interface__` (NumPy),
-and DLPack. NumPy arrays of plain numbers are read by Python's buffer protocol, which has the same information. Nothing
+Four protocols are tried in this order: `__cuda_graph_array__`, `__cuda_array_interface__` (version 2 or later),
+`__array_interface__` (NumPy), and DLPack. `__cuda_graph_array__()` is the protocol of arrays of this package: it returns
+an ArrayView, which may name the alloc node of the memory; other libraries cannot get at such memory. NumPy arrays of plain numbers are read by Python's buffer protocol, which has the same information. Nothing
 is copied or synchronised: the `stream` of an interface is ignored, and DLPack exporters get stream -1, which requests
 no synchronisation. A DLPack tensor is not consumed; holding its capsule keeps its memory alive.
 """
@@ -65,6 +66,9 @@ cpdef ArrayView view_array(object array, str name):
     cdef ArrayView view = from_buffer(array)
     if view is not None:
         return view
+    describe = getattr(type(array), "__cuda_graph_array__", None)
+    if describe is not None:
+        return describe(array)
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None and not is_scalar(array):
         interface = getattr(array, "__array_interface__", None)
@@ -73,6 +77,13 @@ cpdef ArrayView view_array(object array, str name):
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
         return from_dlpack(array, name)
     return None
+
+
+cpdef str graph_memory_error(str what):
+    return (
+        f"{what} is memory that exists only while its graph runs: add a node that copies it to other memory, and read that "
+        "memory after the launch"
+    )
 
 
 # Buffer format of NumPy -> typestr of its array interface, for elements in the byte order of this machine.
@@ -154,7 +165,7 @@ cdef size_t item_size(str dtype) except? 0:
     return numpy.dtype(dtype).itemsize
 
 
-cdef tuple packed_strides(tuple shape, size_t itemsize):
+cpdef tuple packed_strides(tuple shape, size_t itemsize):
     """Return the strides, in bytes, of an array in C order without gaps."""
     strides = []
     stride = itemsize

@@ -46,5 +46,8 @@ cdef class Buffer:
 # Returns False, and no owner, when the graph itself owns the memory.
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1
 
+# Sets `count` elements from `address` on, which is in the Buffer, to the bytes of `element`, in the order of a stream.
+cdef int fill_elements(Buffer buffer, CUdeviceptr address, bytes element, size_t count, Stream on) except -1
+
 # Parses a fill value (int in 0..255, or a buffer of 1, 2 or 4 bytes): sets the pattern, returns its width in bytes.
 cdef int parse_fill_value(object value, unsigned int* pattern) except -1

@@ -41,6 +41,7 @@ from cuda_graphs.core.resources.handles cimport (
     hold_python,
     raw_of,
 )
+from cuda_graphs.objects.body_rules cimport check_call_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs.objects.numbers cimport read_address, read_size
@@ -189,6 +190,7 @@ cdef class Buffer:
         cdef CapturedCall call
         if box.how != Free.kGraph or not find_capture(call, h):
             return 0
+        check_call_fits_body(call, NodeKind.kFree)
         with nogil:
             call.run(driver().cuMemFreeAsync, address, raw_of(h))
         if call.status() == CUDA_SUCCESS:
@@ -257,25 +259,7 @@ cdef class Buffer:
         on._check_open()
         if self._size % <size_t>width:
             raise ValueError(f"a value of {width} bytes does not fill {self._size} bytes evenly")
-        cdef PointerHandle memory = self._h
-        cdef CUdeviceptr address = address_of(memory)
-        cdef size_t count = self._size // <size_t>width
-        cdef StreamHandle h = on._h
-        cdef CUstream raw_stream = raw_of(h)
-        cdef CapturedCall call
-        if count == 0:
-            return
-        if find_capture(call, h):
-            keep_owners(call, own_memory(memory), Opaque())
-        with nogil:
-            if width == 1:
-                call.run(driver().cuMemsetD8Async, address, <unsigned char>pattern, count, raw_stream)
-            elif width == 2:
-                call.run(driver().cuMemsetD16Async, address, <unsigned short>pattern, count, raw_stream)
-            else:
-                call.run(driver().cuMemsetD32Async, address, pattern, count, raw_stream)
-        if finish_call(call, NodeKind.kMemset, "fill") != CUDA_SUCCESS:
-            raise_call_error(call, f"fill of {self!r}")
+        fill_column(self, address_of(self._h), pattern, width, width, self._size // <size_t>width, on)
 
     @property
     def is_device_accessible(self):
@@ -384,6 +368,69 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
         call.run(driver().cuMemcpyAsync, to, source, size, raw_stream)
     if finish_call(call, NodeKind.kMemcpy, "copy") != CUDA_SUCCESS:
         raise_call_error(call, f"copy of {src!r} to {dst!r}")
+    return 0
+
+
+cdef int fill_elements(Buffer buffer, CUdeviceptr address, bytes element, size_t count, Stream on) except -1:
+    cdef size_t size = len(element), offset
+    cdef unsigned int pattern = 0
+    cdef int width
+    buffer._check_open()
+    for width in (1, 2, 4):
+        if element == element[:width] * (size // <size_t>width):
+            parse_fill_value(element[:width], &pattern)
+            return fill_column(buffer, address, pattern, width, width, count * size // <size_t>width, on)
+    width = next(each for each in (4, 2, 1) if size % each == 0)
+    for offset in range(0, size, <size_t>width):
+        parse_fill_value(element[offset:offset + <size_t>width], &pattern)
+        fill_column(buffer, address + offset, pattern, width, size, count, on)
+    return 0
+
+
+cdef int fill_column(
+    Buffer buffer, CUdeviceptr address, unsigned int pattern, int width, size_t pitch, size_t count, Stream on
+) except -1:
+    """Sets `count` values of 1, 2 or 4 bytes, whose addresses differ by `pitch`."""
+    cdef PointerHandle memory = buffer._h
+    cdef StreamHandle h = on._h
+    cdef CUstream raw_stream = raw_of(h)
+    cdef CapturedCall call
+    if count == 0:
+        return 0
+    if find_capture(call, h):
+        keep_owners(call, own_memory(memory), Opaque())
+    with nogil:
+        if pitch == <size_t>width:
+            run_fill(call, address, pattern, width, count, raw_stream)
+        else:
+            run_spaced_fill(call, address, pattern, width, pitch, count, raw_stream)
+    if finish_call(call, NodeKind.kMemset, "fill") != CUDA_SUCCESS:
+        raise_call_error(call, f"fill of {buffer!r}")
+    return 0
+
+
+cdef int run_fill(
+    CapturedCall& call, CUdeviceptr address, unsigned int pattern, int width, size_t count, CUstream stream
+) except -1 nogil:
+    if width == 1:
+        call.run(driver().cuMemsetD8Async, address, <unsigned char>pattern, count, stream)
+    elif width == 2:
+        call.run(driver().cuMemsetD16Async, address, <unsigned short>pattern, count, stream)
+    else:
+        call.run(driver().cuMemsetD32Async, address, pattern, count, stream)
+    return 0
+
+
+cdef int run_spaced_fill(
+    CapturedCall& call, CUdeviceptr address, unsigned int pattern, int width, size_t pitch, size_t count, CUstream stream
+) except -1 nogil:
+    cdef size_t one = 1
+    if width == 1:
+        call.run(driver().cuMemsetD2D8Async, address, pitch, <unsigned char>pattern, one, count, stream)
+    elif width == 2:
+        call.run(driver().cuMemsetD2D16Async, address, pitch, <unsigned short>pattern, one, count, stream)
+    else:
+        call.run(driver().cuMemsetD2D32Async, address, pitch, pattern, one, count, stream)
     return 0
 
 

@@ -32,6 +32,7 @@ from cuda_graphs.core.resources.handles cimport (
     raw_of,
 )
 from .buffer cimport Buffer, MemoryKind
+from cuda_graphs.objects.body_rules cimport check_call_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from cuda_graphs.objects.numbers cimport as_int, read_size
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
@@ -126,6 +127,7 @@ cdef Buffer allocate(resource, size_t size, Stream stream):
     if size == 0:
         return Buffer._empty(resource, MemoryKind.DEVICE, resource.device_id)
     if find_capture(call, on):
+        check_call_fits_body(call, NodeKind.kAlloc)
         range_ = create_graph_memory()
         keep_owners(call, as_owner(range_), Opaque())
     with nogil:

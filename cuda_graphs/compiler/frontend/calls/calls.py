@@ -22,7 +22,7 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS, METHODS
+from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS
 from cuda_graphs.compiler.frontend.expressions.lvalues import extent, field_or_value, make_vector
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
@@ -35,7 +35,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32
+from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, i32
 from cuda_graphs.compiler.language import intrinsics as cg
 from cuda_graphs.compiler.language import library
 from cuda_graphs.compiler.language.annotations import OwnMethod, VectorType, mat, vec
@@ -56,9 +56,10 @@ from .elementwise import elementwise, power, rounding, select, variadic
 from .inlining import inline
 from .messages import print_call
 from .ranges import grouped, loop_config, ndrange_call, range_call
+from .set_condition import set_condition
 from .statement_words import WORDS, in_expression
 from .static import run_python, static_assert, static_print, static_value
-from .vectors import matrix, vector, vector_type
+from .vectors import matrix, method, vector, vector_type
 
 
 def call(frame: Frame, node: ast.Call) -> Any:
@@ -134,6 +135,20 @@ def stop_grad(frame: Frame, x: Any) -> Any:
     return one("stop_grad", value) if value.type.kind == "float" else value
 
 
+def constant_like(number: int) -> Callable[..., Any]:
+    """Return the translation of cg.zero or cg.one."""
+
+    def like(frame: Frame, part: Any) -> ir.Value:
+        value = frame.scalar(part)
+        return frame.builder.cast(ir.Const(number, i32), value.type)
+
+    def function(frame: Frame, x: Any) -> Any:
+        found = frame.read(x)
+        return found.map(lambda part: like(frame, part)) if isinstance(found, Vector) else like(frame, found)
+
+    return function
+
+
 def random_number(frame: Frame, dtype: Any = None) -> ir.Value:
     type = frame.builder.real if dtype is None else scalar_type(frame, dtype)
     return frame.builder.put(ir.Random(type, frame.builder.loc))
@@ -161,10 +176,6 @@ def length(frame: Frame, what: Any) -> Any:
     return len(what)
 
 
-def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
-    return METHODS[bound.name](frame, frame.read(bound.owner), *args)
-
-
 # Functions that get their call as a syntax tree, with untranslated arguments.
 SPECIAL: dict[Any, Callable[..., Any]] = {
     cg.static: lambda frame, node: Static(field_or_value(frame, static_value(frame, node))),
@@ -184,9 +195,12 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.stop_grad: stop_grad,
     cg.random: random_number,
     cg.vector: vector,
+    cg.zero: constant_like(0),
+    cg.one: constant_like(1),
     vec: lambda frame, n, dtype=f32: vector_type(frame, vec, n, dtype=dtype),
     mat: matrix,
     cg.loop_config: loop_config,
+    cg.set_condition: set_condition,
     cg.blocks: blocks_call,
     **BLOCK_OPERATIONS,
     len: length,

@@ -8,17 +8,28 @@ from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
+    CompileArgumentError,
     CompileError,
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
+from cuda_graphs.compiler.frontend.expressions.assignment import assign_lvalue
+from cuda_graphs.compiler.frontend.expressions.linear import CHANGES, METHODS
+from cuda_graphs.compiler.frontend.expressions.lvalues import filled, make_vector, python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import (
+    Bound,
+    Component,
+    Element,
+    Vector,
+    VectorElement,
+    describe,
+)
+from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import f32
 from cuda_graphs.compiler.language.annotations import VectorType, mat
 
-from .conversions import scalar_type
+from .conversions import cast, scalar_type
 
 
 def vector(frame: Frame, *args: Any) -> Vector:
@@ -39,6 +50,34 @@ def matrix(frame: Frame, rows: Any, columns: Any = None, dtype: Any = f32) -> Ve
             )
         return found
     return vector_type(frame, mat, rows, columns, dtype=dtype)
+
+
+def fill(frame: Frame, owner: Any, value: Any) -> None:
+    """Assign a number to each component of a variable or element: `v.fill(0)`."""
+    found = frame.scalar(value)
+    target = owner.elements if isinstance(owner, VectorElement) else owner
+    if not all(isinstance(leaf, (ir.Local, Element, Component)) for leaf in target.leaves()):
+        raise compile_error(
+            CompileTypeError, frame.builder.loc, "fill() changes a vector, and this one is a value",
+            "assign it to a name first, or write v = cg.vec3(0)",
+        )  # fmt: skip
+    assign_lvalue(frame, target, filled(found, target.shape))
+
+
+def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
+    """Translate the call of a method of a vector or matrix."""
+    if bound.name not in CHANGES:
+        return METHODS[bound.name](frame, frame.read(bound.owner), *args)
+    if len(args) != 1:
+        raise compile_error(
+            CompileArgumentError, frame.builder.loc, f"{bound.name}() takes one argument, not {len(args)}",
+            "v.cast(cg.f64), v.fill(0)",
+        )  # fmt: skip
+    return (
+        cast(frame, frame.read(bound.owner), args[0])
+        if bound.name == "cast"
+        else fill(frame, bound.owner, args[0])
+    )
 
 
 def vector_type(frame: Frame, make: Callable[..., VectorType], *extents: Any, dtype: Any) -> VectorType:

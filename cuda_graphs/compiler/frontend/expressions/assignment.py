@@ -16,6 +16,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
+    Component,
     Computed,
     Element,
     Static,
@@ -165,6 +166,7 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
     if isinstance(found, VectorElement):
         return found.elements
     leaf = found.leaves()[0] if isinstance(found, Vector) else found
+    leaf = leaf.leaf() if isinstance(leaf, Component) else leaf
     if isinstance(leaf, (ir.LoopIndex, ir.Param)) or (isinstance(node, ast.Name) and isinstance(leaf, ir.Op)):
         name = leaf.path if isinstance(leaf, ir.Param) else ast.unparse(node).partition("[")[0]
         what = "a parameter of the kernel" if isinstance(leaf, ir.Param) else "a loop variable"
@@ -175,14 +177,14 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             "assign to a new name",
         )
     path = dotted(node)
-    if path is not None and "." in path and not isinstance(found, (ir.Local, Element, Vector)):
+    if path is not None and "." in path and not isinstance(found, (ir.Local, Element, Vector, Component)):
         raise compile_error(
             CompileImmutableError,
             frame.builder.loc,
             f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
             "write to an element of an array in it, or return the value and assign it outside of the kernel",
         )
-    if not isinstance(found, (ir.Local, Element, Vector)):
+    if not isinstance(found, (ir.Local, Element, Vector, Component)):
         raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
@@ -190,6 +192,14 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             "assign to a variable, an element x[i] or a component v.x",
         )
     return found
+
+
+def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:
+    """Emit an assignment to the component that a run-time index chooses. All others get their old value."""
+    builder, value = frame.builder, fit(frame, value, target.leaf())
+    for i, part in enumerate(target.parts):
+        is_it = builder.op("equal", target.index, ir.Const(i, target.index.type))
+        assign_lvalue(frame, part, builder.op("select", is_it, value, frame.read(part)))
 
 
 def note_assigned(frame: Frame, target: ir.Local | Element, value: ir.Value) -> None:
@@ -239,6 +249,8 @@ def assign_lvalue(frame: Frame, target: Any, value: Any) -> None:
         found = frame.scalar(value)
         note_assigned(frame, target, found)
         builder.put(ir.Set(target, fit(frame, found, target), builder.loc))
+    elif isinstance(target, Component):
+        assign_component(frame, target, frame.scalar(value))
     elif isinstance(target, Element):
         builder.put(
             ir.Store(target.array, target.index, fit(frame, frame.scalar(value), target), builder.loc)

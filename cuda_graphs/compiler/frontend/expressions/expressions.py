@@ -8,6 +8,7 @@ import ast
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
+    CompileIndexError,
     CompileStaticError,
     CompileSyntaxError,
     CompileTypeError,
@@ -31,15 +32,11 @@ def constant(frame: Frame, node: ast.Constant) -> Any:
 def subscript(frame: Frame, node: ast.Subscript) -> Any:
     owner = frame.visit(node.value)
     owner = owner.value if isinstance(owner, Static) else owner
-    if isinstance(node.slice, ast.Tuple):
-        index = tuple(frame.visit(each) for each in node.slice.elts)
-    else:
-        found = frame.visit(node.slice)
-        index = found if isinstance(found, tuple) else () if found is None else (found,)
-    if isinstance(owner, ir.Array):
-        return element(frame, owner, index)
     if isinstance(owner, VectorElement):
         owner = owner.elements
+    index = index_of(frame, node.slice, isinstance(owner, Vector))
+    if isinstance(owner, ir.Array):
+        return element(frame, owner, index)
     if isinstance(owner, Vector):
         return component(frame, owner, index)
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
@@ -51,6 +48,32 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
         f"{describe(owner)} cannot be indexed",
         "arrays, fields, vectors and compile-time containers can",
     )
+
+
+def index_of(frame: Frame, node: ast.expr, of_vector: bool) -> tuple[Any, ...]:
+    """Return the indices in the brackets of a subscript. Vectors take slices too."""
+
+    def visit(each: ast.expr) -> Any:
+        return slice_of(frame, each) if of_vector and isinstance(each, ast.Slice) else frame.visit(each)
+
+    if isinstance(node, ast.Tuple):
+        return tuple(visit(each) for each in node.elts)
+    found = visit(node)
+    return found if isinstance(found, tuple) else () if found is None else (found,)
+
+
+def slice_of(frame: Frame, node: ast.Slice) -> slice:
+    """Return a slice whose bounds are known at compile time."""
+    bounds = [
+        None if each is None else python_value(frame, frame.visit(each))
+        for each in (node.lower, node.upper, node.step)
+    ]
+    if not all(each is None or type(each) is int for each in bounds):
+        raise compile_error(
+            CompileIndexError, frame.builder.loc, "the bounds of a slice of a vector are known at run time only",
+            "write numbers, or a loop over the components",
+        )  # fmt: skip
+    return slice(*bounds)
 
 
 def dictionary(frame: Frame, node: ast.Dict) -> Any:

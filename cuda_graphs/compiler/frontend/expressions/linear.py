@@ -271,6 +271,8 @@ def vector_operation(name: str) -> Callable[..., Any]:
 
 
 METHODS: dict[str, Callable[..., Any]] = {name: vector_operation(name) for name in OPERATIONS}
+# Methods that take a type or change the vector (calls/vectors.py).
+CHANGES = ("cast", "fill")
 # The functions of cg. length and normalize are the names in shading languages.
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{

@@ -18,6 +18,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
+    Component,
     Element,
     KnownArray,
     Static,
@@ -29,17 +30,25 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec, VectorType
 
+SWIZZLES = ("xyzw", "rgba", "stpq")  # names of the components: of a point, a colour, a texture coordinate
+
+
+def is_swizzle(name: str) -> bool:
+    """Return whether a name consists of the names of components, of one set."""
+    return any(set(name) <= set(letters) for letters in SWIZZLES)
+
 
 def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
-    """Return the components of `v.x` or `v.xy`."""
-    numbers = ["xyzw".index(letter) for letter in letters]
+    """Return the components of `v.x`, `v.xy` or `v.rgb`."""
+    names = next(each for each in SWIZZLES if set(letters) <= set(each))
+    numbers = [names.index(letter) for letter in letters]
     if max(numbers) >= len(vector.components):
         count = len(vector.components)
         raise compile_error(
             CompileIndexError,
             frame.builder.loc,
             f"a vector of {count} components has no .{letters}",
-            "use .x, .y, .z and .w, up to the number of components",
+            f"use {', '.join('.' + name for name in names[:count])}",
         )
     found = tuple(vector.components[i] for i in numbers)
     return found[0] if len(found) == 1 else Vector(found)
@@ -182,26 +191,65 @@ def integer_index(frame: Frame, array: ir.Array, axis: int, index: Any) -> ir.Va
     return value
 
 
-def component(frame: Frame, vector: Vector, index: tuple[Any, ...]) -> Any:
-    found: Any = vector
-    for each in index:
-        if not isinstance(found, Vector):
-            raise compile_error(
-                CompileIndexError,
-                frame.builder.loc,
-                "too many indices for a vector",
-                "v[i] of a vector, m[i, j] of a matrix",
-            )
-        i = python_value(frame, each)
-        if not isinstance(i, int) or not 0 <= i < len(found.components):
-            raise compile_error(
-                CompileIndexError, frame.builder.loc,
-                f"a vector of {len(found.components)} components is indexed with "
-                + ("a value known at run time only" if isinstance(i, (ir.Value, ir.Local, Element)) else repr(i)),
-                "the index of a component must be known when compiling: use a loop over cg.static(range(n))",
-            )  # fmt: skip
-        found = found.components[i]
-    return found
+def component(frame: Frame, found: Any, index: tuple[Any, ...]) -> Any:
+    """Return a component of a vector, a row or component of a matrix, or the part of it that slices name."""
+    if not index:
+        return found
+    if not isinstance(found, Vector):
+        raise compile_error(
+            CompileIndexError,
+            frame.builder.loc,
+            "too many indices for a vector",
+            "v[i] of a vector, m[i, j] of a matrix",
+        )
+    i = python_value(frame, index[0])
+    count = len(found.components)
+    if isinstance(i, slice):
+        rows = [component(frame, row, index[1:]) for row in found.components[i]]
+        return Vector(tuple(rows)) if rows else refuse_index(frame, count, "a slice without components")
+    if isinstance(i, int):
+        return (
+            component(frame, found.components[i], index[1:])
+            if 0 <= i < count
+            else refuse_index(frame, count, repr(i))
+        )
+    return component(frame, component_at(frame, found, integer(frame, i, "an index")), index[1:])
+
+
+def refuse_index(frame: Frame, count: int, what: str) -> Any:
+    raise compile_error(
+        CompileIndexError,
+        frame.builder.loc,
+        f"a vector of {count} components is indexed with {what}",
+        f"components are counted from 0 to {count - 1}",
+    )
+
+
+def component_at(frame: Frame, vector: Vector, index: ir.Value) -> Any:
+    """Return a component, or a row of a matrix, at a run-time index. With debug, the kernel checks the index."""
+    first = vector.leaves()[0]
+    if isinstance(first, Element):
+        depth = len(first.index) - len(vector.shape)
+        return at_depth(vector.components[0], depth, index)  # the code that loads or stores checks the index
+    builder, count = frame.builder, len(vector.components)
+    in_range = builder.op("less", index, ir.Const(count, index.type))
+    if index.type.kind == "int":
+        in_range = builder.op("bit_and", builder.op("less_equal", ir.Const(0, index.type), index), in_range)
+    message = ("index ", (index, "d"), f" is outside of a vector of {count} components")
+    builder.put(ir.Assert(in_range, message, builder.loc, "index"))
+    rows = vector.components
+    if not isinstance(rows[0], Vector):
+        return Component(rows, index)
+    return Vector(
+        tuple(Component(tuple(parts), index) for parts in zip(*(r.components for r in rows), strict=True))
+    )
+
+
+def at_depth(found: Any, depth: int, index: ir.Value) -> Any:
+    """Return elements of an array of vectors with another index along the axis `depth`."""
+    if isinstance(found, Vector):
+        return found.map(lambda part: at_depth(part, depth, index))
+    return Element(found.array, (*found.index[:depth], index, *found.index[depth + 1 :]))
 
 
 def python_value(frame: Frame, found: Any) -> Any:

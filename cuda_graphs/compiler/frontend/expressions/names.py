@@ -29,8 +29,8 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.free_names import dotted
 from cuda_graphs.compiler.language.signature import names_gradients
 
-from .linear import METHODS
-from .lvalues import extent, field_or_value, swizzle
+from .linear import CHANGES, METHODS
+from .lvalues import extent, field_or_value, is_swizzle, swizzle
 
 
 def name(frame: Frame, node: ast.Name) -> Any:
@@ -97,9 +97,9 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             return owner.element
         if node.attr == "grad":
             return gradient_of(frame, owner)
-    if isinstance(owner, (Vector, VectorElement)) and set(node.attr) <= set("xyzw"):
-        return swizzle(frame, owner.elements if isinstance(owner, VectorElement) else owner, node.attr)
-    if isinstance(owner, (Vector, VectorElement, ir.Array)):
+    if isinstance(owner, (Vector, VectorElement)):
+        return vector_attribute(frame, owner, node.attr)
+    if isinstance(owner, ir.Array):
         return method_of(frame, owner, node.attr)
     if isinstance(owner, ir.Value):
         raise compile_error(
@@ -126,6 +126,14 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     return found
 
 
+def vector_attribute(frame: Frame, owner: Vector | VectorElement, name: str) -> Any:
+    """Return components, the number of rows `n` or of columns `m`, or a method of a vector or matrix."""
+    vector = owner.elements if isinstance(owner, VectorElement) else owner
+    if name in ("n", "m") and len(vector.shape) > "nm".index(name):
+        return vector.shape["nm".index(name)]
+    return swizzle(frame, vector, name) if is_swizzle(name) else method_of(frame, owner, name)
+
+
 def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
     """Return the array of the gradient of an array, which is an argument of the kernel, too."""
     if not array.needs_grad:
@@ -149,9 +157,11 @@ def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
 
 
 def method_of(frame: Frame, owner: Any, name: str) -> Bound:
-    if isinstance(owner, ir.Array) or name not in METHODS:
+    if isinstance(owner, ir.Array) or name not in (*METHODS, *CHANGES):
         known = (
-            "shape, dtype and grad" if isinstance(owner, ir.Array) else f"x, y, z, w, {', '.join(METHODS)}"
+            "shape, dtype and grad"
+            if isinstance(owner, ir.Array)
+            else f"x, y, z, w, n, m, {', '.join((*METHODS, *CHANGES))}"
         )
         raise compile_error(
             CompileNameError,

@@ -32,7 +32,7 @@ from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from .graph_state import GraphState
 from .parallel_loop import ParallelLoop
 from .scope import Scope
-from .values import Computed, Element, Static, Vector, VectorElement, describe
+from .values import Component, Computed, Element, Static, Vector, VectorElement, describe
 from .weak_types import WeakTypes
 
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
@@ -154,6 +154,8 @@ class Frame:
                 loaded = builder.put(ir.Load(found.array, found.index, builder.loc))
                 stops = loaded.type.kind == "float" and self.stops(found.array)
                 return builder.op("stop_grad", loaded) if stops else loaded
+            case Component():
+                return self.chosen(found)
             case VectorElement():
                 return found.elements.map(self.read)
             case Vector():
@@ -161,6 +163,15 @@ class Frame:
             case tuple():
                 return tuple(self.read(part) for part in found) if has_places(found) else found
         return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
+
+    def chosen(self, component: Component) -> ir.Value:
+        """Return the value of the component that a run-time index chooses."""
+        builder, index = self.builder, component.index
+        *others, result = [self.read(part) for part in component.parts]
+        for i, other in reversed(list(enumerate(others))):
+            is_it = builder.op("equal", index, ir.Const(i, index.type))
+            result = builder.op("select", is_it, other, result)
+        return result
 
     def value(self, node: ast.expr, what: str = "this expression") -> ir.Value:
         """Translate an expression that must be a scalar."""

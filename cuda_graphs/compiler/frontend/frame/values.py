@@ -68,6 +68,22 @@ class VectorElement:
 
 
 @dataclass(frozen=True)
+class Component:
+    """A component of a vector of variables or values, at an index that is known at run time only.
+
+    parts  what the index chooses from: Values, Locals, or Components of the rows of a matrix
+    """
+
+    parts: tuple[Any, ...]
+    index: ir.Value
+
+    def leaf(self) -> Any:
+        """Return the first of the scalars that the index chooses from."""
+        first = self.parts[0]
+        return first.leaf() if isinstance(first, Component) else first
+
+
+@dataclass(frozen=True)
 class Stride:
     """The loop variable of a range whose step is known only at run time.
 
@@ -170,6 +186,8 @@ def describe(found: Any) -> str:
     """Return the description of a compile-time object for messages."""
     if isinstance(found, ir.Array):
         return f"the array {found.path!r}"
+    if isinstance(found, ir.Condition):
+        return f"the condition {found.name!r}"
     if isinstance(found, ir.Param):
         return f"the parameter {found.path!r}"
     if isinstance(found, (ir.Value, ir.Local)):
@@ -183,7 +201,7 @@ def describe(found: Any) -> str:
 # Names of the frontend's own classes in messages.
 NOUNS = {
     "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
-    "Element": "an element of {0.array.path!r}",
+    "Element": "an element of {0.array.path!r}", "Component": "a component of a vector",
     "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
     "NoneType": "None", "tuple": "a tuple",
 }  # fmt: skip

@@ -20,13 +20,14 @@ from cuda_graphs.compiler.errors import (
     CompileValueError,
     compile_error,
 )
+from cuda_graphs.compiler.frontend.calls.set_condition import as_state
 from cuda_graphs.compiler.frontend.calls.statement_words import WORDS, misplaced
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import GraphState
 from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import describe
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import i32, u32, u64
+from cuda_graphs.compiler.ir.types import i32, u32
 from cuda_graphs.compiler.language import graph_flow as words
 from cuda_graphs.compiler.language.free_names import dotted
 
@@ -240,7 +241,7 @@ def set_condition(
     frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None = None, skipped: int = 0
 ) -> None:
     """Emit the condition. A guard sets it to `skipped` if the whole statement is skipped."""
-    value = as_state(frame, value)
+    value = as_state(frame.builder, value)
     if guard is not None:
         value = frame.builder.op("select", guard.is_entered(), value, ir.Const(skipped, u32))
     frame.builder.put(ir.SetCondition(condition, value, frame.builder.loc))
@@ -248,16 +249,10 @@ def set_condition(
 
 def set_condition_again(frame: Frame, condition: ir.Condition, value: ir.Value, guard: Guard | None) -> None:
     """Emit the condition of a loop after an iteration."""
-    value = as_state(frame, value)
+    value = as_state(frame.builder, value)
     if guard is not None:
         value = frame.builder.op("select", guard.continues(), value, ir.Const(0, u32))
     frame.builder.put(ir.SetCondition(condition, value, frame.builder.loc))
-
-
-def as_state(frame: Frame, value: ir.Value) -> ir.Value:
-    if value.type.bits == 64:  # a plain truncation could turn it into 0
-        value = frame.builder.op("min", frame.builder.cast(value, u64), ir.Const(u32.maximum, u64))
-    return frame.builder.cast(value, u32)
 
 
 # Function of graph_flow -> (its kind of statement, the translation).

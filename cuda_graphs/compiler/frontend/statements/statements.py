@@ -28,7 +28,15 @@ from cuda_graphs.compiler.frontend.expressions.assignment import (
 from cuda_graphs.compiler.frontend.expressions.linear import matmul
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Computed, Element, Static, TypeOf, Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import (
+    Component,
+    Computed,
+    Element,
+    Static,
+    TypeOf,
+    Vector,
+    describe,
+)
 from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
@@ -156,6 +164,8 @@ def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> N
 
 def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Value:
     builder = frame.builder
+    if isinstance(target, Component):
+        return augment_component(frame, target, operator, value)
     type = target.array.element if isinstance(target, Element) else target.type
     if operator in ATOMIC and is_shared(frame, target):
         if operator.startswith("Bit"):
@@ -166,6 +176,19 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Val
             value = builder.op("neg", value)
         return builder.put(atomic_of(ATOMIC[operator], target, value, builder.loc))
     changed = builder.binary(operator, frame.read(target), value)
+    assign_lvalue(frame, target, changed)
+    return changed
+
+
+def augment_component(frame: Frame, target: Component, operator: str, value: ir.Value) -> ir.Value:
+    """Emit `v[i] op= value` for a run-time index."""
+    if is_shared(frame, target.leaf()):
+        raise compile_error(
+            CompileTypeError, frame.builder.loc,
+            "a vector from outside of the parallel loop is changed at an index that is known at run time only",
+            "keep it in an array of vectors: x[0][i] += ...",
+        )  # fmt: skip
+    changed = frame.builder.binary(operator, frame.read(target), value)
     assign_lvalue(frame, target, changed)
     return changed
 

@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeKind
+
+# Raises ValueError if `graph` is in the body of a conditional node and bodies do not hold nodes of this kind. `name` is
+# the name of the new node, or None.
+cdef int check_fits_body(GraphBox* graph, NodeKind kind, object name) except -1
+
+# Does the same for the node that a captured call will make.
+cdef int check_call_fits_body(CapturedCall& call, NodeKind kind, object name=*) except -1
+
+# Does the same for a copy of the GraphDef `child`.
+cdef int check_copy_fits_body(GraphBox* graph, object child) except -1

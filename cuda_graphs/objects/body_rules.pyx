@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The nodes that bodies of conditional nodes may not hold (CUDA Programming Guide, "Conditional Graph Nodes").
+
+Drivers accept such a node, and refuse the whole graph when it is instantiated. The functions below check a node before it
+is added to a body, to a graph embedded in a body, or to a capture into a body.
+"""
+
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeKind, NodeRecord
+from .source cimport Source, find_source, source_text, text_of
+
+# Kind -> name of its class, what to do.
+cdef dict REFUSED = {
+    <int>NodeKind.kAlloc: ("AllocNode", "Allocate the memory before {}"),
+    <int>NodeKind.kFree: ("FreeNode", "Free the memory after {}"),
+    <int>NodeKind.kHost: ("HostCallbackNode", "Call the function before or after {}"),
+    <int>NodeKind.kEventRecord: ("EventRecordNode", "Record the event before or after {}"),
+    <int>NodeKind.kEventWait: ("EventWaitNode", "Wait for the event before or after {}"),
+}
+cdef dict HOLDERS = {
+    <int>NodeKind.kIf: "IfNode",
+    <int>NodeKind.kIfElse: "IfElseNode",
+    <int>NodeKind.kWhile: "WhileNode",
+    <int>NodeKind.kSwitch: "SwitchNode",
+    <int>NodeKind.kConditional: "ConditionalNode",
+}
+
+cdef str BODIES_HOLD = "bodies hold kernel, empty, memset, memcpy, child graph and conditional nodes only"
+
+
+cdef int check_fits_body(GraphBox* graph, NodeKind kind, object name) except -1:
+    if graph.holder == NULL:  # the common case
+        return 0
+    refused = REFUSED.get(<int>kind)
+    around = None if refused is None else body_around(graph)
+    if around is None:
+        return 0
+    what, remedy = refused
+    cdef Source here = find_source()
+    line = source_text(here.code, here.instruction) if here.code != NULL else None
+    raise ValueError(
+        f"{label(what, name, line)} cannot be in a body of {around[0]}: {BODIES_HOLD}. {remedy.format(around[1])}"
+    )
+
+
+cdef int check_call_fits_body(CapturedCall& call, NodeKind kind, object name=None) except -1:
+    return check_fits_body(&call.capture().box(), kind, name) if call.is_captured() else 0
+
+
+cdef int check_copy_fits_body(GraphBox* graph, object child) except -1:
+    around = body_around(graph)
+    unfit = None if around is None else child._unfit_for_bodies()
+    if unfit is not None:
+        raise ValueError(
+            f"{child._identify()} cannot be embedded in a body of {around[0]}: it holds {unfit._identify()}, and "
+            f"{BODIES_HOLD}. Move that node before or after {around[1]}"
+        )
+    return 0
+
+
+cdef tuple body_around(GraphBox* graph):
+    """Return the words for the conditional nodes whose bodies the graph is in: the innermost and the outermost; None if
+    there is none."""
+    cdef NodeRecord* inner = NULL
+    cdef NodeRecord* outer = NULL
+    while graph.holder != NULL:
+        if graph.holder.kind != NodeKind.kChild:
+            outer = graph.holder
+            inner = outer if inner == NULL else inner
+        graph = graph.holder.graph
+    return None if inner == NULL else (words_of(inner), words_of(outer))
+
+
+cdef str words_of(NodeRecord* node):
+    name = node.metadata.get().labels.name.decode("utf-8", "surrogatepass") if node.metadata else ""
+    return label(HOLDERS[<int>node.kind], name or None, text_of(node.graph, node.source))
+
+
+cdef str label(str what, object name, object line):
+    words = what if name is None else f"{what} {name!r}"
+    return words if line is None else f"{words} ({line})"

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The current stream, which takes the work of this thread that names no stream.
+
+`with cg.stream(s)` and `with builder` open a block. The innermost open block decides. Its list is in a context variable,
+so that a task of asyncio keeps its own current stream across an `await`. A block counts only for the thread that opened
+it: a thread that inherits the context of another one (asyncio.to_thread) starts without a current stream. Blocks may be
+left in any order, as generators do. A block that is left before a block inside it stays in the list, until that one is
+left too, so that the streams of other libraries are restored in reverse order (foreign_streams.py).
+"""
+
+import contextvars
+import sys
+
+from cpython.contextvars cimport PyContextVar_Set, get_value
+from cpython.pythread cimport PyThread_get_thread_ident
+
+from .stream cimport Stream, accept_stream
+from .stream import default_stream
+
+cdef object innermost = contextvars.ContextVar("cuda_graphs.innermost_stream_block", default=None)
+cdef Stream usual_stream = default_stream()
+
+
+cdef class StreamBlock:
+    def __dealloc__(self):
+        global open_blocks
+        if self.is_open:  # entered and never left
+            open_blocks -= 1
+
+
+cdef bint is_open_here(StreamBlock block) noexcept:
+    return block.is_open and block.thread == <unsigned long>PyThread_get_thread_ident()
+
+
+cdef Stream find_current_or(Stream usual):
+    cdef StreamBlock block = get_value(innermost)
+    while block is not None and not is_open_here(block):
+        block = block.outer
+    if block is None:
+        return usual
+    if not block.stream._h:
+        raise RuntimeError("the current stream has been closed: leave its `with` block, or pass another stream")
+    return block.stream
+
+
+cdef StreamBlock enter_block(Stream stream, bint captures):
+    global open_blocks
+    cdef StreamBlock block = StreamBlock.__new__(StreamBlock)
+    block.outer = drop_left_blocks()
+    block.stream, block.thread = stream, <unsigned long>PyThread_get_thread_ident()
+    block.kept = () if block.outer is None else block.outer.kept
+    if "torch" in sys.modules or "cupy" in sys.modules:
+        from .foreign_streams import follow
+
+        block.followers, pools = follow(stream, captures)
+        block.kept += pools
+    block.is_open = True
+    open_blocks += 1
+    PyContextVar_Set(innermost, block)
+    return block
+
+
+cdef int leave_block(StreamBlock block) except -1:
+    global open_blocks
+    if block.is_open:
+        block.is_open = False
+        open_blocks -= 1
+        block.stream, block.kept = None, ()
+        drop_left_blocks()
+    return 0
+
+
+cdef StreamBlock drop_left_blocks():
+    """Remove the blocks that were left, down to the innermost open block of this thread, which it returns."""
+    cdef StreamBlock found = get_value(innermost)
+    cdef list left = []
+    while found is not None and not is_open_here(found):
+        left.append(found)
+        found = found.outer
+    if left:
+        PyContextVar_Set(innermost, found)
+        for block in left:
+            restore_followers(block)
+    return found
+
+
+cdef int restore_followers(StreamBlock block) except -1:
+    followers = block.followers
+    if followers is not None and not block.is_open and block.thread == <unsigned long>PyThread_get_thread_ident():
+        block.followers = None
+        followers.close()
+    return 0
+
+
+cdef class StreamContext:
+    """A context manager that makes a stream current; `stream` makes one. It can be entered again, also inside itself."""
+
+    cdef Stream _stream
+    cdef list _blocks
+
+    def __init__(self, *args, **kwargs):
+        raise RuntimeError("StreamContext has no public constructor: use cuda_graphs.stream().")
+
+    def __enter__(self):
+        self._stream._check_open()
+        self._blocks.append(enter_block(self._stream, False))
+        return self._stream
+
+    def __exit__(self, kind, error, traceback):
+        if not self._blocks:
+            raise RuntimeError("the `with` block of this stream has been left already")
+        leave_block(self._blocks.pop())
+
+    def __repr__(self):
+        return f"<cuda_graphs.stream({self._stream!r})>"
+
+
+def stream(stream):
+    """Make a stream current in a `with` block, for this thread: calls that name no stream use it.
+
+    These are calls of `kernel` functions, copies and fills of an NDArray, and ``launch(None, ...)``. A `stream=` argument
+    has priority. A new thread starts without a current stream, and a task of asyncio keeps its own. If PyTorch or CuPy
+    is imported and the driver is libcuda, the block sets their current stream too.
+
+    Args:
+        stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``. `Device.default_stream` gives the
+            calls of an inner block to the default stream again.
+
+    Returns:
+        A context manager. Its `with` block gives the Stream.
+
+    Raises:
+        TypeError: `stream` is not a stream.
+        RuntimeError: The stream is closed. A call raises it too, if the current stream was closed in the block.
+    """
+    cdef StreamContext made = StreamContext.__new__(StreamContext)
+    made._stream, made._blocks = accept_stream(stream), []
+    return made
+
+
+def current_stream():
+    """Return the Stream that calls without a stream use: of the innermost `with` block, else the default stream.
+
+    Raises:
+        RuntimeError: The current stream has been closed.
+    """
+    return current_or(usual_stream)

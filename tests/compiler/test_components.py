@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: components of vectors and matrices are those of NumPy's arrays: run-time indices, slices, names, methods."""
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler import errors
+from cuda_graphs.compiler.frontend.translate import translate
+from cuda_graphs.compiler.language.signature import specialise
+from tests.compiler.rig import cg, function_of, run_all
+
+RNG = np.random.default_rng(7)
+
+
+def read_and_write(
+    v: cg.vec3, m: cg.types.mat(2, 3, cg.f32), at: cg.ndarray(cg.i32, 1), out: cg.ndarray(cg.f32, 2)
+):
+    for k in at:
+        i, j = at[k] // 3, at[k] % 3
+        out[k, 0] = v[j]
+        out[k, 1] = m[i, j]
+        out[k, 2] = m[i][j]
+        row = m[i]
+        out[k, 3] = row[j] + m[i].sum()
+        w = cg.vec3(1.0, 2.0, 3.0)
+        w[j] = 10.0
+        w[j] += v[j]
+        out[k, 4] = w.x * 100.0 + w.y * 10.0 + w.z
+        t = cg.vector((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+        t[i, j] = -1.0
+        t[1 - i, j] *= 2.0
+        t[i][2 - j] -= 0.5
+        out[k, 5] = t[0, 0] + 2.0 * t[0, 1] + 4.0 * t[0, 2] + 8.0 * t[1, 0] + 16.0 * t[1, 1] + 32.0 * t[1, 2]
+
+
+def test_run_time_indices_of_variables_are_those_of_numpy():
+    v, m, at = RNG.random(3, "f4"), RNG.random((2, 3), "f4"), np.array([4, 0, 5, 1, 3, 2], "i4")
+    found = run_all(read_and_write, v=v.tolist(), m=m.tolist(), at=at, out=np.zeros((6, 6), "f"))["out"]
+    for k, (i, j) in enumerate(zip(at // 3, at % 3, strict=True)):
+        w = np.array([1, 2, 3], "f4")
+        w[j] = np.float32(10) + v[j]
+        t = np.array([[1, 2, 3], [4, 5, 6]], "f4")
+        t[i, j] = -1
+        t[1 - i, j] *= 2
+        t[i][2 - j] -= 0.5
+        weights = np.array([[1, 2, 4], [8, 16, 32]], "f4")
+        wanted = [v[j], m[i, j], m[i, j], m[i, j] + m[i].sum(), w @ [100, 10, 1], (t * weights).sum()]
+        np.testing.assert_allclose(found[k], wanted, rtol=1e-6)
+
+
+MATRIX = cg.ndarray(cg.types.mat(2, 2, cg.i32), 0)
+
+
+def elements(points: cg.ndarray(cg.vec3, 1), sums: MATRIX, tops: MATRIX, at: cg.ndarray(cg.i32, 1)):
+    for k in at:
+        j = at[k]
+        points[k][j] = 5.0
+        points[k][(j + 1) % 3] += points[k][j]
+        sums[()][j % 2, k % 2] += 1
+        cg.atomic_max(tops[()][1, j % 2], k)
+
+
+def test_run_time_indices_of_elements_are_places_in_memory_with_atomics():
+    points, at = RNG.random((40, 3), "f4"), np.arange(40, dtype="i4") % 3
+    found = run_all(elements, points=points, sums=np.zeros((2, 2), "i4"), tops=np.zeros((2, 2), "i4"), at=at)
+    wanted, sums = points.copy(), np.zeros((2, 2), "i4")
+    for k, j in enumerate(at):
+        wanted[k, j] = 5
+        wanted[k, (j + 1) % 3] += 5
+        sums[j % 2, k % 2] += 1
+    np.testing.assert_array_equal(found["points"], wanted)
+    np.testing.assert_array_equal(found["sums"], sums)
+    np.testing.assert_array_equal(found["tops"], [[0, 0], [39, 37]])
+
+
+def parts(
+    v: cg.vec4, m: cg.types.mat(3, 3, cg.f32), out: cg.ndarray(cg.f32, 1), points: cg.ndarray(cg.vec4, 1)
+):
+    for _ in range(1):
+        a = v[1:3]
+        out[0] = a.x * 10.0 + a.y
+        out[1] = v[::2].sum() + v[-2:].sum()
+        out[2] = m[:, 1].dot(cg.vec3(1.0, 2.0, 3.0)) + m[2, :].sum() + m[:2, 1:].sum()
+        out[3] = v.rgb.sum() + v.a + v.st.x
+        w = cg.vec4(0.0, 0.0, 0.0, 0.0)
+        w.xy = 1.0, 2.0
+        w[2:] = v[2:]
+        out[4] = w.sum()
+        out[5] = v.n + 10 * m.n + 100 * m.m
+        w.fill(3.0)
+        out[6] = w.sum() + (v + [1.0, 2.0, 3.0, 4.0]).sum() + ((2, 2, 2, 2) * v).sum()
+        out[7] = (cg.one(v) * 2.0 - cg.zero(v)).sum() + cg.one(out[0]) + v.cast(cg.i32).sum()
+        points[0].fill(7.0)
+        points[1].rg = points[0].ba
+
+
+def test_slices_names_and_methods_of_components():
+    v, m, points = RNG.random(4, "f4") + 1, RNG.random((3, 3), "f4"), np.zeros((2, 4), "f4")
+    found = run_all(parts, v=v.tolist(), m=m.tolist(), out=np.zeros(8, "f"), points=points)
+    wanted = [
+        v[1] * 10 + v[2],
+        v[::2].sum() + v[-2:].sum(),
+        m[:, 1] @ [1, 2, 3] + m[2].sum() + m[:2, 1:].sum(),
+        v.sum() + v[0],
+        3 + v[2:].sum(),
+        4 + 30 + 300,
+        12 + v.sum() + 10 + 2 * v.sum(),
+        8 + 1 + v.astype("i4").sum(),
+    ]
+    np.testing.assert_allclose(found["out"], wanted, rtol=1e-6)
+    np.testing.assert_array_equal(found["points"], [[7, 7, 7, 7], [7, 7, 0, 0]])
+
+
+REFUSED = {
+    "y = v[3]": (errors.CompileIndexError, "a vector of 3 components is indexed with 3"),
+    "y = v[-1]": (errors.CompileIndexError, "components are counted from 0 to 2"),
+    "y = v[1:1]": (errors.CompileIndexError, "a slice without components"),
+    "y = v[n:]": (errors.CompileIndexError, "the bounds of a slice of a vector are known at run time only"),
+    "y = v[0.5 * n]": (errors.CompileTypeError, "an index must be an integer"),
+    "y = v[n, n]": (errors.CompileIndexError, "too many indices for a vector"),
+    "v[n] = 1.0": (errors.CompileImmutableError, "is a parameter of the kernel"),
+    "y = v.xr": (errors.CompileNameError, "has no member 'xr'"),
+    "y = v.w": (errors.CompileIndexError, "a vector of 3 components has no .w"),
+    "v.fill(1.0)": (errors.CompileTypeError, "fill"),
+    "cg.vec3(1.0, 2.0, 3.0).fill(1.0)": (errors.CompileTypeError, "this one is a value"),
+    "y = v.cast()": (errors.CompileArgumentError, "cast() takes one argument, not 0"),
+    "y = v + [1.0, 2.0]": (errors.CompileTypeError, "vectors of different shapes"),
+    "w = v\nfor i in range(9):\n    w[i % 3] += 1.0": (
+        errors.CompileTypeError,
+        "from outside of the parallel loop",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "refusal"), list(REFUSED.items()), ids=list(REFUSED))
+def test_what_has_no_component_is_refused(body, refusal):
+    kernel = function_of("def kernel(v: cg.vec3, n: i32):\n    " + body.replace("\n", "\n    ") + "\n")
+    with pytest.raises(refusal[0]) as caught:
+        translate(kernel, specialise(kernel, {"v": (1, 2, 3), "n": 1}))
+    assert refusal[1] in str(caught.value)
