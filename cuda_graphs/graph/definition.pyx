@@ -22,6 +22,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     GraphBox,
     NodeKind,
     create_graph,
+    hierarchy_number,
     list_edges,
     list_nodes,
 )
@@ -261,7 +262,7 @@ cdef Condition make_condition(
         return None
     record.source = keep_source(graph, find_source())
     graph.conditions.push_back(record)
-    condition = Condition._from_handle(record.handle)
+    condition = Condition._from_handle(record.handle, hierarchy_number(graph[0]))
     condition._context = context
     return condition
 

@@ -42,6 +42,7 @@ wait = record.wait_event(event)
 if_node, if_else = wait.if_then(h.create_condition(0)), wait.if_else(h.create_condition(0))
 again, switch = wait.while_loop(h.create_condition(0)), wait.switch(h.create_condition(0), 2)
 memories = cg.GraphDef(); alloc = memories.alloc(64); free = alloc.free(alloc.dptr)
+array = cg.GraphDef().alloc(shape=(4, 4), dtype=cg.f32); part = array[1:]
 executable = h.instantiate()
 condition = h.create_condition(0)
 in_work, in_fill, in_copy, in_child = executable[work], executable[fill], executable[copy], executable[child]
@@ -118,6 +119,8 @@ stream.handle | stream.is_closed | stream.context | repr(stream) | stream.create
 stream.__cuda_stream__()
 event.handle | event.is_closed | event.is_timing_enabled | event.is_blocking_sync | event.is_ipc_enabled
 event.context | repr(event)
+part.shape | part.dtype | part.ndim | part.strides | part.itemsize | part.element_shape | part.nbytes | part.size
+part.dptr | part.node | repr(part)
 memory.handle | memory.size | memory.memory_resource | memory.owner | memory.is_closed | memory.is_device_accessible
 memory.is_host_accessible | repr(memory) | memory.set_deallocation_stream(stream)
 cg.Buffer.from_handle(memory.handle, 64) | pool.handle | pool.device_id | pool.is_device_accessible

@@ -20,7 +20,7 @@ CALLS_NOTHING = {
     "memory_type", "peer_access", "grid", "block", "shmem_size", "reads", "writes", "width", "height", "pitch", "depth",
     "dst", "src", "dst_pitch", "src_pitch", "dst_height", "src_height", "condition", "cond_type", "kind",
     "is_join_required", "is_timing_enabled", "is_blocking_sync", "is_ipc_enabled", "context", "owner", "default",
-    "deallocate",
+    "deallocate", "shape", "dtype", "ndim", "strides", "itemsize", "element_shape", "nbytes",
 }  # fmt: skip
 
 SOURCES = ("definitions", "captures", "operations", "captured_operations")

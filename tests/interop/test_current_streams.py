@@ -25,6 +25,7 @@ class StandIn:
 
     def __init__(self):
         self.streams, self.allocators, self.pools = ["its own"], ["its own"], []
+        self.taken = 0  # pools of PyTorch that were begun and not released
 
     @contextlib.contextmanager
     def use_stream(self, stream):
@@ -42,6 +43,16 @@ class StandIn:
         finally:
             assert self.allocators.pop() == allocator
 
+    def begin(self, device, pool):
+        self.allocators.append(pool)
+        self.taken += 1
+
+    def end(self, device, pool):
+        assert self.allocators.pop() is pool
+
+    def release(self, device, pool):
+        self.taken -= 1
+
     def make_pool(self):
         pool = Pool()
         self.pools.append(weakref.ref(pool))
@@ -55,13 +66,18 @@ def torch_stand_in(library):
 
     cuda = types.SimpleNamespace(
         is_available=lambda: True,
+        init=lambda: None,
         default_stream=lambda device: "default",
         ExternalStream=external,
         stream=library.use_stream,
-        MemPool=library.make_pool,
-        use_mem_pool=library.use_allocator,
+        graph_pool_handle=library.make_pool,
     )
-    return types.SimpleNamespace(cuda=cuda)
+    calls = types.SimpleNamespace(
+        _cuda_beginAllocateCurrentThreadToPool=library.begin,
+        _cuda_endAllocateToPool=library.end,
+        _cuda_releasePool=library.release,
+    )
+    return types.SimpleNamespace(cuda=cuda, _C=calls)
 
 
 class CupyStream:
@@ -80,7 +96,7 @@ def cupy_stand_in(library):
     stream = types.SimpleNamespace(
         null=CupyStream(library, "default"),
         ptds=CupyStream(library, "of the thread"),
-        from_external=lambda ours: CupyStream(library, ours.handle),
+        from_external=lambda ours: CupyStream(library, ours.__cuda_stream__()[1]),
     )
     cuda = types.SimpleNamespace(
         Stream=stream,
@@ -164,6 +180,7 @@ def test_graph_keeps_the_pool_of_its_capture(library, device):
     del graph
     gc.collect()
     assert pool() is None
+    assert library.taken == 0
 
 
 def test_abandoned_capture_drops_its_pool_and_restores_the_library(library, device):
@@ -171,6 +188,7 @@ def test_abandoned_capture_drops_its_pool_and_restores_the_library(library, devi
         raise KeyError
     gc.collect()
     assert [pool() for pool in library.pools] == [None]
+    assert library.taken == 0
 
 
 def test_library_is_restored_when_blocks_are_left_in_the_wrong_order(library, device):
@@ -248,6 +266,26 @@ def test_torch_follows_and_its_temporaries_have_memory_of_the_graph(device, stre
     stream.sync()
     assert torch.equal(result, x * 2 + 1)
     assert all((each == -1).all() for each in others)
+
+
+@pytest.mark.cuda
+def test_graph_with_tensors_may_end_while_a_stream_captures(run_child):
+    pytest.importorskip("torch")
+    done = run_child(
+        "import gc, torch, cuda_graphs as cg\n"
+        "device = cg.Device(); device.set_current()\n"
+        "x = torch.ones(1024, device='cuda')\n"
+        "def capture():\n"
+        "    with cg.capture() as builder:\n"
+        "        y = x * 2\n"
+        "    return builder.complete()\n"
+        "graph = capture()\n"
+        "with cg.capture(device.create_stream(), 'global') as outer:\n"
+        "    del graph; gc.collect()\n"
+        "    outer.callback(print)\n"
+        "assert outer.state == 'ended'\n"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.cuda

@@ -46,7 +46,6 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     create_graph_memory,
     find_kind,
     find_user,
-    has_condition,
     make_node,
     note_allocation,
     note_free,
@@ -203,11 +202,6 @@ cdef tuple cause_of_condition(const NodeHandle& any, GraphBox* graph, NodeSpec& 
             f"{wrap_node(any, user)._identify()} uses the condition {condition:#x} already, and a condition controls one "
             "conditional node.",
             "Create another condition with create_condition(). Kernels may set both.",
-        )
-    if not has_condition(graph[0], condition):
-        return (
-            f"The condition {condition:#x} was created for another graph.",
-            "Create the condition with create_condition() of this graph or of a graph around it.",
         )
     return None
 

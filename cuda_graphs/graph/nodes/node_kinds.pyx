@@ -30,6 +30,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeSpec,
     alloc_kind,
     child_box,
+    hierarchy_number,
     mark_inner_destroyed,
     owners_of,
     is_handed_out,
@@ -598,7 +599,9 @@ cdef class ConditionalNode(GraphNode):
         """The Condition that decides."""
         cdef NodeRecord* record = self._record()
         self._check_known()
-        return None if record.kind == NodeKind.kConditional else Condition._from_handle(record.metadata.get().condition)
+        if record.kind == NodeKind.kConditional:
+            return None
+        return Condition._from_handle(record.metadata.get().condition, hierarchy_number(record.graph[0]))
 
     @property
     def cond_type(self):

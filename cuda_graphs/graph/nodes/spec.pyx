@@ -31,6 +31,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     alloc_kind,
     as_owner,
     destination_of,
+    hierarchy_number,
     kMaxDepth,
     levels_inside,
     seal_owners,
@@ -230,6 +231,15 @@ cdef int fill_conditional(
     CUcontext context, GraphBox* around
 ) except -1:
     check_depth(around, 1)
+    if condition._hierarchy != hierarchy_number(around[0]):
+        raise_explained(
+            CUDA_ERROR_INVALID_VALUE,
+            f"add a conditional node on {condition!r}",
+            (
+                f"The condition {condition._handle:#x} was created for another graph.",
+                "Create the condition with create_condition() of this graph or of a graph around it.",
+            ),
+        )
     spec.begin(kind)
     spec.params.conditional.handle = condition._handle
     spec.params.conditional.type = type

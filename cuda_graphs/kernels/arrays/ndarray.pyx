@@ -50,7 +50,7 @@ from cuda_graphs.kernels.targets import may_release_during_work
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.device.stream import default_stream
 from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
-from .keep_alive import release_finished
+from . import keep_alive
 
 cdef Stream usual_stream = default_stream()
 
@@ -208,7 +208,7 @@ cdef class NDArray:
         device = Device(self._device)
         if device._context is None:
             device.set_current()
-        release_finished()
+        keep_alive.release_finished()
         stream = device.default_stream
         cdef NDArray grad = None
         cdef Buffer buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
