@@ -75,6 +75,7 @@ buffer = cg.Buffer.from_handle(16, 4, mr=Resource())
 
 ENDLESS_LOOP = """
 import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background processes of a shell
 loop = cg.Program('''
 #include <cuda_graphs.h>
 extern "C" __global__ void again(cudaGraphConditionalHandle go) { cudaGraphSetConditional(go, 1); }

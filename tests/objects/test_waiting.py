@@ -33,6 +33,14 @@ def module(session_device):
     return module
 
 
+@pytest.fixture(autouse=True)
+def python_handles_sigint():
+    """A shell starts background processes with SIGINT ignored; Python then installs no handler."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture
 def flag(device):
     """A word in pinned memory: device loops end once it is not 0."""
