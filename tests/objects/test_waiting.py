@@ -109,12 +109,16 @@ def interrupt_while(wait):
         os.kill(os.getpid(), signal.SIGINT)
 
     sender = threading.Thread(target=send)
-    with pytest.raises(KeyboardInterrupt) as raised:
+
+    def be_interrupted():
         sender.start()
         wait()
         sender.join()
         time.sleep(0.01)  # a wait that ended by itself still gets its signal here
         pytest.fail("the wait ended without KeyboardInterrupt")
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        be_interrupted()
     caught = time.monotonic()
     sender.join()
     return raised.value, caught - sent[0]
@@ -122,7 +126,7 @@ def interrupt_while(wait):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_interrupt_ends_the_wait_of_the_main_thread(kind, waits, stream, flag):
-    error, seconds = interrupt_while(waits[kind])
+    _error, seconds = interrupt_while(waits[kind])
     assert seconds < 2  # 0.2 on a machine that does nothing else
     assert not stream.record().is_done
     flag[0] = 1
@@ -198,7 +202,9 @@ def test_the_message_names_the_stream_and_its_last_launch(device, module, stream
     event = stream.record()
     running = rf"work of stream {stream.handle:#x}, up to kernel 'spin', still runs"
     for wait, name in ((stream.sync, stream), (event.sync, event), (device.sync, device)):
-        with pytest.raises(TimeoutError, match=f"{re.escape(repr(name))} is not done after 0.01 s: {running}"):
+        with pytest.raises(
+            TimeoutError, match=f"{re.escape(repr(name))} is not done after 0.01 s: {running}"
+        ):
             wait(timeout=0.01)
     error, _ = interrupt_while(stream.sync)
     assert re.search(f"interrupted while waiting for {re.escape(repr(stream))}: {running}", str(error))
@@ -261,8 +267,8 @@ def test_an_exception_of_the_handler_of_the_program_ends_the_wait(device, stream
     before = signal.signal(signal.SIGUSR1, handler)
     sender = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGUSR1))
     try:
+        sender.start()
         with pytest.raises(StopNow):
-            sender.start()
             stream.sync(timeout=PATIENCE_S)
     finally:
         sender.join()

@@ -14,9 +14,9 @@ namespace cg {
 struct EventBox {
     CUevent raw = nullptr;
     bool owned = false;
-    bool timing = false;    // elapsed time can be measured
-    bool blocking = false;  // synchronising sleeps instead of spinning
-    ContextHandle context;  // empty for a borrowed event
+    bool timing = false;                    // elapsed time can be measured
+    bool blocking = false;                  // synchronising sleeps instead of spinning
+    ContextHandle context;                  // empty for a borrowed event
     std::atomic<CUstream> stream{nullptr};  // stream of the last record by this library, for messages; may be gone
     Counted<Kind::kEvent> counted;
     bool finish() noexcept;

@@ -289,7 +289,8 @@ CUresult KernelLaunch::run(const Stream* stream, void* run_context) const {
 bool KernelLaunch::is_brief() const {
     const cgh_launch& dims = shape_.dims;
     float threads = 1;
-    for (int axis = 0; axis < 3; ++axis) threads *= static_cast<float>(dims.grid[axis]) * static_cast<float>(dims.block[axis]);
+    for (int axis = 0; axis < 3; ++axis)
+        threads *= static_cast<float>(dims.grid[axis]) * static_cast<float>(dims.block[axis]);
     return threads <= kernel_->brief_threads();
 }
 

@@ -55,8 +55,8 @@ class Kernel {
 
     // The cost of one thread in clock ticks, as a moving average; 0 before the first measurement.
     float ticks_per_thread() const { return ticks_per_thread_.load(std::memory_order_relaxed); }
-    // Returns true for the first runs of one block, and for every sixteenth later one: reading the clock costs a tenth of
-    // a short run.
+    // Returns true for the first runs of one block, and for every sixteenth later one: reading the clock costs a tenth
+    // of a short run.
     bool is_measured_now() {
         const std::uint32_t run = single_runs_.load(std::memory_order_relaxed);
         single_runs_.store(run + 1, std::memory_order_relaxed);

@@ -225,8 +225,8 @@ bool wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const voi
         Stream& at = *stop.at.stream;
         if (stop.why == Stop::kLeft) {
             scheduler.take_over();
-            if (!scheduler.progress.wait(
-                    [&] { return done(argument) || at.reached(stop.at.position) || at.claimed(); }, has_passed))
+            if (!scheduler.progress.wait([&] { return done(argument) || at.reached(stop.at.position) || at.claimed(); },
+                                         has_passed))
                 return false;
             continue;
         }
@@ -239,8 +239,8 @@ bool wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const voi
                 return false;
             continue;
         }
-        // The thread runs only work that it waits for, because other kernels may wait for the caller's next action. With
-        // a limit it helps nobody, because a piece of work may be long.
+        // The thread runs only work that it waits for, because other kernels may wait for the caller's next action.
+        // With a limit it helps nobody, because a piece of work may be long.
         if (limit == nullptr && scheduler.help(&at)) continue;
         if (!scheduler.progress.wait(
                 [&] {
