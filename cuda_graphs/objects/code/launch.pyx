@@ -15,7 +15,7 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.seam cimport raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, as_owner
-from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, raw_of
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
 from .arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
@@ -79,6 +79,7 @@ def launch(stream, config, kernel, *args):
                 driver().cuLaunchKernel, function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0],
                 shape._block[1], shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), <void**>NULL,
             )
+    note_launch(h, code._h)
     if finish_call(call, NodeKind.kKernel, "launch") != CUDA_SUCCESS:
         raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
 
