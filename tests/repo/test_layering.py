@@ -20,7 +20,7 @@ MAY_USE = {
     "compiler": {"native"},
     "hostdriver": {"native", "core/driver"},
     # The seam plugs the image loader in, and declares the C struct that both sides share.
-    "core": {"errors", "hostdriver/ptx", "hostdriver/image_loader.h"},
+    "core": {"errors", "hostdriver/ptx", "hostdriver/image_loader.h", "hostdriver/limited_waits.h"},
     "objects": {"errors", "core"},
     "graph": {"errors", "core", "objects"},
     "testing": {"core"},
@@ -45,7 +45,7 @@ ORDER = {
         "__init__",
         "operands",
         "nodes",
-        ("analysis", "display", "executable"),
+        ("analysis", "display", "executable", "flow"),
         "definition",
         "capture",
     ],
@@ -77,7 +77,7 @@ ORDER = {
     ],
     "interop": ["adapted", ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"), "__init__"],
     "hostdriver": [
-        ("image_loader", "test_hooks", "offered", "refused"),
+        ("image_loader", "limited_waits", "test_hooks", "offered", "refused"),
         ("entry", "objects", "execution", "loader", "sanitizer"),
         "api",
         "ptx",

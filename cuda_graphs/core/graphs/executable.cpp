@@ -131,6 +131,7 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
     const bool is_recorded = has_owners(box) && !last.is_of(*stream);
     if (is_recorded) status = prepare_use(last, stream, &next);
     if (status == CUDA_SUCCESS) status = call(box.raw, *stream);
+    if (status == CUDA_SUCCESS && which == Use::kLaunch) note_launch(stream, box.raw);
     if (status != CUDA_SUCCESS) undo(box);
     if (status != CUDA_SUCCESS || !is_recorded) return status;
     mark_end(next, stream);

@@ -24,6 +24,8 @@ from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     Field,
+    DeclaredAccesses,
+    DeclaredHandle,
     GraphBox,
     GraphLabels,
     NodeKind,
@@ -40,7 +42,7 @@ from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
-from .access_ranges cimport change_accesses, operand_parameters, read_accesses, set_accesses, accesses_of
+from .access_ranges cimport as_spans, change_declaration, declaration_of, read_declaration, set_declaration
 from .callback cimport python_callback
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, element_of_bytes, graph_array
 from cuda_graphs.graph.operands.condition cimport Condition
@@ -90,18 +92,18 @@ cdef class KernelNode(GraphNode):
         self._open()
         cdef NodeCall call = call_of(self._record()) if kernel is None else None
         if call is not None and changes:
-            change_accesses(self._record(), reads, writes, None)  # raises before anything has changed
+            change_declaration(self._record(), reads, writes, None)  # raises before anything has changed
             update_call(self, call, config, args)
             changes, args = False, None
         if changes:
             self._load_with_owners(spec)
             change_kernel(spec, config, kernel, args)
             check_not_freed(self, () if args is None else tuple(args))
-        accesses = change_accesses(self._record(), reads, writes, args)
+        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, args)
         if changes:
             self._set(spec)
             leave_call(self._record())
-        set_accesses(self._record(), accesses)
+        set_declaration(self._record(), declared)
 
     @property
     def args(self):
@@ -144,25 +146,25 @@ cdef class KernelNode(GraphNode):
 
     @property
     def reads(self):
-        """The memory that the kernel reads, as given to `launch`: a tuple of Spans."""
-        return accesses_of(self._record())[0]
+        """The memory that the kernel reads: a tuple of Spans, as given to `launch` or known to the compiler.
+
+        None if neither reads nor writes are known.
+        """
+        return declared_reads(self._record())
 
     @property
     def writes(self):
-        """The memory that the kernel writes, as given to `launch`: a tuple of Spans."""
-        return accesses_of(self._record())[1]
-
-    @property
-    def _conditions(self):
-        """Handles of the Conditions among the arguments."""
-        return accesses_of(self._record())[2]
+        """The memory that the kernel writes, as `reads`."""
+        return declared_writes(self._record())
 
     def _takes(self, CUgraphConditionalHandle handle):
-        """Return True if the arguments contain the 8 bytes of a handle, in any type."""
+        """Return True if the arguments contain the 8 bytes of a handle, in any type, or cannot be read."""
         cdef NodeSpec spec
         self._load(spec)
         cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
         cdef size_t i, word
+        if spec.params.kernel.kernelParams == NULL:  # other code packed the arguments (`extra` of cuda.h)
+            return not parameters.empty()
         for i in range(parameters.size()):
             for word in range(parameters[0][i].size // 8):
                 if memcmp(<char*>spec.params.kernel.kernelParams[i] + 8 * word, &handle, 8) == 0:
@@ -174,6 +176,16 @@ cdef class KernelNode(GraphNode):
 
     def _describe(self):
         return f" kernel={self.kernel.handle:#x}"
+
+
+cdef object declared_reads(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    return as_spans(declared.reads) if declared != NULL and declared.is_known else None
+
+
+cdef object declared_writes(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    return as_spans(declared.writes) if declared != NULL and declared.is_known else None
 
 
 cdef tuple raw_arguments(KernelNode self):
@@ -221,10 +233,10 @@ cdef int set_task(KernelNode self, NodeCall call, NodeCall values, size_t task) 
         return 0
     launch = values.launches[task]
     cdef tuple arguments = values.arguments_of_task(task)
-    accesses = read_accesses(launch.reads, launch.writes, arguments)
+    cdef DeclaredHandle declared = read_declaration(launch.reads, launch.writes, arguments)
     read_kernel(spec, launch.config, launch.kernel, arguments)
     (<GraphNode>wrap_node(self._h, record))._set(spec)
-    return set_accesses(record, accesses)
+    return set_declaration(record, declared)
 
 
 cdef class AllocNode(GraphNode):
@@ -394,9 +406,6 @@ cdef class MemsetNode(GraphNode):
         check_not_freed(self, (dst,))
         self._set(spec)
 
-    def _operand_parameters(self):
-        return operand_parameters(self._record())
-
     @property
     def dptr(self):
         """Address of the first row."""
@@ -452,9 +461,6 @@ cdef class MemcpyNode(GraphNode):
         change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         check_not_freed(self, (dst, src))
         self._set(spec)
-
-    def _operand_parameters(self):
-        return operand_parameters(self._record())
 
     @property
     def dst(self):
@@ -592,12 +598,24 @@ cdef int forget_replaced(ChildGraphNode self) except -1:
 cdef class HostCallbackNode(GraphNode):
     """Calls a function on the host. Made by `callback`."""
 
-    def update(self, fn, *, user_data=None):
+    def update(self, fn, *, user_data=None, reads=None, writes=None):
         """Change the definition to call `fn`. See `callback` for the arguments, and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
         read_host(spec, fn, user_data)
+        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, None)
         self._set(spec)
+        set_declaration(self._record(), declared)
+
+    @property
+    def reads(self):
+        """The memory that the callback reads, as given to `callback`: a tuple of Spans. None if it is not known."""
+        return declared_reads(self._record())
+
+    @property
+    def writes(self):
+        """The memory that the callback writes, as `reads`."""
+        return declared_writes(self._record())
 
     @property
     def callback_fn(self):

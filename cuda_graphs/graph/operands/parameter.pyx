@@ -20,6 +20,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     copy_uses,
     bytes_of,
     find_clash,
+    unused_parameters,
     use_placeholders,
     parameters_of,
 )
@@ -257,6 +258,10 @@ cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) ex
     if status:
         check_attempt(status, "allocate the placeholder for memory that a parameter will name")
     return move(made)
+
+
+cdef list list_unused(GraphBox* graph):
+    return [wrap(parameter) for parameter in unused_parameters(graph[0])]
 
 
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1:

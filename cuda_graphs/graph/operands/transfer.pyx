@@ -23,7 +23,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ValueType,
     bytes_of,
     destination_of,
-    find_memory_end,
+    find_memory_range,
     set_destination,
     set_source,
     source_of,
@@ -76,7 +76,7 @@ cdef ArrayView memory_of(
 
 cdef int limit_reach(NodeSpec& spec, Field field, Memory* memory, ArrayView array, str name) except -1:
     """Let the rules of the node refuse sizes that go beyond the end of an operand that is no parameter."""
-    cdef CUdeviceptr end = 0
+    cdef CUdeviceptr start = 0, end = 0
     cdef size_t most = memory.size
     cdef CUresult status
     if spec.uses.empty() or has_use(spec, field):
@@ -85,7 +85,7 @@ cdef int limit_reach(NodeSpec& spec, Field field, Memory* memory, ArrayView arra
         most = operand(name, memory, array).layout().extent
     elif most == kUnbounded:
         with nogil:
-            status = find_memory_end(memory.address, &end)
+            status = find_memory_range(memory.address, &start, &end)
         check_attempt(status, f"find the memory of {name} at {memory.address:#x}")
         most = end - memory.address if end else kUnbounded
     spec.rules.most = min(spec.rules.most, most)

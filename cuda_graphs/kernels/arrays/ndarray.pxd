@@ -37,7 +37,7 @@ cdef class NDArray(TypedMemory):
     cdef int _allocate(self) except -1
     cdef int _begin_change(self, Stream stream) except -1
     cdef int _end_change(self, Stream stream, tuple operands) except -1
-    cdef int _wait(self) except -1
+    cdef int _wait(self, object timeout=*) except -1
     cdef int _read(self, elements, size_t offset) except -1
     cdef int _write(self, elements, size_t offset) except -1
     cdef size_t _offset(self, index) except? 0xBAD

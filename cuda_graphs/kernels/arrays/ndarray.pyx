@@ -251,14 +251,20 @@ cdef class NDArray(TypedMemory):
         fill_elements(self._buffer, self._address, element, self.size, usual_stream if stream is None else stream)
         self._end_change(stream, (self,))
 
-    def to_numpy(self):
-        """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact."""
+    def to_numpy(self, *, timeout=None):
+        """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact.
+
+        Waits for the device first. `timeout` and Ctrl-C are those of `Stream.sync`.
+
+        Raises:
+            TimeoutError: The work of the device takes longer than `timeout` seconds.
+        """
         import numpy as np
 
         from .dtypes import device_dtype, from_device
 
         elements = np.empty(self.shape + self.element_shape, device_dtype(self.dtype))
-        self._wait()
+        self._wait(timeout)
         self._read(elements, 0)
         return from_device(elements, self.dtype)
 
@@ -316,7 +322,7 @@ cdef class NDArray(TypedMemory):
                 keep_arguments(stream._h, operands)
         return 0
 
-    cdef int _wait(self) except -1:
+    cdef int _wait(self, object timeout=None) except -1:
         """Ensure that the array has memory, and wait for all work of its device."""
         cdef Stream stream = current_or(None)
         if stream is not None and is_captured_by_any_code(stream._h):
@@ -325,7 +331,7 @@ cdef class NDArray(TypedMemory):
                 "run until a launch of the graph. Access it before the capture, or after a launch"
             )
         self._ready()
-        self._device.sync()
+        self._device.sync(timeout)
         return 0
 
     cdef int _read(self, elements, size_t offset) except -1:

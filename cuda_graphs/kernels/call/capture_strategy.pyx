@@ -61,7 +61,7 @@ cdef class CaptureStrategy(Strategy):
         return node.join() if last is node else last
 
     def single_node(self, config, args):
-        """Return (config, Kernel, arguments) of a kernel with one task."""
+        """Return (config, Kernel, arguments, reads, writes) of a kernel with one task."""
         name = self.specialiser.name
         cdef KernelCall call = make_call(self, tuple(args), None)
         if len(call.tasks) != 1 or call.code.artifact.plan != (0,):
@@ -76,7 +76,7 @@ cdef class CaptureStrategy(Strategy):
 
             keep_reports(call.tasks[0].arguments)
         (task,) = call.bound_tasks()
-        return task.config, task.kernel, task.arguments
+        return task.config, task.kernel, task.arguments, task.reads, task.writes
 
 
 cdef class KernelCall(NodeCall):

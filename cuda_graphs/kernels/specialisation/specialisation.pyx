@@ -13,6 +13,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_INVALID_CONTEXT,
+    CUDA_ERROR_UNKNOWN,
     CUDA_SUCCESS,
     CUdeviceptr,
     CUresult,
@@ -20,11 +21,13 @@ from cuda_graphs.core.driver.cuda cimport (
     driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt
-from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
+from cuda_graphs.core.resources.handles cimport StreamHandle, note_launch, raw_of
 from cuda_graphs.objects.code.arguments cimport StandIn
+from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.graph.operands.parameter cimport ArrayParameter
+from cuda_graphs.objects.waiting cimport check_signals, wait_in_call
 from cuda_graphs.kernels.arrays.ndarray cimport Changes, NDArray, note_change, writer_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 
@@ -41,6 +44,7 @@ ctypedef const void* Pointer
 
 cdef enum:
     MOST_PARAMETERS = 64  # parameters of an entry that fit on the C stack
+    TURNS_BETWEEN_SIGNALS = 256  # iterations of a loop on the host between two checks for signals
 
 
 cdef class Specialisation:
@@ -117,24 +121,25 @@ cdef class Specialisation:
     cdef int run(
         self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks
     ) except -1:
-        cdef CUstream raw = raw_of(stream)
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.draws else 0
         cdef CUresult status
         cdef size_t failed = 0
+        if self.kernels:
+            note_launch(stream, (<Kernel>self.kernels[0])._h)
         with nogil:
-            status = self.submit(leaves, raw, temps, stacks, seed, &failed)
+            status = self.submit(leaves, stream, temps, stacks, seed, &failed)
         if status == CUDA_ERROR_INVALID_CONTEXT and failed == 0:
             current_device()  # sets the current context of a new thread
             with nogil:
-                status = self.submit(leaves, raw, temps, stacks, seed, &failed)
+                status = self.submit(leaves, stream, temps, stacks, seed, &failed)
         if status:
             check_attempt(status, f"launch of task {failed} of kernel {self.name} on {Stream._from_handle(stream)!r}")
         return 0
 
     cdef CUresult submit(
-        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
-        size_t* failed,
-    ) noexcept nogil:
+        self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks,
+        uint64_t seed, size_t* failed,
+    ) except? CUDA_ERROR_UNKNOWN nogil:
         cdef vector[uint64_t] addresses
         cdef CUresult status = CUDA_SUCCESS
         cdef LaunchData now
@@ -144,11 +149,11 @@ cdef class Specialisation:
         if stacks != NULL:
             for i in range(stacks.size()):
                 addresses.push_back(stacks[0][i])
-        now.leaves, now.stream, now.temps, now.seed, now.failed = leaves, stream, addresses.data(), &seed, 0
+        now.leaves, now.stream, now.temps, now.seed, now.failed = leaves, &stream, addresses.data(), &seed, 0
         for i in range(self.steps.size()):
             if self.steps[i].initial >= 0 and status == CUDA_SUCCESS:
                 status = driver().cuMemsetD32Async(
-                    addresses[self.steps[i].number], <unsigned int>self.steps[i].initial, 1, stream
+                    addresses[self.steps[i].number], <unsigned int>self.steps[i].initial, 1, raw_of(stream)
                 )
         if status == CUDA_SUCCESS:
             status = self.follow(0, self.steps.size(), &now)
@@ -168,11 +173,11 @@ cdef class Specialisation:
             (<Pointer*>given)[k] = self.place_of(task.parameters[k], now.leaves, now.temps, now.seed)
         now.failed = number
         return driver().cuLaunchKernel(
-            task.function, self.grid_of(task[0], now.leaves), 1, 1, task.block, 1, 1, task.shared, now.stream, <void**>given,
-            NULL,
+            task.function, self.grid_of(task[0], now.leaves), 1, 1, task.block, 1, 1, task.shared, raw_of(now.stream[0]),
+            <void**>given, NULL,
         )
 
-    cdef CUresult follow(self, size_t begin, size_t end, LaunchData* now) noexcept nogil:
+    cdef CUresult follow(self, size_t begin, size_t end, LaunchData* now) except? CUDA_ERROR_UNKNOWN nogil:
         """Execute the steps from `begin` to `end`."""
         cdef CUresult status = CUDA_SUCCESS
         cdef size_t at = begin
@@ -185,16 +190,23 @@ cdef class Specialisation:
                 at = self.steps[at].end
         return status
 
-    cdef CUresult follow_conditional(self, size_t at, LaunchData* now) noexcept nogil:
+    cdef CUresult follow_conditional(self, size_t at, LaunchData* now) except? CUDA_ERROR_UNKNOWN nogil:
         """Execute the blocks that the condition of a conditional selects; the host reads each condition back."""
+        cdef CUstream raw = raw_of(now.stream[0])
+        cdef unsigned int turns = 0
         cdef const Step* of = &self.steps[at]
         cdef CUresult status
         cdef uint32_t state = 0
         cdef size_t block, left
         while True:
-            status = driver().cuMemcpyDtoHAsync(&state, now.temps[of.number], sizeof(state), now.stream)
+            turns += 1
+            if turns % TURNS_BETWEEN_SIGNALS == 0:
+                check_signals(now.stream[0])
+            status = wait_in_call(now.stream[0])
             if status == CUDA_SUCCESS:
-                status = driver().cuStreamSynchronize(now.stream)
+                status = driver().cuMemcpyDtoHAsync(&state, now.temps[of.number], sizeof(state), raw)
+            if status == CUDA_SUCCESS:
+                status = driver().cuStreamSynchronize(raw)
             if status != CUDA_SUCCESS or (of.kind == kWhile and state == 0):
                 return status
             block, left = at + 1, state if of.kind == kSwitch else <size_t>(of.kind == kIf and state == 0)

@@ -17,7 +17,7 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.seam cimport raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, NodeRecord, as_owner
-from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, raw_of
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
 from .arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
@@ -64,7 +64,7 @@ def launch(stream, config, kernel, *args):
     if on is None:
         on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
     if not isinstance(kernel, Kernel):
-        config, kernel, args = as_launch(config, kernel, args)
+        config, kernel, args, _, _ = as_launch(config, kernel, args)
     cdef LaunchConfig shape
     if type(config) is LaunchConfig:
         shape = <LaunchConfig>config
@@ -103,6 +103,7 @@ def launch(stream, config, kernel, *args):
                 driver().cuLaunchKernel, function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0],
                 shape._block[1], shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), <void**>NULL,
             )
+    note_launch(h, code._h)
     node = finish_node(call, NodeKind.kKernel, "launch")
     if call.status() != CUDA_SUCCESS:
         raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
