@@ -167,6 +167,8 @@ cdef extern from "node.hpp" namespace "cg" nogil:
 
     cppclass NodeTable:
         NodeRecord* find(CUgraphNode raw) except +
+        size_t size() noexcept
+        NodeRecord& operator[](size_t index) noexcept
         void recycle(NodeRecord& record) noexcept
 
     enum class Direction:

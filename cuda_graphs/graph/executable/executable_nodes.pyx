@@ -25,6 +25,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     set_exec_node,
     uses_parameters,
 )
+from cuda_graphs.graph.nodes.callback cimport Callback, callback_of
 from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.insertion_point cimport accept_graph
 from cuda_graphs.graph.nodes.spec cimport (
@@ -36,6 +37,7 @@ from cuda_graphs.graph.nodes.spec cimport (
     read_host,
     read_kernel,
 )
+from .callbacks cimport ExecutableCallbacks
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 
 
@@ -236,10 +238,13 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
                 f"nodes of {child._identify()} or inside {self._node._identify()} use named parameters: call "
                 "Graph.update() instead"
             )
+        counts = self._callbacks.take(accept_graph(child))
         read_child(spec, child, source, record.graph)
-        status = set_exec_child(self._h, record[0], spec, source[0])
-        if status:
-            refuse(self, status, f"set {identify(self)} to {describe(spec)}")
+        with self._callbacks.launches.order:
+            status = set_exec_child(self._h, record[0], spec, source[0])
+            if status:
+                refuse(self, status, f"set {identify(self)} to {describe(spec)}")
+            self._callbacks.replace_child(self._node, counts)
 
 
 cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
@@ -248,8 +253,14 @@ cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
     def update(self, fn, *, user_data=None):
         """Set the function to `fn`; see `callback`."""
         cdef NodeSpec spec
-        read_host(spec, fn, user_data)
-        self._set(spec)
+        cdef Callback callback
+        read_host(spec, fn, user_data, self._node.name)
+        callback = callback_of(spec.params.host)
+        if callback is not None:
+            callback.launches = self._callbacks.launches
+        with self._callbacks.launches.order:
+            self._set(spec)
+            self._callbacks.replace(<uintptr_t>self._record(), 0 if callback is None else 1)
 
 
 cdef class ExecutableEventRecordNode(ExecutableGraphNode):
@@ -283,7 +294,9 @@ cdef dict VIEWS = {
 }
 
 
-cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node):
+cdef ExecutableGraphNode view_node(
+    const GraphExecHandle& graph, dict slots, ExecutableCallbacks callbacks, object node
+):
     if not isinstance(node, GraphNode):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef NodeRecord* record = (<GraphNode>node)._record()
@@ -293,7 +306,7 @@ cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, obj
     cdef ExecutableGraphNode self = <ExecutableGraphNode>(<type>cls).__new__(<type>cls)
     self._h = graph
     self._node = <GraphNode>node
-    self._slots = slots
+    self._slots, self._callbacks = slots, callbacks
     self._record()
     if record.kind == NodeKind.kKernel:
         load_shape(<ExecutableKernelNode>self)

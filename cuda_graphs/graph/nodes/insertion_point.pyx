@@ -552,13 +552,14 @@ cdef class InsertionPoint:
     def callback(self, fn, *, user_data=None, name=None):
         """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. `fn` must not use CUDA.
 
-        fn         a callable, whose exceptions go to sys.unraisablehook, or a ctypes function pointer `void (void*)`
+        fn         a callable, or a ctypes function pointer `void (void*)`. The graph continues after an exception of a
+                   callable; the first wait that covers the launch raises it
         user_data  argument of a ctypes function pointer: an int is passed unchanged, bytes as the address of a copy
 
         The graph keeps both. A callable that refers to the graph makes a cycle that is never freed.
         """
         cdef NodeSpec spec
-        read_host(spec, fn, user_data)
+        read_host(spec, fn, user_data, name)
         return self._add(spec, name)
 
     cdef InsertionPoint _add_conditional(

@@ -38,9 +38,10 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
+from cuda_graphs.objects.launch_errors cimport LaunchQueue
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from .access_ranges cimport change_accesses, operand_parameters, set_accesses, accesses_of
-from .callback cimport python_callback
+from .callback cimport Callback, callback_of
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, element_of_bytes, graph_array
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
@@ -520,14 +521,14 @@ cdef class HostCallbackNode(GraphNode):
         """Change the definition to call `fn`. See `callback` for the arguments, and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
-        read_host(spec, fn, user_data)
+        read_host(spec, fn, user_data, self.name)
         self._set(spec)
 
     @property
     def callback_fn(self):
         """The Python callable; None for a C function."""
-        self._open()
-        return python_callback(self._parameters().get().params.host)
+        cdef Callback callback = host_callback(self)
+        return None if callback is None else callback.fn
 
     @property
     def _function(self):
@@ -542,6 +543,26 @@ cdef class HostCallbackNode(GraphNode):
         if fn is None:
             return f" cfunc={self._function:#x}"
         return f" callback={getattr(fn, '__name__', '?')}"
+
+
+cdef Callback host_callback(HostCallbackNode self):
+    self._open()
+    return callback_of(self._parameters().get().params.host)
+
+
+def give_callback(HostCallbackNode node not None, LaunchQueue launches not None):
+    """Give the Callback of a node to an executable. Return False for a C function.
+
+    If another executable has the Callback, the node gets a new one of the same callable.
+    """
+    cdef Callback callback = host_callback(node)
+    if callback is None:
+        return False
+    if callback.launches is not None and callback.launches is not launches:
+        node.update(callback.fn)
+        callback = host_callback(node)
+    callback.launches = launches
+    return True
 
 
 cdef class EventRecordNode(GraphNode):
