@@ -4,7 +4,12 @@
 
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, CUDA_ERROR_UNKNOWN, CUresult
+from cuda_graphs.core.driver.cuda cimport (
+    CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+    CUDA_ERROR_UNKNOWN,
+    CUDA_SUCCESS,
+    CUresult,
+)
 from cuda_graphs.core.driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,
@@ -169,7 +174,7 @@ cdef class Graph:
         cdef ParameterProblem problem
         info.errorNode = info.errorFromNode = NULL
         cdef dict counts = self._callbacks.take(definition)
-        cdef CUresult status
+        cdef CUresult status = CUDA_SUCCESS
         with self._callbacks.launches.order:
             status = update(h, graph[0], &info, &problem)
             if status and problem.fault == ParameterFault.kNone:
@@ -215,7 +220,7 @@ cdef CUresult launch_with_callbacks(
     ExecutableCallbacks callbacks, const GraphExecHandle& graph, const StreamHandle& on, ParameterChanges& changes,
     ParameterProblem* problem,
 ) except? CUDA_ERROR_UNKNOWN:
-    cdef CUresult status
+    cdef CUresult status = CUDA_SUCCESS
     with callbacks.launches.order:
         callbacks.launches.add_launch(on, callbacks.calls)
         with nogil:
