@@ -12,7 +12,7 @@ cdef class LaunchTicket:
     cdef list errors            # (exception, callable), in the order in which they were raised
 
 
-# Tickets in the order of their launches. Those that can have no error any more are dropped from time to time.
+# Tickets in the order of their launches. Tickets that can have no error any more are dropped from time to time.
 cdef class Tickets:
     cdef dict known         # LaunchTicket -> None
     cdef Py_ssize_t bound   # the number of tickets that starts the next clearance
@@ -25,7 +25,7 @@ cdef class Tickets:
 # The launches of one executable. The driver runs them one after the other, so a callback that returns belongs to the
 # first of them that still has calls left.
 cdef class LaunchQueue:
-    cdef readonly object order  # lock, held around each launch: the tickets are in the order of the launches
+    cdef object order           # lock, held around each launch: the tickets are in the order of the launches
     cdef object running         # deque: LaunchTickets with calls left
     cdef Tickets tickets        # all LaunchTickets
     cdef uintptr_t stream       # stream of the last launch
@@ -35,7 +35,7 @@ cdef class LaunchQueue:
     cdef int add_launch(self, const StreamHandle& stream, Py_ssize_t calls) except -1
     # Takes the last ticket back after its launch failed.
     cdef int drop_launch(self) except -1
-    # Called when a callback has returned; `error` is its exception or None.
+    # Notes the end of a call of a callback. `error` is its exception or None.
     cdef int end_call(self, object error, object source) except -1
 
 

@@ -327,7 +327,7 @@ def test_callbacks_that_run_side_by_side(device, stream):
         assert sorted(str(e) for e in raised.value.exceptions) == ["0", "1", "2", "3"]
 
 
-def test_one_exception_that_is_raised_twice_has_one_note(device, stream):
+def test_an_exception_of_two_callbacks_gets_one_note(device, stream):
     error = Fault("the same")
 
     def fail():

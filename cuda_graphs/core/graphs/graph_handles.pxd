@@ -266,6 +266,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     uint64_t hierarchy_number(const GraphBox& graph) noexcept
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     GraphBox* child_box(NodeRecord& holder) except +
+    uint64_t memset_version(const GraphBox& graph) noexcept
     ParameterTable& parameters_of(GraphBox& graph) noexcept
     void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
     void note_free(NodeRecord& free, CUdeviceptr address) except +

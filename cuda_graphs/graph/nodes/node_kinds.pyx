@@ -551,18 +551,18 @@ cdef Callback host_callback(HostCallbackNode self):
 
 
 def give_callback(HostCallbackNode node not None, LaunchQueue launches not None):
-    """Give the Callback of a node to an executable. Return False for a C function.
+    """Give the Callback of a node to an executable. Return 1, or 0 for a C function.
 
     If another executable has the Callback, the node gets a new one of the same callable.
     """
     cdef Callback callback = host_callback(node)
     if callback is None:
-        return False
+        return 0
     if callback.launches is not None and callback.launches is not launches:
         node.update(callback.fn)
         callback = host_callback(node)
     callback.launches = launches
-    return True
+    return 1
 
 
 cdef class EventRecordNode(GraphNode):
