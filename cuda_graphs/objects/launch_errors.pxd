@@ -7,19 +7,20 @@ from cuda_graphs.core.resources.handles cimport Awaited, StreamHandle
 
 # One launch of a graph with Python callbacks.
 cdef class LaunchTicket:
+    cdef Py_ssize_t number      # counts the launches
     cdef uintptr_t context      # 0 for a default stream
     cdef Py_ssize_t calls_left  # callbacks that have not returned
     cdef list errors            # (exception, callable), in the order in which they were raised
 
 
-# Tickets in the order of their launches. Tickets that can have no error any more are dropped from time to time.
-cdef class Tickets:
-    cdef dict known         # LaunchTicket -> None
-    cdef Py_ssize_t bound   # the number of tickets that starts the next clearance
-
-    cdef int add(self, LaunchTicket ticket) except -1
-    cdef int add_all(self, Tickets others) except -1
-    cdef int clear_done(self) except -1
+# The launches before a point of a stream: one launch, and those before two earlier points. It never changes, so that an
+# event is a reference to the point of its record.
+cdef class Past:
+    cdef LaunchTicket ticket  # may be None, like the next two
+    cdef Past before          # of the same stream
+    cdef Past also            # of a stream or executable that the stream has waited for
+    cdef Py_ssize_t depth     # length of the longest way back
+    cdef Py_ssize_t bound     # depth that is too much
 
 
 # The launches of one executable. The driver runs them one after the other, so a callback that returns belongs to the
@@ -27,7 +28,7 @@ cdef class Tickets:
 cdef class LaunchQueue:
     cdef object order           # lock, held around each launch: the tickets are in the order of the launches
     cdef object running         # deque: LaunchTickets with calls left
-    cdef Tickets tickets        # all LaunchTickets
+    cdef Past past              # the launches so far
     cdef uintptr_t stream       # stream of the last launch
 
     # Adds the ticket of a launch that is about to call `calls` callbacks. A wait for the stream covers this launch and
@@ -39,11 +40,11 @@ cdef class LaunchQueue:
     cdef int end_call(self, object error, object source) except -1
 
 
-# Note that `event` was recorded on `stream`, and that `stream` waits for `event`.
+# Notes that `event` was recorded on `stream`, and that `stream` waits for `event`.
 cdef int note_event(uintptr_t stream, uintptr_t event) except -1
 cdef int note_wait_for_event(uintptr_t stream, uintptr_t event) except -1
 
-# Returns the tickets of the launches that a wait covers; None without any. Called before the wait.
+# Returns the tickets of the launches that a wait covers; None without any. The caller waits afterwards.
 cdef list covered_by(const Awaited& awaited)
 # Raises the errors of covered launches after the wait. Each error is raised once.
 cdef int raise_errors(list covered) except -1

@@ -8,6 +8,9 @@ the launches before the events and streams that it has waited for. An event cove
 recorded. Launches of one executable follow each other. A wait for a device covers all launches on it. Programs without
 Python callbacks only read `in_use`. All of this runs with the GIL held.
 
+A stream refers to its Past, the launches before its present end. A launch, or a wait for an event, makes a new Past that
+refers to the old one, in constant time. Launches that can have no error any more are left out from time to time.
+
 When Python exits, exceptions that no wait has raised go to sys.unraisablehook.
 """
 
@@ -15,6 +18,7 @@ import atexit
 import threading
 from collections import deque
 
+cimport cython
 from libc.stdint cimport uintptr_t
 
 from cuda_graphs.core.resources.handles cimport Awaited, StreamBox, StreamHandle, box_of, raw_of
@@ -22,11 +26,12 @@ from cuda_graphs.core.resources.handles cimport Awaited, StreamBox, StreamHandle
 from .unraisable cimport report_unraisable
 
 cdef enum:
-    FEWEST = 16  # a collection of fewer entries is not cleared
+    FEWEST = 16  # a Past of this depth, or so many events, are never cleared
 
 cdef bint in_use = False
-cdef dict of_streams = {}  # Tickets that a wait for the stream covers, by its address
-cdef dict of_events = {}   # the same of events
+cdef Py_ssize_t launches = 0
+cdef dict of_streams = {}  # Past of each stream, by its address
+cdef dict of_events = {}   # Past of each recorded event, by its address
 cdef Py_ssize_t bound_of_events = FEWEST
 
 
@@ -34,60 +39,92 @@ cdef class LaunchTicket:
     pass
 
 
-cdef bint is_open(LaunchTicket ticket) noexcept:
-    """Returns True while a wait may find an error of the launch."""
-    return ticket.calls_left > 0 or len(ticket.errors) > 0
+@cython.trashcan(True)  # a chain of any length is destroyed without recursion
+cdef class Past:
+    pass
 
 
-cdef class Tickets:
-    def __cinit__(self):
-        self.known, self.bound = {}, FEWEST
-
-    cdef int add(self, LaunchTicket ticket) except -1:
-        self.known[ticket] = None
-        if len(self.known) > self.bound:
-            self.clear_done()
-        return 0
-
-    cdef int add_all(self, Tickets others) except -1:
-        if others is not None:
-            self.known.update(others.known)
-            self.clear_done()
-        return 0
-
-    cdef int clear_done(self) except -1:
-        cdef LaunchTicket ticket
-        self.known = {ticket: None for ticket in self.known if is_open(ticket)}
-        self.bound = max(2 * len(self.known), FEWEST)
-        return 0
+cdef Past link(Past before, LaunchTicket ticket, Past also):
+    cdef Past past = Past.__new__(Past)
+    cdef Past earlier
+    past.before, past.ticket, past.also = before, ticket, also
+    past.depth, past.bound = 1, FEWEST
+    for earlier in (before, also):
+        if earlier is not None:
+            past.depth, past.bound = max(past.depth, earlier.depth + 1), max(past.bound, earlier.bound)
+    return past
 
 
-cdef Tickets tickets_of(uintptr_t stream):
-    cdef Tickets found = of_streams.get(stream)
-    if found is None:
-        found = of_streams[stream] = Tickets()
-    return found
+cdef Past extend(Past before, LaunchTicket ticket, Past also):
+    """Return the Past after a launch, or after a wait for what `also` covers. Any of the three may be None."""
+    cdef Past past = link(before, ticket, also)
+    return past if past.depth <= past.bound else shorten(past)
+
+
+cdef Past shorten(Past past):
+    """Return a Past of the launches that a wait may find an error of; None without any."""
+    cdef LaunchTicket ticket
+    cdef Past short = None
+    for ticket in open_tickets([past]):
+        short = link(short, ticket, None)
+    if short is not None:
+        short.bound = max(2 * short.depth, FEWEST)
+    return short
+
+
+cdef list open_tickets(list pasts):
+    """Return the launches that a wait may find an error of, in their order."""
+    cdef Past past
+    cdef LaunchTicket ticket
+    cdef Past earlier
+    cdef list left = [past for past in pasts if past is not None]
+    cdef set seen = set(left)
+    cdef set found = set()
+    while left:
+        past = left.pop()
+        ticket = past.ticket
+        if ticket is not None and (ticket.calls_left > 0 or ticket.errors):
+            found.add(ticket)
+        for earlier in (past.before, past.also):
+            if earlier is not None and earlier not in seen:
+                seen.add(earlier)
+                left.append(earlier)
+    return sorted(found, key=number_of)
+
+
+def number_of(LaunchTicket ticket not None):
+    """Return the number of a launch."""
+    return ticket.number
+
+
+cdef Past look_up(dict pasts, uintptr_t address):
+    """Return the Past of a stream or event, and shorten it; None without launches."""
+    cdef Past past = pasts.pop(address, None)
+    if past is not None:
+        past = shorten(past)
+    if past is not None:
+        pasts[address] = past
+    return past
 
 
 cdef class LaunchQueue:
     def __cinit__(self):
-        self.order, self.running, self.tickets, self.stream = threading.RLock(), deque(), Tickets(), 0
+        self.order, self.running, self.stream = threading.RLock(), deque(), 0
 
     cdef int add_launch(self, const StreamHandle& stream, Py_ssize_t calls) except -1:
-        global in_use
+        global in_use, launches
         cdef LaunchTicket ticket = LaunchTicket.__new__(LaunchTicket)
         cdef uintptr_t raw = <uintptr_t>raw_of(stream)
-        cdef Tickets of_stream = tickets_of(raw)
         if not in_use:
             in_use = True
             atexit.register(report_left)
+        launches += 1
+        ticket.number, ticket.calls_left, ticket.errors = launches, calls, []
         ticket.context = <uintptr_t>raw_of(box_of[StreamBox](stream).context)
-        ticket.calls_left, ticket.errors = calls, []
-        if raw != self.stream:  # otherwise the stream has them
-            of_stream.add_all(self.tickets)
+        # The stream of the last launch covers the launches so far.
+        self.past = extend(of_streams.get(raw), ticket, self.past if raw != self.stream else None)
         self.stream = raw
-        of_stream.add(ticket)
-        self.tickets.add(ticket)
+        of_streams[raw] = self.past
         self.running.append(ticket)
         return 0
 
@@ -111,55 +148,45 @@ cdef class LaunchQueue:
 
 cdef int note_event(uintptr_t stream, uintptr_t event) except -1:
     global bound_of_events
-    cdef Tickets now, found
     if not in_use:
         return 0
-    of_events.pop(event, None)
-    now = of_streams.get(stream)
-    if now is None:
+    past = of_streams.get(stream)
+    if past is None:
+        of_events.pop(event, None)
         return 0
-    found = Tickets()
-    found.add_all(now)
-    if not found.known:
-        return 0
-    of_events[event] = found
+    of_events[event] = past
     if len(of_events) > bound_of_events:
-        clear_events()
+        for each in list(of_events):
+            look_up(of_events, each)
         bound_of_events = max(2 * len(of_events), FEWEST)
     return 0
 
 
-cdef int clear_events() except -1:
-    """Forget the events that cover no open launch."""
-    cdef Tickets tickets
-    for event, tickets in list(of_events.items()):
-        tickets.clear_done()
-        if not tickets.known:
-            of_events.pop(event, None)
-    return 0
-
-
 cdef int note_wait_for_event(uintptr_t stream, uintptr_t event) except -1:
-    if in_use and event in of_events:
-        tickets_of(stream).add_all(of_events[event])
+    cdef Past past
+    if not in_use or event not in of_events:
+        return 0
+    past = extend(of_streams.get(stream), None, of_events[event])
+    if past is not None:
+        of_streams[stream] = past
     return 0
 
 
 cdef list covered_by(const Awaited& awaited):
     cdef LaunchTicket ticket
-    cdef Tickets found
+    cdef Past past
     cdef uintptr_t context
     if not in_use:
         return None
     if awaited.stream or awaited.event:
         if awaited.stream:
-            found = of_streams.get(<uintptr_t>raw_of(awaited.stream))
+            past = look_up(of_streams, <uintptr_t>raw_of(awaited.stream))
         else:
-            found = of_events.get(<uintptr_t>raw_of(awaited.event))
-        return None if found is None else list(found.known)
+            past = look_up(of_events, <uintptr_t>raw_of(awaited.event))
+        return None if past is None else open_tickets([past])
     context = <uintptr_t>raw_of(awaited.context)
-    all_tickets = {ticket: None for found in list(of_streams.values()) for ticket in found.known}
-    return [ticket for ticket in all_tickets if ticket.context == 0 or ticket.context == context]
+    found = open_tickets([look_up(of_streams, stream) for stream in list(of_streams)])
+    return [ticket for ticket in found if ticket.context == 0 or ticket.context == context]
 
 
 cdef int raise_errors(list covered) except -1:
@@ -178,9 +205,7 @@ cdef int raise_errors(list covered) except -1:
 def report_left():
     """Pass the exceptions that no wait has raised to sys.unraisablehook."""
     cdef LaunchTicket ticket
-    cdef Tickets tickets
-    for tickets in (*of_streams.values(), *of_events.values()):
-        for ticket in tickets.known:
-            errors, ticket.errors = ticket.errors, []
-            for error, source in errors:
-                report_unraisable(error, source)
+    for ticket in open_tickets([*of_streams.values(), *of_events.values()]):
+        errors, ticket.errors = ticket.errors, []
+        for error, source in errors:
+            report_unraisable(error, source)

@@ -32,21 +32,31 @@ def graph_of(*functions, **names):
     return g
 
 
+@pytest.fixture(scope="module")
+def spin(session_device):
+    code = cg.Program(
+        'extern "C" __global__ void spin(volatile int* flag) { while (*flag == 0) {} }'
+    ).compile()
+    return code.get_kernel("spin")
+
+
 @pytest.fixture
-def blocker(device):
-    """A function that makes a stream wait until `release` is called."""
-    gate = threading.Event()
+def blocker(device, spin):
+    """Blocks streams until `release` is called. A kernel blocks no callbacks of other streams."""
+    flag = np.from_dlpack(cg.PinnedMemoryResource().allocate(4)).view(np.int32)
+    flag[0] = 0
 
     class Blocker:
-        release = staticmethod(gate.set)
-
         @staticmethod
         def block(stream):
-            graph = graph_of(lambda: gate.wait(PATIENCE_S)).instantiate()
-            graph.launch(stream)
+            cg.launch(stream, cg.LaunchConfig(grid=1, block=1), spin, flag.ctypes.data)
+
+        @staticmethod
+        def release():
+            flag[0] = 1
 
     yield Blocker
-    gate.set()
+    Blocker.release()
     device.sync()
 
 
@@ -381,6 +391,40 @@ def test_a_failed_launch_expects_no_calls(device, stream):
     graph.launch(stream)
     with pytest.raises(Fault):
         stream.sync()
+
+
+def test_many_launches_in_flight_keep_all_errors(device, stream, blocker):
+    others = [stream, device.create_stream()]
+    calls = []
+
+    def fail():
+        calls.append(1)
+        if len(calls) % 2:
+            raise Fault(str(len(calls)))
+
+    graph = graph_of(fail).instantiate()
+    blocker.block(stream)
+    for number in range(1000):
+        graph.launch(others[number % 2])
+    blocker.release()
+    with pytest.raises(ExceptionGroup) as raised:
+        others[1].sync()
+    assert [int(str(e)) for e in raised.value.exceptions] == list(range(1, 1000, 2))
+    device.sync()
+
+
+def test_streams_that_wait_for_each_other_keep_all_errors(device, stream):
+    other = device.create_stream()
+    graph = graph_of(failing()).instantiate()
+    for _ in range(100):
+        graph.launch(stream)
+        other.wait(stream)
+        graph.launch(other)
+        stream.wait(other)
+    with pytest.raises(ExceptionGroup) as raised:
+        stream.sync()
+    assert len(raised.value.exceptions) == 200
+    other.sync()
 
 
 def test_launches_of_several_threads_keep_their_errors_apart(device):
