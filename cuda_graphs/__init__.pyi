@@ -200,6 +200,8 @@ from cuda_graphs.graph.executable.executable_nodes import (
     ExecutableMemsetNode as ExecutableMemsetNode,
 )
 from cuda_graphs.graph.nodes.node import GraphNode as GraphNode
+from cuda_graphs.graph.flow.explanation import EdgeExplanation as EdgeExplanation
+from cuda_graphs.graph.flow.task_flow import TaskFlow as TaskFlow
 from cuda_graphs.graph.nodes.node_kinds import (
     AllocNode as AllocNode,
     ChildGraphNode as ChildGraphNode,

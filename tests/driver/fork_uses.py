@@ -43,6 +43,7 @@ if_node, if_else = wait.if_then(h.create_condition(0)), wait.if_else(h.create_co
 again, switch = wait.while_loop(h.create_condition(0)), wait.switch(h.create_condition(0), 2)
 memories = cg.GraphDef(); alloc = memories.alloc(64); free = alloc.free(alloc.dptr)
 array = cg.GraphDef().alloc(shape=(4, 4), dtype=cg.f32); part = array[1:]
+flowing = cg.GraphDef(); flow = flowing.task_flow().__enter__(); flowed = flow.memset(memory, 0)
 executable = h.instantiate()
 condition = h.create_condition(0)
 in_work, in_fill, in_copy, in_child = executable[work], executable[fill], executable[copy], executable[child]
@@ -78,6 +79,8 @@ kernel.occupancy.max_active_blocks_per_multiprocessor(1, 0) | kernel.occupancy.m
 kernel.occupancy.available_dynamic_shared_memory_per_block(1, 1) | kernel.occupancy.max_active_clusters(ONE)
 kernel.occupancy.max_potential_cluster_size(ONE) | cg.launch(stream, ONE, kernel, pinned, 1, 0)
 cg.GraphDef() | g.nodes() | g.edges() | g.edge_data(node, loop) | g.check() | g.instantiate()
+h.task_flow().__enter__() | flow.memset(memory, 1) | flow.join() | flow.call(Emitter()) | flow.alloc(64)
+flow.launch(ONE, kernel, pinned, 1, 0) | flow.while_loop(condition) | flow.explain(flowed, flowed)
 g.create_condition() | g.create_condition(0) | g.debug_dot_print(os.devnull) | loop.body.nodes()
 g.join() | node.join() | work.join(fill) | g.callback(int) | node.callback(int) | h.call(Emitter())
 h.launch(ONE, kernel, pinned, 1, 0) | h.launch(ONE, kernel, pinned, alpha, 0) | fill.launch(ONE, kernel, pinned, 1, 0)
@@ -130,6 +133,7 @@ code.code | code.code_type | code.name | code.symbol_mapping | code.handle | rep
 kernel.handle | kernel.num_arguments | kernel.arguments_info | kernel.attributes | kernel.occupancy | repr(kernel)
 g.handle | g.is_valid | repr(g) | g == h | hash(g) | h.param("alpha", cg.u32, default=3) | repr(condition)
 condition.handle | alpha.name | alpha.type | alpha.default | repr(alpha)
+h.task_flow() | flow.graph | repr(flow)
 node.graph | node.handle | node.is_valid | node.source | node.pred | node.succ | loop.name | node == loop
 [repr(n) for n in (node, loop, work, fill, copy, child, record, wait, if_node, if_else, switch, alloc, free)]
 setattr(node, "name", "a name") | node.name | work.reads | work.writes | work.update() | fill.update() | copy.update()

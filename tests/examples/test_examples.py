@@ -184,6 +184,12 @@ def test_the_wave_comes_back_after_a_period(tmp_path):
     assert "76 launches of a graph" in output
 
 
+def test_tiles_are_factored_side_by_side(tmp_path):
+    output = run("tiled_cholesky.py", 5, 8, cwd=tmp_path)
+    assert "5 x 5 tiles" in output and "35 calls" in output
+    assert "longest chain: 13 calls" in output
+
+
 def test_the_plate_comes_to_rest_on_the_device(tmp_path):
     assert "sweeps in one launch" in run("jacobi.py", cwd=tmp_path)
 

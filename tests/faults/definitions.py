@@ -339,6 +339,24 @@ def a_graph_closed_in_flight(world):
 
 
 @scenario
+def a_task_flow(world):
+    """The nodes of every way to an edge: added with it, added before it, found at the beginning."""
+    g = cg.GraphDef()
+    g.memset(world.at(0), 1, 4)
+    with g.task_flow() as flow:
+        memory = flow.alloc(64)
+        fill = flow.memset(memory, 0, 4)
+        choice = flow.if_then(g.create_condition(1))
+        add(world, choice.then, 0, 2)
+        g.memcpy(memory.dptr, world.at(0), 4)
+        last = flow.memcpy(world.at(1), memory.dptr, 4)
+        assert flow.explain(fill, last).path
+    assert not g.check()
+    run(world, g)
+    assert list(world.x[:2]) == [0x01010103] * 2
+
+
+@scenario
 def callbacks_of_python_and_c(world):
     seen = []
 

@@ -136,6 +136,42 @@ class Emits:
 adds("call", lambda w, n, _: n.call(Emits(), w.at(1), name="called"))
 
 
+def flows(name, make, prepare=lambda world, flow: None):
+    """Nodes of a task flow, which has filled some words already."""
+
+    def adding(world):
+        g = cg.GraphDef()
+        with g.task_flow() as flow:
+            flow.memset(world.at(1), 1, 4)
+            thing = prepare(world, flow)
+            yield lambda: make(world, flow, thing)
+        yield both(world, g)
+
+    OPERATIONS[name] = adding
+
+
+flows("flow_launch", lambda w, f, _: add(w, f, 1, reads=[], writes=[(w.at(1), 4)]))
+flows("flow_launch_of_unknown_accesses", lambda w, f, _: add(w, f, 1))
+flows("flow_memcpy", lambda w, f, _: f.memcpy(w.at(2), w.at(1), 4))
+flows("flow_alloc", lambda w, f, _: f.alloc(64))
+flows("flow_free", lambda w, f, m: f.free(m), lambda w, f: f.alloc(64))
+flows("flow_embed", lambda w, f, c: f.embed(c), plain_child)
+flows("flow_callback", lambda w, f, _: f.callback(abs_of_nothing))
+flows("flow_join", lambda w, f, _: f.join())
+
+
+@operation
+def begin_a_task_flow(world):
+    """The nodes that are there take part: the next one follows them."""
+    g = cg.GraphDef()
+    add(world, g, 0).memset(world.at(1), 1, 4)
+    flow = g.task_flow()
+    yield flow.__enter__
+    if "open" in repr(flow):
+        flow.__exit__(None, None, None)
+    yield both(world, g)
+
+
 def without_a_default(name, make, size):
     """The places of operands are taken by memory of the same family until there is a value."""
 

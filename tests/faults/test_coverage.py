@@ -33,7 +33,7 @@ def classes():
     ]
     return [
         *nodes, cg.GraphDef, cg.GraphNode, cg.Graph, cg.GraphBuilder, cg.GraphMemoryResource, cg.Parameter, cg.Buffer,
-        cg.Stream, cg.Event,
+        cg.Stream, cg.Event, cg.TaskFlow,
     ]  # fmt: skip
 
 

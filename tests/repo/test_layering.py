@@ -54,7 +54,7 @@ ORDER = {
         "__init__",
         "operands",
         "nodes",
-        ("analysis", "display", "executable"),
+        ("analysis", "display", "executable", "flow"),
         "definition",
         "capture",
     ],

@@ -3,7 +3,7 @@
 """Cython declarations of the graph part of the handle layer. The headers next to this file document them."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.string cimport string
@@ -28,7 +28,61 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUmemorytype,
     CUmemPoolProps,
 )
-from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, Parameter, StreamHandle
+
+cdef extern from "span.hpp" namespace "cg" nogil:
+    const uint64_t kWhole
+    cppclass Axis:
+        int64_t count
+        int64_t stride
+    cppclass Span:
+        Span()
+        Span(uint64_t start, uint64_t run)
+        uint64_t start
+        uint64_t run
+        vector[Axis] axes
+        string parameter
+        void repeat(uint64_t count, uint64_t stride) except +
+        uint64_t end() noexcept
+    cpp_bool overlap(const Span& one, const Span& other) noexcept
+
+cdef extern from "access.hpp" namespace "cg" nogil:
+    enum class Accessed(int):
+        kMemory
+        kEvent
+        kCondition
+    enum class AccessMode(int):
+        kRead
+        kWrite
+        kUnknown
+    cppclass Access:
+        Span span
+        AccessMode mode
+        Accessed what
+    cppclass NodeAccesses:
+        NodeAccesses()
+        vector[Access] all
+        cpp_bool is_unknown
+        cpp_bool is_barrier
+    cppclass DeclaredAccesses:
+        vector[Span] reads
+        vector[Span] writes
+        vector[CUgraphConditionalHandle] conditions
+        cpp_bool is_known
+    ctypedef shared_ptr[const DeclaredAccesses] DeclaredHandle
+    CUresult add_accesses(
+        const NodeSpec& spec, const DeclaredAccesses* declared, const vector[Parameter]* parameters,
+        NodeAccesses& accesses) except +
+
+cdef extern from "task_order.hpp" namespace "cg" nogil:
+    ctypedef uint32_t Task
+    cppclass TaskOrder:
+        TaskOrder()
+        const vector[Task]& find(const NodeAccesses& accesses, const vector[Task]& given) except +
+        Task add(const NodeAccesses& accesses) except +
+        void hold(Task task) noexcept
+        void release(Task task) except +
+        size_t size() noexcept
 
 cdef extern from "user_object.hpp" namespace "cg" nogil:
     Opaque as_owner(...) noexcept
@@ -61,7 +115,7 @@ cdef extern from "node_labels.hpp" namespace "cg" nogil:
         const Opaque& operator[](uint32_t index) noexcept
     cppclass NodeLabels:
         string name
-        Opaque access_ranges
+        DeclaredHandle accesses
     cppclass GraphLabels:
         pass
     shared_ptr[const GraphLabels] copy_labels(GraphBox& graph) except +
@@ -114,6 +168,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
     size_t as_extent(const ValueType& type, uint64_t bits) noexcept
     ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
     cpp_bool uses_parameters(GraphBox& graph) noexcept
+    vector[ParameterRef] unused_parameters(GraphBox& graph) except +
     CUresult copy_uses(GraphBox& source, NodeRecord& holder) except +
     CUresult use_placeholders(NodeSpec& spec, NodeParameters& parameters) except +
 
@@ -156,6 +211,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         SourceLocation source
         OwnerSlot owners
         unique_ptr[NodeMetadata] metadata
+        uint32_t generation
         cpp_bool is_alive() noexcept
         NodeMetadata& make_metadata() except +
 
@@ -170,6 +226,8 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         size_t size() noexcept
         NodeRecord& operator[](size_t index) noexcept
         void recycle(NodeRecord& record) noexcept
+        void keep_journal(vector[NodeRecord*]* journal) noexcept
+        cpp_bool has_journal() noexcept
 
     enum class Direction:
         kPredecessors
@@ -215,6 +273,7 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
         vector[ParameterUse] uses
         ArgumentPack arguments
         vector[CUmemAccessDesc] access
+        DeclaredHandle declared
         void* child
         void begin(NodeKind kind) noexcept
 
@@ -343,7 +402,7 @@ cdef extern from "graph_memory.hpp" namespace "cg" nogil:
         void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
     shared_ptr[GraphMemory] create_graph_memory() except +
     CUresult find_memory_type(CUdeviceptr address, int* type) except +
-    CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end) except +
+    CUresult find_memory_range(CUdeviceptr address, CUdeviceptr* start, CUdeviceptr* end) except +
 
 
 cdef extern from "node_order.hpp" namespace "cg" nogil:

@@ -188,6 +188,17 @@ bool uses_parameters(GraphBox& graph) {
     return found;
 }
 
+std::vector<ParameterRef> unused_parameters(GraphBox& graph) {
+    std::vector<ParameterRef> unused = parameters_of(graph).all();
+    const auto note_uses = [&](const NodeRecord& node) {
+        if (node.raw == nullptr || !node.metadata || !node.metadata->parameters) return;
+        for (const ParameterUse& use : node.metadata->parameters->uses)
+            unused.erase(std::remove(unused.begin(), unused.end(), use.parameter), unused.end());
+    };
+    for (GraphBox* each : list_living(graph)) each->nodes.for_each(note_uses);
+    return unused;
+}
+
 ParameterRef find_clash(GraphBox& source, GraphBox& target) {
     ParameterRef clash;
     for_each_user(source, [&](const NodeParameters& parameters) {

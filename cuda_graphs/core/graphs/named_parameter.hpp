@@ -92,6 +92,9 @@ ParameterRef find_clash(GraphBox& source, GraphBox& target);
 // Returns true when nodes of the graph, or of a graph embedded in it, use named parameters.
 bool uses_parameters(GraphBox& graph);
 
+// Returns the parameters of the graph's hierarchy that no node of the hierarchy uses.
+std::vector<ParameterRef> unused_parameters(GraphBox& graph);
+
 // Makes the nodes of the copy of `source` inside `holder` use the parameters of the same names in the hierarchy of
 // `holder`, and adds the missing parameters to it. Does nothing when no node uses any.
 CUresult copy_uses(GraphBox& source, NodeRecord& holder);

@@ -48,6 +48,7 @@ NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
     record->kind = kind;
     ++alive_;
     may_hold_memsets_ |= is_memset_or_holder(kind);
+    if (journal_ != nullptr) journal_->push_back(record);
     return *record;
 }
 

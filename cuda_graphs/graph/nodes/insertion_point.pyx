@@ -59,7 +59,7 @@ from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_bod
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.numbers cimport read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
-from .access_ranges cimport read_accesses, set_accesses
+from .access_ranges cimport read_declaration, set_declaration
 from .labels cimport check_name, labels_of, set_name
 from .node_classes cimport class_of, make_instance
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, accept_element_type
@@ -127,8 +127,6 @@ cdef InsertionPoint accept_graph(object child):
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o)
-
-cdef tuple no_arguments = ()
 
 
 cdef InsertionPoint make_object(NodeKind kind, const NodeHandle& any, NodeRecord* record):
@@ -314,14 +312,9 @@ cdef class InsertionPoint:
         return wrap_node(self._h, record)
 
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
-        cdef GraphBox* graph = self._open()
+        self._open()
         cdef Dependencies place = dependencies_on(self._h)
         cdef CUgraphEdgeData data
-        cdef OwnerSlot slot
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        check_name(name)
-        check_fits_body(graph, spec.kind, name)
         if edge is not None:
             data = accept_edge(edge)
             place.data = &data
@@ -329,6 +322,15 @@ cdef class InsertionPoint:
                 raise ValueError(
                     "edge=... needs a predecessor: call node.launch(...) instead of definition.launch(...)"
                 )
+        return self._add_after(spec, place, name, edge)
+
+    cdef InsertionPoint _add_after(self, NodeSpec& spec, Dependencies place, object name, object edge):
+        cdef GraphBox* graph = self._open()
+        cdef OwnerSlot slot
+        cdef CUgraphNode raw = NULL
+        cdef CUresult status
+        check_name(name)
+        check_fits_body(graph, spec.kind, name)
         cdef unique_ptr[NodeParameters] parameters
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
@@ -346,6 +348,8 @@ cdef class InsertionPoint:
         cdef InsertionPoint node = self._added(raw, spec.kind, slot, name)
         if parameters:
             node._record().make_metadata().parameters.swap(parameters)
+        if spec.declared:
+            set_declaration(node._record(), spec.declared)
         return node
 
     def join(self, *nodes, name=None):
@@ -378,7 +382,7 @@ cdef class InsertionPoint:
         graph.edited |= after.size() > 1  # the order of the edges is arbitrary
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
-    def launch(self, config, kernel, *args, edge=None, name=None, reads=(), writes=()):
+    def launch(self, config, kernel, *args, edge=None, name=None, reads=None, writes=None):
         """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
 
         kernel         a Kernel; a function made by `cuda_graphs.kernel` that is one task, with the arguments of the function,
@@ -388,27 +392,27 @@ cdef class InsertionPoint:
                        converted to the declared type of the parameter
         edge           an EdgeData: the dependency of the new node on this node. Both nodes must be kernels unless the edge
                        is a full edge
-        reads, writes  lists of the memory that the kernel accesses, for `GraphDef.check`: Buffers, arrays, AllocNodes,
-                       pointer Parameters, pairs (address or Parameter, bytes), or an address. A single address stands for
-                       the memory from there to the end of its allocation
+        reads, writes  lists of the memory that the kernel accesses, for `GraphDef.check` and task flows: Buffers, arrays,
+                       AllocNodes, pointer Parameters, pairs (address or Parameter, bytes), or an address. A single
+                       address stands for the memory from there to the end of its allocation. None: what the compiler
+                       of the kernel knows; without such knowledge the accesses are unknown. One list alone declares
+                       that the other is empty
 
         The graph keeps the kernel and the arguments that own resources. Cluster and cooperative settings become
         attributes of the node. Raises CUDAError if the driver refuses `edge`, and ValueError for `edge` at a GraphDef,
         which has no predecessor.
         """
         cdef NodeSpec spec
-        cdef InsertionPoint node
         if not isinstance(kernel, Kernel):
-            config, kernel, args = as_launch(config, kernel, args)
+            config, kernel, args, known_reads, known_writes = as_launch(config, kernel, args)
+            if reads is None and writes is None:
+                reads, writes = known_reads, known_writes
         read_kernel(spec, config, kernel, args)
-        # Fast path for plain numbers without reads and writes, whose defaults are the one empty tuple.
-        if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:
-            return self._add(spec, name, edge)
-        accesses = read_accesses(reads, writes, args)
-        check_not_freed(self, args)
-        node = self._add(spec, name, edge)
-        set_accesses(node._record(), accesses)
-        return node
+        # Fast path for plain numbers: Conditions and memory have owners.
+        if reads is not None or writes is not None or spec.owners.second.get() != NULL:
+            spec.declared = read_declaration(reads, writes, args)
+            check_not_freed(self, args)
+        return self._add(spec, name, edge)
 
     def alloc(
         self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
@@ -549,17 +553,20 @@ cdef class InsertionPoint:
         read_event(spec, NodeKind.kEventWait, event)
         return self._add(spec, name)
 
-    def callback(self, fn, *, user_data=None, name=None):
+    def callback(self, fn, *, user_data=None, name=None, reads=None, writes=None):
         """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. `fn` must not use CUDA.
 
         fn         a callable, or a ctypes function pointer `void (void*)`. The graph continues after an exception of a
                    callable; the first wait that covers the launch raises it
         user_data  argument of a ctypes function pointer: an int is passed unchanged, bytes as the address of a copy
+        reads, writes
+                   the memory that `fn` accesses, as in `launch`. None for both: its accesses are unknown
 
         The graph keeps both. A callable that refers to the graph makes a cycle that is never freed.
         """
         cdef NodeSpec spec
         read_host(spec, fn, user_data, name)
+        spec.declared = read_declaration(reads, writes, ())
         return self._add(spec, name)
 
     cdef InsertionPoint _add_conditional(

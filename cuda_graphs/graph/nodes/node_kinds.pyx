@@ -23,6 +23,8 @@ from cuda_graphs.core.driver.cuda_graph cimport (
 from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
+    DeclaredAccesses,
+    DeclaredHandle,
     GraphBox,
     GraphLabels,
     NodeKind,
@@ -40,7 +42,7 @@ from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.launch_errors cimport LaunchQueue
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
-from .access_ranges cimport change_accesses, operand_parameters, set_accesses, accesses_of
+from .access_ranges cimport as_spans, change_declaration, declaration_of, set_declaration
 from .callback cimport Callback, callback_of
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, element_of_bytes, graph_array
 from cuda_graphs.graph.operands.condition cimport Condition
@@ -87,10 +89,10 @@ cdef class KernelNode(GraphNode):
             self._load_with_owners(spec)
             change_kernel(spec, config, kernel, args)
             check_not_freed(self, () if args is None else tuple(args))
-        accesses = change_accesses(self._record(), reads, writes, args)
+        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, args)
         if changes:
             self._set(spec)
-        set_accesses(self._record(), accesses)
+        set_declaration(self._record(), declared)
 
     @property
     def grid(self):
@@ -120,25 +122,25 @@ cdef class KernelNode(GraphNode):
 
     @property
     def reads(self):
-        """The memory that the kernel reads, as given to `launch`: a tuple of Spans."""
-        return accesses_of(self._record())[0]
+        """The memory that the kernel reads: a tuple of Spans, as given to `launch` or known to the compiler.
+
+        None if neither reads nor writes are known.
+        """
+        return declared_reads(self._record())
 
     @property
     def writes(self):
-        """The memory that the kernel writes, as given to `launch`: a tuple of Spans."""
-        return accesses_of(self._record())[1]
-
-    @property
-    def _conditions(self):
-        """Handles of the Conditions among the arguments."""
-        return accesses_of(self._record())[2]
+        """The memory that the kernel writes, as `reads`."""
+        return declared_writes(self._record())
 
     def _takes(self, CUgraphConditionalHandle handle):
-        """Return True if the arguments contain the 8 bytes of a handle, in any type."""
+        """Return True if the arguments contain the 8 bytes of a handle, in any type, or cannot be read."""
         cdef NodeSpec spec
         self._load(spec)
         cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
         cdef size_t i, word
+        if spec.params.kernel.kernelParams == NULL:  # other code packed the arguments (`extra` of cuda.h)
+            return not parameters.empty()
         for i in range(parameters.size()):
             for word in range(parameters[0][i].size // 8):
                 if memcmp(<char*>spec.params.kernel.kernelParams[i] + 8 * word, &handle, 8) == 0:
@@ -150,6 +152,16 @@ cdef class KernelNode(GraphNode):
 
     def _describe(self):
         return f" kernel={self.kernel.handle:#x}"
+
+
+cdef object declared_reads(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    return as_spans(declared.reads) if declared != NULL and declared.is_known else None
+
+
+cdef object declared_writes(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    return as_spans(declared.writes) if declared != NULL and declared.is_known else None
 
 
 cdef class AllocNode(GraphNode):
@@ -319,9 +331,6 @@ cdef class MemsetNode(GraphNode):
         check_not_freed(self, (dst,))
         self._set(spec)
 
-    def _operand_parameters(self):
-        return operand_parameters(self._record())
-
     @property
     def dptr(self):
         """Address of the first row."""
@@ -377,9 +386,6 @@ cdef class MemcpyNode(GraphNode):
         change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         check_not_freed(self, (dst, src))
         self._set(spec)
-
-    def _operand_parameters(self):
-        return operand_parameters(self._record())
 
     @property
     def dst(self):
@@ -517,12 +523,24 @@ cdef int forget_replaced(ChildGraphNode self) except -1:
 cdef class HostCallbackNode(GraphNode):
     """Calls a function on the host. Made by `callback`."""
 
-    def update(self, fn, *, user_data=None):
+    def update(self, fn, *, user_data=None, reads=None, writes=None):
         """Change the definition to call `fn`. See `callback` for the arguments, and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
         read_host(spec, fn, user_data, self.name)
+        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, None)
         self._set(spec)
+        set_declaration(self._record(), declared)
+
+    @property
+    def reads(self):
+        """The memory that the callback reads, as given to `callback`: a tuple of Spans. None if it is not known."""
+        return declared_reads(self._record())
+
+    @property
+    def writes(self):
+        """The memory that the callback writes, as `reads`."""
+        return declared_writes(self._record())
 
     @property
     def callback_fn(self):
@@ -556,10 +574,12 @@ def give_callback(HostCallbackNode node not None, LaunchQueue launches not None)
     If another executable has the Callback, the node gets a new one of the same callable.
     """
     cdef Callback callback = host_callback(node)
+    cdef NodeSpec spec
     if callback is None:
         return 0
     if callback.launches is not None and callback.launches is not launches:
-        node.update(callback.fn)
+        read_host(spec, callback.fn, None, node.name)
+        node._set(spec)
         callback = host_callback(node)
     callback.launches = launches
     return 1

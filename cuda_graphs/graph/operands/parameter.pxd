@@ -41,6 +41,9 @@ cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field fi
 cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD
 cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1
 
+# Returns the Parameters of the graph's hierarchy that no node uses.
+cdef list list_unused(GraphBox* graph)
+
 # check_clash runs before an embedding: it raises ValueError if the target has a parameter of the same name and another
 # type. adopt_uses runs after an embedding: the copied nodes then use the parameters of their new hierarchy.
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1

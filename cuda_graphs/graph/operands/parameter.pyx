@@ -19,6 +19,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     as_extent,
     copy_uses,
     find_clash,
+    unused_parameters,
     use_placeholders,
     parameters_of,
 )
@@ -183,6 +184,10 @@ cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) ex
     if status:
         check_attempt(status, "allocate the placeholder for memory that a parameter will name")
     return move(made)
+
+
+cdef list list_unused(GraphBox* graph):
+    return [wrap(parameter) for parameter in unused_parameters(graph[0])]
 
 
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1:

@@ -64,7 +64,7 @@ cdef class CaptureStrategy(Strategy):
         return node.join() if emission.last is node else emission.last
 
     def single_node(self, config, args):
-        """Return (config, Kernel, arguments) of a kernel with one task."""
+        """Return (config, Kernel, arguments, reads, writes) of a kernel with one task."""
         name = self.specialiser.name
         found, plan = self.launches(tuple(args))
         if len(found) != 1 or plan != (0,):
@@ -79,4 +79,4 @@ cdef class CaptureStrategy(Strategy):
             from cuda_graphs.kernels.debug.reports import keep_reports
 
             keep_reports(task.arguments)
-        return task.config if config is None else config, task.kernel, task.arguments
+        return task.config if config is None else config, task.kernel, task.arguments, task.reads, task.writes

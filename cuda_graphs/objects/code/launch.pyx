@@ -51,7 +51,7 @@ def launch(stream, config, kernel, *args):
     if on is None:
         on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
     if not isinstance(kernel, Kernel):
-        config, kernel, args = as_launch(config, kernel, args)
+        config, kernel, args, _, _ = as_launch(config, kernel, args)
     cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else accept_launch_config(config)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
