@@ -370,6 +370,16 @@ def test_the_callable_stays_the_same_object_for_all_graphs_of_a_definition(devic
         assert node.callback_fn is fn
 
 
+def test_a_second_graph_of_a_definition_leaves_the_node_as_it_was(device):
+    memory = device.allocate(8)
+    g = cg.GraphDef()
+    node = g.callback(failing(), name="node", reads=[memory])
+    before = (node.name, node.reads, node.writes, node.callback_fn)
+    for _ in range(2):
+        g.instantiate()
+    assert (node.name, node.reads, node.writes, node.callback_fn) == before
+
+
 def test_a_closed_graph_keeps_its_errors(device, stream, blocker):
     blocker.block(stream)
     graph = graph_of(failing()).instantiate()
