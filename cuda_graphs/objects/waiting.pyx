@@ -7,7 +7,8 @@ every 50 ms, runs the handlers of signals that have come, and continues. An exce
 KeyboardInterrupt, ends the wait; the work goes on. Waits with a timeout end in the same way, on any thread. Other waits
 block in the driver.
 
-At the end of each wait, callbacks raise errors that higher layers have collected, since running work cannot raise them.
+At the end of each wait, a callback raises errors that higher layers have collected, since running work cannot raise
+them. Then the wait raises the exceptions of host callbacks (launch_errors.pyx).
 """
 
 import threading
@@ -28,6 +29,8 @@ from cuda_graphs.core.resources.handles cimport (
     raw_of,
 )
 
+from .launch_errors cimport covered_by, raise_errors
+
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() nogil
 
@@ -46,6 +49,7 @@ def on_wait(callback):
 
 cdef int wait_for(Awaited& awaited, object name, object timeout) except -1:
     cdef uint64_t limit = TICK if PyThread_get_thread_ident() == main_thread else kNoLimit
+    cdef list covered = covered_by(awaited)
     cdef CUresult status
     if timeout is not None:
         status = wait_until(awaited, name, read_timeout(timeout))
@@ -60,6 +64,8 @@ cdef int wait_for(Awaited& awaited, object name, object timeout) except -1:
         check_attempt(status, f"wait for {name!r}")
     if wait_callback is not None:
         wait_callback()
+    if covered:
+        raise_errors(covered)
     return 0
 
 

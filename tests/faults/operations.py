@@ -350,10 +350,11 @@ def clones_are_looked_into(world):
 def on_executable(name, do, *, options=None, update=False):
     def doing(world):
         g = cg.GraphDef()
+        kernel = add(world, g, 0, g.param("n", cg.i32, 1))
         nodes = {
-            "kernel": add(world, g, 0, g.param("n", cg.i32, 1)),
+            "kernel": kernel,
             "fill": g.memset(world.at(2), g.param("v", cg.u8, 1), 4),
-            "copy": g.memcpy(world.at(3), world.at(4), 4),
+            "copy": kernel.memcpy(world.at(3), world.at(4), 4),
             "child": g.embed(plain_child(world)),
             "host": g.callback(print_nothing),
             "record": g.record_event(world.device.create_event()),
@@ -380,9 +381,9 @@ def print_nothing():
 def changed(world, nodes):
     """Another definition of the same structure."""
     g = cg.GraphDef()
-    add(world, g, 0, g.param("n", cg.i32, 4))
+    kernel = add(world, g, 0, g.param("n", cg.i32, 4))
     g.memset(world.at(2), g.param("v", cg.u8, 3), 4)
-    g.memcpy(world.at(6), world.at(4), 4)
+    kernel.memcpy(world.at(6), world.at(4), 4)
     g.embed(plain_child(world))
     g.callback(abs_of_nothing)
     g.record_event(world.device.create_event())

@@ -36,7 +36,16 @@ ORDER = {
     "errors": ["table", "__init__"],
     "core": ["__init__", ("driver", "handles"), "resources", ("graphs", "capture")],
     "objects": [
-        ("constructors", "numbers", "options", "protocols", "source", "unraisable", "waiting"),
+        (
+            "constructors",
+            "launch_errors",
+            "numbers",
+            "options",
+            "protocols",
+            "source",
+            "unraisable",
+            "waiting",
+        ),
         ("body_rules", "capture_ledger", "captured_call", "ledger_text"),
         ("device", "memory", "code"),
         "__init__",

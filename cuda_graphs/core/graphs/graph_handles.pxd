@@ -263,6 +263,8 @@ cdef extern from "node.hpp" namespace "cg" nogil:
     cppclass NodeTable:
         NodeRecord* find(CUgraphNode raw) except +
         size_t alive() noexcept
+        size_t size() noexcept
+        NodeRecord& operator[](size_t index) noexcept
         void recycle(NodeRecord& record) noexcept
         void keep_journal(vector[NodeRecord*]* journal) noexcept
         cpp_bool has_journal() noexcept
@@ -364,6 +366,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     uint64_t hierarchy_number(const GraphBox& graph) noexcept
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     GraphBox* child_box(NodeRecord& holder) except +
+    uint64_t memset_version(const GraphBox& graph) noexcept
     ParameterTable& parameters_of(GraphBox& graph) noexcept
     void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
     void note_free(NodeRecord& free, CUdeviceptr address) except +

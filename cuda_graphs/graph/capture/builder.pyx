@@ -496,8 +496,8 @@ cdef class GraphBuilder(BuilderState):
     def callback(self, fn, *, user_data=None, name=None):
         """Add a HostCallbackNode: each launch of the graph calls a function on a thread of the driver.
 
-        The function must not call CUDA (the driver refuses the call). ``sys.unraisablehook`` reports its exceptions, and
-        the graph continues.
+        The function must not call CUDA (the driver refuses the call). The graph continues after an exception of the
+        function; the first wait that covers the launch raises it.
 
         Args:
             fn: A Python callable without arguments, or a ctypes function pointer ``void (void*)``. The graph keeps it.

@@ -28,6 +28,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from .parameter_values cimport check_rules
 from cuda_graphs.graph.nodes.node_call cimport NodeCall, call_of
+from cuda_graphs.graph.nodes.callback cimport Callback, callback_of
 from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.insertion_point cimport accept_graph, wrap_node
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
@@ -41,6 +42,7 @@ from cuda_graphs.graph.nodes.spec cimport (
     read_host,
     read_kernel,
 )
+from .callbacks cimport ExecutableCallbacks
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 
 
@@ -232,7 +234,7 @@ cdef int set_task(ExecutableKernelNode self, NodeCall call, NodeCall values, siz
     """Set the node of one task of `call` to the launch of that task in `values`, or only check that this is possible."""
     cdef NodeSpec spec
     cdef ExecutableKernelNode view = view_node(
-        self._h, self._slots, self._changes, wrap_node(self._node._h, call.nodes[task])
+        self._h, self._slots, self._changes, self._callbacks, wrap_node(self._node._h, call.nodes[task])
     )
     launch = values.launches[task]
     read_kernel(spec, launch.config, launch.kernel, values.arguments_of_task(task))
@@ -311,10 +313,13 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
                 f"nodes of {child._identify()} or inside {self._node._identify()} use named parameters: call "
                 "Graph.update() instead"
             )
+        counts = self._callbacks.take(accept_graph(child))
         read_child(spec, child, source, record.graph)
-        status = set_exec_child(self._h, record[0], spec, source[0])
-        if status:
-            refuse(self, status, f"set {identify(self)} to {describe(spec)}")
+        with self._callbacks.launches.order:
+            status = set_exec_child(self._h, record[0], spec, source[0])
+            if status:
+                refuse(self, status, f"set {identify(self)} to {describe(spec)}")
+            self._callbacks.replace_child(self._node, counts)
 
 
 cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
@@ -323,8 +328,14 @@ cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
     def update(self, fn, *, user_data=None):
         """Set the function to `fn`; see `callback`."""
         cdef NodeSpec spec
-        read_host(spec, fn, user_data)
-        self._set(spec)
+        cdef Callback callback
+        read_host(spec, fn, user_data, self._node.name)
+        callback = callback_of(spec.params.host)
+        if callback is not None:
+            callback.launches = self._callbacks.launches
+        with self._callbacks.launches.order:
+            self._set(spec)
+            self._callbacks.replace(<uintptr_t>self._record(), 0 if callback is None else 1)
 
 
 cdef class ExecutableEventRecordNode(ExecutableGraphNode):
@@ -358,7 +369,9 @@ cdef dict VIEWS = {
 }
 
 
-cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, dict changes, object node):
+cdef ExecutableGraphNode view_node(
+    const GraphExecHandle& graph, dict slots, dict changes, ExecutableCallbacks callbacks, object node
+):
     if not isinstance(node, GraphNode):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef NodeRecord* record = (<GraphNode>node)._record()
@@ -368,7 +381,7 @@ cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, dic
     cdef ExecutableGraphNode self = <ExecutableGraphNode>(<type>cls).__new__(<type>cls)
     self._h = graph
     self._node = <GraphNode>node
-    self._slots, self._changes = slots, changes
+    self._slots, self._changes, self._callbacks = slots, changes, callbacks
     self._record()
     if record.kind == NodeKind.kKernel:
         load_shape(<ExecutableKernelNode>self)

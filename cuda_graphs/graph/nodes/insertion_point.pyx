@@ -564,7 +564,8 @@ cdef class InsertionPoint:
     def callback(self, fn, *, user_data=None, name=None, reads=None, writes=None):
         """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. `fn` must not use CUDA.
 
-        fn         a callable, whose exceptions go to sys.unraisablehook, or a ctypes function pointer `void (void*)`
+        fn         a callable, or a ctypes function pointer `void (void*)`. The graph continues after an exception of a
+                   callable; the first wait that covers the launch raises it
         user_data  argument of a ctypes function pointer: an int is passed unchanged, bytes as the address of a copy
         reads, writes
                    the memory that `fn` accesses, as in `launch`. None for both: its accesses are unknown
@@ -572,7 +573,7 @@ cdef class InsertionPoint:
         The graph keeps both. A callable that refers to the graph makes a cycle that is never freed.
         """
         cdef NodeSpec spec
-        read_host(spec, fn, user_data)
+        read_host(spec, fn, user_data, name)
         spec.declared = read_declaration(reads, writes, ())
         return self._add(spec, name)
 

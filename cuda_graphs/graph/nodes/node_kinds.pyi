@@ -12,6 +12,7 @@ from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.objects.device.event import Event
+from cuda_graphs.objects.launch_errors import LaunchQueue
 from cuda_graphs.objects.memory.array_view import ArrayView
 
 from .node import GraphNode
@@ -181,6 +182,8 @@ class HostCallbackNode(GraphNode):
     def writes(self) -> tuple[Span, ...] | None: ...
     @property
     def callback_fn(self) -> Callable[[], object] | None: ...
+
+def give_callback(node: HostCallbackNode, launches: LaunchQueue) -> int: ...
 
 class EventRecordNode(GraphNode):
     def update(self, event: Event) -> None: ...

@@ -41,9 +41,10 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
+from cuda_graphs.objects.launch_errors cimport LaunchQueue
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from .access_ranges cimport as_spans, change_declaration, declaration_of, read_declaration, set_declaration
-from .callback cimport python_callback
+from .callback cimport Callback, callback_of
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, element_of_bytes, graph_array
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
@@ -602,7 +603,7 @@ cdef class HostCallbackNode(GraphNode):
         """Change the definition to call `fn`. See `callback` for the arguments, and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
-        read_host(spec, fn, user_data)
+        read_host(spec, fn, user_data, self.name)
         cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, None)
         self._set(spec)
         set_declaration(self._record(), declared)
@@ -620,8 +621,8 @@ cdef class HostCallbackNode(GraphNode):
     @property
     def callback_fn(self):
         """The Python callable; None for a C function."""
-        self._open()
-        return python_callback(self._parameters().get().params.host)
+        cdef Callback callback = host_callback(self)
+        return None if callback is None else callback.fn
 
     @property
     def _function(self):
@@ -636,6 +637,28 @@ cdef class HostCallbackNode(GraphNode):
         if fn is None:
             return f" cfunc={self._function:#x}"
         return f" callback={getattr(fn, '__name__', '?')}"
+
+
+cdef Callback host_callback(HostCallbackNode self):
+    self._open()
+    return callback_of(self._parameters().get().params.host)
+
+
+def give_callback(HostCallbackNode node not None, LaunchQueue launches not None):
+    """Give the Callback of a node to an executable. Return 1, or 0 for a C function.
+
+    If another executable has the Callback, the node gets a new one of the same callable.
+    """
+    cdef Callback callback = host_callback(node)
+    cdef NodeSpec spec
+    if callback is None:
+        return 0
+    if callback.launches is not None and callback.launches is not launches:
+        read_host(spec, callback.fn, None, node.name)
+        node._set(spec)
+        callback = host_callback(node)
+    callback.launches = launches
+    return 1
 
 
 cdef class EventRecordNode(GraphNode):

@@ -225,9 +225,9 @@ cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* ar
     return 0
 
 
-cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1:
+cdef int read_host(NodeSpec& spec, object fn, object user_data, object name) except -1:
     spec.begin(NodeKind.kHost)
-    return read_callback(fn, user_data, &spec.params.host, &spec.owners)
+    return read_callback(fn, user_data, name, &spec.params.host, &spec.owners)
 
 
 cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1:

@@ -45,6 +45,7 @@ from .event cimport Event
 from .event import make_event
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.numbers cimport as_address, read_address, read_flag, read_int
+from cuda_graphs.objects.launch_errors cimport note_event, note_wait_for_event
 from cuda_graphs.objects.waiting cimport wait_for
 from cuda_graphs.objects.options import accept_options
 
@@ -183,6 +184,7 @@ cdef class Stream:
             call.run(driver().cuStreamWaitEvent, raw_of(h), raw_of(e), <unsigned int>0)
         if finish_call_without_node(call, "wait") != CUDA_SUCCESS:
             raise_call_error(call, f"have {self!r} wait for {event_or_stream!r}")
+        note_wait_for_event(<uintptr_t>raw_of(h), <uintptr_t>raw_of(e))
 
     cdef EventHandle _mark(self, Stream other):
         """Returns an event recorded at the present end of another stream."""
@@ -280,6 +282,7 @@ cdef int record_on(StreamHandle h, EventHandle e) except -1:
     if finish_call_without_node(call, "record") != CUDA_SUCCESS:
         raise_call_error(call, "record of an event")
     note_record(e, raw_of(h))
+    note_event(<uintptr_t>raw_of(h), <uintptr_t>raw_of(e))
     return 0
 
 
