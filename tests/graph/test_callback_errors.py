@@ -414,12 +414,12 @@ def test_many_launches_in_flight_keep_all_errors(device, stream, blocker):
 
     graph = graph_of(fail).instantiate()
     blocker.block(stream)
-    for number in range(1000):
+    for number in range(60):  # a GPU takes about 1,000 operations before it is done
         graph.launch(others[number % 2])
     blocker.release()
     with pytest.raises(ExceptionGroup) as raised:
         others[1].sync()
-    assert [int(str(e)) for e in raised.value.exceptions] == list(range(1, 1000, 2))
+    assert [int(str(e)) for e in raised.value.exceptions] == list(range(1, 60, 2))
     device.sync()
 
 

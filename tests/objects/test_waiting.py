@@ -28,8 +28,17 @@ PATIENCE_S = 60  # a wait that must not end by itself has this limit, so that a 
 
 @pytest.fixture(scope="module")
 def module(session_device):
+    """The kernels. Each has run once: a GPU may load a kernel only when its device is idle."""
     module = cg.Program(SOURCE).compile()
-    module.get_kernel("spin")
+    session_device.set_current()
+    stream = session_device.create_stream()
+    total = session_device.allocate(4, stream=stream)
+    total.fill(1, stream=stream)
+    for name in ("spin", "add"):
+        cg.launch(stream, ONE, module.get_kernel(name), total)
+    stream.sync()
+    total.close(stream=stream)
+    stream.sync()
     return module
 
 
@@ -81,10 +90,16 @@ def endless(request, device, module, stream, flag):
 
 
 @pytest.fixture
-def waits(device, stream, endless):
+def array(device):
+    array = cg.ndarray(cg.f32, 4)
+    array.to_numpy()  # allocates its memory, for which a GPU may wait
+    return array
+
+
+@pytest.fixture
+def waits(device, stream, array, endless):
     """Every wait for the endless work, by name."""
     event = stream.record()
-    array = cg.ndarray(cg.f32, 4)
     return {
         "stream": stream.sync,
         "event": event.sync,
@@ -296,7 +311,7 @@ def test_an_interrupted_wait_for_brief_operations_ends_too(device, stream, modul
         cg.launch(stream, ONE, add, total)
     stream.sync()
     launch_kernel(module, stream, flag)
-    for _ in range(1000):
+    for _ in range(300):  # a GPU takes about 1,000 launches before it is done
         cg.launch(stream, ONE, add, total)
     interrupt_while(stream.sync)
     flag[0] = 1
