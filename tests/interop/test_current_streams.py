@@ -3,9 +3,11 @@
 """Laws: where PyTorch or CuPy are imported, their current streams follow the `with` blocks of streams and builders, and
 leave them as they were. In a capture they allocate from a pool of the graph. Nothing is imported for this."""
 
+import asyncio
 import contextlib
 import gc
 import sys
+import threading
 import types
 import weakref
 
@@ -198,6 +200,46 @@ def test_library_is_restored_when_blocks_are_left_in_the_wrong_order(library, de
     first.__exit__(None, None, None)
     second.__exit__(None, None, None)
     assert library.streams == ["its own"]
+
+
+def test_library_is_restored_when_tasks_of_asyncio_take_turns(library, device):
+    async def work(own, turn, others):
+        with cg.stream(own):
+            turn.set()
+            await others.wait()
+
+    async def main():
+        entered = asyncio.Event()
+        first = asyncio.create_task(work(device.create_stream(), asyncio.Event(), entered))
+        second = asyncio.create_task(work(device.create_stream(), entered, asyncio.Event()))
+        await first  # was entered first, and is left first
+        streams = len(library.streams)
+        second.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await second
+        return streams
+
+    assert asyncio.run(main()) == 3  # the library uses the stream of the second task until that one ends
+    assert library.streams == ["its own"]
+
+
+def test_library_uses_no_stream_that_has_ended(library, device):
+    stream = device.create_stream()
+    handle, alive = stream.handle, weakref.ref(stream)
+    block = cg.stream(stream)
+    block.__enter__()
+    thread = threading.Thread(target=block.__exit__, args=(None, None, None))
+    thread.start()
+    thread.join()
+    del stream, block
+    gc.collect()
+    assert library.streams[-1] == handle  # only its own thread can restore the library
+    assert alive() is not None
+    with cg.stream(device.default_stream):
+        pass
+    gc.collect()
+    assert library.streams == ["its own"]
+    assert alive() is None
 
 
 def test_error_of_a_library_leaves_no_stream_current(library, device, stream, monkeypatch):

@@ -65,10 +65,13 @@ def launch_kernel(module, stream, flag):
 
 
 def launch_loop(module, stream, flag):
+    """Returns the graph: the driver may wait for a running loop when its graph ends."""
     g = cg.GraphDef()
     go = g.create_condition(default_value=1)
     g.while_loop(go).body.launch(ONE, module.get_kernel("go_on"), go, flag.ctypes.data)
-    g.instantiate().launch(stream)
+    graph = g.instantiate()
+    graph.launch(stream)
+    return graph
 
 
 WORK = {"a kernel": launch_kernel, "a device loop": launch_loop}
@@ -78,15 +81,19 @@ WORK = {"a kernel": launch_kernel, "a device loop": launch_loop}
 def endless(request, device, module, stream, flag):
     """A function that starts work on the stream that ends once the flag is set."""
 
+    graphs = []
+
     def start():
-        WORK[request.param](module, stream, flag)
+        graphs.append(WORK[request.param](module, stream, flag))
 
     start()
     flag[0] = 1  # later starts find that the work was short before
     stream.sync()
     flag[0] = 0
     start()
-    return start
+    yield start
+    flag[0] = 1
+    stream.sync()
 
 
 @pytest.fixture
