@@ -172,6 +172,7 @@ from cuda_graphs.core.driver.choice import (
 )
 from cuda_graphs.errors import (
     CaptureError as CaptureError,
+    CaptureWarning as CaptureWarning,
     ClosedBufferError as ClosedBufferError,
     ClosedBuilderError as ClosedBuilderError,
     CUDAError as CUDAError,
@@ -200,6 +201,8 @@ from cuda_graphs.graph.executable.executable_nodes import (
     ExecutableMemsetNode as ExecutableMemsetNode,
 )
 from cuda_graphs.graph.nodes.node import GraphNode as GraphNode
+from cuda_graphs.graph.flow.explanation import EdgeExplanation as EdgeExplanation
+from cuda_graphs.graph.flow.task_flow import TaskFlow as TaskFlow
 from cuda_graphs.graph.nodes.node_kinds import (
     AllocNode as AllocNode,
     ChildGraphNode as ChildGraphNode,

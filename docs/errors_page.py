@@ -28,6 +28,7 @@ with its arguments, the driver's own text, and a remedy. Each part is an attribu
 | `GraphInstantiateError` | a definition cannot be instantiated; also a `RuntimeError` |
 | `GraphUpdateError` | an executable graph could not be updated from a changed definition; it is unchanged |
 | `NVRTCError` | CUDA C++ did not compile; `log` is the output of the compiler |
+| `CaptureWarning` | a warning: a capture ended without any node |
 | `CUDAWarning` | a warning: a resource could not be released when its last handle was dropped, and stays allocated |
 | `DriverNotFoundError` | no driver could be loaded; also a `RuntimeError` |
 """

@@ -25,6 +25,7 @@ __all__ = [
     "CUDAOutOfMemoryError",
     "CUDAWarning",
     "CaptureError",
+    "CaptureWarning",
     "ClosedBufferError",
     "ClosedBuilderError",
     "DriverNotFoundError",
@@ -212,6 +213,10 @@ class CUDAWarning(RuntimeWarning):
 
     This is a warning because an exception cannot leave a destructor.
     """
+
+
+class CaptureWarning(RuntimeWarning):
+    """A capture ended without any node: its graph does nothing."""
 
 
 def warn_of_leak(code: int, call: str) -> None:

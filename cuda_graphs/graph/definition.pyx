@@ -22,16 +22,18 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     GraphBox,
     NodeKind,
     create_graph,
+    hierarchy_number,
     list_edges,
     list_nodes,
 )
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.executable.executable cimport instantiate_graph
+from cuda_graphs.graph.flow.task_flow cimport make_task_flow
 from cuda_graphs.objects.numbers cimport read_size, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
 from cuda_graphs.graph.nodes.labels cimport property_of_holder
 from cuda_graphs.graph.operands.operands cimport accept_context
-from cuda_graphs.graph.operands.parameter cimport declare
+from cuda_graphs.graph.operands.parameter cimport declare, list_unused
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, hand_out, wrap_node, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
@@ -136,6 +138,13 @@ cdef class GraphDef(InsertionPoint):
         """
         return declare(self._open(), name, type, default)
 
+    def task_flow(self):
+        """Return a TaskFlow for `with graph.task_flow() as tf:`. Its methods add nodes in program order and find their edges.
+
+        A graph has one open task flow at a time. Bodies of conditional nodes may have their own.
+        """
+        return make_task_flow(self)
+
     def instantiate(
         self, options=None, *, auto_free_on_launch=False, upload_stream=None, device_launch=False,
         use_node_priority=False
@@ -189,12 +198,15 @@ cdef class GraphDef(InsertionPoint):
 
         * memory, events and conditions that two nodes access without an order between them;
         * memory of alloc nodes that is used before its allocation or after its free node, never freed, or freed twice;
-        * conditions that no kernel sets or no node reads.
+        * conditions that no kernel sets or no node reads, loops whose condition their body does not set, and empty bodies;
+        * parameters that no node uses.
 
-        The accesses of a kernel are those given to `launch(..., reads=, writes=)`. Different parameters are assumed to
-        point to different memory. A programmatic edge counts as an order: the kernel must wait before it touches memory.
-        An edge whose target starts when a kernel begins, without such a wait (`from_port` is set, `type` is 0), is no
-        order.
+        The accesses of kernels of `cuda_graphs.kernel` are known. Those of other kernels and of host callbacks are given
+        to `launch` and `callback` as `reads` and `writes`. The report lists nodes without such knowledge in `unknown`, and
+        its `is_complete` is False then. Different parameters are assumed to point to different memory.
+
+        A programmatic edge counts as an order: the kernel must wait before it touches memory. An edge whose target starts
+        when a kernel begins, without such a wait (`from_port` is set, `type` is 0), is no order.
 
         limit  the largest number of findings of one kind
         """
@@ -215,6 +227,11 @@ cdef class GraphDef(InsertionPoint):
     def _unfit_for_bodies(self):
         """Return the first node that bodies of conditional nodes may not hold, or None."""
         return refusals.unfit_for_bodies(self)
+
+    def _unused_parameters(self):
+        """Return the Parameters that no node uses; [] for a graph inside another graph."""
+        cdef GraphBox* graph = self._open()
+        return list_unused(graph) if graph.holder == NULL else []
 
     def _conditions(self):
         """Return (handle, whether it has a default value, source line) of each condition created for this graph."""
@@ -261,7 +278,7 @@ cdef Condition make_condition(
         return None
     record.source = keep_source(graph, find_source())
     graph.conditions.push_back(record)
-    condition = Condition._from_handle(record.handle)
+    condition = Condition._from_handle(record.handle, hierarchy_number(graph[0]))
     condition._context = context
     return condition
 

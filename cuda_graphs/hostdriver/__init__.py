@@ -8,8 +8,9 @@ for each image, and `standin/` replaces libcuda in a process: ``python -m cuda_g
 `stand_in()`.
 
 Other rooms may import:
-    image_loader  the C interface between the driver and its image loader
-    ptx           the image loader
+    image_loader   the C interface between the driver and its image loader
+    limited_waits  the C interface of waits that end in time
+    ptx            the image loader
 """
 
 __all__ = ["main", "stand_in", "stands_in"]

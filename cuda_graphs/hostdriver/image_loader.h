@@ -67,6 +67,7 @@ typedef struct cgh_kernel {
     uint32_t required_cluster[3];    // .reqnctapercluster, or 0, 0, 0
     uint32_t ptx_version;            // e.g. 90
     uint32_t binary_version;         // e.g. 90
+    uint32_t is_open_ended;          // 1 if the kernel has a loop that may run for any time: it polls memory
     uint32_t is_instrumented;        // 1 if the code is instrumented: it calls cgh_services.access
 } cgh_kernel;
 

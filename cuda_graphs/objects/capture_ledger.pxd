@@ -21,5 +21,15 @@ cdef int raise_capture_error(CaptureBox& capture, CUresult status, object attemp
 # call reaches the driver, since libcuda crashes (core/capture/capture_end.cpp).
 cdef int check_no_body_captured(object waited_for) except -1
 
+# Notes work that was given to a stream outside of all captures of this package, while there is one. An empty capture
+# names it. `what` is a literal such as "launch".
+cdef int note_work_elsewhere(const char* what) except -1
+
+# Returns the number of notes. Forgets all notes first if no capture is active.
+cdef Py_ssize_t count_work_elsewhere() except -1
+
+# Returns the warning about an empty capture. It names the work that was noted since there were `known` notes.
+cdef str empty_text(CaptureBox& capture, Py_ssize_t known)
+
 # Returns the text of how a capture was spoiled; "" when it was not.
 cdef str ledger_text(CaptureBox& capture)

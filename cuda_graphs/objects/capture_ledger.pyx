@@ -6,6 +6,8 @@ An error names the operation that spoiled the capture. If code outside of the pa
 lines around that code. There is no cost while no capture is active.
 """
 
+from cpython.object cimport PyObject
+from cpython.pythread cimport PyThread_get_thread_ident
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
@@ -31,10 +33,17 @@ from cuda_graphs.core.capture.capture_handles cimport (
 )
 from cuda_graphs.core.graphs.graph_handles cimport SourceLocation
 from cuda_graphs.core.resources.handles cimport raw_of
-from .source cimport find_source, keep_source, text_of
+from .source cimport Source, find_source, keep_source, source_text, text_of
 from cuda_graphs.core.driver import seam
-from .ledger_text import IN_RELAXED_MODE, Entry, describe_spoiler
+from .ledger_text import IN_RELAXED_MODE, Entry, describe_empty, describe_spoiler
 from cuda_graphs.errors import CUDAError
+
+
+# Work outside of all captures while there is one: (name, code object, instruction, thread).
+cdef list elsewhere = []
+
+cdef enum:
+    MOST_NOTES = 1000
 
 
 cdef int add_operation(CaptureBox& capture, const char* what) except -1:
@@ -85,6 +94,32 @@ cdef str ledger_text(CaptureBox& capture):
         <int>capture.spoiler.status,
         capture.spoiler.foreign,
     )
+
+
+cdef int note_work_elsewhere(const char* what) except -1:
+    cdef Source source
+    if len(elsewhere) < MOST_NOTES:
+        source = find_source()
+        code = <object>source.code if source.code != NULL else None
+        elsewhere.append((what.decode(), code, source.instruction, <unsigned long>PyThread_get_thread_ident()))
+    return 0
+
+
+cdef Py_ssize_t count_work_elsewhere() except -1:
+    if active_captures.load() == 0:
+        elsewhere.clear()
+    return len(elsewhere)
+
+
+cdef str empty_text(CaptureBox& capture, Py_ssize_t known):
+    cdef Operation begun = capture.ledger.front()
+    cdef unsigned long thread = <unsigned long>PyThread_get_thread_ident()
+    cdef dict counts = {}
+    for what, code, instruction, other in elsewhere[known:]:
+        place = None if code is None else source_text(<PyObject*>code, instruction)
+        key = Entry(what, place), <unsigned long>other != thread
+        counts[key] = counts.get(key, 0) + 1
+    return describe_empty(make_entry(capture, begun.what, begun.source), counts)
 
 
 cdef int check_no_body_captured(object waited_for) except -1:

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUresult
-from cuda_graphs.core.capture.capture_handles cimport CapturedCall, may_be_captured
+from cuda_graphs.core.capture.capture_handles cimport CapturedCall, active_captures, may_be_captured
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord
 from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle
+from .capture_ledger cimport note_work_elsewhere
 
 # A driver call on a stream that may be captured:
 #
@@ -29,9 +30,16 @@ cdef int keep_owners(CapturedCall& call, Opaque first, Opaque second) except -1
 # graph. Raises CaptureError when the capture is spoiled although the call succeeded, and RuntimeError when the node was
 # not found.
 cdef inline CUresult finish_call(CapturedCall& call, NodeKind kind, const char* what) except? CUDA_ERROR_UNKNOWN:
-    if call.is_captured():
-        record_node(call, kind, what)
+    finish_node(call, kind, what)
     return call.status()
+
+# Does the same, and returns the node; NULL outside of captures and when the call failed.
+cdef inline NodeRecord* finish_node(CapturedCall& call, NodeKind kind, const char* what) except? NULL:
+    if call.is_captured():
+        return record_node(call, kind, what)
+    if active_captures.load() != 0:
+        note_work_elsewhere(what)
+    return NULL
 
 # Does the same for a call that makes no node.
 cdef inline CUresult finish_call_without_node(CapturedCall& call, const char* what) except? CUDA_ERROR_UNKNOWN:

@@ -9,7 +9,14 @@ from typing import NamedTuple
 
 from cuda_graphs.errors import rule_of
 
-__all__ = ["IN_RELAXED_MODE", "JOIN_BY_EVENT", "Entry", "describe_spoiler", "describe_unjoined"]
+__all__ = [
+    "IN_RELAXED_MODE",
+    "JOIN_BY_EVENT",
+    "Entry",
+    "describe_empty",
+    "describe_spoiler",
+    "describe_unjoined",
+]
 
 # Remedies for states in which those of the table of statuses do not help.
 IN_RELAXED_MODE = "Make the call before the capture begins or after it ends."
@@ -47,6 +54,30 @@ def describe_spoiler(
     return (
         f"spoiled by code outside of cuda_graphs, {before} and before {spoiler}, which detected it. Only "
         f"that code received the error that names the broken rule\n{so_far}"
+    )
+
+
+MOST_LINES = 5
+
+
+def describe_empty(begun: Entry, elsewhere: dict[tuple[Entry, bool], int]) -> str:
+    """Describe a capture without nodes, and the work that other streams got meanwhile.
+
+    Args:
+        begun: The operation that began the capture.
+        elsewhere: The number of operations of each line; True in the key for another thread.
+    """
+    text = f"the capture that began with {begun} is empty: its stream got no work"
+    if not elsewhere:
+        return f"{text}. Give work to the builder, or make calls without stream= in its `with` block"
+    lines = [
+        f"{f'{count} times ' if count > 1 else ''}{entry}{' in another thread' if is_other_thread else ''}"
+        for (entry, is_other_thread), count in elsewhere.items()
+    ]
+    more = f", and {len(lines) - MOST_LINES} more lines" if len(lines) > MOST_LINES else ""
+    return (
+        f"{text}. Meanwhile other streams got: {', '.join(lines[:MOST_LINES])}{more}. To capture this work, give it "
+        "the builder as its stream, or make calls without stream= in the `with` block, in the same thread"
     )
 
 

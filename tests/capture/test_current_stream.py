@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.kernels.arrays import keep_alive
 from tests.graph_rig import ONE
 
 f32_1d = cg.types.ndarray(cg.f32, ndim=1)
@@ -35,6 +36,7 @@ def double_in_two_tasks(x: f32_1d):
 def kernels_forget(device):
     yield
     device.sync()
+    keep_alive.release_finished()
     for each in (double, double_in_two_tasks):
         each.forget()
 

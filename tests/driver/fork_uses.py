@@ -42,7 +42,8 @@ wait = record.wait_event(event)
 if_node, if_else = wait.if_then(h.create_condition(0)), wait.if_else(h.create_condition(0))
 again, switch = wait.while_loop(h.create_condition(0)), wait.switch(h.create_condition(0), 2)
 memories = cg.GraphDef(); alloc = memories.alloc(64); free = alloc.free(alloc.dptr)
-array = memories.alloc(shape=16, dtype=cg.f32); part = array[1:]
+array = cg.GraphDef().alloc(shape=(4, 4), dtype=cg.f32); part = array[1:]
+flowing = cg.GraphDef(); flow = flowing.task_flow().__enter__(); flowed = flow.memset(memory, 0)
 executable = h.instantiate()
 condition = h.create_condition(0)
 in_work, in_fill, in_copy, in_child = executable[work], executable[fill], executable[copy], executable[child]
@@ -78,6 +79,8 @@ kernel.occupancy.max_active_blocks_per_multiprocessor(1, 0) | kernel.occupancy.m
 kernel.occupancy.available_dynamic_shared_memory_per_block(1, 1) | kernel.occupancy.max_active_clusters(ONE)
 kernel.occupancy.max_potential_cluster_size(ONE) | cg.launch(stream, ONE, kernel, pinned, 1, 0)
 cg.GraphDef() | g.nodes() | g.edges() | g.edge_data(node, loop) | g.check() | g.instantiate()
+h.task_flow().__enter__() | flow.memset(memory, 1) | flow.join() | flow.call(Emitter()) | flow.alloc(64)
+flow.launch(ONE, kernel, pinned, 1, 0) | flow.while_loop(condition) | flow.explain(flowed, flowed)
 g.create_condition() | g.create_condition(0) | g.debug_dot_print(os.devnull) | loop.body.nodes()
 g.join() | node.join() | work.join(fill) | g.callback(int) | node.callback(int) | h.call(Emitter())
 h.launch(ONE, kernel, pinned, 1, 0) | h.launch(ONE, kernel, pinned, alpha, 0) | fill.launch(ONE, kernel, pinned, 1, 0)
@@ -90,7 +93,7 @@ host.succ.add(fill) | host.succ.discard(work) | host.succ.remove(work) | host.su
 host.succ.update([fill]) | host.succ.replace([]) | host.succ.__ior__({fill}) | host.succ.__iand__({fill})
 host.succ.__isub__({work}) | host.succ.__ixor__({work}) | setattr(host, "pred", {fill}) | setattr(host, "succ", [])
 node.destroy() | work.destroy() | child.destroy() | if_node.destroy() | node.name | work.name
-host.callback_fn | host.update(int) | work.grid | work.block | work.shmem_size | work.config | work.kernel
+host.callback_fn | host.update(int) | work.grid | work.block | work.shmem_size | work.config | work.kernel | work.args
 work.update(config=ONE) | work.update(args=(pinned, 1, 0)) | work.update(args=(pinned, alpha, 0))
 work.update(kernel=setter, args=(condition, 1))
 alloc.dptr | alloc.bytesize | alloc.device_id | alloc.memory_type | alloc.peer_access | alloc.options | free.dptr
@@ -120,6 +123,8 @@ stream.handle | stream.is_closed | stream.context | repr(stream) | stream.create
 stream.__cuda_stream__()
 event.handle | event.is_closed | event.is_timing_enabled | event.is_blocking_sync | event.is_ipc_enabled
 event.context | repr(event)
+part.shape | part.dtype | part.ndim | part.strides | part.itemsize | part.element_shape | part.nbytes | part.size
+part.dptr | part.node | repr(part)
 memory.handle | memory.size | memory.memory_resource | memory.owner | memory.is_closed | memory.is_device_accessible
 memory.is_host_accessible | repr(memory) | memory.set_deallocation_stream(stream)
 cg.Buffer.from_handle(memory.handle, 64) | pool.handle | pool.device_id | pool.is_device_accessible
@@ -129,13 +134,14 @@ code.code | code.code_type | code.name | code.symbol_mapping | code.handle | rep
 kernel.handle | kernel.num_arguments | kernel.arguments_info | kernel.attributes | kernel.occupancy | repr(kernel)
 g.handle | g.is_valid | repr(g) | g == h | hash(g) | h.param("alpha", cg.u32, default=3) | repr(condition)
 condition.handle | alpha.name | alpha.type | alpha.default | repr(alpha)
+h.task_flow() | flow.graph | repr(flow)
 node.graph | node.handle | node.is_valid | node.source | node.pred | node.succ | loop.name | node == loop
 [repr(n) for n in (node, loop, work, fill, copy, child, record, wait, if_node, if_else, switch, alloc, free)]
 setattr(node, "name", "a name") | node.name | work.reads | work.writes | work.update() | fill.update() | copy.update()
 work.update(reads=[memory]) | loop.condition | loop.cond_type | loop.branches | if_node.then | if_else.then
 if_else.else_ | again.body | switch.branches
-part.node | part.dptr | part.shape | part.strides | part.dtype | part.element_shape | part.ndim | part.size | part.itemsize
-part.nbytes
+part.node | part.dptr | part.shape | part.strides | part.dtype | part.element_shape | part.ndim | part.size
+part.itemsize | part.nbytes
 graph.handle | graph.is_closed | repr(graph) | repr(in_work)
 fresh.stream | fresh.kind | fresh.state | capturing.is_join_required | fresh.is_closed | repr(capturing)
 ended.graph_definition | cg.driver_info()

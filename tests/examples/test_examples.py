@@ -98,8 +98,7 @@ def test_the_device_loop_halves_until_the_tolerance_that_each_launch_is_given(
 @pytest.mark.parametrize("n", [1 << 12, 1000])
 def test_the_named_parameters_reach_every_launch(n, tmp_path):
     output = run("named_parameters.py", n, cwd=tmp_path)
-    assert f"{n} numbers each" in output
-    assert "0.9765625, 0.1875, 0.175" in output
+    assert f"{n} times 0.9766, {2 * n} times 0.1875, {n // 2 + 1} times 0.175" in output
     assert "tol is a f32, now 0.25" in output
 
 
@@ -182,6 +181,12 @@ def test_the_wave_comes_back_after_a_period(tmp_path):
     output = run("wave_equation.py", cwd=tmp_path)
     assert "228 calls" in output
     assert "76 launches of a graph" in output
+
+
+def test_tiles_are_factored_side_by_side(tmp_path):
+    output = run("tiled_cholesky.py", 5, 8, cwd=tmp_path)
+    assert "5 x 5 tiles" in output and "35 calls" in output
+    assert "longest chain: 13 calls" in output
 
 
 def test_the_plate_comes_to_rest_on_the_device(tmp_path):

@@ -95,6 +95,7 @@ def builders_of_two_captures_cannot_be_joined(world):
         with refused(cg.CaptureError, "MERGE"):
             cg.GraphBuilder.join(one, fork)
         cg.GraphBuilder.join(two, fork)
+        add(world, two, 0)
         add(world, one, 0)
     run(world, one)
     assert world.x[0] == 1

@@ -68,7 +68,7 @@ def nodes_tell_what_they_are(world):
     assert "first" in repr(kernel)  # before the properties of the node are known
     memory = kernel.alloc(64)
     nodes = [
-        kernel.config, kernel.kernel, kernel.source, memory.options, memory.bytesize,
+        kernel.config, kernel.kernel, kernel.args, kernel.source, memory.options, memory.bytesize,
         memory.memset(memory.dptr, b"\1\2", 8).element_size, memory.memcpy(world.at(0), world.at(1), 8).size,
         kernel.record_event(event).event, kernel.wait_event(event).event, kernel.callback(print).callback_fn,
         g.if_else(g.create_condition(1)).else_.nodes(),
@@ -336,6 +336,24 @@ def a_graph_closed_in_flight(world):
     del g, fresh
     stream.sync()
     assert world.x[0] == 1
+
+
+@scenario
+def a_task_flow(world):
+    """The nodes of every way to an edge: added with it, added before it, found at the beginning."""
+    g = cg.GraphDef()
+    g.memset(world.at(0), 1, 4)
+    with g.task_flow() as flow:
+        memory = flow.alloc(64)
+        fill = flow.memset(memory, 0, 4)
+        choice = flow.if_then(g.create_condition(1))
+        add(world, choice.then, 0, 2)
+        g.memcpy(memory.dptr, world.at(0), 4)
+        last = flow.memcpy(world.at(1), memory.dptr, 4)
+        assert flow.explain(fill, last).path
+    assert not g.check()
+    run(world, g)
+    assert list(world.x[:2]) == [0x01010103] * 2
 
 
 @scenario

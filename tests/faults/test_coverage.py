@@ -20,7 +20,7 @@ CALLS_NOTHING = {
     "memory_type", "peer_access", "grid", "block", "shmem_size", "reads", "writes", "width", "height", "pitch", "depth",
     "dst", "src", "dst_pitch", "src_pitch", "dst_height", "src_height", "condition", "cond_type", "kind",
     "is_join_required", "is_timing_enabled", "is_blocking_sync", "is_ipc_enabled", "context", "owner", "default",
-    "deallocate", "shape", "dtype", "element_shape", "ndim", "strides", "itemsize", "nbytes",
+    "deallocate", "shape", "dtype", "ndim", "strides", "itemsize", "element_shape", "nbytes",
 }  # fmt: skip
 
 SOURCES = ("definitions", "captures", "operations", "captured_operations")
@@ -33,7 +33,7 @@ def classes():
     ]
     return [
         *nodes, cg.GraphDef, cg.GraphNode, cg.Graph, cg.GraphBuilder, cg.GraphMemoryResource, cg.Parameter, cg.Buffer,
-        cg.Stream, cg.Event,
+        cg.Stream, cg.Event, cg.TaskFlow,
     ]  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 """Law: a host callback is called once a launch, in its order, with its data, and cannot break the graph."""
 
 import ctypes
-import sys
 
 import numpy as np
 import pytest
@@ -80,19 +79,16 @@ def test_a_c_function_of_another_prototype_is_a_type_error(prototype, device):
         cg.GraphDef().callback(prototype(lambda *a: 0))
 
 
-def test_an_exception_goes_to_the_unraisable_hook_and_later_nodes_still_run(
-    kernels, pinned, run, monkeypatch
-):
-    x, caught = pinned([1], "u4"), []
-    monkeypatch.setattr(sys, "unraisablehook", lambda info: caught.append(info.exc_value))
+def test_later_nodes_run_after_an_exception(kernels, pinned, run):
+    x = pinned([1], "u4")
 
     def bad():
         raise ZeroDivisionError("mine")
 
     g = cg.GraphDef()
     g.callback(bad).launch(ONE, kernels.affine, x.ctypes.data, 1, 1)
-    run(g)
-    assert [str(e) for e in caught] == ["mine"]
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        run(g)
     assert x[0] == 2
 
 
@@ -126,7 +122,7 @@ def test_the_callable_of_a_node_in_an_embedded_copy_is_the_same_object(device):
 
 
 @pytest.mark.parametrize("error", ["ValueError", "SystemExit", "KeyboardInterrupt"])
-def test_any_exception_is_told_once_and_the_process_goes_on(run_child, error):
+def test_a_program_that_catches_an_exception_goes_on(run_child, error):
     code = f"""
 import cuda_graphs as cg
 device = cg.Device(); device.set_current(); stream = device.create_stream()
@@ -135,11 +131,13 @@ def fail():
 done = []
 g = cg.GraphDef()
 g.callback(fail).callback(lambda: done.append(1))
-g.instantiate().launch(stream); stream.sync()
+g.instantiate().launch(stream)
+try:
+    stream.sync()
+except {error} as caught:
+    print(caught)
 assert done == [1]
-print("goes on")
+stream.sync()
 """
     child = run_child(code)
-    assert (child.returncode, child.stdout) == (0, "goes on\n")
-    assert child.stderr.count("Traceback") == 1, child.stderr
-    assert child.stderr.count("of a callback") == 1
+    assert (child.returncode, child.stdout, child.stderr) == (0, "of a callback\n", "")

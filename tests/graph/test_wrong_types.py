@@ -25,7 +25,7 @@ NONE, TEXT, FLOAT, LIST, BYTES, STRANGER = None, "text", 1.5, [1], b"abcdefg", S
 NO_INT = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER)
 NOT_OURS = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER, 42, cg.Condition, len)
 NO_FLAG = (NONE, TEXT, FLOAT, LIST, BYTES, STRANGER, 2)
-NO_TOUCHES = (NONE, TEXT, FLOAT, BYTES, STRANGER, 42, [None], ["text"], [1.5], [(1, 2, 3)], [(1, "2")], [len])
+NO_TOUCHES = (TEXT, FLOAT, BYTES, STRANGER, 42, [None], ["text"], [1.5], [(1, 2, 3)], [(1, "2")], [len])
 NO_NAME = (FLOAT, LIST, BYTES, STRANGER, 42)
 
 
@@ -69,6 +69,8 @@ ROWS = {
     ("wait_event", "event"): (NOT_OURS, "event"),
     ("callback", "fn"): (NO_INT, "callback"),
     ("callback", "user_data"): ((TEXT, FLOAT, LIST, STRANGER), "user_data"),
+    ("callback", "reads"): (NO_TOUCHES, "reads"),
+    ("callback", "writes"): (NO_TOUCHES, "writes"),
     ("if_then", "condition"): (NOT_OURS, "condition"),
     ("if_else", "condition"): (NOT_OURS, "condition"),
     ("while_loop", "condition"): (NOT_OURS, "condition"),

@@ -3,9 +3,11 @@
 """Laws: where PyTorch or CuPy are imported, their current streams follow the `with` blocks of streams and builders, and
 leave them as they were. In a capture they allocate from a pool of the graph. Nothing is imported for this."""
 
+import asyncio
 import contextlib
 import gc
 import sys
+import threading
 import types
 import weakref
 
@@ -25,6 +27,7 @@ class StandIn:
 
     def __init__(self):
         self.streams, self.allocators, self.pools = ["its own"], ["its own"], []
+        self.taken = 0  # pools of PyTorch that were begun and not released
 
     @contextlib.contextmanager
     def use_stream(self, stream):
@@ -42,6 +45,16 @@ class StandIn:
         finally:
             assert self.allocators.pop() == allocator
 
+    def begin(self, device, pool):
+        self.allocators.append(pool)
+        self.taken += 1
+
+    def end(self, device, pool):
+        assert self.allocators.pop() is pool
+
+    def release(self, device, pool):
+        self.taken -= 1
+
     def make_pool(self):
         pool = Pool()
         self.pools.append(weakref.ref(pool))
@@ -55,13 +68,18 @@ def torch_stand_in(library):
 
     cuda = types.SimpleNamespace(
         is_available=lambda: True,
+        init=lambda: None,
         default_stream=lambda device: "default",
         ExternalStream=external,
         stream=library.use_stream,
-        MemPool=library.make_pool,
-        use_mem_pool=library.use_allocator,
+        graph_pool_handle=library.make_pool,
     )
-    return types.SimpleNamespace(cuda=cuda)
+    calls = types.SimpleNamespace(
+        _cuda_beginAllocateCurrentThreadToPool=library.begin,
+        _cuda_endAllocateToPool=library.end,
+        _cuda_releasePool=library.release,
+    )
+    return types.SimpleNamespace(cuda=cuda, _C=calls)
 
 
 class CupyStream:
@@ -80,7 +98,7 @@ def cupy_stand_in(library):
     stream = types.SimpleNamespace(
         null=CupyStream(library, "default"),
         ptds=CupyStream(library, "of the thread"),
-        from_external=lambda ours: CupyStream(library, ours.handle),
+        from_external=lambda ours: CupyStream(library, ours.__cuda_stream__()[1]),
     )
     cuda = types.SimpleNamespace(
         Stream=stream,
@@ -164,6 +182,7 @@ def test_graph_keeps_the_pool_of_its_capture(library, device):
     del graph
     gc.collect()
     assert pool() is None
+    assert library.taken == 0
 
 
 def test_abandoned_capture_drops_its_pool_and_restores_the_library(library, device):
@@ -171,6 +190,7 @@ def test_abandoned_capture_drops_its_pool_and_restores_the_library(library, devi
         raise KeyError
     gc.collect()
     assert [pool() for pool in library.pools] == [None]
+    assert library.taken == 0
 
 
 def test_library_is_restored_when_blocks_are_left_in_the_wrong_order(library, device):
@@ -180,6 +200,46 @@ def test_library_is_restored_when_blocks_are_left_in_the_wrong_order(library, de
     first.__exit__(None, None, None)
     second.__exit__(None, None, None)
     assert library.streams == ["its own"]
+
+
+def test_library_is_restored_when_tasks_of_asyncio_take_turns(library, device):
+    async def work(own, turn, others):
+        with cg.stream(own):
+            turn.set()
+            await others.wait()
+
+    async def main():
+        entered = asyncio.Event()
+        first = asyncio.create_task(work(device.create_stream(), asyncio.Event(), entered))
+        second = asyncio.create_task(work(device.create_stream(), entered, asyncio.Event()))
+        await first  # was entered first, and is left first
+        streams = len(library.streams)
+        second.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await second
+        return streams
+
+    assert asyncio.run(main()) == 3  # the library uses the stream of the second task until that one ends
+    assert library.streams == ["its own"]
+
+
+def test_library_uses_no_stream_that_has_ended(library, device):
+    stream = device.create_stream()
+    handle, alive = stream.handle, weakref.ref(stream)
+    block = cg.stream(stream)
+    block.__enter__()
+    thread = threading.Thread(target=block.__exit__, args=(None, None, None))
+    thread.start()
+    thread.join()
+    del stream, block
+    gc.collect()
+    assert library.streams[-1] == handle  # only its own thread can restore the library
+    assert alive() is not None
+    with cg.stream(device.default_stream):
+        pass
+    gc.collect()
+    assert library.streams == ["its own"]
+    assert alive() is None
 
 
 def test_error_of_a_library_leaves_no_stream_current(library, device, stream, monkeypatch):
@@ -248,6 +308,26 @@ def test_torch_follows_and_its_temporaries_have_memory_of_the_graph(device, stre
     stream.sync()
     assert torch.equal(result, x * 2 + 1)
     assert all((each == -1).all() for each in others)
+
+
+@pytest.mark.cuda
+def test_graph_with_tensors_may_end_while_a_stream_captures(run_child):
+    pytest.importorskip("torch")
+    done = run_child(
+        "import gc, torch, cuda_graphs as cg\n"
+        "device = cg.Device(); device.set_current()\n"
+        "x = torch.ones(1024, device='cuda')\n"
+        "def capture():\n"
+        "    with cg.capture() as builder:\n"
+        "        y = x * 2\n"
+        "    return builder.complete()\n"
+        "graph = capture()\n"
+        "with cg.capture(device.create_stream(), 'global') as outer:\n"
+        "    del graph; gc.collect()\n"
+        "    outer.callback(print)\n"
+        "assert outer.state == 'ended'\n"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.cuda

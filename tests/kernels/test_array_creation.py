@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: functions that make arrays have the names, the order of arguments and the values of NumPy's; arrays show a few values,
-exchange them with PyTorch, and have no arithmetic."""
+"""Law: functions that make arrays have the names, the order of arguments and the values of NumPy's. Arrays show a few
+values, exchange them with PyTorch, and have no arithmetic."""
 
 import operator
 
@@ -38,7 +38,12 @@ def test_ranges_are_those_of_numpy(device):
         assert found.dtype is (cg.i32 if wanted.dtype.kind == "i" else cg.f32)
         np.testing.assert_array_equal(found.to_numpy(), wanted)
     np.testing.assert_array_equal(cg.arange(0, 5, 2, cg.f64).to_numpy(), np.arange(0, 5, 2, "f8"))
-    for arguments, error in ((("5",), TypeError), ((0, None, "1"), TypeError), ((True,), TypeError), ((0, 5, 0), ZeroDivisionError)):
+    for arguments, error in (
+        (("5",), TypeError),
+        ((0, None, "1"), TypeError),
+        ((True,), TypeError),
+        ((0, 5, 0), ZeroDivisionError),
+    ):
         with pytest.raises(error):
             cg.arange(*arguments)
 
@@ -82,12 +87,16 @@ def test_what_is_no_array_of_numbers_is_refused(device):
         (lambda: cg.array([2**31]), OverflowError, "give a dtype such as cg.i64"),
         (lambda: cg.array([[1, 2]], cg.vec3), ValueError, r"do not end with the components \(3,\)"),
         (lambda: cg.zeros(3, "f32"), TypeError, "dtype must be an element type"),
-        (lambda: cg.zeros(cg.f32, 3), TypeError, "shape must be an int"),
+        (lambda: cg.zeros(cg.f32, 3), TypeError, "dtype must be an element type"),
         (lambda: cg.empty(-1), ValueError, "extents must be from 0"),
         (lambda: cg.full(2, "1"), TypeError, "must be numbers"),
         (lambda: cg.full(2, 1.5, cg.i32), TypeError, "takes an integer"),
         (lambda: cg.ones(2, cg.i32, needs_grad=True), TypeError, "has no gradient"),
-        (lambda: cg.array(cg.GraphDef().alloc(shape=2, dtype=cg.f32)), TypeError, "exists only while its graph runs"),
+        (
+            lambda: cg.array(cg.GraphDef().alloc(shape=2, dtype=cg.f32)),
+            TypeError,
+            "exists only while its graph runs",
+        ),
     ):
         with pytest.raises(error, match=text):
             make()
@@ -126,7 +135,9 @@ BINARY = "add sub mul matmul truediv floordiv mod pow lshift rshift and_ or_ xor
 def test_arithmetic_and_comparisons_raise_and_say_who_does_them(device, name):
     array, function = cg.arange(3), getattr(operator, name)
     for other in (1, 2.5, cg.arange(3), array, None, np.arange(3)):
-        with pytest.raises(TypeError, match=r"no arithmetic or comparisons.*NumPy \(to_numpy\), CuPy or PyTorch"):
+        with pytest.raises(
+            TypeError, match=r"no arithmetic or comparisons.*NumPy \(to_numpy\), CuPy or PyTorch"
+        ):
             function(array, other)
     with pytest.raises(TypeError, match="no arithmetic"):
         function(1, array)

@@ -92,6 +92,7 @@ BUILDER = {
         (building, lambda w, b: b.embed(w.child, name="n")),
         (ended, lambda w, b: building(w).embed(b)),
     ],
+    "param": [(building, lambda w, b: b.param("p", cg.u32, default=1))],
     "end_building": [(building, lambda w, b: b.end_building())],
     "graph_definition": [(state, lambda w, b: b.graph_definition.nodes()) for state in (ended, body)],
     "if_else": [(building, with_condition(lambda b, c: b.if_else(c, name="n")))],

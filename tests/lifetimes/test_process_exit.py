@@ -73,6 +73,21 @@ buffer = cg.Buffer.from_handle(16, 4, mr=Resource())
 """,
 }
 
+ENDLESS_LOOP = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background processes of a shell
+loop = cg.Program('''
+#include <cuda_graphs.h>
+extern "C" __global__ void again(cudaGraphConditionalHandle go) { cudaGraphSetConditional(go, 1); }
+''').compile()
+g = cg.GraphDef()
+go = g.create_condition(default_value=1)
+g.while_loop(go).body.launch(one, loop.get_kernel("again"), go)
+graph = g.instantiate()
+array = cg.ndarray(cg.f32, 4)
+graph.launch(stream)
+"""
+
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_the_end_is_silent(run_child, ending):
@@ -85,3 +100,19 @@ def test_a_kernel_that_never_ends_does_not_hold_the_process_of_the_host_driver(r
         pytest.skip("a GPU waits for its kernels")
     child = run_child(BEGIN + 'cg.launch(stream, one, code.get_kernel("spin"), view.ctypes.data)', timeout=60)
     assert (child.returncode, child.stdout, child.stderr) == (0, "", "")
+
+
+def test_a_device_loop_that_never_ends_does_not_hold_the_process_of_the_host_driver(run_child, driver):
+    if driver.kind != "host":
+        pytest.skip("a GPU waits for its kernels")
+    child = run_child(BEGIN + ENDLESS_LOOP, timeout=60)
+    assert (child.returncode, child.stdout, child.stderr) == (0, "", "")
+
+
+def test_an_interrupted_wait_for_an_endless_loop_ends_the_process_of_the_host_driver(run_child, driver):
+    if driver.kind != "host":
+        pytest.skip("a GPU waits for its kernels")
+    interrupt = "threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\nstream.sync()"
+    child = run_child(BEGIN + ENDLESS_LOOP + interrupt, timeout=60)
+    assert child.returncode != 0
+    assert "KeyboardInterrupt: interrupted while waiting for <Stream" in child.stderr

@@ -100,6 +100,16 @@ class NDArray:
         """Return `ndarray(f32, 2)` for `NDArray[f32, 2]`."""
         return ndarray(*item) if isinstance(item, tuple) else ndarray(item)
 
+    @property
+    def __cuda_graph_array_type__(self) -> tuple[str, int, tuple[int, ...]]:
+        """The element type's name, the number of indices and the shape of an element, for parameters of graphs."""
+        if self.dtype is None or self.ndim is None or self.optional or self.needs_grad:
+            raise TypeError(
+                f"{self!r} is not a type of parameters of graphs: their arrays have a dtype and an ndim, are not "
+                "None, and take no part in gradients. Write cg.types.ndarray(cg.f32, ndim=1)"
+            )
+        return self.dtype.name, self.ndim, self.inner
+
     def __or__(self, other: Any) -> NDArray:
         """Return the optional annotation `ndarray(f32) | None`."""
         return replace(self, optional=True) if other is None else NotImplemented

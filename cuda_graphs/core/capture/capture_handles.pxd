@@ -26,7 +26,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeSpec,
     SourceLocation,
 )
-from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle
+from cuda_graphs.core.resources.handles cimport Opaque, PointerHandle, StreamHandle
 
 cdef extern from "<cuda.h>" nogil:
     cppclass CUgraphEdgeData:
@@ -101,6 +101,12 @@ cdef extern from "capture.hpp" namespace "cg" nogil:
     CUresult capture_condition(
         CaptureBox& capture, CUcontext context, unsigned int value, unsigned int flags,
         CUgraphConditionalHandle* condition
+    ) except +
+
+cdef extern from "body_memory.hpp" namespace "cg" nogil:
+    CaptureHandle find_outermost_capture(const CaptureBox& body, CUgraphNode* conditional) except +
+    CUresult allocate_before(
+        CaptureBox& outer, CUgraphNode conditional, size_t size, PointerHandle* memory
     ) except +
 
 cdef extern from "captured_call.hpp" namespace "cg" nogil:

@@ -173,6 +173,7 @@ cdef extern from "table.hpp" namespace "cg" nogil:
         CUresult cuGraphConditionalHandleCreate(
             CUgraphConditionalHandle* handle, CUgraph graph, CUcontext context, unsigned int default_value,
             unsigned int flags)
+        CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count)
         CUresult cuGraphDebugDotPrint(CUgraph graph, const char* path, unsigned int flags)
 
     const GraphDriver& graph_driver "cg::driver"() noexcept

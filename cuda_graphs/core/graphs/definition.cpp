@@ -36,6 +36,7 @@ struct Hierarchy {
     std::unordered_map<CUdeviceptr, NodeRecord*> allocations;  // the last alloc node of each address
     std::weak_ptr<ShapeSnapshot> shape;
     std::uint64_t memset_version = next_version();
+    const std::uint64_t number = next_version();
     bool is_shared = false;          // see OwnerPages::share
     bool is_handed_out = false;      // see note_handed_out
     std::vector<CUuserObject> kept;  // references that could not be given to the graphs
@@ -258,11 +259,8 @@ NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition)
     return user;
 }
 
-bool has_condition(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept {
-    for (const GraphBox& each : graph.hierarchy->graphs)
-        for (const ConditionRecord& record : each.conditions)
-            if (record.handle == condition) return true;
-    return false;
+std::uint64_t hierarchy_number(const GraphBox& graph) noexcept {
+    return graph.hierarchy->number;
 }
 
 std::vector<GraphBox*> list_living(const GraphBox& graph) {

@@ -131,6 +131,7 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
     const bool is_recorded = has_owners(box) && !last.is_of(*stream);
     if (is_recorded) status = prepare_use(last, stream, &next);
     if (status == CUDA_SUCCESS) status = call(box.raw, *stream);
+    if (status == CUDA_SUCCESS && which == Use::kLaunch) note_launch(stream, box.raw);
     if (status != CUDA_SUCCESS) undo(box);
     if (status != CUDA_SUCCESS || !is_recorded) return status;
     mark_end(next, stream);
@@ -149,7 +150,7 @@ void set_kernels_again(GraphExecBox& box) noexcept {
 bool has_parameters(const GraphExecBox& box, ParameterChanges& changes, ParameterProblem* problem) {
     if (changes.empty()) return true;
     if (box.parameters) return box.parameters->locate(changes.data(), changes.size(), problem);
-    *problem = {ParameterFault::kDropped, CUDA_SUCCESS, changes.front().parameter, {}};
+    *problem = {ParameterFault::kDropped, CUDA_SUCCESS, changes.front().parameter, {}, {}};
     return false;
 }
 
@@ -231,15 +232,14 @@ void list_parameters(const GraphExecHandle& exec, std::vector<PresentParameter>&
     if (box.parameters) box.parameters->list(values);
 }
 
-CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec) {
+CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, ParameterProblem* problem) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     Owners dropped;  // dropped after the lock is released, since Python may run
     OwnerSlot slot;
     const std::lock_guard lock(box.mutex);
     CUresult status = box.owners.prepare(spec.owners, &slot);
     ExecNode fresh(node);
-    if (box.parameters) box.parameters->fill(spec.params, spec.uses);
-    if (box.parameters && status == CUDA_SUCCESS) status = fresh.load(spec.params);
+    if (box.parameters && status == CUDA_SUCCESS) status = box.parameters->fill(fresh, spec, problem);
     if (status == CUDA_SUCCESS) status = box.target().set(node.raw, spec.params);
     if (status == CUDA_SUCCESS)
         box.owners.commit(slot);

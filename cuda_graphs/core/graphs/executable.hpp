@@ -79,8 +79,9 @@ bool names_nodes(const GraphExecHandle& exec) noexcept;
 bool is_node_of(const GraphExecHandle& exec, const NodeRecord& node) noexcept;
 
 // Sets the executable's node that is named by `node` of the instantiated definition. Launches in flight keep the
-// previous parameters. Nothing changes on failure. Called without the GIL.
-CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec);
+// previous parameters. Nothing changes on failure; a `problem` arises when the rules of the node refuse the present
+// values of parameters. Called without the GIL.
+CUresult set_exec_node(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, ParameterProblem* problem);
 // Does the same for a child graph node, which takes the parameters and owners of `child`. The caller holds the GIL.
 CUresult set_exec_child(const GraphExecHandle& exec, NodeRecord& node, NodeSpec& spec, GraphBox& child);
 

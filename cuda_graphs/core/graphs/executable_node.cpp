@@ -11,6 +11,22 @@
 
 namespace cg {
 
+LaunchSize size_of(const CUDA_KERNEL_NODE_PARAMS_v3& kernel) noexcept {
+    return {{kernel.gridDimX, kernel.gridDimY, kernel.gridDimZ},
+            {kernel.blockDimX, kernel.blockDimY, kernel.blockDimZ},
+            kernel.sharedMemBytes};
+}
+
+void write_size(CUDA_KERNEL_NODE_PARAMS_v3& kernel, const LaunchSize& size) noexcept {
+    kernel.gridDimX = size.grid[0];
+    kernel.gridDimY = size.grid[1];
+    kernel.gridDimZ = size.grid[2];
+    kernel.blockDimX = size.block[0];
+    kernel.blockDimY = size.block[1];
+    kernel.blockDimZ = size.block[2];
+    kernel.sharedMemBytes = size.shared;
+}
+
 CUresult ExecNode::load(const NodeRecord& source) {
     const NodeParameters& parameters = *source.metadata->parameters;
     if (source.kind != NodeKind::kKernel) return load(parameters.wanted);
@@ -24,6 +40,7 @@ CUresult ExecNode::load(const NodeRecord& source) {
 CUresult ExecNode::load(const CUgraphNodeParams& params) {
     params_ = params;
     if (params.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_SUCCESS;
+    applied_ = size();
     // With a function, or without a context, the driver uses the current context of the thread that sets the node.
     // Therefore a kernel is set by its CUkernel and a context. A function of a module has no CUkernel.
     if (params.kernel.kern != nullptr) params_.kernel.func = nullptr;
@@ -73,7 +90,9 @@ void ExecNode::write(const KernelArguments& arguments) noexcept {
 CUresult ExecNode::apply(const ExecTarget& exec) {
     if (is_destroyed()) return CUDA_ERROR_INVALID_HANDLE;
     if (params_.type != CU_GRAPH_NODE_TYPE_KERNEL && unknown != 0) return CUDA_SUCCESS;
-    return exec.set(raw_, params_);
+    const CUresult status = exec.set(raw_, params_);
+    if (status == CUDA_SUCCESS && rules.size) applied_ = size();
+    return status;
 }
 
 }  // namespace cg

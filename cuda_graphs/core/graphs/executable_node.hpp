@@ -24,6 +24,15 @@ struct KernelArguments {
     const void* const* values;  // address of each argument's value, null for an argument that stays as it is
 };
 
+// A use of parameter `parameter` of the executable.
+struct WatchedUse {
+    std::uint32_t parameter;
+    ParameterUse use;
+};
+
+LaunchSize size_of(const CUDA_KERNEL_NODE_PARAMS_v3& kernel) noexcept;
+void write_size(CUDA_KERNEL_NODE_PARAMS_v3& kernel, const LaunchSize& size) noexcept;
+
 class ExecNode {
   public:
     // `named` is the node of the first definition that names the executable's node.
@@ -47,11 +56,22 @@ class ExecNode {
     // Writes the values that differ into the parameters of a kernel node.
     void write(const KernelArguments& arguments) noexcept;
 
+    // The size of a kernel node, which a rule computes from the values of parameters (executable_parameters.hpp).
+    // restore_size returns to the size that `apply` set last.
+    LaunchSize size() const noexcept { return size_of(params_.kernel); }
+    void write_size(const LaunchSize& size) noexcept { cg::write_size(params_.kernel, size); }
+    void restore_size() noexcept {
+        if (rules.size) write_size(applied_);
+    }
+
     // Sets the node in the executable. Makes no driver call while a memset or memcpy node lacks a value.
     CUresult apply(const ExecTarget& exec);
 
     std::uint32_t unknown = 0;  // number of missing values
     bool is_pending = false;    // the executable lacks values that were written
+    NodeRules rules;
+    std::vector<WatchedUse> watched;              // uses that the rules depend on
+    std::vector<const ParameterValue*> operands;  // for the call of `rules.size`
 
   private:
     CUresult keep_arguments();
@@ -60,6 +80,7 @@ class ExecNode {
     CUgraphNode raw_;
     std::uint32_t generation_;
     CUgraphNodeParams params_{};
+    LaunchSize applied_;  // of a kernel node
     KernelHandle kernel_;
     const std::vector<Parameter>* layout_ = nullptr;  // parameters of `kernel_`
     std::vector<std::uint64_t> words_;                // argument values of a kernel node

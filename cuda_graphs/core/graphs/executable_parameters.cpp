@@ -23,12 +23,12 @@ std::unique_ptr<ExecParameters> ExecParameters::create(const NodeHandle& first, 
     std::unique_ptr<ExecParameters> made(new ExecParameters(first));
     if (previous != nullptr) made->inherit(*previous);
     for (const ParameterRef& parameter : parameters_of(graph).all()) made->declare(parameter);
+    made->drop_undeclared();
     std::vector<NodePair> pairs;
     GraphBox& named = *box_of<NodeRecord>(first)->graph;
     if (!pair_parameter_nodes(named, graph, pairs)) return nullptr;
     const GilRelease released;
     for (const NodePair& pair : pairs) CU_TRY(made->add_node(*pair.first, *pair.other));
-    made->drop_undeclared();
     made->count_missing();
     return made;
 }
@@ -51,14 +51,14 @@ std::unique_ptr<ExecParameters> ExecParameters::copy_values() const {
 void ExecParameters::catch_up(const ExecParameters& other) {
     for (const ExecParameter& theirs : other.all_) {
         const std::size_t i = theirs.was_set ? find(*theirs.parameter) : all_.size();
-        if (i == all_.size() || (all_[i].value.known && all_[i].value.bits == theirs.value.bits)) continue;
+        if (i == all_.size() || (all_[i].value.known && all_[i].value.has_words_of(theirs.value))) continue;
         ParameterChange change{i, theirs.parameter, theirs.value, true};
         exchange(change);
     }
 }
 
-// Removes the parameters that the new definition lacks. No node uses them, because add_uses declares the parameters of
-// each node. If the names of all earlier definitions stayed, each update would take longer.
+// Removes the parameters that the new definition lacks, before the nodes refer to the others by index. If the names of
+// all earlier definitions stayed, each update would take longer.
 void ExecParameters::drop_undeclared() {
     const auto is_dropped = [](const ExecParameter& entry) { return !entry.is_declared; };
     all_.erase(std::remove_if(all_.begin(), all_.end(), is_dropped), all_.end());
@@ -92,8 +92,11 @@ CUresult ExecParameters::add_node(NodeRecord& named, const NodeRecord& source) {
     const auto index = static_cast<std::uint32_t>(nodes_.size());
     ExecNode& node = nodes_.emplace_back(named);
     const CUresult status = node.load(source);
-    if (status == CUDA_SUCCESS) add_uses(index, source.metadata->parameters->uses);
-    return status;
+    if (status != CUDA_SUCCESS) return status;
+    const NodeParameters& parameters = *source.metadata->parameters;
+    watch(node, parameters.rules, parameters.uses);
+    add_uses(index, parameters.uses);
+    return CUDA_SUCCESS;
 }
 
 // Writes the known values into the node, and marks it as pending if that changed it.
@@ -104,15 +107,67 @@ void ExecParameters::add_uses(std::uint32_t index, const std::vector<ParameterUs
         entry.slots.push_back({index, use});
         if (!entry.value.known) {
             ++node.unknown;
-        } else if (!has_value(node.params(), use, entry.value.bits)) {
-            write_value(node.params(), use, entry.value.bits);
+        } else if (!has_value(node.params(), use, entry.value)) {
+            write_value(node.params(), use, entry.value);
             mark_pending(index);
         }
     }
 }
 
+namespace {
+
+bool is_operand(const ParameterUse& use) noexcept {
+    return use.field == Field::kDestination || use.field == Field::kSource;
+}
+
+// Returns true when the rules of a node depend on the use.
+bool is_watched(const ParameterUse& use) noexcept {
+    const bool is_array = use.parameter->type.is_array();
+    return use.field == Field::kSize || use.field == Field::kBytes || (is_array && (use.is_fixed || is_operand(use)));
+}
+
+}  // namespace
+
+// Gives the rules to a node, and the uses that they depend on.
+void ExecParameters::watch(ExecNode& node, const NodeRules& rules, const std::vector<ParameterUse>& uses) {
+    node.rules = rules;
+    for (const ParameterUse& use : uses) {
+        if (!is_watched(use)) continue;
+        node.watched.push_back({declare(use.parameter), use});
+        if (use.field == Field::kSize && use.argument >= node.operands.size()) node.operands.resize(use.argument + 1U);
+    }
+}
+
+// Computes the size of a kernel node, and checks the values that a node uses against each other. Does nothing while one
+// of them is missing.
+ParameterFault ExecParameters::follow_rules(ExecNode& node, Opaque* why) const {
+    for (const WatchedUse& watched : node.watched) {
+        const ParameterValue& value = all_[watched.parameter].value;
+        if (!value.known) return ParameterFault::kNone;
+        if (watched.use.field == Field::kSize) node.operands[watched.use.argument] = &value;
+        if (watched.use.is_fixed && value.extents != watched.use.parameter->initial.extents)
+            return ParameterFault::kShape;
+    }
+    if (node.params().type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        if (!node.rules.size) return ParameterFault::kNone;
+        const SizeRule& rule = *node.rules.size;
+        LaunchSize size = node.size();
+        if (!rule.resize(rule.self, node.operands.data(), &size, why)) return ParameterFault::kRefused;
+        node.write_size(size);
+        return ParameterFault::kNone;
+    }
+    const std::size_t reach = reach_of(node.params());
+    bool fits = reach <= node.rules.most;
+    for (const WatchedUse& watched : node.watched) {
+        const std::size_t bytes = bytes_of(watched.use.parameter->type, all_[watched.parameter].value);
+        if (watched.use.field == Field::kBytes && bytes == 0) return ParameterFault::kExtent;
+        fits &= reach <= bytes;
+    }
+    return fits ? ParameterFault::kNone : ParameterFault::kLength;
+}
+
 void ExecParameters::list(std::vector<PresentParameter>& values) const {
-    for (const ExecParameter& entry : all_) values.push_back({entry.parameter, entry.value.bits, entry.value.known});
+    for (const ExecParameter& entry : all_) values.push_back({entry.parameter, entry.value});
 }
 
 void ExecParameters::list_owners(std::vector<Opaque>& owners) const {
@@ -131,8 +186,8 @@ bool is_missing(const ExecParameter& entry) noexcept {
 }
 
 bool fail(ParameterProblem* problem, ParameterFault fault, ParameterRef parameter, CUresult status = CUDA_SUCCESS,
-          NodeHandle node = {}) {
-    *problem = {fault, status, std::move(parameter), std::move(node)};
+          NodeHandle node = {}, Opaque why = {}) {
+    *problem = {fault, status, std::move(parameter), std::move(node), std::move(why)};
     return false;
 }
 
@@ -161,10 +216,6 @@ bool ExecParameters::is_complete(const ParameterChange* changes, std::size_t cou
 
 namespace {
 
-bool is_operand(const CUgraphNodeParams& params, const ParameterUse& use) noexcept {
-    return params.type == CU_GRAPH_NODE_TYPE_MEMCPY && use.parameter->type->kind == ValueKind::kPointer;
-}
-
 // Returns true for a valid size or count. libcuda does not refuse a count of 2**64 - 1 in a memset node.
 bool is_extent(const ValueType& type, std::uint64_t bits) noexcept {
     const std::size_t extent = as_extent(type, bits);
@@ -176,13 +227,13 @@ bool is_extent(const ValueType& type, std::uint64_t bits) noexcept {
 // Makes all checks that are possible before anything is changed.
 bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem* problem) const {
     const ExecParameter& entry = all_[change.index];
-    if (entry.value.known && entry.value.bits == change.value.bits) return true;
+    if (entry.value.known && entry.value.has_words_of(change.value)) return true;
     bool copied = false;
     for (const ParameterSlot& slot : entry.slots) {
         const ExecNode& node = nodes_[slot.node];
         if (node.is_destroyed()) return fail(problem, ParameterFault::kDestroyed, entry.parameter);
-        copied |= is_operand(node.params(), slot.use);
-        if (slot.use.field == Field::kExtent && !is_extent(*entry.parameter->type, change.value.bits))
+        copied |= node.params().type == CU_GRAPH_NODE_TYPE_MEMCPY && is_operand(slot.use);
+        if (slot.use.field == Field::kExtent && !is_extent(*entry.parameter->type.scalar, change.value.bits))
             return fail(problem, ParameterFault::kExtent, entry.parameter);
     }
     if (!copied) return true;
@@ -199,12 +250,12 @@ void ExecParameters::exchange(ParameterChange& change) {
     std::swap(entry.was_set, change.was_set);
     const bool became_known = entry.value.known && !change.value.known;
     const bool became_unknown = !entry.value.known && change.value.known;
-    if (entry.value.bits == change.value.bits && !became_known && !became_unknown) return;
+    if (entry.value.has_words_of(change.value) && !became_known && !became_unknown) return;
     for (const ParameterSlot& slot : entry.slots) {
         ExecNode& node = nodes_[slot.node];
         if (became_known) --node.unknown;
         if (became_unknown) ++node.unknown;
-        write_value(node.params(), slot.use, entry.value.bits);
+        write_value(node.params(), slot.use, entry.value);
         mark_pending(slot.node);
     }
     if (entry.slots.empty()) return;
@@ -240,18 +291,40 @@ bool ExecParameters::apply_pending(const ExecTarget& exec, ParameterProblem* pro
     return true;
 }
 
+// Follows the rules of the pending nodes up to the first one whose rules refuse its values, which is `failed`.
+bool ExecParameters::follow_rules_of_pending(ParameterProblem* problem, std::size_t* failed) {
+    for (*failed = 0; *failed < pending_.size(); ++*failed) {
+        ExecNode& node = nodes_[pending_[*failed]];
+        Opaque why;
+        const ParameterFault fault = follow_rules(node, &why);
+        if (fault == ParameterFault::kNone) continue;
+        return fail(problem, fault, user_of(pending_[*failed]), CUDA_ERROR_INVALID_VALUE,
+                    node.is_destroyed() ? NodeHandle() : node_handle(definition_, *node.node()), std::move(why));
+    }
+    return true;
+}
+
 bool ExecParameters::set(const ExecTarget& exec, ParameterChange* changes, std::size_t count,
                          ParameterProblem* problem) {
     for (std::size_t i = 0; i < count; ++i)
         if (!may_change(changes[i], problem)) return false;
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
     std::size_t done = 0;
-    if (apply_pending(exec, problem, &done)) return true;
-    const auto uses_it = [&](const ParameterChange& change) { return uses(all_[change.index], pending_[done]); };
+    std::size_t failed = 0;
+    const bool are_followed = follow_rules_of_pending(problem, &failed);
+    if (are_followed && apply_pending(exec, problem, &done)) return true;
+    if (are_followed) failed = done;
+    const auto uses_it = [&](const ParameterChange& change) { return uses(all_[change.index], pending_[failed]); };
     problem->parameter = all_[std::find_if(changes, changes + count, uses_it)->index].parameter;
-    for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
+    exchange_back(changes, count);
     take_back(exec, done);
     return false;
+}
+
+// Exchanges changes a second time.
+void ExecParameters::exchange_back(ParameterChange* changes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
+    for (const std::uint32_t index : pending_) nodes_[index].restore_size();
 }
 
 // Applies the first `done` pending nodes with their previous values. If the driver refuses these, the state of the
@@ -266,13 +339,14 @@ void ExecParameters::take_back(const ExecTarget& exec, std::size_t done) {
 }
 
 void ExecParameters::undo(const ExecTarget& exec, ParameterChange* changes, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
+    exchange_back(changes, count);
     take_back(exec, pending_.size());
 }
 
 bool ExecParameters::settle(const ExecTarget& exec, ParameterProblem* problem) {
     std::size_t done = 0;
-    if (apply_pending(exec, problem, &done)) return true;
+    std::size_t failed = 0;
+    if (follow_rules_of_pending(problem, &failed) && apply_pending(exec, problem, &done)) return true;
     for (; done < pending_.size(); ++done) mark_unknown(pending_[done]);
     for (const std::uint32_t index : pending_) nodes_[index].is_pending = false;
     pending_.clear();
@@ -292,11 +366,22 @@ void ExecParameters::count_missing() noexcept {
     missing_ = static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), is_missing));
 }
 
-void ExecParameters::fill(CUgraphNodeParams& params, const std::vector<ParameterUse>& uses) {
-    for (const ParameterUse& use : uses) {
+CUresult ExecParameters::fill(ExecNode& node, NodeSpec& spec, ParameterProblem* problem) {
+    for (const ParameterUse& use : spec.uses) {
         const ParameterValue& value = all_[declare(use.parameter)].value;
-        if (value.known) write_value(params, use, value.bits);
+        if (value.known) write_value(spec.params, use, value);
     }
+    const CUresult status = node.load(spec.params);
+    if (status != CUDA_SUCCESS) return status;
+    watch(node, spec.rules, spec.uses);
+    Opaque why;
+    const ParameterFault fault = follow_rules(node, &why);
+    if (fault != ParameterFault::kNone) {
+        fail(problem, fault, spec.uses.front().parameter, CUDA_ERROR_INVALID_VALUE, {}, std::move(why));
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (spec.kind == NodeKind::kKernel) write_size(spec.params.kernel, node.size());
+    return CUDA_SUCCESS;
 }
 
 void ExecParameters::replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses) {

@@ -43,6 +43,9 @@ enum class ParameterFault {
     kDestroyed,  // a node that uses it was destroyed in the definition
     kPageable,   // a memcpy node cannot copy the memory
     kExtent,     // the value is no valid size or count
+    kLength,     // a copy or fill would go beyond the end of an operand
+    kShape,      // a node takes only arrays of the shape of the default
+    kRefused,    // the kernel of a node does not take the values together
     kEdited,     // the edges of the naming definition were edited
     kDriver,     // the driver refused the new parameters of a node
 };
@@ -51,7 +54,8 @@ struct ParameterProblem {
     ParameterFault fault = ParameterFault::kNone;
     CUresult status = CUDA_SUCCESS;  // status of the driver call
     ParameterRef parameter;
-    NodeHandle node;  // node that the driver refused to set
+    NodeHandle node;  // node that the driver refused to set, or whose rules refused the values
+    Opaque why;       // the Python exception of a rule, if it raised one
 };
 
 struct ParameterSlot {
@@ -70,8 +74,7 @@ struct ExecParameter {
 // The name, type and present value of one parameter, for display.
 struct PresentParameter {
     ParameterRef parameter;
-    std::uint64_t bits;
-    bool is_known;
+    ParameterValue value;
 };
 
 // The parameters of one executable. Indices change with updates, which drop the parameters that the new definition
@@ -104,8 +107,9 @@ class ExecParameters {
     // Sets the nodes whose values differ from those of the definition that the executable matches.
     bool settle(const ExecTarget& exec, ParameterProblem* problem);
 
-    // Writes present values into the parameters that a node of the executable is about to get.
-    void fill(CUgraphNodeParams& params, const std::vector<ParameterUse>& uses);
+    // Writes present values into `node` and `params`, the parameters that a node of the executable is about to get.
+    // Fails with a `problem` when the rules of the node refuse them.
+    CUresult fill(ExecNode& node, NodeSpec& spec, ParameterProblem* problem);
     // Replaces the entry of a node that was set. `uses` may be empty.
     void replace(ExecNode&& fresh, const std::vector<ParameterUse>& uses);
 
@@ -119,10 +123,14 @@ class ExecParameters {
     CUresult add_node(NodeRecord& named, const NodeRecord& source);
     void add_uses(std::uint32_t node, const std::vector<ParameterUse>& uses);
     void mark_pending(std::uint32_t node);
+    void watch(ExecNode& node, const NodeRules& rules, const std::vector<ParameterUse>& uses);
+    ParameterFault follow_rules(ExecNode& node, Opaque* why) const;
+    bool follow_rules_of_pending(ParameterProblem* problem, std::size_t* failed);
     bool may_change(const ParameterChange& change, ParameterProblem* problem) const;
     void exchange(ParameterChange& change);
     const ParameterRef& user_of(std::uint32_t node) const;
     bool apply_pending(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done);
+    void exchange_back(ParameterChange* changes, std::size_t count);
     void take_back(const ExecTarget& exec, std::size_t done);
     void mark_unknown(std::uint32_t node);
     void count_missing() noexcept;

@@ -3,7 +3,7 @@
 """Cython declarations of the graph part of the handle layer. The headers next to this file document them."""
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr, unique_ptr
 from libcpp.string cimport string
@@ -28,7 +28,61 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CUmemorytype,
     CUmemPoolProps,
 )
-from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, Parameter, StreamHandle
+
+cdef extern from "span.hpp" namespace "cg" nogil:
+    const uint64_t kWhole
+    cppclass Axis:
+        int64_t count
+        int64_t stride
+    cppclass Span:
+        Span()
+        Span(uint64_t start, uint64_t run)
+        uint64_t start
+        uint64_t run
+        vector[Axis] axes
+        string parameter
+        void repeat(uint64_t count, uint64_t stride) except +
+        uint64_t end() noexcept
+    cpp_bool overlap(const Span& one, const Span& other) noexcept
+
+cdef extern from "access.hpp" namespace "cg" nogil:
+    enum class Accessed(int):
+        kMemory
+        kEvent
+        kCondition
+    enum class AccessMode(int):
+        kRead
+        kWrite
+        kUnknown
+    cppclass Access:
+        Span span
+        AccessMode mode
+        Accessed what
+    cppclass NodeAccesses:
+        NodeAccesses()
+        vector[Access] all
+        cpp_bool is_unknown
+        cpp_bool is_barrier
+    cppclass DeclaredAccesses:
+        vector[Span] reads
+        vector[Span] writes
+        vector[CUgraphConditionalHandle] conditions
+        cpp_bool is_known
+    ctypedef shared_ptr[const DeclaredAccesses] DeclaredHandle
+    CUresult add_accesses(
+        const NodeSpec& spec, const DeclaredAccesses* declared, const vector[Parameter]* parameters,
+        NodeAccesses& accesses) except +
+
+cdef extern from "task_order.hpp" namespace "cg" nogil:
+    ctypedef uint32_t Task
+    cppclass TaskOrder:
+        TaskOrder()
+        const vector[Task]& find(const NodeAccesses& accesses, const vector[Task]& given) except +
+        Task add(const NodeAccesses& accesses) except +
+        void hold(Task task) noexcept
+        void release(Task task) except +
+        size_t size() noexcept
 
 cdef extern from "user_object.hpp" namespace "cg" nogil:
     Opaque as_owner(...) noexcept
@@ -61,7 +115,7 @@ cdef extern from "node_labels.hpp" namespace "cg" nogil:
         const Opaque& operator[](uint32_t index) noexcept
     cppclass NodeLabels:
         string name
-        Opaque access_ranges
+        DeclaredHandle accesses
     cppclass GraphLabels:
         pass
     shared_ptr[const GraphLabels] copy_labels(GraphBox& graph) except +
@@ -83,29 +137,67 @@ cdef extern from "value_type.hpp" namespace "cg" nogil:
     double from_bf16(unsigned short value) noexcept
 
 cdef extern from "named_parameter.hpp" namespace "cg" nogil:
+    const size_t kMostAxes
+    const size_t kUnbounded
+    cppclass Extents "std::array<std::int32_t, cg::kMostAxes>":
+        int32_t& operator[](size_t axis) noexcept
+        const int32_t* data() noexcept
+        cpp_bool operator==(const Extents& other) noexcept
     cppclass ParameterValue:
         uint64_t bits
         cpp_bool known
+        Extents extents
         Opaque owner
+        cpp_bool has_words_of(const ParameterValue& other) noexcept
+    cppclass ParameterType:
+        ParameterType()
+        const ValueType* scalar
+        int ndim
+        vector[int32_t] inner
+        cpp_bool is_array() noexcept
+        cpp_bool is_memory() noexcept
+        size_t item_size() noexcept
+        cpp_bool operator==(const ParameterType& other) noexcept
     cppclass NamedParameter:
         string name
-        const ValueType* type
+        ParameterType type
         ParameterValue initial
         void* object
     ctypedef shared_ptr[NamedParameter] ParameterRef
+    size_t bytes_of(const ParameterType& type, const ParameterValue& value) noexcept
     enum class Field:
         kArgument
         kDestination
         kSource
         kExtent
         kValue
+        kBytes
+        kSize
     cppclass ParameterUse:
         ParameterUse()
         ParameterRef parameter
         Field field
+        unsigned char word
+        cpp_bool is_fixed
         unsigned int argument
+    struct LaunchSize:
+        unsigned int grid[3]
+        unsigned int block[3]
+        unsigned int shared
+    cppclass SizeRule:
+        SizeRule()
+        cpp_bool (*resize)(void* self, const ParameterValue* const* operands, LaunchSize* size, Opaque* why) noexcept nogil
+        void* self
+        Opaque owner
+    ctypedef shared_ptr[const SizeRule] SizeRuleRef
+    cppclass NodeRules:
+        NodeRules()
+        size_t most
+        cpp_bool takes_any_shape
+        SizeRuleRef size
     cppclass NodeParameters:
         vector[ParameterUse] uses
+        NodeRules rules
         CUgraphNodeParams wanted
     cppclass ParameterTable:
         ParameterRef find(const string& name) except +
@@ -114,6 +206,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
     size_t as_extent(const ValueType& type, uint64_t bits) noexcept
     ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
     cpp_bool uses_parameters(GraphBox& graph) noexcept
+    vector[ParameterRef] unused_parameters(GraphBox& graph) except +
     CUresult copy_uses(GraphBox& source, NodeRecord& holder) except +
     CUresult use_placeholders(NodeSpec& spec, NodeParameters& parameters) except +
 
@@ -146,6 +239,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         Opaque array_form
         NodeRecord* freed_by
         unique_ptr[NodeParameters] parameters
+        Opaque call
         shared_ptr[NodeSpec] loaded
 
     cppclass NodeRecord:
@@ -156,6 +250,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         SourceLocation source
         OwnerSlot owners
         unique_ptr[NodeMetadata] metadata
+        uint32_t generation
         cpp_bool is_alive() noexcept
         NodeMetadata& make_metadata() except +
 
@@ -167,7 +262,12 @@ cdef extern from "node.hpp" namespace "cg" nogil:
 
     cppclass NodeTable:
         NodeRecord* find(CUgraphNode raw) except +
+        size_t alive() noexcept
+        size_t size() noexcept
+        NodeRecord& operator[](size_t index) noexcept
         void recycle(NodeRecord& record) noexcept
+        void keep_journal(vector[NodeRecord*]* journal) noexcept
+        cpp_bool has_journal() noexcept
 
     enum class Direction:
         kPredecessors
@@ -211,8 +311,10 @@ cdef extern from "node_spec.hpp" namespace "cg" nogil:
         KernelShape shape
         Owners owners
         vector[ParameterUse] uses
+        NodeRules rules
         ArgumentPack arguments
         vector[CUmemAccessDesc] access
+        DeclaredHandle declared
         void* child
         void begin(NodeKind kind) noexcept
 
@@ -261,9 +363,10 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     NodeHandle node_handle(const NodeHandle& any, NodeRecord& node) noexcept
     GraphBox* find_unfinished(GraphBox& graph) noexcept
     NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept
-    cpp_bool has_condition(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept
+    uint64_t hierarchy_number(const GraphBox& graph) noexcept
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     GraphBox* child_box(NodeRecord& holder) except +
+    uint64_t memset_version(const GraphBox& graph) noexcept
     ParameterTable& parameters_of(GraphBox& graph) noexcept
     void note_allocation(NodeRecord& alloc, CUdeviceptr address) except +
     void note_free(NodeRecord& free, CUdeviceptr address) except +
@@ -291,6 +394,9 @@ cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
         kDestroyed
         kPageable
         kExtent
+        kLength
+        kShape
+        kRefused
         kEdited
         kDriver
     cppclass ParameterProblem:
@@ -299,10 +405,10 @@ cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
         CUresult status
         ParameterRef parameter
         NodeHandle node
+        Opaque why
     cppclass PresentParameter:
         ParameterRef parameter
-        uint64_t bits
-        cpp_bool is_known
+        ParameterValue value
 
 cdef extern from "executable_node.hpp" namespace "cg" nogil:
     cppclass KernelArguments:
@@ -326,7 +432,8 @@ cdef extern from "executable.hpp" namespace "cg" nogil:
     CUresult upload(const GraphExecHandle& graph, const StreamHandle& stream) except +
     cpp_bool names_nodes(const GraphExecHandle& graph) noexcept
     cpp_bool is_node_of(const GraphExecHandle& graph, const NodeRecord& node) noexcept
-    CUresult set_exec_node(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec) except +
+    CUresult set_exec_node(
+        const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, ParameterProblem* problem) except +
     CUresult set_exec_child(const GraphExecHandle& graph, NodeRecord& node, NodeSpec& spec, GraphBox& child) except +
     CUresult set_exec_enabled(const GraphExecHandle& graph, const NodeRecord& node, cpp_bool enabled) except +
     CUresult get_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool* enabled) except +
@@ -340,7 +447,7 @@ cdef extern from "graph_memory.hpp" namespace "cg" nogil:
         void record(CUdeviceptr start, size_t size, CUmemorytype type) except +
     shared_ptr[GraphMemory] create_graph_memory() except +
     CUresult find_memory_type(CUdeviceptr address, int* type) except +
-    CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end) except +
+    CUresult find_memory_range(CUdeviceptr address, CUdeviceptr* start, CUdeviceptr* end) except +
 
 
 cdef extern from "node_order.hpp" namespace "cg" nogil:

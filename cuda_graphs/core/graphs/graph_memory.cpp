@@ -14,6 +14,7 @@ namespace cg {
 namespace {
 
 struct Range {
+    CUdeviceptr start = 0;
     CUdeviceptr end = 0;
     CUmemorytype type{};
     const GraphMemory* owner = nullptr;  // distinguishes a range from a later range at the same address
@@ -50,7 +51,7 @@ bool is_unknown(CUresult status) noexcept {
 void GraphMemory::record(CUdeviceptr start, std::size_t size, CUmemorytype type) {
     const Lock lock(ranges().mutex);
     if (!lock) return;
-    ranges().by_start[start] = {start + size, type, this};
+    ranges().by_start[start] = {start, start + size, type, this};
     start_ = start;
 }
 
@@ -72,17 +73,21 @@ CUresult find_memory_type(CUdeviceptr address, int* type) {
     return status;
 }
 
-CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end) {
-    *end = find_range(address).end;
-    if (*end != 0) return CUDA_SUCCESS;
-    CUdeviceptr start = 0;
+CUresult find_memory_range(CUdeviceptr address, CUdeviceptr* start, CUdeviceptr* end) {
+    const Range range = find_range(address);
+    *start = range.start;
+    *end = range.end;
+    if (range.end != 0) return CUDA_SUCCESS;
+    CUdeviceptr first = 0;
     std::size_t size = 0;
-    CUresult status = driver().cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address);
+    CUresult status = driver().cuPointerGetAttribute(&first, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address);
     if (is_unknown(status)) return CUDA_SUCCESS;
     if (status == CUDA_SUCCESS)
         status = driver().cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address);
-    if (status == CUDA_SUCCESS) *end = start + size;
-    return status;
+    if (status != CUDA_SUCCESS) return status;
+    *start = first;
+    *end = first + size;
+    return CUDA_SUCCESS;
 }
 
 }  // namespace cg

@@ -43,9 +43,9 @@ inline std::shared_ptr<GraphMemory> create_graph_memory() {
 // Sets `type` to a CUmemorytype (host, device or unified), or to kUnknownMemory. Called without the GIL.
 CUresult find_memory_type(CUdeviceptr address, int* type);
 
-// Sets `end` to the end of the allocation that contains the address, or to 0 when it is unknown. Called without the
-// GIL.
-CUresult find_memory_end(CUdeviceptr address, CUdeviceptr* end);
+// Sets `start` and `end` to those of the allocation that contains the address, or to 0 when it is unknown. Called
+// without the GIL.
+CUresult find_memory_range(CUdeviceptr address, CUdeviceptr* start, CUdeviceptr* end);
 
 }  // namespace cg
 

@@ -21,45 +21,87 @@ ParameterRef ParameterTable::find(const std::string& name) const {
     return found == all_.end() ? ParameterRef() : *found;
 }
 
+std::size_t ParameterType::item_size() const noexcept {
+    std::size_t size = scalar->size;
+    for (const std::int32_t extent : inner) size *= static_cast<std::size_t>(extent);
+    return size;
+}
+
+std::size_t bytes_of(const ParameterType& type, const ParameterValue& value) noexcept {
+    std::size_t size = type.item_size();
+    bool is_empty = false;
+    bool is_large = false;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(type.ndim); ++axis) {
+        is_empty |= value.extents[axis] == 0;
+        is_large |= __builtin_mul_overflow(size, static_cast<std::size_t>(value.extents[axis]), &size);
+    }
+    return is_empty ? 0 : is_large ? kUnbounded : size;
+}
+
 namespace {
 
 // Operands of a copy that are parameters are declared as unified memory. libcuda then lets device, pinned and managed
 // memory replace each other in an executable (tests/conformance/driver, patch/memory_behind_a_copy).
-void write_copy(CUDA_MEMCPY3D& copy, const ParameterUse& use, std::uint64_t bits) noexcept {
+void write_copy(CUDA_MEMCPY3D& copy, const ParameterUse& use, const ParameterValue& value) noexcept {
     if (use.field == Field::kDestination)
-        set_destination(copy, bits, CU_MEMORYTYPE_UNIFIED);
+        set_destination(copy, value.bits, CU_MEMORYTYPE_UNIFIED);
     else if (use.field == Field::kSource)
-        set_source(copy, bits, CU_MEMORYTYPE_UNIFIED);
+        set_source(copy, value.bits, CU_MEMORYTYPE_UNIFIED);
+    else if (use.field == Field::kBytes)
+        copy.WidthInBytes = bytes_of(use.parameter->type, value);
     else
-        copy.WidthInBytes = as_extent(*use.parameter->type, bits);
+        copy.WidthInBytes = as_extent(*use.parameter->type.scalar, value.bits);
 }
 
-void write_fill(CUDA_MEMSET_NODE_PARAMS_v2& fill, const ParameterUse& use, std::uint64_t bits) noexcept {
+void write_fill(CUDA_MEMSET_NODE_PARAMS_v2& fill, const ParameterUse& use, const ParameterValue& value) noexcept {
     if (use.field == Field::kDestination)
-        fill.dst = bits;
+        fill.dst = value.bits;
     else if (use.field == Field::kValue)
-        fill.value = static_cast<unsigned int>(bits);
+        fill.value = static_cast<unsigned int>(value.bits);
+    else if (use.field == Field::kBytes)
+        fill.width = bytes_of(use.parameter->type, value) / fill.elementSize;
     else
-        fill.width = as_extent(*use.parameter->type, bits);
+        fill.width = as_extent(*use.parameter->type.scalar, value.bits);
+}
+
+// The bytes of a kernel argument that a use provides.
+struct Word {
+    const void* data;
+    std::size_t size;
+};
+
+Word word_of(const ParameterUse& use, const ParameterValue& value) noexcept {
+    if (use.word != 0) return {&value.extents[use.word - 1U], sizeof(std::int32_t)};
+    return {&value.bits, use.parameter->type.is_array() ? sizeof value.bits : use.parameter->type.scalar->size};
 }
 
 }  // namespace
 
-void write_value(CUgraphNodeParams& params, const ParameterUse& use, std::uint64_t bits) noexcept {
-    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        write_copy(params.memcpy.copyParams, use, bits);
-    else if (params.type == CU_GRAPH_NODE_TYPE_MEMSET)
-        write_fill(params.memset, use, bits);
-    else
-        std::memcpy(params.kernel.kernelParams[use.argument], &bits, use.parameter->type->size);
+void write_value(CUgraphNodeParams& params, const ParameterUse& use, const ParameterValue& value) noexcept {
+    if (use.field == Field::kSize) return;
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY) return write_copy(params.memcpy.copyParams, use, value);
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMSET) return write_fill(params.memset, use, value);
+    const Word word = word_of(use, value);
+    std::memcpy(params.kernel.kernelParams[use.argument], word.data, word.size);
 }
 
-bool has_value(const CUgraphNodeParams& params, const ParameterUse& use, std::uint64_t bits) noexcept {
-    if (params.type == CU_GRAPH_NODE_TYPE_KERNEL)
-        return std::memcmp(params.kernel.kernelParams[use.argument], &bits, use.parameter->type->size) == 0;
+bool has_value(const CUgraphNodeParams& params, const ParameterUse& use, const ParameterValue& value) noexcept {
+    if (use.field == Field::kSize) return use.parameter->initial.has_words_of(value);
+    if (params.type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        const Word word = word_of(use, value);
+        return std::memcmp(params.kernel.kernelParams[use.argument], word.data, word.size) == 0;
+    }
     CUgraphNodeParams written = params;
-    write_value(written, use, bits);
+    write_value(written, use, value);
     return std::memcmp(&written, &params, sizeof written) == 0;
+}
+
+std::size_t reach_of(const CUgraphNodeParams& params) noexcept {
+    if (params.type == CU_GRAPH_NODE_TYPE_MEMCPY) return params.memcpy.copyParams.WidthInBytes;
+    const CUDA_MEMSET_NODE_PARAMS_v2& fill = params.memset;
+    std::size_t row = 0;
+    if (__builtin_mul_overflow(fill.width, static_cast<std::size_t>(fill.elementSize), &row)) return kUnbounded;
+    return fill.height > 1 ? (fill.height - 1) * fill.pitch + row : row;
 }
 
 namespace {
@@ -71,8 +113,8 @@ bool is_missing(const ParameterUse& use) noexcept {
     return !use.parameter->initial.known && use.field != Field::kValue;
 }
 
-bool is_pointer(const ParameterUse& use) noexcept {
-    return use.parameter->type->kind == ValueKind::kPointer;
+bool is_operand(const ParameterUse& use) noexcept {
+    return use.field == Field::kDestination || use.field == Field::kSource;
 }
 
 // Returns the size of placeholder memory. A memset of several rows keeps them: an executable cannot change several rows
@@ -130,10 +172,12 @@ CUresult use_placeholders(NodeSpec& spec, NodeParameters& parameters) {
     if (std::none_of(uses.begin(), uses.end(), is_missing)) return CUDA_SUCCESS;
     shrink(spec.params);
     for (const ParameterUse& use : uses) {
-        if (!is_missing(use) || !is_pointer(use)) continue;
+        if (!is_missing(use) || !is_operand(use)) continue;
         const PointerHandle place = allocate_place(parameters.wanted, use);
         if (!place) return take_noted_error().status;
-        write_value(spec.params, use, *place);
+        ParameterValue value;
+        value.bits = *place;
+        write_value(spec.params, use, value);
         (use.field == Field::kSource ? spec.owners.second : spec.owners.first) = as_owner(place);
     }
     return CUDA_SUCCESS;
@@ -188,12 +232,23 @@ bool uses_parameters(GraphBox& graph) {
     return found;
 }
 
+std::vector<ParameterRef> unused_parameters(GraphBox& graph) {
+    std::vector<ParameterRef> unused = parameters_of(graph).all();
+    const auto note_uses = [&](const NodeRecord& node) {
+        if (node.raw == nullptr || !node.metadata || !node.metadata->parameters) return;
+        for (const ParameterUse& use : node.metadata->parameters->uses)
+            unused.erase(std::remove(unused.begin(), unused.end(), use.parameter), unused.end());
+    };
+    for (GraphBox* each : list_living(graph)) each->nodes.for_each(note_uses);
+    return unused;
+}
+
 ParameterRef find_clash(GraphBox& source, GraphBox& target) {
     ParameterRef clash;
     for_each_user(source, [&](const NodeParameters& parameters) {
         for (const ParameterUse& use : parameters.uses) {
             const ParameterRef known = parameters_of(target).find(use.parameter->name);
-            if (known && known->type != use.parameter->type) clash = use.parameter;
+            if (known && !(known->type == use.parameter->type)) clash = use.parameter;
         }
     });
     return clash;

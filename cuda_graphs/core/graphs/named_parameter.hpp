@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Named parameters of a definition: values that nodes take by name, and that can be set again and again in each
-// executable of the definition (executable_parameters.hpp). One table serves a whole hierarchy. A node records which of
-// its fields come from which parameter. Until its value is known, a kernel argument is zero. A memset or memcpy node
-// then works on one element of placeholder memory, since the driver requires valid operands. No launch ever uses these
-// placeholders.
+// executable of the definition (executable_parameters.hpp). One table serves a whole hierarchy. A value is a number, an
+// address, or an array: an address and extents. A node records which of its fields come from which parameter. Until its
+// value is known, a kernel argument is zero. A memset or memcpy node then works on one element of placeholder memory,
+// since the driver requires valid operands. No launch ever uses these placeholders.
 #ifndef CUDA_GRAPHS_CORE_GRAPHS_NAMED_PARAMETER_HPP
 #define CUDA_GRAPHS_CORE_GRAPHS_NAMED_PARAMETER_HPP
 
 #include <cuda.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,33 +24,94 @@
 
 namespace cg {
 
+constexpr std::size_t kMostAxes = 8;  // largest number of dimensions of an array parameter
+constexpr std::size_t kUnbounded = std::numeric_limits<std::size_t>::max();
+
 struct ParameterValue {
-    std::uint64_t bits = 0;
+    std::uint64_t bits = 0;  // the number or the address
     bool known = false;
-    Opaque owner;  // owner of the memory behind a pointer; empty for an address without an owner
+    std::array<std::int32_t, kMostAxes> extents{};  // extents of an array, then zeros
+    Opaque owner;  // owner of the memory behind an address; empty for an address without an owner
+
+    bool has_words_of(const ParameterValue& other) const noexcept {
+        return bits == other.bits && extents == other.extents;
+    }
+};
+
+// The type of a parameter. `scalar` is the type of an array's elements, or of the components of its elements.
+struct ParameterType {
+    const ValueType* scalar = nullptr;
+    int ndim = -1;                    // number of dimensions of an array; -1 for a number or an address
+    std::vector<std::int32_t> inner;  // shape of one element of an array
+
+    bool is_array() const noexcept { return ndim >= 0; }
+    bool is_memory() const noexcept { return is_array() || scalar->kind == ValueKind::kPointer; }
+    std::size_t item_size() const noexcept;  // bytes of one element of an array
+    bool operator==(const ParameterType& other) const noexcept {
+        return scalar == other.scalar && ndim == other.ndim && inner == other.inner;
+    }
 };
 
 struct NamedParameter {
     std::string name;
-    const ValueType* type = nullptr;
+    ParameterType type;
     ParameterValue initial;  // the default; never changes
     void* object = nullptr;  // the living Python object, borrowed; its __dealloc__ clears this
 };
 
 using ParameterRef = std::shared_ptr<NamedParameter>;
 
+// Returns the bytes of an array; kUnbounded when they exceed the range.
+std::size_t bytes_of(const ParameterType& type, const ParameterValue& value) noexcept;
+
 // The field of a node that a value is written to.
-enum class Field : std::uint8_t { kArgument, kDestination, kSource, kExtent, kValue };
+enum class Field : std::uint8_t {
+    kArgument,
+    kDestination,
+    kSource,
+    kExtent,
+    kValue,
+    kBytes,  // the size of a copy, or the count of a fill, from the bytes of an array
+    kSize,   // operand of the SizeRule
+};
 
 struct ParameterUse {
     ParameterRef parameter;
     Field field = Field::kArgument;
-    std::uint32_t argument = 0;  // index of the kernel argument
+    std::uint8_t word = 0;       // 0: the number or address; n: extent n - 1 of an array
+    bool is_fixed = false;       // the node takes only arrays of the shape of the default
+    std::uint32_t argument = 0;  // index of the kernel argument, or of the operand of the SizeRule
+};
+
+// The blocks and threads of a kernel node, and its dynamic shared memory in bytes.
+struct LaunchSize {
+    unsigned int grid[3] = {};
+    unsigned int block[3] = {};
+    unsigned int shared = 0;
+};
+
+// Computes the size of a launch from values of parameters: the operands, in the order of ParameterUse::argument.
+// Returns false for values that the kernel does not take; `why` may then get a Python exception. Called without the
+// GIL.
+struct SizeRule {
+    bool (*resize)(void* self, const ParameterValue* const* operands, LaunchSize* size, Opaque* why) = nullptr;
+    void* self = nullptr;
+    Opaque owner;  // owner of `self`
+};
+
+using SizeRuleRef = std::shared_ptr<const SizeRule>;
+
+// The rules of a node whose fields are values of named parameters.
+struct NodeRules {
+    std::size_t most = kUnbounded;  // bytes that a copy or fill may touch in operands that are no parameters
+    bool takes_any_shape = false;   // a kernel that takes arrays of other shapes than at build time
+    SizeRuleRef size;               // null for a kernel whose size does not depend on parameters
 };
 
 // The named parameters that a node uses.
 struct NodeParameters {
     std::vector<ParameterUse> uses;
+    NodeRules rules;
     CUgraphNodeParams wanted{};  // parameters of a memset or memcpy node, with zero for each value that is not known
 };
 
@@ -72,10 +135,13 @@ inline std::size_t as_extent(const ValueType& type, std::uint64_t bits) noexcept
 }
 
 // Writes a value into the parameters of a node; for a kernel, into the arguments that they point to.
-void write_value(CUgraphNodeParams& params, const ParameterUse& use, std::uint64_t bits) noexcept;
+void write_value(CUgraphNodeParams& params, const ParameterUse& use, const ParameterValue& value) noexcept;
 
 // Returns true when write_value would change nothing.
-bool has_value(const CUgraphNodeParams& params, const ParameterUse& use, std::uint64_t bits) noexcept;
+bool has_value(const CUgraphNodeParams& params, const ParameterUse& use, const ParameterValue& value) noexcept;
+
+// Returns the number of bytes from the first to the last byte that a copy or fill touches on each side.
+std::size_t reach_of(const CUgraphNodeParams& params) noexcept;
 
 struct GraphBox;
 struct NodeRecord;
@@ -91,6 +157,9 @@ ParameterRef find_clash(GraphBox& source, GraphBox& target);
 
 // Returns true when nodes of the graph, or of a graph embedded in it, use named parameters.
 bool uses_parameters(GraphBox& graph);
+
+// Returns the parameters of the graph's hierarchy that no node of the hierarchy uses.
+std::vector<ParameterRef> unused_parameters(GraphBox& graph);
 
 // Makes the nodes of the copy of `source` inside `holder` use the parameters of the same names in the hierarchy of
 // `holder`, and adds the missing parameters to it. Does nothing when no node uses any.

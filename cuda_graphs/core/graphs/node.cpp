@@ -48,6 +48,7 @@ NodeRecord& NodeTable::add(GraphBox& graph, CUgraphNode raw, NodeKind kind) {
     record->kind = kind;
     ++alive_;
     may_hold_memsets_ |= is_memset_or_holder(kind);
+    if (journal_ != nullptr) journal_->push_back(record);
     return *record;
 }
 
@@ -59,6 +60,7 @@ void bury(NodeRecord& record) noexcept {
     ++record.generation;
     if (record.metadata) {
         record.metadata->parameters.reset();
+        record.metadata->call.reset();
         record.metadata->loaded.reset();
     }
 }

@@ -62,6 +62,7 @@ struct NodeMetadata {
     Opaque array_form;                                // type and shape of an alloc node's array; a Python object
     NodeRecord* freed_by = nullptr;                   // free node of an alloc node; null without one
     std::unique_ptr<NodeParameters> parameters;       // null for a node without named parameters
+    Opaque call;                                      // the NodeCall of a node that compiled code made; a Python object
     std::shared_ptr<NodeSpec> loaded;                 // parameters, without owners, until they change; null if not read
 };
 
@@ -103,6 +104,9 @@ class NodeTable {
     std::size_t size() const noexcept { return records_.size(); }
     // Number of records of nodes that are not destroyed.
     std::size_t alive() const noexcept { return alive_; }
+    // Appends every record that is added from now on to a journal, until the journal is null.
+    void keep_journal(std::vector<NodeRecord*>* journal) noexcept { journal_ = journal; }
+    bool has_journal() const noexcept { return journal_ != nullptr; }
     // Returns false when the graph has never had a memset node, nor a node with inner graphs.
     bool may_hold_memsets() const noexcept { return may_hold_memsets_; }
     NodeRecord& operator[](std::size_t index) noexcept { return records_[index]; }
@@ -118,6 +122,7 @@ class NodeTable {
     std::unordered_map<CUgraphNode, NodeRecord*> index_;
     std::size_t alive_ = 0;
     bool may_hold_memsets_ = false;
+    std::vector<NodeRecord*>* journal_ = nullptr;  // of an open task flow
 };
 
 enum class Direction { kPredecessors, kSuccessors };

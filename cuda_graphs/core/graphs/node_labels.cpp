@@ -71,7 +71,7 @@ void give(NodeRecord& node, const CopiedLabels& copy) {
         const std::uint32_t known = sources.find(copy.code.get());
         node.source = {known != 0 ? known : sources.add(copy.code), copy.instruction};
     }
-    if (copy.labels.name.empty() && !copy.labels.access_ranges && !copy.inner) return;
+    if (copy.labels.name.empty() && !copy.labels.accesses && !copy.inner) return;
     NodeMetadata& metadata = node.make_metadata();
     metadata.labels = copy.labels;
     metadata.inner_labels = copy.inner;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Labels that users know a node by: its name, the source line that added it, and the declared memory accesses of a
-// kernel. The driver does not know them, so a clone has no labels. copy_labels() copies those of a definition that is
+// Labels that users know a node by: its name, the source line that added it, and its declared memory
+// accesses. The driver does not know them, so a clone has no labels. copy_labels() copies those of a definition that is
 // about to be embedded. give_labels() puts them on the nodes of the clone. Both lists are in the driver's order, which
 // a clone shares with its source.
 #ifndef CUDA_GRAPHS_CORE_GRAPHS_NODE_LABELS_HPP
@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "access.hpp"
 #include "core/handles/box.hpp"
 
 namespace cg {
@@ -50,8 +51,8 @@ class SourceTable {
 
 // The labels of one node, except for its source.
 struct NodeLabels {
-    std::string name;      // name given by the user, in UTF-8; empty without a name
-    Opaque access_ranges;  // declared reads and writes of a kernel node; a Python object
+    std::string name;         // name given by the user, in UTF-8; empty without a name
+    DeclaredHandle accesses;  // declared accesses of a kernel or a host callback; null without any
 };
 
 // Returns the labels of all nodes of a graph, for a clone of it.

@@ -47,8 +47,10 @@ struct NodeSpec {
     KernelShape shape{};                  // of a kernel node
     Owners owners;                        // owners that the node needs beside the driver
     std::vector<ParameterUse> uses;       // fields that are values of named parameters
+    NodeRules rules;                      // limits and grid of a node with `uses`
     ArgumentPack arguments;               // target of params.kernel.kernelParams of a kernel node
     std::vector<CUmemAccessDesc> access;  // target of params.alloc.accessDescs of an alloc node
+    DeclaredHandle declared;              // declared accesses of a new node; null without any
     void* child = nullptr;                // the child graph of a child graph node, for messages; borrowed
 
     // Starts a spec for a node of this kind. Must be called first.

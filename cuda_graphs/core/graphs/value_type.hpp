@@ -20,20 +20,8 @@ struct ValueType {
     std::size_t size;
 };
 
-constexpr ValueType kValueTypes[] = {
-    {"i8", ValueKind::kInt, 1},     {"i16", ValueKind::kInt, 2},         {"i32", ValueKind::kInt, 4},
-    {"i64", ValueKind::kInt, 8},    {"u8", ValueKind::kUint, 1},         {"u16", ValueKind::kUint, 2},
-    {"u32", ValueKind::kUint, 4},   {"u64", ValueKind::kUint, 8},        {"f16", ValueKind::kFloat, 2},
-    {"bf16", ValueKind::kFloat, 2}, {"f32", ValueKind::kFloat, 4},       {"f64", ValueKind::kFloat, 8},
-    {"bool", ValueKind::kBool, 1},  {"pointer", ValueKind::kPointer, 8},
-};
-
-// Returns the type of that name, or null when there is no such type.
-inline const ValueType* find_value_type(const char* name) noexcept {
-    for (const ValueType& type : kValueTypes)
-        if (std::strcmp(type.name, name) == 0) return &type;
-    return nullptr;
-}
+// Returns the type of that name, or null when there is no such type. Each type has one address.
+const ValueType* find_value_type(const char* name) noexcept;
 
 // Rounds to the nearest bfloat16, the upper half of a float; ties go to even, and a NaN stays a NaN. Takes a double,
 // since a float argument would already be rounded once.

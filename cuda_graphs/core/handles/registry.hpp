@@ -12,6 +12,8 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "lock.hpp"
 
@@ -55,6 +57,16 @@ class Registry {
         if (!lock) return;
         const auto entry = entries_.find(raw);
         if (entry != entries_.end() && entry->second.expired()) entries_.erase(entry);
+    }
+
+    // Lists the live handles.
+    std::vector<Handle> all() {
+        std::vector<Handle> found;
+        const Lock lock(mutex_);
+        if (!lock) return found;
+        for (const auto& [raw, entry] : entries_)
+            if (Handle handle = entry.lock()) found.push_back(std::move(handle));
+        return found;
     }
 
     std::size_t size() {

@@ -108,11 +108,6 @@ ContextScope::~ContextScope() {
     if (pushed_) pop_context();
 }
 
-CUresult synchronize_context(const ContextHandle& context) noexcept {
-    const ContextScope scope(context);
-    return scope.status() == CUDA_SUCCESS ? driver().cuCtxSynchronize() : scope.status();
-}
-
 RelaxedCapture::RelaxedCapture() noexcept : status_(driver().cuThreadExchangeStreamCaptureMode(&mode_)) {}
 
 // Tries twice, like pop_context: after a failure the thread's captures would lack the protection that they requested.

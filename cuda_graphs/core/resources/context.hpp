@@ -48,9 +48,6 @@ class ContextScope {
     bool pushed_ = false;
 };
 
-// Waits for all work of a context, which is current during the call.
-CUresult synchronize_context(const ContextHandle& context) noexcept;
-
 // Lets a scope make calls that would otherwise spoil a stream capture of this thread ("potentially unsafe API calls",
 // cuStreamBeginCapture). For calls that are unrelated to the capture: allocations, and the destructors of boxes, which
 // may run at any time. Check status() before use: after a failure the calls would spoil the capture.

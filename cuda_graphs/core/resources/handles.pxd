@@ -6,6 +6,7 @@ A creator that fails returns an empty handle: `if not h: raise_noted(...)` (seam
 """
 
 from libc.stddef cimport size_t
+from libc.stdint cimport uint64_t, uintptr_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
@@ -76,7 +77,6 @@ cdef extern from "context.hpp" namespace "cg" nogil:
     ContextHandle create_context_ref(CUcontext raw) except +
     ContextHandle current_context() except +
     CUresult why_no_context() noexcept
-    CUresult synchronize_context(const ContextHandle& context) noexcept
 
 cdef extern from "stream.hpp" namespace "cg" nogil:
     cppclass StreamBox:
@@ -99,6 +99,17 @@ cdef extern from "event.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUevent] EventHandle
     EventHandle create_event(const ContextHandle& context, cpp_bool timing, cpp_bool blocking) except +
     EventHandle create_event_ref(CUevent raw) except +
+    void note_record(const EventHandle& event, CUstream stream) noexcept
+
+cdef extern from "wait.hpp" namespace "cg" nogil:
+    const uint64_t kNoLimit
+    cppclass Awaited:
+        StreamHandle stream
+        EventHandle event
+        ContextHandle context
+        CUresult wait(uint64_t nanoseconds) except +
+    vector[StreamHandle] find_busy_streams(const Awaited& awaited) except +
+    string describe_last_launch(const StreamHandle& stream) except +
 
 cdef extern from "capture_safe.hpp" namespace "cg" nogil:
     cpp_bool is_complete(CUevent event) noexcept
@@ -160,6 +171,7 @@ cdef extern from "module.hpp" namespace "cg" nogil:
         CUfunction function
         LibraryHandle library
     ctypedef shared_ptr[const CUkernel] KernelHandle
+    void note_launch(const StreamHandle& stream, const KernelHandle& kernel) noexcept
     KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +
     KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) except +
     KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner) except +

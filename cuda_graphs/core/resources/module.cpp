@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "context.hpp"
@@ -39,6 +41,15 @@ KernelHandle make_function(CUfunction raw, const Opaque& owner) {
     box->function = raw;
     box->owner = owner;
     return handle_of(std::move(box));
+}
+
+// Returns a copy of a name that is never freed, the same for equal names. Its address is even (StreamBox::last_launch):
+// the text of a std::string is aligned, inside the object and outside.
+const char* keep_name(const char* name) {
+    static auto& names = *new std::set<std::string>;
+    static auto& mutex = *new std::mutex;
+    const std::lock_guard<std::mutex> lock(mutex);
+    return names.emplace(name).first->c_str();
 }
 
 CUresult ask_parameters(KernelBox& box) {
@@ -111,7 +122,9 @@ KernelBox::~KernelBox() {
 KernelHandle get_kernel(const LibraryHandle& library, const char* name) {
     CUkernel raw = nullptr;
     CU_TRY(driver().cuLibraryGetKernel(&raw, raw_of(library), name));
-    return create_kernel_ref(raw, library);
+    KernelHandle kernel = create_kernel_ref(raw, library);
+    box_of<KernelBox>(kernel)->name.store(keep_name(name), std::memory_order_relaxed);
+    return kernel;
 }
 
 KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner) {

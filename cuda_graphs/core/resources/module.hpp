@@ -56,11 +56,17 @@ struct KernelBox {
     std::atomic<bool> known{false};     // a failed query, as without a context, is repeated
     std::vector<Parameter> parameters;  // constant once `known`
     std::vector<ContextFunction> functions;
+    std::atomic<const char*> name{nullptr};  // for messages; null for a kernel of foreign code; never freed
     Counted<Kind::kKernel> counted;
     ~KernelBox();
 };
 
 using KernelHandle = HandleTo<KernelBox>;
+
+inline void note_launch(const StreamHandle& stream, const KernelHandle& kernel) noexcept {
+    const char* name = box_of<KernelBox>(kernel)->name.load(std::memory_order_relaxed);
+    box_of<StreamBox>(stream)->last_launch.store(reinterpret_cast<std::uintptr_t>(name), std::memory_order_relaxed);
+}
 
 // Returns the kernel of that name. All handles of a kernel share one box.
 KernelHandle get_kernel(const LibraryHandle& library, const char* name);

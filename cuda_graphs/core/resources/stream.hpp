@@ -8,6 +8,7 @@
 #define CUDA_GRAPHS_CORE_RESOURCES_STREAM_HPP
 
 #include <atomic>
+#include <cstdint>
 
 #include "context.hpp"
 
@@ -21,11 +22,19 @@ struct StreamBox {
     ContextHandle context;                      // empty for the default streams, which use the current context
     Opaque owner;                               // owner that destroys a borrowed stream
     std::atomic<CaptureBox*> capture{nullptr};  // capture that the stream takes part in (capture.hpp); set with the GIL
+    // Last launch of this library on the stream, for messages: the name of a kernel (KernelBox::name), a CUgraphExec
+    // plus 1, or 0.
+    std::atomic<std::uintptr_t> last_launch{0};
     Counted<Kind::kStream> counted;
     bool finish() noexcept;
 };
 
 using StreamHandle = HandleTo<StreamBox>;
+
+inline void note_launch(const StreamHandle& stream, CUgraphExec graph) noexcept {
+    box_of<StreamBox>(stream)->last_launch.store(reinterpret_cast<std::uintptr_t>(graph) + 1,
+                                                 std::memory_order_relaxed);
+}
 
 StreamHandle create_stream(const ContextHandle& context, unsigned flags, int priority);
 

@@ -3,6 +3,8 @@
 """Analyses of a definition: its order, the lifetimes of its allocations, and `GraphDef.check`.
 
 Other rooms may import:
+    accesses  the accesses of nodes in words
     check     GraphDef.check and its report
+    order     a topological order of nodes
     refusals  reasons why a driver refuses a node
 """

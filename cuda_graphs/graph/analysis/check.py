@@ -8,33 +8,32 @@ conflict. Therefore the checker compares each pair of nodes in one scope: that o
 
 Each event and each condition is modelled as one byte outside of all memory. A record of an event writes its byte, and a
 wait reads it. A conditional node writes the byte of its condition, and kernels that set the condition read the byte,
-because any number of kernels may set it.
+because any number of kernels may set it. Nodes whose accesses are unknown are listed in the report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from cuda_graphs.graph.nodes.node import GraphNode
 from cuda_graphs.graph.nodes.node_kinds import (
     AllocNode,
     ConditionalNode,
-    EventRecordNode,
-    EventWaitNode,
     FreeNode,
     KernelNode,
-    MemcpyNode,
-    MemsetNode,
+    SwitchNode,
+    WhileNode,
 )
 from cuda_graphs.graph.operands.spans import Span
 
+from .accesses import UNKNOWN, WRITES, NodeAccess, own_accesses
 from .liveness import Lifetimes, find_lifetimes
 from .order import Access, CyclicError, Order
 
 if TYPE_CHECKING:
-    from cuda_graphs.graph.nodes.node import GraphNode
     from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["CheckReport", "Finding", "check"]
@@ -52,6 +51,9 @@ KINDS = {
     "never_freed": "an allocation without a free node: it outlives each launch",
     "unused_condition": "a condition that no node looks at; instantiation refuses it",
     "unset_condition": "a condition without a default value that no kernel takes as an argument",
+    "unset_loop": "a while node whose body holds no kernel that takes its condition: it runs never, or without an end",
+    "empty_body": "a body of a conditional node that holds no nodes",
+    "unused_parameter": "a parameter that no node uses",
 }
 
 
@@ -76,11 +78,19 @@ class Finding:
 class CheckReport(Sequence[Finding]):
     """The result of `GraphDef.check`: a sequence of Findings, false if it is empty. str() gives one line per finding.
 
-    `is_complete` is False if there are more findings of one kind than the limit.
+    unknown      nodes whose accesses are not all known, also those in bodies and embedded graphs. Kernels and host
+                 callbacks are known by `reads` and `writes`
+    is_complete  False if `unknown` is not empty, or if there are more findings of one kind than the limit
+    is_limited   True if there are more findings of one kind than the limit
     """
 
     findings: tuple[Finding, ...]
-    is_complete: bool = True
+    unknown: tuple[GraphNode, ...] = ()
+    is_limited: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.unknown and not self.is_limited
 
     def __len__(self) -> int:
         return len(self.findings)
@@ -89,79 +99,25 @@ class CheckReport(Sequence[Finding]):
         return self.findings[index]
 
     def __str__(self) -> str:
-        if not self.findings:
-            return "nothing found"
-        more = "" if self.is_complete else "\nThere is more: raise `limit`."
-        return "\n".join(map(str, self.findings)) + more
+        lines = [str(finding) for finding in self.findings] or ["nothing found"]
+        if self.is_limited:
+            lines.append("There is more: raise `limit`.")
+        if self.unknown:
+            lines.append(f"The accesses of {self.named_unknown()} are unknown: give reads= and writes=.")
+        return "\n".join(lines)
 
-
-class Origin(NamedTuple):
-    """The cause of an access, for reports: the node, what it does, and the bytes that it names."""
-
-    node: GraphNode
-    verb: str
-    what: str  # "memory", "event" or "condition"
-    span: Span
-
-    def __str__(self) -> str:
-        accessed = str(self.span) if self.what == "memory" else f"{self.what} {self.span.start % SPACE:#x}"
-        return f"{self.node._identify()} {self.verb} {accessed}"
+    def named_unknown(self) -> str:
+        """Return the names of some of the unknown nodes."""
+        rest = len(self.unknown) - NAMED
+        return listed(self.unknown[:NAMED]) + (f" and {rest} more nodes" if rest > 0 else "")
 
 
 # Number ranges above all addresses, for events, conditions and parameters. Each parameter has a range of its own.
 SPACE = 1 << 64
-EVENTS, CONDITIONS, PARAMETERS = (i * SPACE for i in (1, 2, 3))
+SPACES = {"event": SPACE, "condition": 2 * SPACE}
+PARAMETERS = 3 * SPACE
+NAMED = 3  # unknown nodes that a report names
 UNORDERED = {"memory": "unordered", "event": "unordered_event", "condition": "unordered_condition"}
-
-
-# The accesses of one node without its inner graphs: (span, whether it writes, verb, kind of object).
-NodeAccesses = Iterator[tuple[Span, bool, str, str]]
-
-
-def memset_accesses(node: MemsetNode) -> NodeAccesses:
-    if node.height:
-        span = Span.of(node.dptr, node.width * node.element_size, (node.height, node.pitch))
-        yield span._replace(start=node._operand_parameters().get("dst", span.start)), True, "fills", "memory"
-
-
-def memcpy_accesses(node: MemcpyNode) -> NodeAccesses:
-    shape, parameters = node._shape, node._operand_parameters()
-    to, source = shape.layout(shape.dst), shape.layout(shape.src)
-    if shape.size:
-        dst, src = parameters.get("dst", node.dst), parameters.get("src", node.src)
-        yield Span.of(0, to.run, *to.axes)._replace(start=dst), True, "copies to", "memory"
-        yield Span.of(0, source.run, *source.axes)._replace(start=src), False, "copies from", "memory"
-
-
-def kernel_accesses(node: KernelNode) -> NodeAccesses:
-    for span in node.writes:
-        yield span, True, "writes", "memory"
-    for span in node.reads:
-        yield span, False, "reads", "memory"
-    for handle in node._conditions:
-        yield Span(CONDITIONS + handle, 1), False, "sets", "condition"
-
-
-def alloc_accesses(node: AllocNode) -> NodeAccesses:
-    yield Span(node.dptr, node.bytesize), True, "allocates", "memory"
-
-
-def record_accesses(node: EventRecordNode) -> NodeAccesses:
-    yield Span(EVENTS + node.event.handle, 1), True, "records", "event"
-
-
-def wait_accesses(node: EventWaitNode) -> NodeAccesses:
-    yield Span(EVENTS + node.event.handle, 1), False, "waits for", "event"
-
-
-ACCESSES: dict[type, Callable[[Any], NodeAccesses]] = {
-    MemsetNode: memset_accesses,
-    MemcpyNode: memcpy_accesses,
-    KernelNode: kernel_accesses,
-    AllocNode: alloc_accesses,
-    EventRecordNode: record_accesses,
-    EventWaitNode: wait_accesses,
-}
 
 
 class Scope:
@@ -196,6 +152,11 @@ class Scope:
             waiting += (inner for scopes in scope.inner.values() for inner in scopes)
         return found[::-1]
 
+    def may_set(self, condition: int) -> bool:
+        """Return True if a kernel in this scope or in an inner one takes the condition, or if a node is not known."""
+        kernels, others = self.nodes_of(KernelNode), self.nodes_of(GraphNode)
+        return any(kernel._takes(condition) for kernel in kernels) or any(map(is_unknown_kind, others))
+
     def nodes_of(self, kind: type) -> list[Any]:
         """Return the nodes of a class in this scope and all inner scopes."""
         return [node for scope in self.all() for node in scope.nodes if isinstance(node, kind)]
@@ -207,12 +168,12 @@ class Checker:
     def __init__(self, root: Scope, limit: int) -> None:
         self.root = root
         self.limit = limit
-        self.is_complete = True
+        self.is_limited = False
         self.findings: dict[str, list[Finding]] = {kind: [] for kind in KINDS}
         # Name -> number of the parameter.
         self.parameters: dict[str, int] = {}
-        # Address -> bytes. Two allocations may share an address if the first is freed before the second.
-        self.sizes = {node.dptr: node.bytesize for node in root.nodes_of(AllocNode)}
+        self.unknown: list[GraphNode] = []
+        self.allocated = {node.dptr for node in root.nodes_of(AllocNode)}
         # Unordered accesses of each checked scope, until the scope around it takes them over.
         self.accessed: dict[Scope, list[Access]] = {}
 
@@ -220,8 +181,11 @@ class Checker:
         for scope in self.root.all():
             self.accessed[scope] = self.check_scope(scope)
         self.check_conditions()
+        self.check_bodies()
+        for parameter in self.root.graph._unused_parameters():
+            self.add_finding("unused_parameter", [], f"no node uses {parameter!r}")
         found = [finding for findings in self.findings.values() for finding in findings]
-        return CheckReport(tuple(found), self.is_complete)
+        return CheckReport(tuple(found), tuple(self.unknown), self.is_limited)
 
     def add_finding(self, kind: str, nodes: Iterable[GraphNode], text: str) -> bool:
         """Record a finding. Returns False if the limit of its kind is reached."""
@@ -229,7 +193,7 @@ class Checker:
         if len(findings) < self.limit:
             findings.append(Finding(kind, tuple(nodes), text))
             return True
-        self.is_complete = False
+        self.is_limited = True
         return False
 
     def check_scope(self, scope: Scope) -> list[Access]:
@@ -255,40 +219,49 @@ class Checker:
 
     def accesses_of(self, scope: Scope, node: GraphNode, step: int) -> Iterator[Access]:
         """Yield the accesses of a node and of all graphs inside it."""
-        if list_accesses := ACCESSES.get(type(node)):
-            for span, writes, verb, what in list_accesses(node):
-                if span.run:
-                    yield Access(step, self.with_address(span), writes, Origin(node, verb, what, span))
-        elif isinstance(node, FreeNode):
-            span = Span(node.dptr, self.sizes.get(node.dptr, 1))
-            yield Access(step, span, True, Origin(node, "frees", "memory", span))
-        elif isinstance(node, ConditionalNode) and node.condition is not None:
-            span = Span(CONDITIONS + node.condition.handle, 1)
-            yield Access(step, span, True, Origin(node, "looks at", "condition", span))
+        own, is_unknown = own_accesses(node)
+        if is_unknown:
+            self.unknown.append(node)
+        for access in own:
+            yield Access(step, self.with_space(access), is_write(access), access)
         for inner in scope.inner.get(node, ()):
-            for access in self.accessed.pop(inner):
-                yield access._replace(step=step)
+            for each in self.accessed.pop(inner):
+                yield each._replace(step=step)
 
-    def with_address(self, span: Span) -> Span:
-        """Return the span, moved to the number range of its parameter if it begins at a parameter."""
-        if not isinstance(span.start, str):
-            return span
-        number = self.parameters.setdefault(span.start, len(self.parameters))
-        return span._replace(start=PARAMETERS + number * SPACE)
+    def with_space(self, access: NodeAccess) -> Span:
+        """Return the span of an access in the number range of its kind of object."""
+        span = access.span
+        if isinstance(span.start, str):
+            number = self.parameters.setdefault(span.start, len(self.parameters))
+            return span._replace(start=PARAMETERS + number * SPACE)
+        return span._replace(start=SPACES[access.what] + span.start) if access.what in SPACES else span
 
     def check_order(self, order: Order, accesses: list[Access]) -> None:
-        seen = set()
-        for one, other in order.unordered(accesses):
+        """Check that an order exists between conflicting accesses.
+
+        An access that may read, write or do neither conflicts with the allocation and the release of its memory only.
+        """
+        known = [access for access in accesses if access.origin.mode != UNKNOWN]
+        seen = self.check_pairs(order.unordered(known), set())
+        if len(known) < len(accesses):
+            ends = [access for access in known if isinstance(access.origin.node, (AllocNode, FreeNode))]
+            others = [access for access in accesses if access.origin.mode == UNKNOWN]
+            self.check_pairs(order.unordered(ends + others), seen)
+
+    def check_pairs(self, pairs: Iterator[tuple[Access, Access]], seen: set[Any]) -> set[Any]:
+        """Report pairs of accesses whose nodes are not in `seen`, and return the nodes of all pairs."""
+        for one, other in pairs:
             pair = (one.origin.node, other.origin.node, one.origin.what)
             if pair in seen:
                 continue
             seen.add(pair)
             text = f"{one.origin} and {other.origin}, with no order between them"
             if not self.add_finding(UNORDERED[one.origin.what], pair[:2], text):
-                return
+                break
+        return seen
 
     def check_allocations(self, order: Order, accesses: Sequence[Access]) -> None:
-        foreign = [n for n in order.nodes if isinstance(n, FreeNode) and n.dptr not in self.sizes]
+        foreign = [n for n in order.nodes if isinstance(n, FreeNode) and n.dptr not in self.allocated]
         for node in foreign:
             text = f"{node._identify()} frees {node.dptr:#x}, which no alloc node of the definition allocates"
             self.add_finding("foreign_free", [node], text)
@@ -309,8 +282,12 @@ class Checker:
 
     def check_lifetimes(self, order: Order, lifetimes: Lifetimes, accesses: Sequence[Access]) -> None:
         for access in accesses:
-            origin: Origin = access.origin
-            if origin.what != "memory" or origin.verb == "allocates" or access.step in lifetimes.matched:
+            origin: NodeAccess = access.origin
+            if (
+                origin.what != "memory"
+                or isinstance(origin.node, AllocNode)
+                or access.step in lifetimes.matched
+            ):
                 continue
             for lifetime, is_over in lifetimes.misuses(access.step, access.span):
                 alloc, ends = order.nodes[lifetime.begin], [order.nodes[step] for step in lifetime.ends]
@@ -337,6 +314,35 @@ class Checker:
                     node = readers[handle]
                     text = f"{name} of {node._identify()} has no default value, and no kernel takes it"
                     self.add_finding("unset_condition", [node], text)
+
+    def check_bodies(self) -> None:
+        for scope in self.root.all():
+            for node, bodies in scope.inner.items():
+                if isinstance(node, ConditionalNode):
+                    self.check_empty(node, bodies)
+                # The condition of a loop that other code made may be unknown.
+                condition = node.condition if isinstance(node, WhileNode) else None
+                if condition is not None and not bodies[0].may_set(condition.handle):
+                    text = f"no kernel in the body of {node._identify()} takes its condition"
+                    self.add_finding("unset_loop", [node], text)
+
+    def check_empty(self, node: ConditionalNode, bodies: list[Scope]) -> None:
+        """Find bodies without nodes. A switch may have empty branches beside others."""
+        empty = [body.graph._identify() for body in bodies if not body.nodes]
+        if empty and (len(empty) == len(bodies) or not isinstance(node, SwitchNode)):
+            self.add_finding("empty_body", [node], f"{', '.join(empty)} holds no nodes")
+
+
+def is_write(access: NodeAccess) -> bool:
+    """Return True for an access that conflicts with reads, in the model of this module."""
+    if access.what == "condition":
+        return isinstance(access.node, ConditionalNode)
+    return access.mode == WRITES
+
+
+def is_unknown_kind(node: GraphNode) -> bool:
+    """Return True for a node that other code made, of a kind that this package does not know."""
+    return type(node) in (GraphNode, ConditionalNode)
 
 
 def listed(nodes: Iterable[GraphNode]) -> str:

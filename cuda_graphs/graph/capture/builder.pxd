@@ -14,6 +14,8 @@ cdef class GraphBuilder(BuilderState):
     cdef size_t _fork  # index among the capture's forks
     cdef str _mode      # mode of a capture that a `with` block begins
     cdef list _blocks   # StreamBlocks of the open `with` blocks
+    cdef bint _keeps_arrays  # True if the graph keeps arrays that were made in the capture
+    cdef Py_ssize_t _noted   # work that was noted elsewhere before the capture (capture_ledger.pxd)
     cdef object __weakref__
 
     @staticmethod
@@ -22,6 +24,7 @@ cdef class GraphBuilder(BuilderState):
     # Returns the graph of an ended capture. Raises RuntimeError if the capture has not ended or has failed.
     cdef InsertionPoint _finished(self)
 
+    cdef int _keep_arrays(self) except -1
     cdef int _raise_end_error(self, CaptureHandle capture, CUresult status) except -1
     cdef GraphBuilder _split_off(self, CaptureHandle capture, StreamHandle here)
     cdef int _mark_joined(self) except -1

@@ -9,6 +9,7 @@ from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.executable.executable import Graph
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions
 from cuda_graphs.graph.operands.condition import Condition
+from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.protocols import SupportsCudaStream
 
@@ -46,6 +47,7 @@ class GraphBuilder(BuilderState):
         name: str | None = None,
     ) -> None: ...
     def create_condition(self, default_value: int | None = None) -> Condition: ...
+    def param(self, name: str, type: Any, default: Any = None) -> Parameter: ...  # noqa: A002
     def if_then(self, condition: Condition, *, name: str | None = None) -> GraphBuilder: ...
     def if_else(
         self, condition: Condition, *, name: str | None = None

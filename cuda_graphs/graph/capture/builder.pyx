@@ -7,7 +7,10 @@ their arguments before they call the driver or change the builder. `core/capture
 state. `objects/capture_ledger.pyx` reports the call that invalidated a capture.
 """
 
+import warnings
+
 from cpython.object cimport PyObject
+from libc.stddef cimport size_t
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
@@ -17,6 +20,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_NOT_PERMITTED,
     CUDA_ERROR_STREAM_CAPTURE_MERGE,
     CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+    CUgraph,
     CUresult,
     CUstreamCaptureStatus,
     driver,
@@ -26,12 +30,14 @@ from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_SWITCH,
     CU_GRAPH_COND_TYPE_WHILE,
     CUgraphConditionalNodeType,
+    graph_driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.capture.capture_handles cimport (
     CU_STREAM_CAPTURE_MODE_GLOBAL,
     CU_STREAM_CAPTURE_MODE_RELAXED,
     CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    CaptureBox,
     CapturedCall,
     CaptureHandle,
     CUstreamCaptureMode,
@@ -53,10 +59,20 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     node_handle,
     uses_parameters,
 )
-from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, box_of, drain_deferred, hold_python, raw_of
+from cuda_graphs.core.resources.handles cimport (
+    Opaque,
+    StreamHandle,
+    WeakOpaque,
+    box_of,
+    drain_deferred,
+    hold_python,
+    raw_of,
+)
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.capture_ledger cimport (
     add_operation,
+    count_work_elsewhere,
+    empty_text,
     ledger_text,
     raise_capture_error,
     record_foreign_spoiler,
@@ -85,6 +101,7 @@ from .builder_nodes cimport (
     create_captured_condition,
 )
 from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.operands.parameter cimport declare
 from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
@@ -92,7 +109,7 @@ from .builder_nodes import ENDED_MEANWHILE
 from cuda_graphs.objects.ledger_text import JOIN_BY_EVENT, describe_unjoined
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.device.device import Device
-from cuda_graphs.errors import ClosedBuilderError, CUDAError
+from cuda_graphs.errors import CaptureWarning, ClosedBuilderError, CUDAError
 
 NOT_JOINABLE = "join() needs builders that are capturing: call begin_building() first."
 # Type of a wrong child -> what to do.
@@ -139,6 +156,7 @@ cdef class GraphBuilder(BuilderState):
         self._stream = stream
         self._h = stream._h
         self._mode, self._blocks = "relaxed", []
+        self._keeps_arrays = False
         return self
 
     @property
@@ -189,6 +207,7 @@ cdef class GraphBuilder(BuilderState):
         if self._state == ENDED:
             raise RuntimeError("The capture has ended and cannot be resumed: create another GraphBuilder.")
         check_mode(mode)
+        self._noted = count_work_elsewhere()
         cdef CaptureHandle capture = create_capture(self._h, self._graph)
         cdef CUresult status = begin_capture(capture.get()[0], <CUstreamCaptureMode><int>MODES[mode])
         if self._state != NOT_STARTED:  # another thread has closed the builder or begun its capture in the meantime
@@ -221,13 +240,34 @@ cdef class GraphBuilder(BuilderState):
                 "a forked GraphBuilder does not end the capture: join it, and end the builder that it was split from"
             )
         record_foreign_spoiler(capture.get()[0], "end_building")
+        self._keep_arrays()
         cdef CUresult status = end_capture(capture.get()[0])
         if not capture.get().active and self._state == CAPTURING:
             self._state = ENDED
         if status:
             self._raise_end_error(capture, status)
+        cdef str warning = empty_text(capture.get()[0], self._noted) if is_empty(capture.get()[0]) else None
         capture.get().ledger.clear()
+        count_work_elsewhere()
+        if warning is not None:
+            warnings.warn(warning, CaptureWarning, stacklevel=1)
         return self
+
+    cdef int _keep_arrays(self) except -1:
+        """Let the graph keep the arrays that were made in the `with` blocks of this builder and are still alive."""
+        cdef CapturedCall call
+        cdef StreamBlock block
+        cdef WeakOpaque each
+        cdef Opaque memory
+        for block in self._blocks:
+            block.held.clear()  # adds free nodes
+            for each in block.made:
+                memory = each.lock()
+                if memory and find_capture(call, self._h):
+                    keep_owners(call, memory, Opaque())
+                    self._keeps_arrays = True
+            block.made.clear()
+        return 0
 
     cdef int _raise_end_error(self, CaptureHandle capture, CUresult status) except -1:
         cdef Fork fork
@@ -258,12 +298,17 @@ cdef class GraphBuilder(BuilderState):
     def complete(self, options=None, **keywords):
         """Return an executable Graph of the captured work, like `GraphDef.instantiate`. Each call makes another Graph.
 
+        If the graph keeps arrays that were made in the capture, `auto_free_on_launch` is True unless options are given.
+
         Raises:
             RuntimeError: The capture, or the capture of a body in it, has not ended or has failed.
             GraphInstantiateError: The captured graph cannot run, e.g. because no node uses one of its conditions.
             CUDAError: The driver refuses for another reason, e.g. a graph with alloc nodes has an executable already.
         """
-        return self._finished().instantiate(options, **keywords)
+        cdef InsertionPoint definition = self._finished()
+        if self._keeps_arrays and options is None:
+            keywords.setdefault("auto_free_on_launch", True)
+        return definition.instantiate(options, **keywords)
 
     def debug_dot_print(self, path, options=None):
         """Write the captured graph to a file in the DOT language, like `GraphDef.debug_dot_print`.
@@ -417,7 +462,7 @@ cdef class GraphBuilder(BuilderState):
         Raises:
             TypeError: `child` is not a GraphBuilder, or `name` is not a str.
             ValueError: The child has not ended building, this builder is not building, or nodes of the child use named
-                parameters. A graph has no named parameters during its capture: embed the definition after the capture.
+                parameters: embed such a definition after the capture.
                 This builder captures a body, and the child holds a node that bodies may not hold.
             RuntimeError: One of the builders is closed, or the child's capture failed.
             CUDAError: The child holds alloc, free or conditional nodes (a rule of the driver).
@@ -451,8 +496,8 @@ cdef class GraphBuilder(BuilderState):
     def callback(self, fn, *, user_data=None, name=None):
         """Add a HostCallbackNode: each launch of the graph calls a function on a thread of the driver.
 
-        The function must not call CUDA (the driver refuses the call). ``sys.unraisablehook`` reports its exceptions, and
-        the graph continues.
+        The function must not call CUDA (the driver refuses the call). The graph continues after an exception of the
+        function; the first wait that covers the launch raises it.
 
         Args:
             fn: A Python callable without arguments, or a ctypes function pointer ``void (void*)``. The graph keeps it.
@@ -492,6 +537,18 @@ cdef class GraphBuilder(BuilderState):
         )
         cdef StreamHandle h = self._h
         return create_captured_condition(capture.get()[0], context_of(h), value, f"of {self!r}")
+
+    def param(self, name, type, default=None):
+        """Return a Parameter of the captured graph, as `GraphDef.param` does: an argument of captured kernels.
+
+        Raises:
+            RuntimeError: The builder is not building.
+            TypeError, ValueError: The errors of `GraphDef.param`.
+        """
+        cdef CaptureHandle capture = self._require_capture(
+            "param() needs a GraphBuilder that is capturing: call begin_building() first"
+        )
+        return declare(&capture.get().box(), name, type, default)
 
     def if_then(self, condition, *, name=None):
         """Add an IfNode and return a builder of its body, which runs if the condition is not 0.
@@ -620,7 +677,7 @@ cdef class GraphBuilder(BuilderState):
         return self
 
     def __exit__(self, kind, error, traceback):
-        cdef StreamBlock block = self._blocks.pop() if self._blocks else None
+        cdef StreamBlock block = self._blocks[-1] if self._blocks else None
         try:
             if self._state == CAPTURING:
                 if kind is None:
@@ -629,6 +686,7 @@ cdef class GraphBuilder(BuilderState):
                     self._abandon()
         finally:
             if block is not None:
+                self._blocks.remove(block)
                 leave_block(block)
 
     cdef int _abandon(self) except -1:
@@ -673,6 +731,19 @@ def capture(stream=None, mode="relaxed"):
         builder = GraphBuilder._make(accept_stream(stream), PRIMARY)
     builder._mode = mode
     return builder
+
+
+cdef bint is_empty(CaptureBox& capture) except -1:
+    """Returns True if the graph of a capture that has ended has no nodes, also none that other code has captured."""
+    cdef CUgraph graph = capture.box().raw
+    cdef size_t count = 0
+    cdef CUresult status
+    if graph == NULL or capture.box().nodes.alive() != 0:
+        return False
+    with nogil:
+        status = graph_driver().cuGraphGetNodes(graph, NULL, &count)
+    check_attempt(status, "count the nodes of a captured graph")
+    return count == 0
 
 
 cdef int check_mode(object mode) except -1:

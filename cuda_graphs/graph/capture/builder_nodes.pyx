@@ -65,7 +65,7 @@ cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, 
 cdef NodeRecord* capture_callback(StreamHandle h, object fn, object user_data, object name) except NULL:
     cdef CapturedCall call
     cdef NodeSpec spec
-    read_host(spec, fn, user_data)
+    read_host(spec, fn, user_data, name)
     require_capture(call, h)
     check_call_fits_body(call, NodeKind.kHost, name)
     keep_owners(call, spec.owners.first, spec.owners.second)

@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, WeakNode
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
+from .callbacks cimport ExecutableCallbacks
 
 
 cdef class Graph:
     cdef GraphExecHandle _h  # empty once closed
     cdef dict _slots         # name -> Slot of each named parameter
+    cdef dict _changes       # what views have set in kernel nodes
+    cdef ExecutableCallbacks _callbacks
     cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive
     cdef object __weakref__
 
     @staticmethod
-    cdef Graph _from_handle(GraphExecHandle h)
+    cdef Graph _from_handle(GraphExecHandle h, ExecutableCallbacks callbacks)
 
     # Raises RuntimeError once the Graph is closed.
     cdef int _check_open(self) except -1

@@ -4,7 +4,12 @@
 
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, CUresult
+from cuda_graphs.core.driver.cuda cimport (
+    CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+    CUDA_ERROR_UNKNOWN,
+    CUDA_SUCCESS,
+    CUresult,
+)
 from cuda_graphs.core.driver.cuda_graph cimport (
     CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH,
     CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH,
@@ -32,12 +37,16 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     upload,
 )
 from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, raw_of
+from cuda_graphs.core.capture.capture_handles cimport active_captures
+from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport accept_stream
+from .callbacks cimport ExecutableCallbacks
 from .executable_nodes cimport view_node
 from .parameter_values cimport check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
+from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from .difference import describe_difference
 from cuda_graphs.errors import instantiate_error, update_error
 
@@ -53,15 +62,18 @@ cdef class Graph:
         raise RuntimeError("Graph has no public constructor: call GraphDef.instantiate()")
 
     @staticmethod
-    cdef Graph _from_handle(GraphExecHandle h):
+    cdef Graph _from_handle(GraphExecHandle h, ExecutableCallbacks callbacks):
         cdef Graph self = Graph.__new__(Graph)
         self._h = h
-        self._slots = find_slots(h)
+        self._slots, self._changes = find_slots(h), {}
+        self._callbacks = callbacks
         return self
 
     cdef int _check_open(self) except -1:
         if not self._h:
             raise RuntimeError("Graph has been closed")
+        if is_config_running():
+            raise RuntimeError("a config function cannot use a Graph: it runs while a Graph is being changed")
         return ensure_driver()  # raises in a forked child process, where the lock of the Graph may never be released
 
     @property
@@ -91,11 +103,16 @@ cdef class Graph:
         cdef CUresult status
         if values:
             read_changes(slots, values, changes)
-        with nogil:
-            status = launch(graph, on, changes, &problem)
+        if self._callbacks.calls:
+            status = launch_with_callbacks(self._callbacks, graph, on, changes, &problem)
+        else:
+            with nogil:
+                status = launch(graph, on, changes, &problem)
         if status:
             check_problem(problem, slots, values)
             check_attempt(status, f"launch {self!r} on {stream!r}")
+        if active_captures.load() != 0:
+            note_work_elsewhere("launch of a graph")
 
     def set(self, **values):
         """Set named parameters for later launches. All values are checked before any parameter changes.
@@ -163,18 +180,23 @@ cdef class Graph:
         cdef CUgraphExecUpdateResultInfo info
         cdef ParameterProblem problem
         info.errorNode = info.errorFromNode = NULL
-        cdef CUresult status = update(h, graph[0], &info, &problem)
-        if status and problem.fault == ParameterFault.kNone:
-            raise make_update_error(self, definition, status, &info)
-        if problem.fault == ParameterFault.kEdited:
-            raise make_update_error(self, definition, status, &info, EDITED)
-        if problem.fault == ParameterFault.kDestroyed:
-            raise RuntimeError(
-                f"{self!r} cannot take over the parameters of {definition._identify()}: the driver needs the definition "
-                "that the Graph was made from, which is gone. Instantiate the new definition"
-            )
+        cdef dict counts = self._callbacks.take(definition)
+        cdef CUresult status = CUDA_SUCCESS
+        with self._callbacks.launches.order:
+            status = update(h, graph[0], &info, &problem)
+            if status and problem.fault == ParameterFault.kNone:
+                raise make_update_error(self, definition, status, &info)
+            if problem.fault == ParameterFault.kEdited:
+                raise make_update_error(self, definition, status, &info, EDITED)
+            if problem.fault == ParameterFault.kDestroyed:
+                raise RuntimeError(
+                    f"{self!r} cannot take over the parameters of {definition._identify()}: the driver needs the "
+                    "definition that the Graph was made from, which is gone. Instantiate the new definition"
+                )
+            self._callbacks.replace_all(counts)
         self._source = WeakNode(definition._h)
         self._slots = find_slots(h)
+        self._changes.clear()
         check_problem(problem, self._slots, {})
 
     def __getitem__(self, node):
@@ -191,15 +213,29 @@ cdef class Graph:
             raise ValueError("graph[node] needs an open Graph: this Graph has been closed")
         cdef GraphExecHandle h = self._h
         ensure_driver()
-        return view_node(h, self._slots, node)
+        return view_node(h, self._slots, self._changes, self._callbacks, node)
 
     def close(self):
         """Release the executable after its launches in flight. A second call does nothing."""
         self._h.reset()
-        self._slots = {}  # which hold the parameters' defaults
+        self._slots, self._changes = {}, {}  # which hold objects
 
     def __repr__(self):
         return f"<Graph handle={self.handle:#x}>"
+
+
+cdef CUresult launch_with_callbacks(
+    ExecutableCallbacks callbacks, const GraphExecHandle& graph, const StreamHandle& on, ParameterChanges& changes,
+    ParameterProblem* problem,
+) except? CUDA_ERROR_UNKNOWN:
+    cdef CUresult status = CUDA_SUCCESS
+    with callbacks.launches.order:
+        callbacks.launches.add_launch(on, callbacks.calls)
+        with nogil:
+            status = launch(graph, on, changes, problem)
+        if status:
+            callbacks.launches.drop_launch()
+    return status
 
 
 cdef Graph instantiate_graph(InsertionPoint definition, object options):
@@ -208,10 +244,12 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef StreamHandle upload_to = fill_params(&params, options)
     cdef GraphBox* graph = definition._open()
     check_finished(definition, graph)
+    cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
+    callbacks.replace_all(callbacks.take(definition))
     cdef GraphExecHandle h = instantiate(definition._h, &params, upload_to, &status)
     if not h:
         raise make_instantiate_error(definition, graph, status, &params)
-    cdef Graph made = Graph._from_handle(h)
+    cdef Graph made = Graph._from_handle(h, callbacks)
     made._source = WeakNode(definition._h)
     return made
 

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, NodeRecord, NodeSpec
 from cuda_graphs.graph.nodes.node cimport GraphNode
+from .callbacks cimport ExecutableCallbacks
 
 
 cdef class ExecutableGraphNode:
     cdef GraphExecHandle _h
     cdef GraphNode _node  # node of the definition
     cdef dict _slots      # name -> Slot of the executable's named parameters
+    cdef dict _changes    # what `update` has set in kernel nodes of the executable; shared by its views
+    cdef ExecutableCallbacks _callbacks
     cdef object __weakref__
 
     # Returns the record of the definition's node. Raises ValueError if that node was destroyed.
@@ -21,4 +24,6 @@ cdef class ExecutableGraphNode:
 
 
 # Returns the view of `node` in an executable. Raises TypeError for other objects and for nodes that cannot be changed.
-cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node)
+cdef ExecutableGraphNode view_node(
+    const GraphExecHandle& graph, dict slots, dict changes, ExecutableCallbacks callbacks, object node
+)

@@ -20,7 +20,11 @@ class SwitchableNode(ExecutableGraphNode):
 
 class ExecutableKernelNode(SwitchableNode):
     def update(
-        self, *, config: LaunchConfig | Mapping[str, Any], kernel: Kernel, args: Sequence[Any]
+        self,
+        *,
+        config: LaunchConfig | Mapping[str, Any] | Callable[..., Any] | None = None,
+        kernel: Kernel | None = None,
+        args: Sequence[Any] | None = None,
     ) -> None: ...
 
 class ExecutableMemsetNode(SwitchableNode):

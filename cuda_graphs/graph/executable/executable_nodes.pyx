@@ -14,6 +14,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeKind,
     NodeRecord,
     NodeSpec,
+    ParameterProblem,
     child_box,
     get_exec_enabled,
     get_shape,
@@ -25,10 +26,15 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     set_exec_node,
     uses_parameters,
 )
+from .parameter_values cimport check_rules
+from cuda_graphs.graph.nodes.node_call cimport NodeCall, call_of
+from cuda_graphs.graph.nodes.callback cimport Callback, callback_of
 from cuda_graphs.graph.nodes.node cimport GraphNode
-from cuda_graphs.graph.nodes.insertion_point cimport accept_graph
+from cuda_graphs.graph.nodes.insertion_point cimport accept_graph, wrap_node
+from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from cuda_graphs.graph.nodes.spec cimport (
     accept_arguments,
+    change_kernel,
     config_of,
     describe,
     read_child,
@@ -36,6 +42,7 @@ from cuda_graphs.graph.nodes.spec cimport (
     read_host,
     read_kernel,
 )
+from .callbacks cimport ExecutableCallbacks
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 
 
@@ -56,6 +63,8 @@ cdef class ExecutableGraphNode:
         cdef NodeRecord* record = self._node._record()
         if record.raw == NULL or record.graph.raw == NULL:
             raise ValueError("the node has been destroyed in the definition, so it has no view in the Graph")
+        if is_config_running():
+            raise RuntimeError("a config function cannot use a Graph: it runs while a Graph is being changed")
         ensure_driver()  # raises in a forked child process, where the executable's lock may never be released
         if not names_nodes(self._h):
             raise ValueError(
@@ -66,12 +75,14 @@ cdef class ExecutableGraphNode:
 
     cdef int _set(self, NodeSpec& spec) except -1:
         cdef NodeRecord* record = self._record()
+        cdef ParameterProblem problem
         cdef CUresult status
         if not spec.uses.empty():
             check_uses(self, spec)
         with nogil:
-            status = set_exec_node(self._h, record[0], spec)
+            status = set_exec_node(self._h, record[0], spec, &problem)
         if status:
+            check_rules(problem, f"set {identify(self)} to {describe(spec)}")
             refuse(self, status, f"set {identify(self)} to {describe(spec)}{self._rule(spec)}")
         return 0
 
@@ -154,17 +165,83 @@ cdef class ExecutableKernelNode(SwitchableNode):
 
     cdef KernelShape _shape  # cluster and cooperative settings when the view was made
 
-    def update(self, *, config, kernel, args):
-        """Set all parameters: a LaunchConfig, a Kernel, and the tuple of its arguments. A disabled node stays disabled.
+    def update(self, *, config=None, kernel=None, args=None):
+        """Set the LaunchConfig, the Kernel and the tuple of its arguments. A disabled node stays disabled.
+
+        An argument that is None keeps the value that this method has set last in the Graph, or else has that of the node of
+        the definition. A new `kernel` needs `args`. A node of a kernel made by `cuda_graphs.kernel` takes the arguments of
+        a call as `args`, and all nodes of that call get them.
 
         Cluster and cooperative settings cannot change in an executable (a rule of CUDA). Raises NotImplementedError for a
         config whose settings differ from those of the definition's node.
         """
         cdef NodeSpec spec
-        read_kernel(spec, config, kernel, accept_arguments(args))
+        cdef NodeRecord* record = self._record()
+        given = {"config": config, "kernel": kernel, "args": args}
+        given = {name: value for name, value in given.items() if value is not None}
+        if "kernel" in given and "args" not in given:
+            raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
+        before = self._changes.get(key_of(record), {})
+        cdef NodeCall call = None if "kernel" in given or "kernel" in before else call_of(record)
+        if call is not None:
+            update_call(self, call, config, args)
+            return
+        changes = {**before, **given}
+        self._node._load_with_owners(spec)
+        change_kernel(spec, changes.get("config"), changes.get("kernel"), changes.get("args"))
         if not spec.shape == self._shape:
             refuse_shape(self, spec)
         self._set(spec)
+        self._changes[key_of(record)] = changes
+
+
+cdef tuple key_of(NodeRecord* record):
+    return <uintptr_t>record, record.generation
+
+
+cdef int update_call(ExecutableKernelNode self, NodeCall call, object config, object args) except -1:
+    """Give all nodes of a call the arguments, and this node the config. After an error no node has changed."""
+    cdef NodeCall present = self._changes.get(call, call)
+    cdef NodeCall changed = present
+    cdef size_t task = call.task_of(self._record()), number
+    if args is not None:
+        changed = changed.with_arguments(accept_arguments(args))
+    if config is not None:
+        changed = changed.with_config(task, config)
+    cdef list numbers = [number for number in range(call.nodes.size()) if is_part(self, call, number)]
+    for number in numbers:
+        set_task(self, call, changed, number, True)
+    cdef list done = []
+    try:
+        for number in numbers:
+            set_task(self, call, changed, number, False)
+            done.append(number)
+    except BaseException:
+        for number in done:
+            set_task(self, call, present, number, False)
+        raise
+    self._changes[call] = changed
+    return 0
+
+
+cdef bint is_part(ExecutableKernelNode self, NodeCall call, size_t task) except -1:
+    """Return True if the node of a task exists, and takes part in the call in the definition and in this executable."""
+    cdef NodeRecord* record = call.nodes[task]
+    return record != NULL and call_of(record) is call and "kernel" not in self._changes.get(key_of(record), {})
+
+
+cdef int set_task(ExecutableKernelNode self, NodeCall call, NodeCall values, size_t task, bint only_checks) except -1:
+    """Set the node of one task of `call` to the launch of that task in `values`, or only check that this is possible."""
+    cdef NodeSpec spec
+    cdef ExecutableKernelNode view = view_node(
+        self._h, self._slots, self._changes, self._callbacks, wrap_node(self._node._h, call.nodes[task])
+    )
+    launch = values.launches[task]
+    read_kernel(spec, launch.config, launch.kernel, values.arguments_of_task(task))
+    if only_checks:
+        check_uses(view, spec)
+        return 0 if spec.shape == view._shape else refuse_shape(view, spec)
+    return view._set(spec)
 
 
 cdef int refuse_shape(ExecutableKernelNode self, NodeSpec& spec) except -1:
@@ -236,10 +313,13 @@ cdef class ExecutableChildGraphNode(ExecutableGraphNode):
                 f"nodes of {child._identify()} or inside {self._node._identify()} use named parameters: call "
                 "Graph.update() instead"
             )
+        counts = self._callbacks.take(accept_graph(child))
         read_child(spec, child, source, record.graph)
-        status = set_exec_child(self._h, record[0], spec, source[0])
-        if status:
-            refuse(self, status, f"set {identify(self)} to {describe(spec)}")
+        with self._callbacks.launches.order:
+            status = set_exec_child(self._h, record[0], spec, source[0])
+            if status:
+                refuse(self, status, f"set {identify(self)} to {describe(spec)}")
+            self._callbacks.replace_child(self._node, counts)
 
 
 cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
@@ -248,8 +328,14 @@ cdef class ExecutableHostCallbackNode(ExecutableGraphNode):
     def update(self, fn, *, user_data=None):
         """Set the function to `fn`; see `callback`."""
         cdef NodeSpec spec
-        read_host(spec, fn, user_data)
-        self._set(spec)
+        cdef Callback callback
+        read_host(spec, fn, user_data, self._node.name)
+        callback = callback_of(spec.params.host)
+        if callback is not None:
+            callback.launches = self._callbacks.launches
+        with self._callbacks.launches.order:
+            self._set(spec)
+            self._callbacks.replace(<uintptr_t>self._record(), 0 if callback is None else 1)
 
 
 cdef class ExecutableEventRecordNode(ExecutableGraphNode):
@@ -283,7 +369,9 @@ cdef dict VIEWS = {
 }
 
 
-cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, object node):
+cdef ExecutableGraphNode view_node(
+    const GraphExecHandle& graph, dict slots, dict changes, ExecutableCallbacks callbacks, object node
+):
     if not isinstance(node, GraphNode):
         raise TypeError(f"expected GraphNode, got {type(node).__name__}")
     cdef NodeRecord* record = (<GraphNode>node)._record()
@@ -293,7 +381,7 @@ cdef ExecutableGraphNode view_node(const GraphExecHandle& graph, dict slots, obj
     cdef ExecutableGraphNode self = <ExecutableGraphNode>(<type>cls).__new__(<type>cls)
     self._h = graph
     self._node = <GraphNode>node
-    self._slots = slots
+    self._slots, self._changes, self._callbacks = slots, changes, callbacks
     self._record()
     if record.kind == NodeKind.kKernel:
         load_shape(<ExecutableKernelNode>self)

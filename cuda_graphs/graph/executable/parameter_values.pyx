@@ -5,6 +5,7 @@
 from collections import namedtuple
 from types import MappingProxyType
 
+from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libcpp.vector cimport vector
 
@@ -16,15 +17,15 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ParameterFault,
     ParameterRef,
     PresentParameter,
-    ValueKind,
     list_parameters,
 )
 from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.graph.nodes.insertion_point cimport wrap_node
-from cuda_graphs.graph.operands.values cimport from_bits, to_bits
+from cuda_graphs.graph.operands.values cimport present_value, read_value, type_text
 
 ParameterState = namedtuple("ParameterState", "type value")
-"""Name of a parameter's type, and its present value: an address for a pointer, None without a value."""
+"""Name of a parameter's type, and its present value: an address for a pointer, an ArrayValue for an array, None without a
+value."""
 
 
 cdef class Slot:
@@ -59,8 +60,7 @@ cdef int read_changes(dict slots, dict values, ParameterChanges& changes) except
             refuse_unknown(name, slots)
         change = &changes[i]
         change.index, change.parameter = slot.index, slot.parameter
-        change.value.bits = to_bits(slot.parameter.get().type, name, value, &change.value.owner)
-        change.value.known = True
+        read_value(slot.parameter.get().type, name, value, &change.value)
         i += 1
     return 0
 
@@ -68,6 +68,30 @@ cdef int read_changes(dict slots, dict values, ParameterChanges& changes) except
 cdef int refuse_unknown(name, dict slots) except -1:
     known = ", ".join([each for each in slots if each != name]) or "none"
     raise TypeError(f"the graph has no parameter {name!r}; it has: {known}")
+
+
+# The faults of values that the rules of a node refuse.
+cdef dict RULES = {
+    <int>ParameterFault.kLength: (
+        "the copy or fill would go beyond the end of an operand: pass an array that fits, or make the operand larger"
+    ),
+    <int>ParameterFault.kShape: (
+        "the config of this launch was made for the shape of the default. Pass an array of that shape, or give the config "
+        "as a function of the arguments"
+    ),
+    <int>ParameterFault.kRefused: (
+        "arrays that concurrent sections of the kernel use would share memory: pass arrays that do not overlap"
+    ),
+}
+
+
+cdef int check_rules(const ParameterProblem& problem, str attempt) except -1:
+    if problem.why:
+        raise <object><PyObject*>problem.why.get()
+    rule = RULES.get(<int>problem.fault)
+    if rule is not None:
+        raise ValueError(f"cannot {attempt}: {rule}")
+    return 0
 
 
 cdef int check_problem(const ParameterProblem& problem, dict slots, dict values) except -1:
@@ -97,14 +121,16 @@ cdef int check_problem(const ParameterProblem& problem, dict slots, dict values)
     where = ""
     if problem.node:
         node = wrap_node(problem.node, box_of[NodeRecord](problem.node))
-        where = f" in {node._identify(True)}{copy_rule(problem)}"
+        where = f" in {node._identify(True)}"
+    check_rules(problem, f"set parameter {name!r} to {value!r}{where}")
+    where += copy_rule(problem) if problem.node else ""
     return check_attempt(problem.status, f"set parameter {name!r} to {value!r}{where}")
 
 
 # tests/conformance/driver, patch/kinds_of_memory_beside_device
 cdef str copy_rule(const ParameterProblem& problem):
-    is_pointer = problem.parameter.get().type.kind == ValueKind.kPointer
-    if box_of[NodeRecord](problem.node).kind != NodeKind.kMemcpy or not is_pointer:
+    is_memory = problem.parameter.get().type.is_memory()
+    if box_of[NodeRecord](problem.node).kind != NodeKind.kMemcpy or not is_memory:
         return ""
     return (
         " (in an executable each side of a copy is limited to memory of pools, such as that of DeviceMemoryResource and "
@@ -122,6 +148,6 @@ cdef object present_values(const GraphExecHandle& graph):
         list_parameters(graph, present)
     states = {}
     for p in present:
-        value = from_bits(p.parameter.get().type, p.bits) if p.is_known else None
-        states[name_of(p.parameter)] = ParameterState(p.parameter.get().type.name.decode(), value)
+        value = present_value(p.parameter.get().type, p.value) if p.value.known else None
+        states[name_of(p.parameter)] = ParameterState(type_text(p.parameter.get().type), value)
     return MappingProxyType(states)

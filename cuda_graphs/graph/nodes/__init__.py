@@ -3,13 +3,17 @@
 """Nodes and their kinds, their edges, and the methods that add nodes.
 
 Other rooms may import:
+    access_ranges    the accesses of nodes
+    callback         host callbacks
     insertion_point  InsertionPoint, the methods that add nodes; the objects of nodes and graphs
     labels           names of nodes, and labels of embedded graphs
     node             GraphNode
+    node_call        NodeCall, the call of a compiled kernel that has made nodes
     node_classes     the table of the classes of nodes, and of GraphDef
     node_kinds       the classes of nodes, one per kind
     node_type        GraphNodeType
     options          options of graph calls
     protocols        Definition, the type of a GraphDef in modules below it
+    sized_config     SizedConfig, a config that follows the values of parameters
     spec             from Python values to a NodeSpec, one function per kind
 """

@@ -1,18 +1,34 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs.core.graphs.graph_handles cimport NodeRecord
+from libcpp.vector cimport vector
 
-# Returns the declared accesses of a kernel: (reads, writes, handles of the conditions among its arguments). `reads` and
-# `writes` are the arguments of `launch`. If it raises, nothing has changed.
-cdef tuple read_accesses(object reads, object writes, tuple args)
+from cuda_graphs.core.graphs.graph_handles cimport (
+    DeclaredAccesses,
+    DeclaredHandle,
+    NodeAccesses,
+    NodeRecord,
+    NodeSpec,
+    Span,
+)
 
-# Returns the accesses of an updated kernel node. An argument that is None keeps its value.
-cdef tuple change_accesses(NodeRecord* record, object reads, object writes, object args)
+# Returns the accesses that a caller declares, and the conditions among the arguments of a kernel; null if there are
+# none. `reads` and `writes` are the arguments of `launch` and `callback`: None, or a list. If it raises, nothing has
+# changed.
+cdef DeclaredHandle read_declaration(object reads, object writes, tuple args) except *
 
-cdef int set_accesses(NodeRecord* record, tuple accesses) except -1
+# Returns the declaration of an updated node. An argument that is None keeps its value.
+cdef DeclaredHandle change_declaration(NodeRecord* record, object reads, object writes, object args) except *
 
-# Returns the declared accesses of a node; three empty tuples without a declaration.
-cdef tuple accesses_of(NodeRecord* record)
+cdef int set_declaration(NodeRecord* record, const DeclaredHandle& declared) except -1
 
-# Returns "dst" or "src" -> name of the parameter, for the operands of a memset or memcpy node that are parameters.
-cdef dict operand_parameters(NodeRecord* record)
+# Returns the declaration of a node, or NULL.
+cdef const DeclaredAccesses* declaration_of(NodeRecord* record) noexcept
+
+# Returns the spans as Python Spans.
+cdef tuple as_spans(const vector[Span]& spans)
+
+# Appends the accesses of a node with these parameters and this declaration, without those of the graphs inside it.
+cdef int describe_accesses(NodeSpec& spec, const DeclaredAccesses* declared, NodeAccesses& accesses) except -1
+
+# Returns accesses as a list of (Span, mode, what): "reads", "writes" or "may access"; "memory", "event" or "condition".
+cdef list list_accesses(const NodeAccesses& accesses)

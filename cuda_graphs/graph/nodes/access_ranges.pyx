@@ -1,17 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declared accesses of kernels: the arguments `reads` and `writes` of `launch`, which `GraphDef.check` uses.
+"""The accesses of nodes, for `GraphDef.check` and task flows: declared ones, and those of the kind (access.hpp).
 
-A node stores the accesses as Spans. Spans own no memory, because a declaration does not use the memory. The span of
-memory that a parameter points to begins at the parameter's name.
+Kernels and host callbacks have declared accesses: the arguments `reads` and `writes` of `launch` and `callback`. A node
+stores them as spans. Spans own no memory, because a declaration does not use the memory.
 """
 
-from cpython.object cimport PyObject
+from libcpp.memory cimport make_shared, shared_ptr
+from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
-from cuda_graphs.core.graphs.graph_handles cimport Field, NodeKind, NodeRecord, find_memory_end
-from cuda_graphs.core.resources.handles cimport hold_python
+from cuda_graphs.core.graphs.graph_handles cimport (
+    DeclaredAccesses,
+    DeclaredHandle,
+    NodeAccesses,
+    NodeKind,
+    NodeRecord,
+    NodeSpec,
+    Span,
+    add_accesses,
+    find_memory_range,
+    kWhole,
+)
+from cuda_graphs.core.resources.handles cimport Parameter as KernelParameter
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.numbers cimport read_size
@@ -19,116 +31,171 @@ from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.operands cimport open_buffer, read_pointer
 from cuda_graphs.graph.operands.parameter cimport Parameter
 from .node_classes cimport class_of
-from cuda_graphs.graph.operands.spans import Span
+from .spec cimport describe, kernel_of
+from cuda_graphs.graph.operands.spans import Span as PythonSpan
 
-cdef tuple NOTHING = ((), (), ())
-
-cdef dict NO_PARAMETERS = {}
-cdef dict OPERANDS = {<int>Field.kDestination: "dst", <int>Field.kSource: "src"}
-
-# Assumed bytes of the memory of a parameter without a declared size: more than any memory has.
-WHOLE = 1 << 63
+cdef tuple MODES = ("reads", "writes", "may access")
+cdef tuple OBJECTS = ("memory", "event", "condition")
 
 
-cdef tuple read_accesses(object reads, object writes, tuple args):
-    conditions = [arg.handle for arg in args if type(arg) is Condition]
-    return spans_of(reads, "reads"), spans_of(writes, "writes"), tuple(conditions)
+cdef DeclaredHandle read_declaration(object reads, object writes, tuple args) except *:
+    cdef shared_ptr[DeclaredAccesses] declared
+    cdef DeclaredHandle nothing
+    if reads is None and writes is None and not has_condition(args):
+        return nothing
+    declared = make_shared[DeclaredAccesses]()
+    fill(declared.get(), reads, writes, args)
+    return <DeclaredHandle>declared
 
 
-cdef tuple change_accesses(NodeRecord* record, object reads, object writes, object args):
-    old_reads, old_writes, old_conditions = accesses_of(record)
-    new_reads, new_writes, conditions = read_accesses(
-        () if reads is None else reads, () if writes is None else writes, () if args is None else tuple(args)
-    )
-    return (
-        old_reads if reads is None else new_reads,
-        old_writes if writes is None else new_writes,
-        old_conditions if args is None else conditions,
-    )
-
-
-cdef int set_accesses(NodeRecord* record, tuple accesses) except -1:
-    # Empty accesses are stored only to replace others.
-    if accesses != NOTHING or accesses_of(record) is not NOTHING:
-        record.make_metadata().labels.access_ranges = hold_python(<PyObject*>accesses)
+cdef int fill(DeclaredAccesses* declared, object reads, object writes, tuple args) except -1:
+    if reads is not None or writes is not None:
+        declared.is_known = True
+        add_spans(declared.reads, () if reads is None else reads, "reads")
+        add_spans(declared.writes, () if writes is None else writes, "writes")
+    for arg in args:
+        if type(arg) is Condition:
+            declared.conditions.push_back((<Condition>arg)._handle)
     return 0
 
 
-cdef tuple accesses_of(NodeRecord* record):
-    if not record.metadata or not record.metadata.get().labels.access_ranges:
-        return NOTHING
-    return <tuple><PyObject*>record.metadata.get().labels.access_ranges.get()
+cdef bint has_condition(tuple args):
+    for arg in args:
+        if type(arg) is Condition:
+            return True
+    return False
 
 
-cdef dict operand_parameters(NodeRecord* record):
-    cdef bint has_some = record.metadata and record.metadata.get().parameters
-    if not has_some:
-        return NO_PARAMETERS
-    return {
-        OPERANDS[<int>use.field]: use.parameter.get().name.decode()
-        for use in record.metadata.get().parameters.get().uses
-        if use.field == Field.kDestination or use.field == Field.kSource
-    }
+cdef DeclaredHandle change_declaration(NodeRecord* record, object reads, object writes, object args) except *:
+    cdef const DeclaredAccesses* old = declaration_of(record)
+    cdef shared_ptr[DeclaredAccesses] new = make_shared[DeclaredAccesses]()
+    fill(new.get(), reads, writes, () if args is None else tuple(args))
+    if old != NULL:
+        new.get().is_known = new.get().is_known or old.is_known
+        if reads is None:
+            new.get().reads = old.reads
+        if writes is None:
+            new.get().writes = old.writes
+        if args is None:
+            new.get().conditions = old.conditions
+    return <DeclaredHandle>new
 
 
-cdef tuple spans_of(object values, str name):
+cdef int set_declaration(NodeRecord* record, const DeclaredHandle& declared) except -1:
+    record.make_metadata().labels.accesses = declared
+    return 0
+
+
+cdef const DeclaredAccesses* declaration_of(NodeRecord* record) noexcept:
+    return record.metadata.get().labels.accesses.get() if record.metadata else NULL
+
+
+cdef tuple as_spans(const vector[Span]& spans):
+    cdef size_t i
+    return tuple([as_span(spans[i]) for i in range(spans.size())])
+
+
+cdef object as_span(const Span& span):
+    cdef size_t i
+    axes = tuple([(span.axes[i].count, span.axes[i].stride) for i in range(span.axes.size())])
+    return PythonSpan(span.start if span.parameter.empty() else span.parameter.decode(), span.run, axes)
+
+
+cdef int describe_accesses(NodeSpec& spec, const DeclaredAccesses* declared, NodeAccesses& accesses) except -1:
+    cdef const vector[KernelParameter]* parameters = NULL
+    cdef CUresult status
+    if spec.kind == NodeKind.kKernel and (declared == NULL or not declared.is_known):
+        parameters = kernel_of(spec)._parameters()
+    with nogil:
+        status = add_accesses(spec, declared, parameters, accesses)
+    if status:
+        check_attempt(status, f"find the memory that {describe(spec)} accesses")
+    return 0
+
+
+cdef list list_accesses(const NodeAccesses& accesses):
+    cdef size_t i
+    found = []
+    for i in range(accesses.all.size()):
+        mode, what = MODES[<int>accesses.all[i].mode], OBJECTS[<int>accesses.all[i].what]
+        found.append((as_span(accesses.all[i].span), mode, what))
+    return found
+
+
+# ---- from Python values to spans
+
+cdef int add_spans(vector[Span]& spans, object values, str name) except -1:
+    cdef Span span
+    cdef Py_ssize_t i
     if not isinstance(values, (list, tuple)):
-        raise TypeError(f"{name} must be a list of the memory that the kernel accesses, got {type(values).__name__}")
-    spans = [span_of(value, f"{name}[{i}]") for i, value in enumerate(values)]
-    return tuple([span for span in spans if span.run])
+        raise TypeError(f"{name} must be a list of the memory that is accessed, got {type(values).__name__}")
+    for i in range(len(values)):
+        span = span_of(values[i], name, i)
+        if span.run:
+            spans.push_back(span)
+    return 0
 
 
-cdef object span_of(object value, str name):
+cdef Span span_of(object value, str name, Py_ssize_t i) except *:
+    cdef ArrayView array = None
     if isinstance(value, Buffer):
-        open_buffer(<Buffer>value, name)
+        open_buffer(<Buffer>value, f"{name}[{i}]")
         return Span((<Buffer>value)._h.get()[0], (<Buffer>value)._size)
     if isinstance(value, class_of(NodeKind.kAlloc)):
         return Span(value.dptr, value.bytesize)
     if isinstance(value, tuple):
-        return span_of_pair(value, name)
+        return span_of_pair(value, name, i)
     if isinstance(value, Parameter):
-        return Span(name_of_pointer(<Parameter>value, name), WHOLE)
-    cdef ArrayView array = None if isinstance(value, int) else view_array(value, name)
-    return span_from(read_pointer(value, name), name) if array is None else span_of_array(array)
+        return memory_of(<Parameter>value, f"{name}[{i}]")
+    if not isinstance(value, int):
+        array = view_array(value, name)
+    return span_from(read_pointer(value, f"{name}[{i}]"), name, i) if array is None else span_of_array(array)
 
 
-cdef object span_of_pair(tuple value, str name):
+cdef Span span_of_pair(tuple value, str name, Py_ssize_t i) except *:
+    cdef Span span
     if len(value) != 2:
-        raise TypeError(f"{name} must be a pair (address, bytes), got a tuple of {len(value)}")
-    size = read_size(value[1], f"the size of {name}")
+        raise TypeError(f"{name}[{i}] must be a pair (address, bytes), got a tuple of {len(value)}")
+    size = read_size(value[1], f"the size of {name}[{i}]")
     if isinstance(value[0], (Buffer, Parameter)):
-        return span_of(value[0], name)._replace(run=size)
-    return Span(read_pointer(value[0], f"the address of {name}"), size)
+        span = span_of(value[0], name, i)
+        span.run = size
+        return span
+    return Span(read_pointer(value[0], f"the address of {name}[{i}]"), size)
 
 
-cdef str name_of_pointer(Parameter value, str name):
-    if value.type != "pointer":
+cdef Span memory_of(Parameter value, str name) except *:
+    cdef Span span = Span(0, kWhole)
+    if not value._named().type.is_memory():
         raise TypeError(f"{name} must be memory, but {value!r} is not a pointer")
-    return value.name
+    span.parameter = value._named().name
+    return span
 
 
-cdef object span_of_array(ArrayView array):
-    start = array.address
+cdef Span span_of_array(ArrayView array) except *:
+    cdef Span span = Span(array.address, array.itemsize)
     axes = []
     for count, stride in zip(array.shape, array.strides):
         if count == 0:
-            return Span(start, 0)
+            return Span(array.address, 0)
         if count > 1 and stride:  # an array may repeat elements, or go backwards
-            start += min(0, (count - 1) * stride)
+            span.start += min(0, (count - 1) * stride)
             axes.append((abs(stride), count))
-    return Span.of(start, array.itemsize, *[(count, stride) for stride, count in sorted(axes)])
+    for stride, count in sorted(axes):
+        span.repeat(count, stride)
+    return span
 
 
-cdef object span_from(CUdeviceptr address, str name):
+cdef Span span_from(CUdeviceptr address, str name, Py_ssize_t i) except *:
     """Return the span from an address to the end of its memory."""
-    cdef CUdeviceptr end = 0
+    cdef CUdeviceptr start = 0, end = 0
     cdef CUresult status
     with nogil:
-        status = find_memory_end(address, &end)
+        status = find_memory_range(address, &start, &end)
     if status:
-        check_attempt(status, f"find the memory of {name}={address:#x}")
+        check_attempt(status, f"find the memory of {name}[{i}]={address:#x}")
     if end == 0:
         raise ValueError(
-            f"{name}={address:#x} is in no memory that the driver knows, so its size is unknown: give (address, bytes)"
+            f"{name}[{i}]={address:#x} is in no memory that the driver knows, so its size is unknown: give (address, bytes)"
         )
     return Span(address, end - address)

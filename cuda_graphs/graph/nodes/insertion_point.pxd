@@ -3,6 +3,7 @@
 from cuda_graphs.core.driver.cuda cimport CUgraph, CUgraphNode
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType
 from cuda_graphs.core.graphs.graph_handles cimport (
+    Dependencies,
     GraphBox,
     NodeHandle,
     NodeKind,
@@ -25,7 +26,10 @@ cdef class InsertionPoint:
     # Adds the node of a spec. `name` is a str or None. `edge` is an EdgeData, or None for a full edge.
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=*)
 
-    # The steps of `_add`. `_attach` attaches owners to the graph before the driver call that needs them. `_added` records
+    # Adds the node of a spec with these dependencies. `edge` is the EdgeData of the dependencies, for messages, or None.
+    cdef InsertionPoint _add_after(self, NodeSpec& spec, Dependencies place, object name, object edge)
+
+    # The steps of `_add_after`. `_attach` attaches owners to the graph before the driver call that needs them. `_added` records
     # a node that the driver has made.
     cdef OwnerSlot _attach(self, const Owners& owners) except *
     cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)

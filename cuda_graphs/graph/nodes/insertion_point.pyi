@@ -55,13 +55,13 @@ class InsertionPoint:
     def join(self, *nodes: GraphNode, name: str | None = None) -> EmptyNode: ...
     def launch(
         self,
-        config: LaunchConfig | Mapping[str, Any],
+        config: LaunchConfig | Mapping[str, Any] | Callable[..., Any],
         kernel: Kernel,
         *args: Any,
         edge: EdgeData | None = None,
         name: str | None = None,
-        reads: Sequence[_Touched] = (),
-        writes: Sequence[_Touched] = (),
+        reads: Sequence[_Touched] | None = None,
+        writes: Sequence[_Touched] | None = None,
     ) -> KernelNode: ...
     def alloc(
         self,
@@ -108,7 +108,13 @@ class InsertionPoint:
     def record_event(self, event: Event, *, name: str | None = None) -> EventRecordNode: ...
     def wait_event(self, event: Event, *, name: str | None = None) -> EventWaitNode: ...
     def callback(
-        self, fn: Callable[[], object], *, user_data: Any = None, name: str | None = None
+        self,
+        fn: Callable[[], object],
+        *,
+        user_data: Any = None,
+        name: str | None = None,
+        reads: Sequence[_Touched] | None = None,
+        writes: Sequence[_Touched] | None = None,
     ) -> HostCallbackNode: ...
     def if_then(self, condition: Condition, *, name: str | None = None) -> IfNode: ...
     def if_else(self, condition: Condition, *, name: str | None = None) -> IfElseNode: ...

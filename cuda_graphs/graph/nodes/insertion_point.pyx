@@ -46,7 +46,6 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     create_graph_memory,
     find_kind,
     find_user,
-    has_condition,
     make_node,
     note_allocation,
     note_free,
@@ -60,9 +59,10 @@ from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_bod
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
 from cuda_graphs.objects.numbers cimport read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
-from .access_ranges cimport read_accesses, set_accesses
+from .access_ranges cimport read_declaration, set_declaration
 from .labels cimport check_name, labels_of, set_name
 from .node_classes cimport class_of, make_instance
+from .sized_config cimport SizedConfig, join_call_of
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, accept_element_type
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
@@ -128,8 +128,6 @@ cdef InsertionPoint accept_graph(object child):
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o)
-
-cdef tuple no_arguments = ()
 
 
 cdef InsertionPoint make_object(NodeKind kind, const NodeHandle& any, NodeRecord* record):
@@ -203,11 +201,6 @@ cdef tuple cause_of_condition(const NodeHandle& any, GraphBox* graph, NodeSpec& 
             f"{wrap_node(any, user)._identify()} uses the condition {condition:#x} already, and a condition controls one "
             "conditional node.",
             "Create another condition with create_condition(). Kernels may set both.",
-        )
-    if not has_condition(graph[0], condition):
-        return (
-            f"The condition {condition:#x} was created for another graph.",
-            "Create the condition with create_condition() of this graph or of a graph around it.",
         )
     return None
 
@@ -320,14 +313,9 @@ cdef class InsertionPoint:
         return wrap_node(self._h, record)
 
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
-        cdef GraphBox* graph = self._open()
+        self._open()
         cdef Dependencies place = dependencies_on(self._h)
         cdef CUgraphEdgeData data
-        cdef OwnerSlot slot
-        cdef CUgraphNode raw = NULL
-        cdef CUresult status
-        check_name(name)
-        check_fits_body(graph, spec.kind, name)
         if edge is not None:
             data = accept_edge(edge)
             place.data = &data
@@ -335,6 +323,15 @@ cdef class InsertionPoint:
                 raise ValueError(
                     "edge=... needs a predecessor: call node.launch(...) instead of definition.launch(...)"
                 )
+        return self._add_after(spec, place, name, edge)
+
+    cdef InsertionPoint _add_after(self, NodeSpec& spec, Dependencies place, object name, object edge):
+        cdef GraphBox* graph = self._open()
+        cdef OwnerSlot slot
+        cdef CUgraphNode raw = NULL
+        cdef CUresult status
+        check_name(name)
+        check_fits_body(graph, spec.kind, name)
         cdef unique_ptr[NodeParameters] parameters
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
@@ -352,6 +349,8 @@ cdef class InsertionPoint:
         cdef InsertionPoint node = self._added(raw, spec.kind, slot, name)
         if parameters:
             node._record().make_metadata().parameters.swap(parameters)
+        if spec.declared:
+            set_declaration(node._record(), spec.declared)
         return node
 
     def join(self, *nodes, name=None):
@@ -384,8 +383,12 @@ cdef class InsertionPoint:
         graph.edited |= after.size() > 1  # the order of the edges is arbitrary
         return self._added(raw, NodeKind.kEmpty, OwnerSlot(), name)
 
-    def launch(self, config, kernel, *args, edge=None, name=None, reads=(), writes=()):
-        """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, or a dict of its fields).
+    def launch(self, config, kernel, *args, edge=None, name=None, reads=None, writes=None):
+        """Add a KernelNode: `kernel` over the grid of `config` (LaunchConfig, a dict of its fields, or a function).
+
+        config         a function of the arguments returns the config. It is called again, in each executable, when a Parameter
+                       among the arguments changes. It gets numbers, and an ArrayValue (address, shape, size) for an array. It
+                       may not use a Graph. With another config, an array Parameter has a default, and takes arrays of its shape
 
         kernel         a Kernel; a function made by `cuda_graphs.kernel` that is one task, with the arguments of the function,
                        where `config` may be None; or any object with
@@ -394,26 +397,29 @@ cdef class InsertionPoint:
                        converted to the declared type of the parameter
         edge           an EdgeData: the dependency of the new node on this node. Both nodes must be kernels unless the edge
                        is a full edge
-        reads, writes  lists of the memory that the kernel accesses, for `GraphDef.check`: Buffers, arrays, AllocNodes,
-                       pointer Parameters, pairs (address or Parameter, bytes), or an address. A single address stands for
-                       the memory from there to the end of its allocation
+        reads, writes  lists of the memory that the kernel accesses, for `GraphDef.check` and task flows: Buffers, arrays,
+                       AllocNodes, pointer Parameters, pairs (address or Parameter, bytes), or an address. A single
+                       address stands for the memory from there to the end of its allocation. None: what the compiler
+                       of the kernel knows; without such knowledge the accesses are unknown. One list alone declares
+                       that the other is empty
 
         The graph keeps the kernel and the arguments that own resources. Cluster and cooperative settings become
         attributes of the node. Raises CUDAError if the driver refuses `edge`, and ValueError for `edge` at a GraphDef,
         which has no predecessor.
         """
         cdef NodeSpec spec
-        cdef InsertionPoint node
         if not isinstance(kernel, Kernel):
-            config, kernel, args = as_launch(config, kernel, args)
+            config, kernel, args, known_reads, known_writes = as_launch(config, kernel, args)
+            if reads is None and writes is None:
+                reads, writes = known_reads, known_writes
         read_kernel(spec, config, kernel, args)
-        # Fast path for plain numbers without reads and writes, whose defaults are the one empty tuple.
-        if spec.owners.second.get() == NULL and reads is no_arguments and writes is no_arguments:
-            return self._add(spec, name, edge)
-        accesses = read_accesses(reads, writes, args)
-        check_not_freed(self, args)
+        # Fast path for plain numbers: Conditions and memory have owners.
+        if reads is not None or writes is not None or spec.owners.second.get() != NULL:
+            spec.declared = read_declaration(reads, writes, args)
+            check_not_freed(self, args)
         node = self._add(spec, name, edge)
-        set_accesses(node._record(), accesses)
+        if isinstance(config, SizedConfig):
+            join_call_of(node._record(), <SizedConfig>config)
         return node
 
     def alloc(
@@ -555,16 +561,20 @@ cdef class InsertionPoint:
         read_event(spec, NodeKind.kEventWait, event)
         return self._add(spec, name)
 
-    def callback(self, fn, *, user_data=None, name=None):
+    def callback(self, fn, *, user_data=None, name=None, reads=None, writes=None):
         """Add a HostCallbackNode: each launch calls `fn()` once, on a thread of the driver. `fn` must not use CUDA.
 
-        fn         a callable, whose exceptions go to sys.unraisablehook, or a ctypes function pointer `void (void*)`
+        fn         a callable, or a ctypes function pointer `void (void*)`. The graph continues after an exception of a
+                   callable; the first wait that covers the launch raises it
         user_data  argument of a ctypes function pointer: an int is passed unchanged, bytes as the address of a copy
+        reads, writes
+                   the memory that `fn` accesses, as in `launch`. None for both: its accesses are unknown
 
         The graph keeps both. A callable that refers to the graph makes a cycle that is never freed.
         """
         cdef NodeSpec spec
-        read_host(spec, fn, user_data)
+        read_host(spec, fn, user_data, name)
+        spec.declared = read_declaration(reads, writes, ())
         return self._add(spec, name)
 
     cdef InsertionPoint _add_conditional(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from libcpp.memory cimport shared_ptr
 
-from cuda_graphs.core.graphs.graph_handles cimport NodeRecord, NodeSpec
+from cuda_graphs.core.graphs.graph_handles cimport NodeAccesses, NodeRecord, NodeSpec
 from .insertion_point cimport InsertionPoint
 
 
@@ -14,6 +14,9 @@ cdef class GraphNode(InsertionPoint):
     # Returns the node's parameters without its owners, for its properties: those that the driver reported since the last
     # change, or the last ones of a destroyed node. The driver is asked each time once other code may change the node.
     cdef shared_ptr[NodeSpec] _parameters(self) except *
+
+    # Appends the node's accesses, without those of the graphs inside it.
+    cdef int _add_accesses(self, NodeAccesses& accesses) except -1
 
     # Raises RuntimeError for a node that was destroyed with its graph, and has no properties any more.
     cdef int _check_known(self) except -1

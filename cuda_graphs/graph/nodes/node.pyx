@@ -19,9 +19,11 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphEdgeData, CUgraphNodeType, graph_driver
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained
 from cuda_graphs.core.graphs.graph_handles cimport (
+    DeclaredAccesses,
     Direction,
     Edges,
     GraphBox,
+    NodeAccesses,
     NodeKind,
     NodeParameters,
     NodeRecord,
@@ -40,6 +42,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     set_node,
 )
 from cuda_graphs.objects.source cimport text_of
+from .access_ranges cimport declaration_of, describe_accesses, list_accesses
 from .labels cimport given_name, property_of_holder, set_name
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport prepare_uses
@@ -238,8 +241,38 @@ cdef class GraphNode(InsertionPoint):
             return loaded
         loaded = make_shared[NodeSpec]()
         self._load(dereference(loaded))
+        if record.metadata and record.metadata.get().parameters:
+            loaded.get().uses = record.metadata.get().parameters.get().uses
         record.make_metadata().loaded = loaded
         return loaded
+
+    cdef int _add_accesses(self, NodeAccesses& accesses) except -1:
+        cdef NodeRecord* record = self._record()
+        cdef const DeclaredAccesses* declared = declaration_of(record)
+        cdef shared_ptr[NodeSpec] loaded
+        if is_described_by_kind(record.kind) or declared != NULL and declared.is_known:
+            loaded = make_shared[NodeSpec]()
+            loaded.get().begin(record.kind)
+        else:
+            loaded = self._parameters()
+        if record.metadata and record.metadata.get().condition:  # the driver may not report it
+            loaded.get().params.conditional.handle = record.metadata.get().condition
+        return describe_accesses(dereference(loaded), declared, accesses)
+
+    def _accesses(self):
+        """Return (list of (Span, mode, what), whether accesses are unknown), without those of graphs inside the node.
+
+        The mode is "reads", "writes" or "may access". The words for `what` are "memory", "event" and "condition".
+        """
+        cdef NodeAccesses accesses
+        self._add_accesses(accesses)
+        return list_accesses(accesses), accesses.is_unknown
+
+    def _is_barrier(self):
+        """Return True for a node that a task flow keeps between all work before it and after it."""
+        cdef NodeAccesses accesses
+        self._add_accesses(accesses)
+        return accesses.is_barrier
 
     cdef int _check_known(self) except -1:
         cdef NodeRecord* record = self._record()
@@ -264,6 +297,7 @@ cdef class GraphNode(InsertionPoint):
         if not record.metadata or not record.metadata.get().parameters:
             return 0
         spec.uses = record.metadata.get().parameters.get().uses
+        spec.rules = record.metadata.get().parameters.get().rules
         if record.kind != NodeKind.kKernel:  # the driver holds placeholders for missing values
             spec.params = record.metadata.get().parameters.get().wanted
         return 0
@@ -381,6 +415,19 @@ cdef class GraphNode(InsertionPoint):
     def _describe(self):
         """Return the part of the repr after the handle."""
         return ""
+
+
+cdef bint is_described_by_kind(NodeKind kind) noexcept:
+    """Return True for a kind whose accesses do not depend on the parameters that the driver reports."""
+    return (
+        kind != NodeKind.kKernel
+        and kind != NodeKind.kAlloc
+        and kind != NodeKind.kFree
+        and kind != NodeKind.kMemset
+        and kind != NodeKind.kMemcpy
+        and kind != NodeKind.kEventRecord
+        and kind != NodeKind.kEventWait
+    )
 
 
 cdef str names_of(nodes):

@@ -23,6 +23,9 @@ from cuda_graphs.core.driver.cuda_graph cimport (
 from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
+    Field,
+    DeclaredAccesses,
+    DeclaredHandle,
     GraphBox,
     GraphLabels,
     NodeKind,
@@ -30,6 +33,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeSpec,
     alloc_kind,
     child_box,
+    hierarchy_number,
     mark_inner_destroyed,
     owners_of,
     is_handed_out,
@@ -37,17 +41,19 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
+from cuda_graphs.objects.launch_errors cimport LaunchQueue
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
-from .access_ranges cimport change_accesses, operand_parameters, set_accesses, accesses_of
-from .callback cimport python_callback
+from .access_ranges cimport as_spans, change_declaration, declaration_of, read_declaration, set_declaration
+from .callback cimport Callback, callback_of
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, element_of_bytes, graph_array
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
 from .node cimport GraphNode
-from cuda_graphs.graph.operands.parameter cimport check_clash, adopt_uses
-from .insertion_point cimport accept_graph, check_not_freed, wrap_graph
+from cuda_graphs.graph.operands.parameter cimport argument_of, check_clash, adopt_uses
+from .insertion_point cimport accept_graph, check_not_freed, wrap_graph, wrap_node
+from .node_call cimport NodeCall, call_of, leave_call
 from .node_classes cimport register_class
-from .spec cimport change_kernel, config_of, kernel_of, read_child, read_event, read_host
+from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
     change_memcpy,
     change_memset,
@@ -75,20 +81,43 @@ cdef class KernelNode(GraphNode):
         Arguments that are None keep their values. A new `kernel` needs `args`, a tuple, `()` for a kernel without
         arguments. `config` includes cluster and cooperative settings. `reads` and `writes` are those of `launch`.
 
+        A node of a kernel made by `cuda_graphs.kernel` takes the arguments of a call as `args`, and all nodes of that call
+        get them. Arguments of other types may change the code, but not the number of nodes. With a `kernel`, the node
+        leaves the call.
+
         Raises RuntimeError for a destroyed node, TypeError and ValueError for the arguments, and CUDAError from the
         driver. After an error nothing has changed.
         """
         cdef NodeSpec spec
         cdef bint changes = config is not None or kernel is not None or args is not None
         self._open()
+        cdef NodeCall call = call_of(self._record()) if kernel is None else None
+        if call is not None and changes:
+            change_declaration(self._record(), reads, writes, None)  # raises before anything has changed
+            update_call(self, call, config, args)
+            changes, args = False, None
         if changes:
             self._load_with_owners(spec)
             change_kernel(spec, config, kernel, args)
             check_not_freed(self, () if args is None else tuple(args))
-        accesses = change_accesses(self._record(), reads, writes, args)
+        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, args)
         if changes:
             self._set(spec)
-        set_accesses(self._record(), accesses)
+            leave_call(self._record())
+        set_declaration(self._record(), declared)
+
+    @property
+    def args(self):
+        """The arguments: of the call that made the node, for a kernel made by `cuda_graphs.kernel`.
+
+        Other nodes, and copies of nodes in embedded graphs, have one value for each parameter of the kernel: the Parameter
+        (or its extent) that provides it, or its bytes as an unsigned int.
+
+        Memory of an alloc node is its address if no array of it is alive. A dataclass instance is a copy.
+        """
+        self._open()
+        cdef NodeCall call = call_of(self._record())
+        return raw_arguments(self) if call is None else call.arguments()
 
     @property
     def grid(self):
@@ -118,25 +147,25 @@ cdef class KernelNode(GraphNode):
 
     @property
     def reads(self):
-        """The memory that the kernel reads, as given to `launch`: a tuple of Spans."""
-        return accesses_of(self._record())[0]
+        """The memory that the kernel reads: a tuple of Spans, as given to `launch` or known to the compiler.
+
+        None if neither reads nor writes are known.
+        """
+        return declared_reads(self._record())
 
     @property
     def writes(self):
-        """The memory that the kernel writes, as given to `launch`: a tuple of Spans."""
-        return accesses_of(self._record())[1]
-
-    @property
-    def _conditions(self):
-        """Handles of the Conditions among the arguments."""
-        return accesses_of(self._record())[2]
+        """The memory that the kernel writes, as `reads`."""
+        return declared_writes(self._record())
 
     def _takes(self, CUgraphConditionalHandle handle):
-        """Return True if the arguments contain the 8 bytes of a handle, in any type."""
+        """Return True if the arguments contain the 8 bytes of a handle, in any type, or cannot be read."""
         cdef NodeSpec spec
         self._load(spec)
         cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
         cdef size_t i, word
+        if spec.params.kernel.kernelParams == NULL:  # other code packed the arguments (`extra` of cuda.h)
+            return not parameters.empty()
         for i in range(parameters.size()):
             for word in range(parameters[0][i].size // 8):
                 if memcmp(<char*>spec.params.kernel.kernelParams[i] + 8 * word, &handle, 8) == 0:
@@ -148,6 +177,67 @@ cdef class KernelNode(GraphNode):
 
     def _describe(self):
         return f" kernel={self.kernel.handle:#x}"
+
+
+cdef object declared_reads(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    return as_spans(declared.reads) if declared != NULL and declared.is_known else None
+
+
+cdef object declared_writes(NodeRecord* record):
+    cdef const DeclaredAccesses* declared = declaration_of(record)
+    return as_spans(declared.writes) if declared != NULL and declared.is_known else None
+
+
+cdef tuple raw_arguments(KernelNode self):
+    """Return the Parameter, or the bytes as an int, of each parameter of the kernel."""
+    cdef shared_ptr[NodeSpec] spec = self._parameters()
+    cdef NodeRecord* record = self._record()
+    cdef const vector[Parameter]* parameters = kernel_of(dereference(spec))._parameters()
+    cdef size_t i
+    found = []
+    for i in range(parameters.size()):
+        found.append(int.from_bytes((<char*>spec.get().params.kernel.kernelParams[i])[: parameters[0][i].size], "little"))
+    if record.metadata and record.metadata.get().parameters:
+        for use in record.metadata.get().parameters.get().uses:
+            if use.field == Field.kArgument:
+                found[use.argument] = argument_of(use)
+    return tuple(found)
+
+
+cdef int update_call(KernelNode self, NodeCall call, object config, object args) except -1:
+    """Give all nodes of a call the arguments, and this node the config. After an error no node has changed."""
+    cdef size_t task = call.task_of(self._record()), number
+    cdef NodeCall changed = call
+    if args is not None:
+        check_not_freed(self, accept_arguments(args))
+        changed = call.with_arguments(accept_arguments(args))
+    if config is not None:
+        changed = changed.with_config(task, config)
+    cdef list done = []
+    try:
+        for number in range(call.nodes.size()):
+            set_task(self, call, changed, number)
+            done.append(number)
+    except BaseException:
+        for number in done:
+            set_task(self, call, call, number)
+        raise
+    return call.take(changed)
+
+
+cdef int set_task(KernelNode self, NodeCall call, NodeCall values, size_t task) except -1:
+    """Set the node of one task of `call` to the launch of that task in `values`. A node that has left the call stays."""
+    cdef NodeSpec spec
+    cdef NodeRecord* record = call.nodes[task]
+    if record == NULL or call_of(record) is not call:
+        return 0
+    launch = values.launches[task]
+    cdef tuple arguments = values.arguments_of_task(task)
+    cdef DeclaredHandle declared = read_declaration(launch.reads, launch.writes, arguments)
+    read_kernel(spec, launch.config, launch.kernel, arguments)
+    (<GraphNode>wrap_node(self._h, record))._set(spec)
+    return set_declaration(record, declared)
 
 
 cdef class AllocNode(GraphNode):
@@ -317,9 +407,6 @@ cdef class MemsetNode(GraphNode):
         check_not_freed(self, (dst,))
         self._set(spec)
 
-    def _operand_parameters(self):
-        return operand_parameters(self._record())
-
     @property
     def dptr(self):
         """Address of the first row."""
@@ -375,9 +462,6 @@ cdef class MemcpyNode(GraphNode):
         change_memcpy(spec, dst, src, size, extents, dst_owner, src_owner)
         check_not_freed(self, (dst, src))
         self._set(spec)
-
-    def _operand_parameters(self):
-        return operand_parameters(self._record())
 
     @property
     def dst(self):
@@ -515,18 +599,30 @@ cdef int forget_replaced(ChildGraphNode self) except -1:
 cdef class HostCallbackNode(GraphNode):
     """Calls a function on the host. Made by `callback`."""
 
-    def update(self, fn, *, user_data=None):
+    def update(self, fn, *, user_data=None, reads=None, writes=None):
         """Change the definition to call `fn`. See `callback` for the arguments, and KernelNode.update."""
         cdef NodeSpec spec
         self._open()
-        read_host(spec, fn, user_data)
+        read_host(spec, fn, user_data, self.name)
+        cdef DeclaredHandle declared = change_declaration(self._record(), reads, writes, None)
         self._set(spec)
+        set_declaration(self._record(), declared)
+
+    @property
+    def reads(self):
+        """The memory that the callback reads, as given to `callback`: a tuple of Spans. None if it is not known."""
+        return declared_reads(self._record())
+
+    @property
+    def writes(self):
+        """The memory that the callback writes, as `reads`."""
+        return declared_writes(self._record())
 
     @property
     def callback_fn(self):
         """The Python callable; None for a C function."""
-        self._open()
-        return python_callback(self._parameters().get().params.host)
+        cdef Callback callback = host_callback(self)
+        return None if callback is None else callback.fn
 
     @property
     def _function(self):
@@ -541,6 +637,28 @@ cdef class HostCallbackNode(GraphNode):
         if fn is None:
             return f" cfunc={self._function:#x}"
         return f" callback={getattr(fn, '__name__', '?')}"
+
+
+cdef Callback host_callback(HostCallbackNode self):
+    self._open()
+    return callback_of(self._parameters().get().params.host)
+
+
+def give_callback(HostCallbackNode node not None, LaunchQueue launches not None):
+    """Give the Callback of a node to an executable. Return 1, or 0 for a C function.
+
+    If another executable has the Callback, the node gets a new one of the same callable.
+    """
+    cdef Callback callback = host_callback(node)
+    cdef NodeSpec spec
+    if callback is None:
+        return 0
+    if callback.launches is not None and callback.launches is not launches:
+        read_host(spec, callback.fn, None, node.name)
+        node._set(spec)
+        callback = host_callback(node)
+    callback.launches = launches
+    return 1
 
 
 cdef class EventRecordNode(GraphNode):
@@ -598,7 +716,9 @@ cdef class ConditionalNode(GraphNode):
         """The Condition that decides."""
         cdef NodeRecord* record = self._record()
         self._check_known()
-        return None if record.kind == NodeKind.kConditional else Condition._from_handle(record.metadata.get().condition)
+        if record.kind == NodeKind.kConditional:
+            return None
+        return Condition._from_handle(record.metadata.get().condition, hierarchy_number(record.graph[0]))
 
     @property
     def cond_type(self):

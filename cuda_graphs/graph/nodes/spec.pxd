@@ -14,7 +14,7 @@ cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) e
 cdef int read_alloc(NodeSpec& spec, object size, object options) except -1  # GraphAllocOptions; returns the device
 cdef int read_free(NodeSpec& spec, object dptr) except -1
 cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* around) except -1
-cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1
+cdef int read_host(NodeSpec& spec, object fn, object user_data, object name) except -1
 cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1  # kEventRecord or kEventWait
 cdef int read_conditional(
     NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,

@@ -5,6 +5,7 @@
 
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
+from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUcontext, CUDA_ERROR_INVALID_VALUE, CUresult
@@ -24,13 +25,14 @@ from cuda_graphs.core.driver.cuda_graph cimport (
 from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
-    Field,
     GraphBox,
     NodeKind,
+    NodeParameters,
     NodeSpec,
     alloc_kind,
     as_owner,
     destination_of,
+    hierarchy_number,
     kMaxDepth,
     levels_inside,
     seal_owners,
@@ -42,34 +44,65 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.handles cimport EventHandle, KernelBox, box_of, kernel_of_node
 from cuda_graphs.objects.code.arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.code.kernel cimport Kernel
-from cuda_graphs.objects.code.launch_config cimport LaunchConfig, accept_launch_config
+from cuda_graphs.objects.code.launch cimport register_uses
+from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
+from .sized_config cimport begin_rules, drop_size, finish_rules, fix_shapes, join_call_of, read_config
 from cuda_graphs.graph.operands.operands cimport (
     accept_condition,
     accept_context,
     accept_event,
     accept_kernel,
 )
-from cuda_graphs.graph.operands.parameter cimport add_use
+from cuda_graphs.graph.operands.parameter cimport prepare_uses, use_argument
 from .options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
+    cdef LaunchConfig size = read_config(config, args)
     spec.begin(NodeKind.kKernel)
-    fill_config(spec, accept_launch_config(config))
-    return fill_arguments(spec, accept_kernel(kernel), args)
+    fill_config(spec, size)
+    begin_rules(spec, size)
+    fill_arguments(spec, accept_kernel(kernel), args)
+    return finish_rules(spec, size)
+
+
+cdef int read_uses(
+    GraphBox* graph, LaunchConfig config, tuple args, vector[size_t]& stand_ins, unique_ptr[NodeParameters]& uses
+) except -1:
+    cdef NodeSpec spec
+    cdef size_t i
+    spec.begin(NodeKind.kKernel)
+    begin_rules(spec, config)
+    for i in stand_ins:
+        use_argument(spec, args[i], <unsigned int>i)
+    finish_rules(spec, config)
+    if not spec.uses.empty():
+        prepare_uses(graph, spec).swap(uses)
+    return 0
+
+
+register_uses(read_uses, read_config, join_call_of)
 
 
 cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1:
     if kernel is not None and args is None:
         raise ValueError("a new kernel needs args: pass a tuple, () for a kernel without arguments")
-    if config is not None:
-        fill_config(spec, accept_launch_config(config))
+    if is_config_function(config) and args is None:
+        raise ValueError("config is a function of the arguments, which needs args: pass them all again")
+    cdef tuple given = () if args is None else accept_arguments(args)
+    cdef LaunchConfig size = None if config is None else read_config(config, given)
+    drop_size(spec)
+    if size is not None:
+        fill_config(spec, size)
+        begin_rules(spec, size)
     if args is not None:
-        fill_arguments(spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), accept_arguments(args))
-    return 0
+        fill_arguments(spec, kernel_of(spec) if kernel is None else accept_kernel(kernel), given)
+    elif size is not None:
+        fix_shapes(spec)
+    return 0 if size is None else finish_rules(spec, size)
 
 
 cdef tuple accept_arguments(object args):
@@ -86,7 +119,7 @@ cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
     pack_arguments(spec.arguments, kernel, args, &stand_ins)
     spec.uses.clear()
     for i in stand_ins:
-        add_use(spec, args[i], Field.kArgument, <unsigned int>i)
+        use_argument(spec, args[i], <unsigned int>i)
     cdef KernelBox* code = box_of[KernelBox](kernel._h)
     spec.params.kernel.func = code.function  # overrides `kern` unless it is NULL
     spec.params.kernel.kern = code.raw
@@ -192,9 +225,9 @@ cdef int read_child(NodeSpec& spec, object child, GraphBox* source, GraphBox* ar
     return 0
 
 
-cdef int read_host(NodeSpec& spec, object fn, object user_data) except -1:
+cdef int read_host(NodeSpec& spec, object fn, object user_data, object name) except -1:
     spec.begin(NodeKind.kHost)
-    return read_callback(fn, user_data, &spec.params.host, &spec.owners)
+    return read_callback(fn, user_data, name, &spec.params.host, &spec.owners)
 
 
 cdef int read_event(NodeSpec& spec, NodeKind kind, object event) except -1:
@@ -230,6 +263,15 @@ cdef int fill_conditional(
     CUcontext context, GraphBox* around
 ) except -1:
     check_depth(around, 1)
+    if condition._hierarchy != hierarchy_number(around[0]):
+        raise_explained(
+            CUDA_ERROR_INVALID_VALUE,
+            f"add a conditional node on {condition!r}",
+            (
+                f"The condition {condition._handle:#x} was created for another graph.",
+                "Create the condition with create_condition() of this graph or of a graph around it.",
+            ),
+        )
     spec.begin(kind)
     spec.params.conditional.handle = condition._handle
     spec.params.conditional.type = type

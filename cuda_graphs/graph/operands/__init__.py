@@ -3,6 +3,7 @@
 """Operands of nodes: arguments, named parameters, copies and fills, and the bytes that they access.
 
 Other rooms may import:
+    array_values  ArrayValue, an array as config functions see it
     condition  Condition
     edge_data  EdgeData
     graph_array  GraphArray, the memory of alloc nodes as arrays

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Condition: the value on the device that a conditional node reads."""
 
+from libc.stdint cimport uint64_t
+
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalHandle
 from cuda_graphs.objects.code.arguments cimport register_handle_type
 
@@ -20,9 +22,9 @@ cdef class Condition:
         raise RuntimeError("Condition has no public constructor: call GraphDef.create_condition()")
 
     @staticmethod
-    cdef Condition _from_handle(CUgraphConditionalHandle handle):
+    cdef Condition _from_handle(CUgraphConditionalHandle handle, uint64_t hierarchy):
         cdef Condition self = Condition.__new__(Condition)
-        self._handle = handle
+        self._handle, self._hierarchy = handle, hierarchy
         return self
 
     @property
@@ -33,10 +35,11 @@ cdef class Condition:
     def __eq__(self, other):
         if not isinstance(other, Condition):
             return NotImplemented
-        return self._handle == (<Condition>other)._handle
+        cdef Condition theirs = other
+        return self._handle == theirs._handle and self._hierarchy == theirs._hierarchy
 
     def __hash__(self):
-        return hash((Condition, self._handle))
+        return hash((Condition, self._handle, self._hierarchy))
 
     def __repr__(self):
         return f"<Condition handle={self._handle:#x}>"

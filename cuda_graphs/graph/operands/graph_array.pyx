@@ -12,7 +12,7 @@ import sys
 
 from cuda_graphs.core.graphs.graph_handles cimport ValueKind, ValueType
 from cuda_graphs.objects.memory.array_view cimport ArrayView, graph_memory_error, packed_strides
-from .values cimport accept_type
+from .values cimport accept_scalar_type
 
 from cuda_graphs.objects.memory.array_shape import select
 
@@ -34,7 +34,7 @@ cdef ElementType accept_element_type(object dtype):
         self.dtype, self.element_shape = components, tuple(dtype.shape)
     else:
         self.dtype, self.element_shape = dtype, ()
-    type = accept_type(self.dtype)
+    type = accept_scalar_type(self.dtype)
     letter = LETTERS.get(<int>type.kind)
     if letter is None:
         raise TypeError(f"dtype must be a type of numbers, got {dtype!r}")

@@ -4,6 +4,7 @@ from libc.stddef cimport size_t
 
 from cuda_graphs.core.driver.cuda cimport CUcontext, CUdeviceptr
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphEdgeData, CUmemorytype
+from cuda_graphs.core.graphs.graph_handles cimport kUnbounded
 from cuda_graphs.core.resources.handles cimport EventHandle, Opaque
 from cuda_graphs.objects.memory.array_view cimport ArrayView
 from cuda_graphs.objects.memory.buffer cimport Buffer
@@ -28,9 +29,6 @@ cdef CUdeviceptr read_pointer(object value, str name) except? 0xBAD
 cdef struct Memory:
     CUdeviceptr address
     size_t size  # bytes; kUnbounded if the size is unknown
-
-cdef enum:
-    kUnbounded = <size_t>-1
 
 # Reads an operand: fills `memory` and the owner `keeper`, and returns its layout if it is an array. `owner` is the
 # user's owner of an address.

@@ -14,15 +14,17 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NamedParameter,
     ParameterTable,
     ParameterUse,
+    ParameterType,
     ValueKind,
-    ValueType,
     as_extent,
     copy_uses,
+    bytes_of,
     find_clash,
+    unused_parameters,
     use_placeholders,
     parameters_of,
 )
-from .values cimport accept_type, from_bits, to_bits
+from .values cimport accept_type, present_value, read_value, type_text
 
 # Names of the positional arguments of Graph.launch.
 RESERVED = ("self", "stream")
@@ -51,14 +53,19 @@ cdef class Parameter(StandIn):
 
     @property
     def type(self):
-        """The name of its type: "i8" to "u64", "f16", "bf16", "f32", "f64", "bool" or "pointer"."""
-        return self._named().type.name.decode()
+        """The name of its type: "i8" to "u64", "f16", "bf16", "f32", "f64", "bool", "pointer", or that of an array type,
+        "ndarray(f32, ndim=1)".
+        """
+        return type_text(self._named().type)
 
     @property
     def default(self):
-        """The initial value in executables, as an address for a pointer; None if the parameter has no default."""
+        """The initial value in executables; None if the parameter has no default.
+
+        It is an address for a pointer, and an ArrayValue (address, shape, size) for an array.
+        """
         cdef NamedParameter* p = self._named()
-        return from_bits(p.type, p.initial.bits) if p.initial.known else None
+        return present_value(p.type, p.initial) if p.initial.known else None
 
     def __repr__(self):
         if not self._p:
@@ -67,13 +74,50 @@ cdef class Parameter(StandIn):
         return f"<Parameter {self.name!r} {self.type}{default}>"
 
 
+cdef class ArrayParameter(Parameter):
+    """A Parameter whose values are arrays of one element type and number of dimensions. Made by `GraphDef.param`.
+
+    Kernels of `cuda_graphs.kernel` take arrays of any shape. As an operand of a copy or fill, an array determines the
+    number of bytes.
+    """
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return self._named().type.ndim
+
+    @property
+    def itemsize(self):
+        """The bytes of an element."""
+        return self._named().type.item_size()
+
+    @property
+    def shape(self):
+        """The extents of the array as arguments of CUDA C++ kernels: one i32 for each dimension."""
+        cdef ArrayExtent extent
+        found = []
+        for axis in range(self._named().type.ndim):
+            extent = ArrayExtent.__new__(ArrayExtent)
+            extent._array, extent._axis, extent._width = self, axis, 4
+            extent._bits = <unsigned int>self._named().initial.extents[<size_t>axis]
+            found.append(extent)
+        return tuple(found)
+
+
+cdef class ArrayExtent(StandIn):
+    """One extent of an ArrayParameter, as an argument of a kernel."""
+
+    def __repr__(self):
+        return f"<extent {self._axis} of {self._array!r}>"
+
+
 cdef Parameter wrap(const ParameterRef& p):
     cdef Parameter self
     if p.get().object != NULL:
         return <Parameter>p.get().object
-    self = Parameter.__new__(Parameter)
+    self = ArrayParameter.__new__(ArrayParameter) if p.get().type.is_array() else Parameter.__new__(Parameter)
     self._p = p
-    self._bits, self._width = p.get().initial.bits, p.get().type.size
+    self._bits, self._width = p.get().initial.bits, 8 if p.get().type.is_array() else p.get().type.scalar.size
     p.get().object = <PyObject*>self
     return self
 
@@ -83,15 +127,14 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
         raise TypeError(f"name must be a str, got {name.__class__.__name__}")
     if not name.isidentifier() or name in RESERVED:
         raise ValueError(f"a parameter cannot be called {name!r}: its name must be usable as a keyword of Graph.launch")
-    cdef const ValueType* kind = accept_type(type)
+    cdef ParameterType kind = accept_type(type)
     cdef ParameterTable* table = &parameters_of(graph[0])
     cdef string key = name.encode()
     cdef ParameterRef fresh = make_shared[NamedParameter]()
     fresh.get().name = key
     fresh.get().type = kind
     if default is not None:
-        fresh.get().initial.bits = to_bits(kind, name, default, &fresh.get().initial.owner)
-        fresh.get().initial.known = True
+        read_value(kind, name, default, &fresh.get().initial)
     cdef ParameterRef found = table.find(key)
     if found:
         return check_same(wrap(found), fresh)
@@ -102,9 +145,11 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
 cdef Parameter check_same(Parameter known, const ParameterRef& wanted):
     """Return the existing parameter. Raises ValueError if its type or default differs from the wanted parameter."""
     cdef NamedParameter* have = known._named()
-    if have.type != wanted.get().type:
-        raise ValueError(f"{known!r} exists already and cannot have the type {wanted.get().type.name.decode()}")
-    if wanted.get().initial.known and not (have.initial.known and have.initial.bits == wanted.get().initial.bits):
+    if not have.type == wanted.get().type:
+        raise ValueError(f"{known!r} exists already and cannot have the type {type_text(wanted.get().type)}")
+    if wanted.get().initial.known and not (
+        have.initial.known and have.initial.has_words_of(wanted.get().initial)
+    ):
         raise ValueError(f"{known!r} exists already, and its default cannot change")
     return known
 
@@ -114,6 +159,30 @@ cdef int add_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int 
     drop_use(spec, field, argument)
     use.parameter, use.field, use.argument = parameter._p, field, argument
     spec.uses.push_back(use)
+    return 0
+
+
+cdef Parameter parameter_of(StandIn value):
+    return (<ArrayExtent>value)._array if isinstance(value, ArrayExtent) else <Parameter?>value
+
+
+cdef StandIn argument_of(const ParameterUse& use):
+    cdef Parameter parameter = wrap(use.parameter)
+    return parameter.shape[use.word - 1] if use.word else parameter
+
+
+cdef int use_argument(NodeSpec& spec, StandIn value, unsigned int argument) except -1:
+    cdef Parameter parameter = parameter_of(value)
+    add_use(spec, parameter, Field.kArgument, argument)
+    if isinstance(value, ArrayExtent):
+        spec.uses.back().word = <unsigned char>((<ArrayExtent>value)._axis + 1)
+    if parameter._named().type.is_array() and not spec.rules.takes_any_shape:
+        if not parameter._named().initial.known:
+            raise ValueError(
+                f"{parameter!r} has no default, so the config of a CUDA C++ kernel cannot fit its shape: give a default, "
+                "or give the config as a function of the arguments"
+            )
+        spec.uses.back().is_fixed = True
     return 0
 
 
@@ -144,7 +213,7 @@ cdef object use_of(NodeSpec& spec, Field field, object other):
 
 cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field field, Opaque* owner) except? 0xBAD:
     cdef NamedParameter* p = value._named()
-    if p.type.kind != ValueKind.kPointer:
+    if not p.type.is_memory():
         raise TypeError(f"{name} must be an address, but {value!r} is not a pointer")
     add_use(spec, value, field)
     owner[0] = p.initial.owner
@@ -153,9 +222,9 @@ cdef CUdeviceptr use_pointer(NodeSpec& spec, Parameter value, str name, Field fi
 
 cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
     cdef NamedParameter* p = value._named()
-    if p.type.kind != ValueKind.kUint and p.type.kind != ValueKind.kInt:
+    if p.type.is_array() or p.type.scalar.kind != ValueKind.kUint and p.type.scalar.kind != ValueKind.kInt:
         raise TypeError(f"{name} must be a count, but {value!r} has no integer type")
-    cdef size_t extent = as_extent(p.type[0], p.initial.bits)
+    cdef size_t extent = as_extent(p.type.scalar[0], p.initial.bits)
     if p.initial.known and not 0 < extent < (1ULL << 63):
         raise ValueError(f"{name} must be 1 or more, but {value!r} has a smaller default")
     add_use(spec, value, Field.kExtent)
@@ -164,11 +233,17 @@ cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD:
 
 cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1:
     cdef NamedParameter* p = value._named()
-    if p.type.size > 4:
-        raise TypeError(f"value must have 1, 2 or 4 bytes, but {value!r} has {p.type.size}")
+    if p.type.is_memory() or p.type.scalar.size > 4:
+        raise TypeError(f"value must have 1, 2 or 4 bytes, but {value!r} has {value._width}")
     add_use(spec, value, Field.kValue)
     pattern[0] = <unsigned int>p.initial.bits
-    return <int>p.type.size
+    return <int>p.type.scalar.size
+
+
+cdef size_t use_bytes(NodeSpec& spec, Parameter value) except? 0xBAD:
+    cdef NamedParameter* p = value._named()
+    add_use(spec, value, Field.kBytes)
+    return bytes_of(p.type, p.initial)
 
 
 cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) except *:
@@ -177,12 +252,16 @@ cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) ex
     for use in spec.uses:
         if not parameters_of(graph[0]).has(use.parameter):
             raise ValueError(f"{wrap(use.parameter)!r} belongs to another definition: definitions do not share parameters")
-    made.get().uses = spec.uses
+    made.get().uses, made.get().rules = spec.uses, spec.rules
     with nogil:
         status = use_placeholders(spec, made.get()[0])
     if status:
         check_attempt(status, "allocate the placeholder for memory that a parameter will name")
     return move(made)
+
+
+cdef list list_unused(GraphBox* graph):
+    return [wrap(parameter) for parameter in unused_parameters(graph[0])]
 
 
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1:

@@ -8,18 +8,22 @@ memory. copy_shape.py and fill.py compute shapes. This module handles contiguous
 
 from libc.stddef cimport size_t
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_MEMORYTYPE_UNIFIED,
     CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS_v2,
     CUmemorytype,
 )
+from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport (
     Field,
     NodeKind,
     NodeSpec,
+    ValueType,
+    bytes_of,
     destination_of,
+    find_memory_range,
     set_destination,
     set_source,
     source_of,
@@ -29,7 +33,17 @@ from cuda_graphs.objects.memory.array_view cimport ArrayView
 from cuda_graphs.objects.memory.buffer cimport parse_fill_value
 from cuda_graphs.objects.numbers cimport read_size
 from .operands cimport Memory, accept_context, find_type, kUnbounded, read_operand
-from .parameter cimport Parameter, drop_use, has_use, use_element, use_extent, use_pointer, use_of
+from .parameter cimport (
+    ArrayParameter,
+    Parameter,
+    drop_use,
+    has_use,
+    use_bytes,
+    use_element,
+    use_extent,
+    use_of,
+    use_pointer,
+)
 from . import fill
 from .copy_shape import Extents, Operand, Shape, Side, explicit_shape, shape_of
 
@@ -55,7 +69,34 @@ cdef ArrayView memory_of(
         raise ValueError(f"{name}_owner is for addresses only: {name} is a Parameter, whose values the graph keeps itself")
     memory.size = kUnbounded
     memory.address = use_pointer(spec, value, name, field, keeper)
+    if isinstance(value, ArrayParameter) and (<Parameter>value)._named().initial.known:
+        memory.size = bytes_of((<Parameter>value)._named().type, (<Parameter>value)._named().initial)
     return None
+
+
+cdef int limit_reach(NodeSpec& spec, Field field, Memory* memory, ArrayView array, str name) except -1:
+    """Let the rules of the node refuse sizes that go beyond the end of an operand that is no parameter."""
+    cdef CUdeviceptr start = 0, end = 0
+    cdef size_t most = memory.size
+    cdef CUresult status
+    if spec.uses.empty() or has_use(spec, field):
+        return 0
+    if array is not None:
+        most = operand(name, memory, array).layout().extent
+    elif most == kUnbounded:
+        with nogil:
+            status = find_memory_range(memory.address, &start, &end)
+        check_attempt(status, f"find the memory of {name} at {memory.address:#x}")
+        most = end - memory.address if end else kUnbounded
+    spec.rules.most = min(spec.rules.most, most)
+    return 0
+
+
+cdef ArrayParameter bytes_source(object dst, object src):
+    """Return the parameter whose bytes are the size of a copy without a size, or None."""
+    if isinstance(src, ArrayParameter):
+        return <ArrayParameter>src
+    return <ArrayParameter>dst if isinstance(dst, ArrayParameter) else None
 
 
 cdef size_t extent_of(NodeSpec& spec, object value, str name) except? 0xBAD:
@@ -91,6 +132,8 @@ cdef int change_memcpy(
         src = use_of(spec, Field.kSource, <size_t>first_source_byte(copy[0]))
     if size is None and (extents is None or extents == NO_EXTENTS):
         size = use_of(spec, Field.kExtent, None)
+        if size is None and not has_use(spec, Field.kBytes) and bytes_source(dst, src) is not None:
+            size = shape_of_copy(copy[0]).size
     return fill_memcpy(spec, dst, src, size, extents, dst_owner, src_owner, shape_of_copy(copy[0]))
 
 
@@ -99,7 +142,10 @@ cdef int fill_memcpy(
 ) except -1:
     cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
     cdef Memory to, source
+    cdef ArrayParameter whole = bytes_source(dst, src) if size is None and extents in (None, NO_EXTENTS) else None
     cdef size_t count = 0 if size is None else extent_of(spec, size, "size")
+    spec.rules.most = kUnbounded
+    drop_use(spec, Field.kBytes)
     cdef ArrayView to_array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &to, &spec.owners.first)
     cdef ArrayView source_array = memory_of(spec, src, "src", Field.kSource, src_owner, &source, &spec.owners.second)
     check_writable(to_array, dst)
@@ -110,15 +156,20 @@ cdef int fill_memcpy(
             raise TypeError("size is for copies in one dimension: give width, height and depth instead")
         set_shape(copy, explicit_shape(
             operand("dst", &to, to_array), operand("src", &source, source_array), given, before))
-    elif isinstance(size, Parameter) or size is not None and to_array is None and source_array is None and before is None:
+    elif whole is not None or isinstance(size, Parameter) or size is not None and to_array is None and source_array is None and before is None:
         check_contiguous("dst", to_array)
         check_contiguous("src", source_array)
+        if whole is not None:
+            drop_use(spec, Field.kExtent)
+            count = use_bytes(spec, whole)
         check_size(count, "dst", to.size)
         check_size(count, "src", source.size)
         copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
     else:
         set_shape(copy, shape_of(
             operand("dst", &to, to_array), operand("src", &source, source_array), None if size is None else count, before))
+    limit_reach(spec, Field.kDestination, &to, to_array, "dst")
+    limit_reach(spec, Field.kSource, &source, source_array, "src")
     set_destination(copy[0], to.address, memory_type_of(dst, to.address, "dst"))
     set_source(copy[0], source.address, memory_type_of(src, source.address, "src"))
     if not spec.uses.empty() and (copy.Height > 1 or copy.Depth > 1):
@@ -188,7 +239,7 @@ cdef int read_memset(
     check_writable(array, dst)
     p.ctx = accept_context("memset node")
     p.dst = target.address
-    set_element(spec, array, value)
+    set_element(spec, elements_of(dst, array), value)
     p.height, p.pitch = read_size(height, "height"), read_size(pitch, "pitch")
     if width is not None:
         p.width = extent_of(spec, width, "width")
@@ -196,6 +247,8 @@ cdef int read_memset(
             p.pitch = array.strides[-2]
     elif array is not None and p.height == 1 and p.pitch == 0:
         p.width, p.height, p.pitch = fill.rows_of("dst", array, p.elementSize)
+    elif isinstance(dst, ArrayParameter) and p.height == 1:
+        p.width = use_bytes(spec, dst) // p.elementSize
     elif target.size != kUnbounded and p.height == 1:
         if target.size % p.elementSize:
             raise ValueError(f"the {target.size} bytes of dst are not a multiple of the {p.elementSize} bytes of the value")
@@ -212,22 +265,42 @@ cdef int change_memset(
     cdef Memory target
     cdef ArrayView array = None
     p.ctx = accept_context("memset node")
-    target.size = kUnbounded
+    target.address, target.size = p.dst, kUnbounded
     if dst is not None:
         array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &target, &spec.owners.first)
         check_writable(array, dst)
         p.dst = target.address
+        if isinstance(dst, ArrayParameter) and width is None:
+            drop_use(spec, Field.kExtent)
+            use_bytes(spec, dst)
+        else:
+            drop_use(spec, Field.kBytes)
     elif dst_owner is not None:
         raise ValueError("dst_owner requires dst")
     if value is not None:
-        set_element(spec, array, value)
+        set_element(spec, elements_of(use_of(spec, Field.kDestination, dst), array), value)
     if width is not None:
+        drop_use(spec, Field.kBytes)
         p.width = extent_of(spec, width, "width")
+    elif has_use(spec, Field.kBytes):
+        p.width = use_bytes(spec, use_of(spec, Field.kBytes, None)) // p.elementSize
     if height is not None:
         p.height = read_size(height, "height")
     if pitch is not None:
         p.pitch = read_size(pitch, "pitch")
     return check_fill(spec, &target, array)
+
+
+cdef ArrayView elements_of(object dst, ArrayView array):
+    """Return an array with the elements of the memory that a fill writes; None for memory without a type."""
+    if not isinstance(dst, ArrayParameter):
+        return array
+    cdef const ValueType* scalar = (<Parameter>dst)._named().type.scalar
+    cdef str name = scalar.name.decode()
+    cdef ArrayView found = ArrayView.__new__(ArrayView)
+    found.itemsize = scalar.size
+    found.dtype = "" if name == "bf16" else f"{'|' if scalar.size == 1 else '<'}{name[0]}{scalar.size}"
+    return found
 
 
 cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
@@ -247,7 +320,9 @@ cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
 cdef int check_fill(NodeSpec& spec, Memory* target, ArrayView array) except -1:
     """Raise ValueError for a fill beyond the end of the operand. The driver checks addresses."""
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
-    if p.height > 1 and has_use(spec, Field.kExtent):
+    spec.rules.most = kUnbounded
+    limit_reach(spec, Field.kDestination, target, array, "dst")
+    if p.height > 1 and (has_use(spec, Field.kExtent) or has_use(spec, Field.kBytes)):
         raise ValueError("the width of a fill of rows cannot be a Parameter: it cannot change in an executable")
     if array is None and target.size == kUnbounded or p.width == 0 or p.height == 0:
         return 0

@@ -3,7 +3,9 @@
 """Values of named parameters: converts Python objects to the bytes that a kernel reads, and back.
 
 A type is any object whose attribute `__cuda_graph_type__` is a type name. The names are "i8" to "i64", "u8" to "u64",
-"f16", "bf16", "f32", "f64", "bool" and "pointer". A NumPy type stands for the type of the same layout.
+"f16", "bf16", "f32", "f64", "bool" and "pointer". A NumPy type stands for the type of the same layout. The attribute
+`__cuda_graph_array_type__` of a type of arrays is a tuple: the type name of the elements or of their components, the
+number of dimensions, and the shape of one element.
 """
 
 import sys
@@ -13,8 +15,9 @@ from cpython.long cimport PyLong_CheckExact
 from libc.math cimport isfinite, isinf
 from libc.string cimport memcpy
 
-from cuda_graphs.core.graphs.graph_handles cimport ValueKind, find_value_type, from_bf16, to_bf16
+from cuda_graphs.core.graphs.graph_handles cimport ValueKind, find_value_type, from_bf16, kMostAxes, to_bf16
 from cuda_graphs.objects.numbers cimport as_int, is_address
+from .array_values cimport array_text, array_value, read_array
 from .operands cimport Memory, read_operand
 
 cdef extern from "Python.h":
@@ -26,7 +29,23 @@ cdef extern from "Python.h":
 NUMPY_KINDS = {"i": "i", "u": "u", "f": "f"}
 
 
-cdef const ValueType* accept_type(object type) except NULL:
+cdef ParameterType accept_type(object type) except *:
+    cdef ParameterType found
+    array = getattr(type, "__cuda_graph_array_type__", None)
+    if array is None:
+        found.scalar = accept_scalar_type(type)
+        return found
+    name, ndim, inner = array
+    if ndim > <Py_ssize_t>kMostAxes:
+        raise ValueError(f"a parameter takes arrays of at most {kMostAxes} dimensions, not {type!r}")
+    cdef bytes encoded = name.encode()
+    found.scalar, found.ndim = find_value_type(encoded), ndim
+    for extent in inner:
+        found.inner.push_back(extent)
+    return found
+
+
+cdef const ValueType* accept_scalar_type(object type) except NULL:
     name = getattr(type, "__cuda_graph_type__", None) or numpy_name(type)
     cdef const ValueType* found = NULL
     cdef bytes encoded
@@ -36,9 +55,25 @@ cdef const ValueType* accept_type(object type) except NULL:
     if found == NULL:
         raise TypeError(
             f"{type!r} is not a type of numbers or pointers: give a type of cuda_graphs (i8 to u64, f16, bf16, f32, f64, bool_, "
-            "pointer) or a scalar type of NumPy"
+            "pointer) or a scalar type of NumPy. Arrays have the type cg.types.ndarray(dtype, ndim)"
         )
     return found
+
+
+cdef str type_text(const ParameterType& type):
+    return array_text(type) if type.is_array() else type.scalar.name.decode()
+
+
+cdef int read_value(const ParameterType& type, str name, object value, ParameterValue* to) except -1:
+    if type.is_array():
+        return read_array(type, name, value, to)
+    to.bits = to_bits(type.scalar, name, value, &to.owner)
+    to.known = True
+    return 0
+
+
+cdef object present_value(const ParameterType& type, const ParameterValue& value):
+    return array_value(type, value) if type.is_array() else from_bits(type.scalar, value.bits)
 
 
 cdef object numpy_name(object given):

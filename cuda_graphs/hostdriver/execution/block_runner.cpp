@@ -271,6 +271,14 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
     return fault.load();
 }
 
+// Runs all blocks on this thread, and records their cost.
+CUresult run_measured(const Launch& launch, std::uint64_t blocks, float block_threads) {
+    const std::uint64_t from = ticks();
+    const CUresult fault = enter(launch, 0, blocks);
+    launch.kernel.note_cost(static_cast<float>(ticks() - from) / static_cast<float>(blocks) / block_threads);
+    return fault;
+}
+
 // Runs the blocks in random order. Very large grids are divided into pieces of adjacent blocks.
 CUresult run_at_random(const Launch& launch, std::uint64_t blocks) {
     constexpr std::uint64_t kMostPieces = 1 << 20;
@@ -297,18 +305,13 @@ CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, 
         grow_shared(need);
     const bool meets = kernel.code().uses_cluster != 0 && blocks_of(dims.cluster) > 1;
     if (cooperative || meets) return run_together(launch, blocks, cooperative);
-    if (blocks == 1) return enter(launch, 0, 1);
-    if (order_is_random()) return run_at_random(launch, blocks);
     const auto block_threads = static_cast<float>(dims.block[0] * dims.block[1] * dims.block[2]);
+    if (blocks == 1) return kernel.is_measured_now() ? run_measured(launch, 1, block_threads) : enter(launch, 0, 1);
+    if (order_is_random()) return run_at_random(launch, blocks);
     const double ticks_per_block = kernel.ticks_per_thread() * block_threads;
     const double estimate = ticks_per_block * static_cast<double>(blocks);
     if (Scheduler::get().concurrency() == 1) return enter(launch, 0, blocks);
-    if (estimate > 0 && estimate < kSmall * ticks_per_microsecond()) {
-        const std::uint64_t from = ticks();
-        const CUresult fault = enter(launch, 0, blocks);
-        kernel.note_cost(static_cast<float>(ticks() - from) / static_cast<float>(blocks) / block_threads);
-        return fault;
-    }
+    if (estimate > 0 && estimate < kSmall * ticks_per_microsecond()) return run_measured(launch, blocks, block_threads);
     return run_shared(launch, blocks, ticks_per_block, block_threads, stream);
 }
 

@@ -49,6 +49,7 @@ class Copy {
     // Return true if the driver does not know the memory of that side, which is then pageable host memory.
     bool from_pageable() const { return from_pageable_; }
     bool to_pageable() const { return to_pageable_; }
+    std::size_t bytes() const { return width_ * height_ * depth_; }
     // Returns the bytes of a copy whose source is contiguous, and 0 for other copies.
     std::size_t linear_bytes() const { return depth_ == 1 && height_ == 1 ? width_ : 0; }
     const std::byte* source() const { return src_.address; }
@@ -80,6 +81,7 @@ class Fill {
         for (std::size_t row = 0; row < height_; ++row) piece(dst_ + row * pitch_, width_ * element_size_);
     }
     const std::byte* destination() const { return dst_; }
+    std::size_t bytes() const { return width_ * height_ * element_size_; }
 
   private:
     std::byte* dst_ = nullptr;

@@ -7,11 +7,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "clock.hpp"
 #include "graph_runner.hpp"
 #include "hostdriver/entry.hpp"
 #include "hostdriver/objects/graphs/graph.hpp"
 #include "hostdriver/objects/graphs/node_kinds.hpp"
 #include "hostdriver/objects/memory/graph_memory.hpp"
+#include "wait_limit.hpp"
 
 namespace cgh {
 namespace {
@@ -330,6 +332,27 @@ ExecParams to_exec_params(NodeParams&& params, const ExecParams& before) {
     return std::visit(ToExec{before}, std::move(params));
 }
 
+namespace {
+
+bool is_open_ended_section(const Section& section);
+
+bool is_open_ended_node(const ExecParams& params) {
+    if (const auto* const kernel = std::get_if<KernelParams>(&params))
+        return kernel->launch.kernel()->code().is_open_ended != 0;
+    const auto* const conditional = std::get_if<ConditionalRun>(&params);
+    return conditional != nullptr &&
+           (conditional->type == CU_GRAPH_COND_TYPE_WHILE ||
+            std::any_of(conditional->bodies.begin(), conditional->bodies.end(), is_open_ended_section));
+}
+
+bool is_open_ended_section(const Section& section) {
+    return section.structure->may_wait || section.structure->may_suspend ||
+           std::any_of(section.nodes.begin(), section.nodes.end(),
+                       [](const ExecNode& node) { return is_open_ended_node(node.params); });
+}
+
+}  // namespace
+
 CUresult Program::compile(const Graph& graph, cuuint64_t flags, std::shared_ptr<Program>* out, Refusal* why) {
     TRY(check_conditions(graph, why));
     if (graph.has_conditional_nodes()) TRY(check_bodies(graph, false, why));
@@ -339,8 +362,19 @@ CUresult Program::compile(const Graph& graph, cuuint64_t flags, std::shared_ptr<
     program->graph_uid = graph.uid();
     program->adopt_owned(graph);
     program->index_memory();
+    program->find_open_ends();
     *out = std::move(program);
     return CUDA_SUCCESS;
+}
+
+bool Program::is_brief() const {
+    const uint64_t known = last_run.ticks.load(std::memory_order_relaxed);
+    return !is_open_ended && known != 0 && static_cast<double>(known) < kBrief * ticks_per_microsecond();
+}
+
+void Program::find_open_ends() {
+    is_open_ended = is_open_ended_section(main);
+    last_run.ticks.store(0, std::memory_order_relaxed);
 }
 
 void Program::adopt_owned(const Graph& graph) {

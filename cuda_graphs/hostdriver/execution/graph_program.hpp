@@ -140,6 +140,20 @@ class Program {
     std::vector<std::shared_ptr<GraphAllocation>> left_behind;  // allocations that the graph does not free
     std::vector<std::shared_ptr<GraphAllocation>> taken_over;   // allocations of other graphs that this graph frees
 
+    // Returns true if a run is known to be brief (wait_limit.hpp).
+    bool is_brief() const;
+    // Computes is_open_ended, and forgets the last run. Called after the kernels of nodes have changed.
+    void find_open_ends();
+
+    // True if a run may take any time: it loops, waits, or calls the host.
+    bool is_open_ended = false;
+    // Clock ticks of the last run; 0 before the first one.
+    struct LastRun {
+        std::atomic<uint64_t> ticks{0};
+        LastRun() = default;
+        LastRun(const LastRun&) {}  // a copy of a program has not run
+    } last_run;
+
     // The number of launches that were pushed and have not finished. Parameters do not change while it is above zero.
     struct InFlight {
         std::atomic<uint32_t> count{0};

@@ -18,6 +18,7 @@
 #include "hostdriver/sanitizer/accesses.hpp"
 #include "memory_operation.hpp"
 #include "thread_state.hpp"
+#include "wait_limit.hpp"
 
 namespace cgh {
 
@@ -45,6 +46,7 @@ class ValueOperation final : public Operation {
   public:
     explicit ValueOperation(Value value) : value_(std::move(value)) {}
     void run(Stream& stream) override { run_value(value_, stream); }
+    bool is_brief() const override { return value_.bytes() <= kBriefBytes; }
 
   private:
     Value value_;
@@ -59,6 +61,7 @@ class HostOperation final : public Operation {
         if (settings.any()) check_host_function(data_);
         run_host_function([this] { function_(data_); });
     }
+    bool is_brief() const override { return false; }  // the function may wait for anything
 
   private:
     CUhostFn function_;
@@ -89,6 +92,7 @@ class KernelOperation final : public Operation {
     void run(Stream& stream) override {
         if (const CUresult fault = launch.run(&stream); fault != CUDA_SUCCESS) stream.context().fail(fault);
     }
+    bool is_brief() const override { return launch.is_brief(); }
 };
 
 }  // namespace cgh

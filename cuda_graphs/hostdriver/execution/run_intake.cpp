@@ -121,9 +121,9 @@ class RunIntake final : public Intake {
     CUresult upload(Stream&, GraphExec* exec) const override {
         return exec != nullptr ? exec->upload() : CUDA_ERROR_INVALID_VALUE;
     }
-    CUresult synchronize(Stream& stream) const override {
+    CUresult synchronize(Stream& stream, WaitLimit* limit) const override {
         TRY(Capture::check_unsafe_call());
-        TRY(stream.synchronize());
+        TRY(stream.synchronize(limit));
         return outcome_of(stream.context());
     }
     CUresult query(Stream& stream) const override {

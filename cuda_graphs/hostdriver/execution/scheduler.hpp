@@ -55,6 +55,11 @@ class Scheduler {
 
     // Wakes up to `count` sleeping workers, with one system call each. Only large work is worth this cost.
     void wake_workers(unsigned count);
+    // Returns true if workers can run the work that a thread with a limited wait leaves to them. One worker is too few:
+    // a kernel may wait for the work of another stream.
+    bool can_take_over() const { return workers_ >= 2; }
+    // Wakes a worker for such work.
+    void take_over() { wake_workers(1); }
     // Ensures that a worker looks for shared work within a nap. Needs a system call only if no worker polls.
     void ensure_poller();
 

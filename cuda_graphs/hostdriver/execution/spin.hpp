@@ -49,18 +49,25 @@ class Signal {
     // Returns when `ready()` holds: polls for a while, then sleeps.
     template <class Ready>
     void wait(Ready&& ready) {
+        wait(ready, [] { return false; });
+    }
+    // Returns true when `ready()` holds, false when `stop()` holds, which is checked between sleeps.
+    template <class Ready, class Stop>
+    bool wait(Ready&& ready, Stop&& stop) {
         for (int tries = 0; tries < kLooks; ++tries) {
-            if (ready()) return;
+            if (ready()) return true;
             tries % 16 == 15 ? static_cast<void>(sched_yield()) : cpu_relax();
         }
+        bool is_ready;
         waiters_.fetch_add(1, std::memory_order_seq_cst);
         {
             std::unique_lock<std::mutex> lock(mutex_);
             // The sleep has a limit, because some conditions (a shared job with a new piece) become true without
             // notify().
-            while (!ready()) changed_.wait_for(lock, std::chrono::microseconds(200));
+            while (!(is_ready = ready()) && !stop()) changed_.wait_for(lock, std::chrono::microseconds(200));
         }
         waiters_.fetch_sub(1, std::memory_order_seq_cst);
+        return is_ready;
     }
 
   private:

@@ -40,6 +40,7 @@ class Kernel(ctypes.Structure):
         ("required_cluster", ctypes.c_uint32 * 3),
         ("ptx_version", ctypes.c_uint32),
         ("binary_version", ctypes.c_uint32),
+        ("is_open_ended", ctypes.c_uint32),
         ("is_instrumented", ctypes.c_uint32),
     ]
 
@@ -123,6 +124,7 @@ class LoadedImage:
             "uses_cluster",
             "ptx_version",
             "binary_version",
+            "is_open_ended",
             "is_instrumented",
         ]:
             setattr(out, field, kernel[field])

@@ -54,6 +54,7 @@ class KernelInfo:
     required_cluster: tuple[int, int, int]
     ptx_version: int
     binary_version: int
+    is_open_ended: int
     is_instrumented: int
 
 
@@ -176,6 +177,7 @@ class ModuleLowering:
             required_cluster=_extents(function, "reqnctapercluster"),
             ptx_version=architecture(self.context.module),
             binary_version=DEVICE_ARCHITECTURE,
+            is_open_ended=int(self.context.call_graph[function.name].is_open_ended),
             is_instrumented=int(self.context.wants.accesses),
         )
         return info, text

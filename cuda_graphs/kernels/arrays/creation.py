@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that make arrays, with NumPy's names and order of arguments.
 
-Without a dtype, floats become f32, ints become i32, and bools become bool, as in kernels; arrays of other libraries keep
-their type.
+Without a dtype, floats become f32, ints become i32, and bools become bool, as in kernels. Arrays of other libraries
+keep their type.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def ones(shape: Any, dtype: Any = f32, *, needs_grad: bool = False, device: Any 
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any = None
 ) -> NDArray:
-    """Return an array whose elements have one value. See `ndarray` for the arguments, and `NDArray.fill` for the value."""
+    """Return an array whose elements have one value. Arguments: see `ndarray`; values: see `NDArray.fill`."""
     made = ndarray(type_of(fill_value) if dtype is None else dtype, shape, needs_grad, device=device)
     made.fill(fill_value)
     return made
@@ -49,7 +49,13 @@ def empty(shape: Any, dtype: Any = f32, *, device: Any = None) -> NDArray:
 
 
 def arange(
-    start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, needs_grad: bool = False, device: Any = None
+    start: Any,
+    stop: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    *,
+    needs_grad: bool = False,
+    device: Any = None,
 ) -> NDArray:
     """Return the numbers from `start` up to `stop`, `step` apart; from 0 up to `start` without a `stop`.
 
@@ -82,9 +88,11 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
     values = obj.to_numpy() if isinstance(obj, NDArray) else np.asarray(obj)
     if dtype is None:
         dtype = type_of(obj)
-    element, inner = accept_element(dtype)
+    _, inner = accept_element(dtype)
     if values.shape[max(values.ndim - len(inner), 0) :] != inner:
-        raise ValueError(f"values of shape {values.shape} do not end with the components {inner} of {dtype!r}")
+        raise ValueError(
+            f"values of shape {values.shape} do not end with the components {inner} of {dtype!r}"
+        )
     made = ndarray(dtype, values.shape[: values.ndim - len(inner)], needs_grad, device=device)
     made.from_numpy(values)
     return made

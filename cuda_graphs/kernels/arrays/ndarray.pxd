@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, uint64_t, uintptr_t
-from libcpp.vector cimport vector
+from libc.stdint cimport uint64_t, uintptr_t
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUstream
+from cuda_graphs.core.driver.cuda cimport CUstream
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.memory.buffer cimport Buffer
+from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
 
 
 # The last change of the elements of an array.
@@ -18,9 +18,8 @@ cdef struct Changes:
     uintptr_t writer
 
 
-cdef class NDArray:
-    cdef Buffer _buffer  # Buffer that contains the elements, at `_address`; None for a Field before its first use
-    cdef CUdeviceptr _address
+# The Buffer of a Field is None before its first use. It contains the elements, at `_address`.
+cdef class NDArray(TypedMemory):
     cdef readonly object dtype
     cdef readonly tuple shape, element_shape
     cdef readonly Py_ssize_t size
@@ -30,21 +29,19 @@ cdef class NDArray:
     cdef NDArray _grad, _dual
     cdef bint _needs_grad, _needs_dual
     cdef uint64_t _key  # key of the array type, from key_of
-    cdef vector[int32_t] _extents  # shape, in the form for kernels
     cdef object __weakref__
     cdef str _name  # name of a Field in code
     cdef Changes _changes
 
     cdef NDArray _dual_or_none(self)
     cdef int _ready(self) except -1
-    cdef int _expose(self) except -1
     cdef int _open(self) except -1
     cdef Buffer _memory(self)
     cdef NDArray _part(self, Py_ssize_t offset, tuple shape, object dtype)
     cdef int _allocate(self, bint filled=*) except -1
     cdef int _begin_change(self, Stream stream) except -1
     cdef int _end_change(self, Stream stream, tuple operands) except -1
-    cdef int _wait(self) except -1
+    cdef int _wait(self, object timeout=*) except -1
     cdef int _read(self, elements, size_t offset) except -1
     cdef int _write(self, elements, size_t offset) except -1
     cdef object _select(self, index)

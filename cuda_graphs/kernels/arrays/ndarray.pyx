@@ -28,6 +28,7 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
+from cuda_graphs.core.graphs.graph_handles cimport find_value_type
 from cuda_graphs.core.resources.handles cimport raw_of
 from cuda_graphs.objects.memory.dlpack cimport (
     ArrayForm,
@@ -42,6 +43,7 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLUInt,
 )
 from cuda_graphs.objects.memory.buffer cimport fill_elements, is_of_graph, part_of
+from cuda_graphs.objects.memory.graph_memory cimport allocate_for_array
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream
 from .captures cimport is_captured_by_any_code
@@ -53,7 +55,7 @@ from cuda_graphs.objects.device.stream import default_stream
 from cuda_graphs.objects.memory.array_shape import accept_shape, has_gaps, reshaped, select
 from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
 from cuda_graphs.errors import ClosedBufferError, CUDAError
-from .keep_alive import release_finished
+from . import keep_alive
 
 cdef Stream usual_stream = default_stream()
 
@@ -89,7 +91,7 @@ cdef uintptr_t writer_of(CUstream stream) noexcept:
     return <uintptr_t>stream + 1  # the default stream may be NULL
 
 
-cdef class NDArray:
+cdef class NDArray(TypedMemory):
     """An array of elements in memory of a device: an argument of kernels. `ndarray` makes one.
 
     `a[i, j]` reads one element on the host, and `a[i, j] = value` writes one element. Each access waits for the
@@ -243,17 +245,26 @@ cdef class NDArray:
         return part
 
     cdef int _allocate(self, bint filled=True) except -1:
-        """Allocate memory on the requested device, and fill it with zeros unless `filled` is False."""
+        """Allocate memory on the requested device, and fill it with zeros unless `filled` is False. During a capture it is memory
+        of the graph."""
         device = Device(self._device)
         if device._context is None:
             device.set_current()
-        release_finished()
+        keep_alive.release_finished()
         stream = device.default_stream
         cdef NDArray grad = None
-        cdef Buffer buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
-        if filled:
-            buffer.fill(0, stream=stream)
-        stream.sync()  # kernels may use it on any stream
+        cdef Stream current = None if isinstance(self, Field) else current_or(None)
+        cdef Buffer buffer = None
+        if current is not None:
+            buffer = allocate_for_array(device.device_id, self.size * self._itemsize, current)
+        if buffer is not None:
+            if filled:
+                buffer.fill(0, stream=current)
+        else:
+            buffer = resource_of(device).allocate(self.size * self._itemsize, stream=stream)
+            if filled:
+                buffer.fill(0, stream=stream)
+            stream.sync()  # kernels may use it on any stream
         if self._needs_grad:
             grad = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
             grad._allocate()
@@ -282,14 +293,20 @@ cdef class NDArray:
         fill_elements(self._buffer, self._address, element, self.size, usual_stream if stream is None else stream)
         self._end_change(stream, (self,))
 
-    def to_numpy(self):
-        """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact."""
+    def to_numpy(self, *, timeout=None):
+        """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact.
+
+        Waits for the device first. `timeout` and Ctrl-C are those of `Stream.sync`.
+
+        Raises:
+            TimeoutError: The work of the device takes longer than `timeout` seconds.
+        """
         import numpy as np
 
         from .dtypes import device_dtype, from_device
 
         elements = np.empty(self.shape + self.element_shape, device_dtype(self.dtype))
-        self._wait()
+        self._wait(timeout)
         self._read(elements, 0)
         return from_device(elements, self.dtype)
 
@@ -347,7 +364,7 @@ cdef class NDArray:
                 keep_arguments(stream._h, operands)
         return 0
 
-    cdef int _wait(self) except -1:
+    cdef int _wait(self, object timeout=None) except -1:
         """Ensure that the array has memory, and wait for all work of its device."""
         cdef Stream stream = current_or(None)
         if stream is not None and is_captured_by_any_code(stream._h):
@@ -356,7 +373,7 @@ cdef class NDArray:
                 "run until a launch of the graph. Access it before the capture, or after a launch"
             )
         self._open()
-        self._device.sync()
+        self._device.sync(timeout)
         return 0
 
     cdef int _read(self, elements, size_t offset) except -1:
@@ -797,6 +814,10 @@ cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner
 def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
     """Make an array for kernels, filled with zeros.
 
+    While the current stream is captured (`capture`), the array is memory of the graph, and each launch fills it with zeros.
+    If the array dies in the block, the graph frees it. Otherwise the graph keeps it: after a launch the values are valid
+    until the next launch.
+
     Args:
         dtype: The type of the elements: an element type such as `f32`, or a NumPy type. For vector and matrix
             elements, a type such as `vec3` or `types.mat(2, 3, f64)`.
@@ -845,6 +866,9 @@ cdef NDArray make_unallocated(cls, dtype, tuple inner, tuple shape, bint needs_g
         self._extents.push_back(<int32_t>extent)
     for extent in inner:
         self._itemsize *= extent
+        self._type.inner.push_back(<int32_t>extent)
+    cdef bytes name = dtype.name.encode()
+    self._type.scalar, self._type.ndim = find_value_type(name), <int>len(shape)
     self._key = key_of(dtype, len(shape), needs_grad, inner, needs_dual)
     self._changes.version = 1
     note_change(&self._changes, 0)

@@ -19,7 +19,8 @@ cdef struct Leaf:
 cdef struct Reading:
     Leaf* leaves     # by Reader.leaf
     uint64_t* keys   # keys of the argument types, by Reader.key
-    bint in_graph    # True for nodes of a graph, whose values may come with a launch
+    bint in_graph    # True for nodes of a graph
+    bint has_parameters  # True if an argument is a parameter of a graph, whose value comes with a launch of the graph
     PyObject* args   # tuple of the arguments in the order of the parameters, a borrowed reference
     PyObject* foreign  # ForeignArrays, a strong reference; NULL without arrays of other libraries
     # List of the current members of arguments, a strong reference, as other threads may replace members; or NULL.

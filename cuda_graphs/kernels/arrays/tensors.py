@@ -47,7 +47,7 @@ def values_of(tensor: Any) -> np.ndarray:
 
 
 def plain_values(tensor: Any) -> np.ndarray:
-    """Return the values as a NumPy array on the host, in the order of PyTorch's current stream; bfloat16 becomes f32."""
+    """Return the values as a NumPy array on the host, in the order of PyTorch's stream; bfloat16 becomes f32."""
     plain = tensor.detach().cpu()
     found: np.ndarray = (plain.float() if str(plain.dtype).endswith("bfloat16") else plain).numpy()
     return found

@@ -17,5 +17,7 @@ EDGE = 3  # elements at each end of a larger array
 
 def few_values(parts: Sequence[np.ndarray[Any, Any]]) -> str:
     """Return the values in one line: those of one part, or those at both ends with "..." in between."""
-    texts = [" ".join(np.array2string(part, threshold=part.size + 1).split()).replace("[ ", "[") for part in parts]
+    texts = [
+        " ".join(np.array2string(part, threshold=part.size + 1).split()).replace("[ ", "[") for part in parts
+    ]
     return texts[0] if len(texts) == 1 else f"{texts[0][:-1]} ... {texts[1][1:]}"

@@ -1,5 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from libc.stddef cimport size_t
+
+from cuda_graphs.graph.nodes.node_call cimport NodeCall
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
@@ -12,8 +15,19 @@ cdef class CaptureStrategy(Strategy):
 
     cdef int add_captured(self, Stream captured, tuple args) except -1
 
-    # Returns the list of Specialisation.launches, and the plan.
-    cdef tuple launches(self, tuple args)
-
     # Returns new memory for the temporary arrays of a graph.
     cdef list temporaries(self, Specialisation code, const Leaf* leaves, dict owners)
+
+
+cdef class KernelCall(NodeCall):
+    cdef CaptureStrategy strategy
+    cdef Specialisation code
+    cdef list temps      # memory of the temporary arrays
+    cdef list tasks      # the launches with the objects that were given, until the nodes exist; then None
+    cdef dict configs    # configs that the user has chosen, by task
+    cdef tuple kept      # the arguments, as Reader.keep returns them, without the object of a method
+    cdef object owner    # weak reference to the object of a method; None for a function
+
+    cdef object emit(self, object start)
+    cdef list bound_tasks(self)
+    cdef int configure(self, size_t task, object config) except -1

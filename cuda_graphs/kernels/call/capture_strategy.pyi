@@ -3,10 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+from cuda_graphs.graph.nodes.node_call import NodeCall
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
 from .strategy import Strategy
+
+class KernelCall(NodeCall): ...
+
+def no_object() -> None: ...
 
 class CaptureStrategy(Strategy):
     def add_nodes(self, node: Any, args: Sequence[Any]) -> Any: ...

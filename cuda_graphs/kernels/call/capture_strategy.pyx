@@ -1,20 +1,30 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that become nodes of a graph: of the graph that a stream captures, or of a definition."""
+"""Calls that become nodes of a graph: of the graph that a stream captures, or of a definition.
+
+The nodes of a call share a KernelCall, which gives all of them new arguments (graph/nodes/node_call.pyx).
+"""
+
+import weakref
 
 from cuda_graphs.core.resources.handles cimport StreamHandle
+from cuda_graphs.graph.nodes.node_call cimport NodeCall
+from cuda_graphs.graph.nodes.sized_config cimport bind_call, follow_shapes
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.device.stream cimport Stream
-from cuda_graphs.kernels.specialisation.arguments cimport Reader
+from cuda_graphs.kernels.specialisation.arguments cimport Reader, graph_memory
 from .call_hooks cimport before_capture
 from cuda_graphs.kernels.arrays.captures cimport is_captured
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
+from cuda_graphs.kernels.specialisation.task_size cimport follow_parameters
 from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading
 from .strategy cimport Strategy
 
+from cuda_graphs.compiler.language.annotations import Record
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.kernels.graph.emission import Emission
+from cuda_graphs.kernels.specialisation.arguments import KeptArgument
 
 
 cdef class CaptureStrategy(Strategy):
@@ -39,44 +49,149 @@ cdef class CaptureStrategy(Strategy):
 
     cdef int add_captured(self, Stream captured, tuple args) except -1:
         before_capture(self.specialiser.function)
-        Emission(CapturedInsertionPoint(captured), *self.launches(args))
+        make_call(self, args, None).emit(CapturedInsertionPoint(captured))
         return 0
-
-    cdef tuple launches(self, tuple args):
-        cdef HeapReading reading = self.specialiser.read_to_heap(args, True)
-        cdef Specialisation code = self.specialiser.find(&reading.r)
-        cdef const Leaf* leaves = reading.r.leaves
-        cdef dict owners = {}
-        code.check_disjoint(leaves)
-        if reading.r.foreign != NULL:
-            (<ForeignArrays>reading.r.foreign).check_in_place(code.writes)
-        for reader, value in zip(self.specialiser.readers, args):
-            (<Reader>reader).add_owners(owners, value)
-        code.note_changes(leaves, NULL, True)
-        return code.launches(leaves, owners, self.temporaries(code, leaves, owners)), code.artifact.plan
 
     cdef list temporaries(self, Specialisation code, const Leaf* leaves, dict owners):
         return code.new_temps()
 
     def add_nodes(self, node, args):
         """Add a KernelNode for each task after `node`, and return the last node."""
-        emission = Emission(node, *self.launches(tuple(args)))
-        return node.join() if emission.last is node else emission.last
+        last = make_call(self, tuple(args), None).emit(node)
+        return node.join() if last is node else last
 
     def single_node(self, config, args):
-        """Return (config, Kernel, arguments) of a kernel with one task."""
+        """Return (config, Kernel, arguments, reads, writes) of a kernel with one task."""
         name = self.specialiser.name
-        found, plan = self.launches(tuple(args))
-        if len(found) != 1 or plan != (0,):
+        cdef KernelCall call = make_call(self, tuple(args), None)
+        if len(call.tasks) != 1 or call.code.artifact.plan != (0,):
             raise ValueError(
-                f"{name}() has {len(found)} tasks, one for each loop at the top level and one for the statements between "
-                "two loops: add the kernel with call(), which makes a node for each task"
+                f"{name}() has {len(call.tasks)} tasks, one for each loop at the top level and one for the statements "
+                "between two loops: add the kernel with call(), which makes a node for each task"
             )
-        (task,) = found
-        if task.config.is_cooperative and config is not None:
-            raise ValueError(f"{name}() is one cooperative launch, which sets its own grid: add the kernel with call()")
+        if config is not None:
+            call.configure(0, config)
         if self.specialiser.options.debug:  # a launch outside a graph does not keep the memory that asserts write to
             from cuda_graphs.kernels.debug.reports import keep_reports
 
-            keep_reports(task.arguments)
-        return task.config if config is None else config, task.kernel, task.arguments
+            keep_reports(call.tasks[0].arguments)
+        (task,) = call.bound_tasks()
+        return task.config, task.kernel, task.arguments, task.reads, task.writes
+
+
+cdef class KernelCall(NodeCall):
+    """A call of a kernel in a graph: its code, its arguments, and the memory of its temporary arrays."""
+
+    cdef object emit(self, object start):
+        """Add the nodes after `start`, and return the last of them, or `start`."""
+        emission = Emission(start, self.bound_tasks(), self.code.artifact.plan)
+        self.conditions = emission.conditions
+        self.tasks = None
+        return emission.last
+
+    cdef list bound_tasks(self):
+        """Return the tasks with configs that make their nodes part of this call."""
+        return [task._replace(config=bind_call(task.config, self, i)) for i, task in enumerate(self.tasks)]
+
+    cdef int configure(self, size_t task, object config) except -1:
+        """Give a task a config that the user has chosen. The kernel takes arrays of any shape."""
+        if self.launches[task].config.is_cooperative:
+            raise ValueError(
+                f"{self.strategy.specialiser.name}() is one cooperative launch, which sets its own grid: leave out the config"
+            )
+        chosen = follow_shapes(config)
+        self.configs = {**self.configs, task: chosen}
+        self.launches[task] = self.launches[task]._replace(config=chosen)
+        if self.tasks is not None:
+            self.tasks[task] = self.tasks[task]._replace(config=chosen)
+        return 0
+
+    cdef NodeCall with_arguments(self, tuple args):
+        cdef KernelCall made
+        if self.owner is not None:
+            owner = self.owner()
+            if owner is None:
+                raise RuntimeError(
+                    f"{self.strategy.specialiser.name}(): the object of this method is gone, or takes no weak references: add another node"
+                )
+            args = (owner, *args)
+        made = make_call(self.strategy, args, self)
+        if len(made.launches) != len(self.launches) or made.code.artifact.plan != self.code.artifact.plan:
+            raise ValueError(
+                f"{self.strategy.specialiser.name}(): arguments of these types need other nodes ({len(made.launches)} tasks "
+                f"instead of {len(self.launches)}, or other control flow between them): make another call"
+            )
+        for task, config in self.configs.items():
+            made.configure(task, config)
+        made.conditions, made.tasks = self.conditions, None
+        return made
+
+    cdef NodeCall with_config(self, size_t task, object config):
+        cdef KernelCall made = KernelCall.__new__(KernelCall)
+        made.take(self)
+        made.launches, made.conditions = list(self.launches), self.conditions
+        made.configure(task, config)
+        return made
+
+    cdef int take(self, NodeCall other) except -1:
+        cdef KernelCall call = <KernelCall>other
+        self.strategy, self.code, self.temps, self.configs = call.strategy, call.code, call.temps, call.configs
+        self.kept, self.owner, self.launches = call.kept, call.owner, call.launches
+        return 0
+
+    cdef tuple arguments(self):
+        return tuple([value.restore() if isinstance(value, KeptArgument) else value for value in self.kept])
+
+
+cdef KernelCall make_call(CaptureStrategy strategy, tuple args, KernelCall before):
+    """Return the call with these arguments. It uses the temporary arrays of the call `before` it, if they fit."""
+    cdef KernelCall self = KernelCall.__new__(KernelCall)
+    cdef HeapReading reading = strategy.specialiser.read_to_heap(args, True)
+    cdef Specialisation code = strategy.specialiser.find(&reading.r)
+    cdef const Leaf* leaves = reading.r.leaves
+    cdef dict owners = {}
+    code.check_disjoint(leaves)
+    if reading.r.foreign != NULL:
+        (<ForeignArrays>reading.r.foreign).check_in_place(code.writes)
+    for reader, value in zip(strategy.specialiser.readers, args):
+        (<Reader>reader).add_owners(owners, value)
+    code.note_changes(leaves, NULL, True)
+    # The stacks of a gradient depend on its arguments.
+    if before is not None and before.code is code and strategy.specialiser.mode is None:
+        self.temps = before.temps
+    else:
+        self.temps = strategy.temporaries(code, leaves, owners)
+    self.strategy, self.code, self.configs = strategy, code, {}
+    self.tasks = code.launches(leaves, owners, self.temps)
+    for i, task in enumerate(self.tasks):
+        self.tasks[i] = task._replace(config=follow_parameters(code, i, task.config, leaves, owners))
+    self.launches = [without_nodes(task) for task in self.tasks]
+    keep_arguments(self, args)
+    return self
+
+
+cdef int keep_arguments(KernelCall self, tuple args) except -1:
+    """Keep the arguments for `KernelNode.args`, without references to objects that may own the graph."""
+    cdef list readers = self.strategy.specialiser.readers
+    cdef bint is_method = bool(readers) and isinstance((<Reader>readers[0]).annotation, Record)
+    self.owner = None
+    if is_method:
+        try:
+            self.owner = weakref.ref(args[0])
+        except TypeError:  # an object that cannot be referred to weakly might own the graph
+            self.owner = no_object
+    kept = [(<Reader>reader).keep(value) for reader, value in zip(readers[is_method:], args[is_method:])]
+    self.kept = tuple(kept)
+    return 0
+
+
+def no_object():
+    """Stand for a reference to an object that is gone."""
+    return None
+
+
+cdef object without_nodes(object task):
+    """Return a TaskLaunch without references to memory of graphs: a graph that owned its own nodes would never be destroyed."""
+    arguments = tuple([value if graph_memory(value) is None else graph_memory(value)[0] for value in task.arguments])
+    reads, writes = ([graph_memory(value) or value for value in values] for values in (task.reads, task.writes))
+    return task._replace(arguments=arguments, reads=reads, writes=writes)

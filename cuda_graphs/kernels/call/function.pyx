@@ -16,6 +16,7 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, kDual, kGradient, kNoExtra
@@ -86,7 +87,7 @@ cdef class KernelFunction:
                 return other(*args, stream=stream)
         r.leaves, r.keys = few_leaves, few_keys
         r.foreign = r.members = NULL
-        r.in_graph = False
+        r.in_graph = r.has_parameters = False
         if self.specialiser.leaves > FEW:
             leaves.resize(self.specialiser.leaves)
             r.leaves = leaves.data()
@@ -118,8 +119,10 @@ cdef class KernelFunction:
     cdef Strategy _strategy(self, Specialisation code, Reading* r, const StreamHandle& handle):
         """Return the strategy of a call on a stream."""
         cdef bint replays
-        if may_be_captured(handle) and is_captured(handle):
-            return self.capture
+        if may_be_captured(handle):
+            if is_captured(handle):
+                return self.capture
+            note_work_elsewhere("call of a kernel")
         if self.specialiser.takes_condition:
             if is_captured_by_any_code(handle):
                 return self.capture

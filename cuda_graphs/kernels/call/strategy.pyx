@@ -7,6 +7,7 @@ from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.keep_alive cimport keep_arguments
 from cuda_graphs.kernels.arrays.reading cimport Reading
+from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
@@ -21,6 +22,8 @@ cdef class Strategy:
     """A way to run the tasks of a call."""
 
     cdef object call(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
+        if r.has_parameters:
+            refuse_parameters(code, <tuple>r.args)
         cdef ForeignArrays foreign = <ForeignArrays>r.foreign if r.foreign != NULL else None
         if foreign is not None:
             foreign.stage(handle, code.writes, r)
@@ -42,3 +45,11 @@ cdef class Strategy:
 
     cdef object run(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
         raise NotImplementedError
+
+
+cdef int refuse_parameters(Specialisation code, tuple args) except -1:
+    found = next((repr(arg) for arg in args if isinstance(arg, StandIn)), "a member of an argument")
+    raise TypeError(
+        f"{code.name}(): {found} has a value only in launches of its graph: call the kernel on a stream that is captured, or "
+        "with call() of a definition"
+    )

@@ -19,6 +19,7 @@ from cuda_graphs.core.driver.cuda cimport CU_STREAM_PER_THREAD, CUDA_SUCCESS, CU
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.objects.waiting cimport wait_in_call
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, host_values
 from cuda_graphs.kernels.call.function cimport KernelFunction
 from cuda_graphs.kernels.arrays.ndarray cimport Changes, NDArray, writer_of
@@ -177,7 +178,9 @@ cdef class StackSizer:
         cdef CUstream raw = raw_of(inputs.stream)
         cdef CUresult status
         with nogil:
-            status = driver().cuMemcpyDtoHAsync(<void*>to, source, size, raw)
+            status = wait_in_call(inputs.stream)
+            if status == CUDA_SUCCESS:
+                status = driver().cuMemcpyDtoHAsync(<void*>to, source, size, raw)
             if status == CUDA_SUCCESS:
                 status = driver().cuStreamSynchronize(raw)
         check_attempt(status, f"read {field!r} for the capacity of stacks")

@@ -30,8 +30,10 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     add_kernel,
     launch_kernels,
 )
-from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
+from cuda_graphs.core.resources.handles cimport StreamHandle, note_launch, raw_of
+from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.objects.waiting cimport wait_in_call
 from cuda_graphs.graph.executable.executable cimport Graph
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from cuda_graphs.graph.nodes.spec cimport read_kernel
@@ -82,6 +84,7 @@ cdef class Replay:
                 status = self.submit_and_read(leaves, stream, seed, yielded)
         if status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
             return False
+        note_launch(stream, (<Kernel>self.code.kernels[0])._h)
         if status:
             check_attempt(status, f"launch of kernel {self.code.name} on {Stream._from_handle(stream)!r}")
         return True
@@ -124,6 +127,8 @@ cdef class Replay:
         self.mutex.lock()
         try:
             status = self.submit(leaves, stream, seed)
+            if status == CUDA_SUCCESS:
+                status = wait_in_call(stream)
             if status == CUDA_SUCCESS:
                 status = driver().cuMemcpyDtoHAsync(
                     yielded, self.temps[<size_t>self.code.state] + self.code.yielded, sizeof(int32_t), raw

@@ -9,4 +9,5 @@ Other rooms may import:
     options         the options of a kernel
     specialisation  the code of a kernel for one signature
     specialiser     finds or compiles the specialisation of a call
+    task_size       the grids of tasks in a graph with parameters
 """

@@ -26,6 +26,9 @@ cdef class Reader:
     # Adds the owners of the leaves of a graph node to `owners`: {index of a leaf: Buffer, array or Parameter}.
     cdef int add_owners(self, dict owners, object value) except -1
 
+    # Returns `value` as a graph keeps it: itself, or a KeptArgument, which does not keep the graph alive.
+    cdef object keep(self, object value)
+
     # Releases the template values of compiled code.
     cdef int forget(self) except -1
 
@@ -35,6 +38,9 @@ cdef class Reader:
 
 # Returns True if the parameter, or a member of it, is a condition of a graph.
 cdef bint takes_condition(Reader reader)
+
+# Returns (address, bytes) of memory that a graph allocates; None for any other object.
+cdef tuple graph_memory(object value)
 
 # Returns the Reader of a parameter. `leaf` and `key` are the next free indices; `extra_leaf` is an ExtraLeaf.
 cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf=*)

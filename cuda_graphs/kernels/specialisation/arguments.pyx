@@ -7,6 +7,9 @@ own leaves and keys. A call therefore builds no objects and looks up no names.
 """
 
 import dataclasses
+import math
+import weakref
+from types import SimpleNamespace
 
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
@@ -15,8 +18,13 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from cuda_graphs.core.graphs.graph_handles cimport NamedParameter
+from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.core.resources.handles cimport Opaque
+from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
+from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
@@ -24,7 +32,7 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 
 from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.signature import array_spec, is_condition, is_template, member_type
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import SCALARS, ScalarType
 from cuda_graphs.errors import ClosedBufferError
 from cuda_graphs.kernels.specialisation.constants import Interned
 from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
@@ -32,6 +40,51 @@ from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
 cdef extern from "Python.h":
     long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
     unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
+
+
+class KeptArgument:
+    """An argument of a call in a graph, in a form that does not keep the graph alive. `restore` returns the argument."""
+
+
+class KeptMemory(KeptArgument):
+    """Memory that a graph allocates. It is restored as its address if nothing else refers to the array."""
+
+    def __init__(self, array, address):
+        self.array, self.address = weakref.ref(array), address
+
+    def restore(self):
+        array = self.array()
+        return self.address if array is None else array
+
+
+class KeptStruct(KeptArgument):
+    """An instance of a dataclass, which is restored as another instance with the same members."""
+
+    def __init__(self, cls, members):
+        self.cls, self.members = cls, members
+
+    def restore(self):
+        made = object.__new__(self.cls)
+        for name, value in self.members.items():
+            object.__setattr__(made, name, value.restore() if isinstance(value, KeptArgument) else value)
+        return made
+
+
+cdef tuple graph_memory(object value):
+    cdef ArrayView view
+    cdef Opaque owner
+    cdef Buffer buffer
+    if isinstance(value, (int, float)):
+        return None
+    if isinstance(value, NDArray):
+        value = (<NDArray>value)._memory()
+    if isinstance(value, Buffer):
+        buffer = value
+        return None if own_buffer(buffer, owner) else (buffer._address, buffer._size)
+    if not hasattr(type(value), "__cuda_graph_array__"):
+        return None
+    view = view_array(value, "argument")
+    return None if view.node is None else (view.address, view.itemsize * math.prod(view.shape))
 
 
 cdef uint64_t OF_FIELD = <uint64_t>1 << 63  # bit that marks a field in the key of a Tensor: keys of arrays are smaller
@@ -48,6 +101,9 @@ cdef class Reader:
             owners[self.leaf] = value
         return 0
 
+    cdef object keep(self, object value):
+        return value
+
     cdef int forget(self) except -1:
         return 0
 
@@ -55,11 +111,10 @@ cdef class Reader:
         """Return True if `value` is a parameter of a graph, whose number comes with each launch."""
         if not isinstance(value, StandIn):
             return False
-        if not r.in_graph:
-            raise TypeError(f"parameter {self.path!r} takes {self.annotation}: {value!r} has a value only in launches of its graph")
+        r.has_parameters = True
         if value.type != self.annotation.name:
             raise TypeError(f"parameter {self.path!r} takes {self.annotation}, but {value!r} has another type")
-        r.leaves[self.leaf].bits = 0
+        r.leaves[self.leaf].bits = (<StandIn>value)._bits
         return True
 
     cdef object spec(self, object value):
@@ -223,6 +278,8 @@ cdef class Array(Reader):
         if value is None and self.annotation.optional:
             r.keys[self.key] = 0
             return 0
+        if isinstance(value, ArrayParameter):
+            return self.read_parameter(r, <ArrayParameter>value)
         if isinstance(value, NDArray):
             own = <NDArray>value
             if type(value) is not NDArray and isinstance(value, Field):
@@ -262,6 +319,9 @@ cdef class Array(Reader):
 
     cdef int add_owners(self, dict owners, object value) except -1:
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
+        if isinstance(value, ArrayParameter):
+            owners[self.leaf] = value
+            return 0
         if value is not None:
             owners[self.leaf] = (<NDArray>value)._memory() if isinstance(value, NDArray) else detached(value) if wants else value
         cdef NDArray partner = None
@@ -271,6 +331,27 @@ cdef class Array(Reader):
             owners[self.leaf + 1] = partner._memory()
         elif wants and self.extra_leaf == kGradient and self.annotation.needs_grad is not False:
             owners[self.leaf + 1] = gradient_of(value, self.path)
+        return 0
+
+    cdef object keep(self, object value):
+        memory = graph_memory(value)
+        return value if memory is None else KeptMemory(value, memory[0])
+
+    cdef int read_parameter(self, Reading* r, ArrayParameter value) except -1:
+        cdef NamedParameter* parameter = value._named()
+        described = described_array(value)
+        cdef uint64_t found = key_of(described.dtype, len(described.shape), False, described.element_shape)
+        r.has_parameters = True
+        if self.extra_leaf != kNoExtra:
+            raise TypeError(
+                f"parameter {self.path!r}: {value!r} has no gradient, and the code uses gradients of its arrays: pass an array"
+            )
+        if found & self.mask != self.wanted or self.annotation.needs_grad:
+            array_spec(self.annotation, described, f"parameter {self.path!r}")  # raises the error
+        r.leaves[self.leaf].bits = parameter.initial.bits
+        r.leaves[self.leaf].extents = parameter.initial.extents.data()
+        r.leaves[self.leaf].changes = NULL
+        r.keys[self.key] = found
         return 0
 
     cdef ForeignArray _foreign(self, Reading* r, object value, str path, Py_ssize_t leaf):
@@ -284,10 +365,19 @@ cdef class Array(Reader):
         cdef ForeignArrays foreign
         if value is None:
             return annotations.StaticSpec(None)
-        if not isinstance(value, NDArray):
+        if isinstance(value, ArrayParameter):
+            value = described_array(value)
+        elif not isinstance(value, NDArray):
             foreign = ForeignArrays.__new__(ForeignArrays)
             value = foreign.add(value, self.path, self.leaf, self.annotation.inner)
         return array_spec(self.annotation, value, f"parameter {self.path!r}")
+
+
+cdef object described_array(ArrayParameter value):
+    """Return the type of a parameter's arrays in the form of an array: its shape has the right number of extents."""
+    cdef NamedParameter* parameter = value._named()
+    name = parameter.type.scalar.name.decode()
+    return SimpleNamespace(dtype=SCALARS[name], shape=(0,) * parameter.type.ndim, element_shape=tuple(parameter.type.inner))
 
 
 cdef class Vector(Reader):
@@ -348,6 +438,14 @@ cdef class Struct(Reader):
             member = reader
             member.add_owners(owners, getattr(value, name))
         return 0
+
+    cdef object keep(self, object value):
+        cdef Reader member
+        kept = {}
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            kept[name] = member.keep(getattr(value, name))
+        return KeptStruct(self.cls, kept)
 
     cdef int forget(self) except -1:
         cdef Reader member
@@ -439,6 +537,9 @@ cdef class Tensor(Reader):
 
     cdef int add_owners(self, dict owners, object value) except -1:
         return 0 if isinstance(value, Field) else self.array.add_owners(owners, value)
+
+    cdef object keep(self, object value):
+        return value if isinstance(value, Field) else self.array.keep(value)
 
     cdef int forget(self) except -1:
         self.numbers.forget()

@@ -4,7 +4,7 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint64_t
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUfunction, CUresult, CUstream
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUdeviceptr, CUfunction, CUresult, CUstream
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 
@@ -82,7 +82,7 @@ cdef struct Step:
 # The data that all tasks of a launch share.
 cdef struct LaunchData:
     const Leaf* leaves
-    CUstream stream
+    const StreamHandle* stream
     const uint64_t* temps  # addresses of the temporary arrays, then words of the stacks
     const uint64_t* seed
     size_t failed          # last task whose launch was tried
@@ -126,17 +126,19 @@ cdef class Specialisation:
         self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks
     ) except -1
     cdef CUresult submit(
-        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
+        self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
         size_t* failed,
-    ) noexcept nogil
+    ) except? CUDA_ERROR_UNKNOWN nogil
     cdef CUresult launch_task(self, size_t number, LaunchData* now) noexcept nogil
-    cdef CUresult follow(self, size_t begin, size_t end, LaunchData* now) noexcept nogil
-    cdef CUresult follow_conditional(self, size_t at, LaunchData* now) noexcept nogil
+    cdef CUresult follow(self, size_t begin, size_t end, LaunchData* now) except? CUDA_ERROR_UNKNOWN nogil
+    cdef CUresult follow_conditional(self, size_t at, LaunchData* now) except? CUDA_ERROR_UNKNOWN nogil
     cdef const void* place_of(
         self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
     ) noexcept nogil
     # Raises ValueError if arrays of concurrent sections share memory.
     cdef int check_disjoint(self, const Leaf* leaves) except -1
+    # Returns the index in `disjoint` of the first pair that shares memory, or -1.
+    cdef Py_ssize_t find_overlap(self, const Leaf* leaves) noexcept nogil
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
 

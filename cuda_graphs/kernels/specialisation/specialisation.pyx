@@ -13,6 +13,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_INVALID_CONTEXT,
+    CUDA_ERROR_UNKNOWN,
     CUDA_SUCCESS,
     CUdeviceptr,
     CUresult,
@@ -20,9 +21,13 @@ from cuda_graphs.core.driver.cuda cimport (
     driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt
-from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
+from cuda_graphs.core.resources.handles cimport StreamHandle, note_launch, raw_of
+from cuda_graphs.objects.code.arguments cimport StandIn
+from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.graph.operands.parameter cimport ArrayParameter
+from cuda_graphs.objects.waiting cimport check_signals, wait_in_call
 from cuda_graphs.kernels.arrays.ndarray cimport Changes, NDArray, note_change, writer_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 
@@ -39,6 +44,7 @@ ctypedef const void* Pointer
 
 cdef enum:
     MOST_PARAMETERS = 64  # parameters of an entry that fit on the C stack
+    TURNS_BETWEEN_SIGNALS = 256  # iterations of a loop on the host between two checks for signals
 
 
 cdef class Specialisation:
@@ -115,24 +121,25 @@ cdef class Specialisation:
     cdef int run(
         self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks
     ) except -1:
-        cdef CUstream raw = raw_of(stream)
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.draws else 0
         cdef CUresult status
         cdef size_t failed = 0
+        if self.kernels:
+            note_launch(stream, (<Kernel>self.kernels[0])._h)
         with nogil:
-            status = self.submit(leaves, raw, temps, stacks, seed, &failed)
+            status = self.submit(leaves, stream, temps, stacks, seed, &failed)
         if status == CUDA_ERROR_INVALID_CONTEXT and failed == 0:
             current_device()  # sets the current context of a new thread
             with nogil:
-                status = self.submit(leaves, raw, temps, stacks, seed, &failed)
+                status = self.submit(leaves, stream, temps, stacks, seed, &failed)
         if status:
             check_attempt(status, f"launch of task {failed} of kernel {self.name} on {Stream._from_handle(stream)!r}")
         return 0
 
     cdef CUresult submit(
-        self, const Leaf* leaves, CUstream stream, CUdeviceptr temps, const vector[uint64_t]* stacks, uint64_t seed,
-        size_t* failed,
-    ) noexcept nogil:
+        self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks,
+        uint64_t seed, size_t* failed,
+    ) except? CUDA_ERROR_UNKNOWN nogil:
         cdef vector[uint64_t] addresses
         cdef CUresult status = CUDA_SUCCESS
         cdef LaunchData now
@@ -142,11 +149,11 @@ cdef class Specialisation:
         if stacks != NULL:
             for i in range(stacks.size()):
                 addresses.push_back(stacks[0][i])
-        now.leaves, now.stream, now.temps, now.seed, now.failed = leaves, stream, addresses.data(), &seed, 0
+        now.leaves, now.stream, now.temps, now.seed, now.failed = leaves, &stream, addresses.data(), &seed, 0
         for i in range(self.steps.size()):
             if self.steps[i].initial >= 0 and status == CUDA_SUCCESS:
                 status = driver().cuMemsetD32Async(
-                    addresses[self.steps[i].number], <unsigned int>self.steps[i].initial, 1, stream
+                    addresses[self.steps[i].number], <unsigned int>self.steps[i].initial, 1, raw_of(stream)
                 )
         if status == CUDA_SUCCESS:
             status = self.follow(0, self.steps.size(), &now)
@@ -166,11 +173,11 @@ cdef class Specialisation:
             (<Pointer*>given)[k] = self.place_of(task.parameters[k], now.leaves, now.temps, now.seed)
         now.failed = number
         return driver().cuLaunchKernel(
-            task.function, self.grid_of(task[0], now.leaves), 1, 1, task.block, 1, 1, task.shared, now.stream, <void**>given,
-            NULL,
+            task.function, self.grid_of(task[0], now.leaves), 1, 1, task.block, 1, 1, task.shared, raw_of(now.stream[0]),
+            <void**>given, NULL,
         )
 
-    cdef CUresult follow(self, size_t begin, size_t end, LaunchData* now) noexcept nogil:
+    cdef CUresult follow(self, size_t begin, size_t end, LaunchData* now) except? CUDA_ERROR_UNKNOWN nogil:
         """Execute the steps from `begin` to `end`."""
         cdef CUresult status = CUDA_SUCCESS
         cdef size_t at = begin
@@ -183,16 +190,23 @@ cdef class Specialisation:
                 at = self.steps[at].end
         return status
 
-    cdef CUresult follow_conditional(self, size_t at, LaunchData* now) noexcept nogil:
+    cdef CUresult follow_conditional(self, size_t at, LaunchData* now) except? CUDA_ERROR_UNKNOWN nogil:
         """Execute the blocks that the condition of a conditional selects; the host reads each condition back."""
+        cdef CUstream raw = raw_of(now.stream[0])
+        cdef unsigned int turns = 0
         cdef const Step* of = &self.steps[at]
         cdef CUresult status
         cdef uint32_t state = 0
         cdef size_t block, left
         while True:
-            status = driver().cuMemcpyDtoHAsync(&state, now.temps[of.number], sizeof(state), now.stream)
+            turns += 1
+            if turns % TURNS_BETWEEN_SIGNALS == 0:
+                check_signals(now.stream[0])
+            status = wait_in_call(now.stream[0])
             if status == CUDA_SUCCESS:
-                status = driver().cuStreamSynchronize(now.stream)
+                status = driver().cuMemcpyDtoHAsync(&state, now.temps[of.number], sizeof(state), raw)
+            if status == CUDA_SUCCESS:
+                status = driver().cuStreamSynchronize(raw)
             if status != CUDA_SUCCESS or (of.kind == kWhile and state == 0):
                 return status
             block, left = at + 1, state if of.kind == kSwitch else <size_t>(of.kind == kIf and state == 0)
@@ -215,19 +229,25 @@ cdef class Specialisation:
         return &temps[source.number] if source.origin == kTemp else seed
 
     cdef int check_disjoint(self, const Leaf* leaves) except -1:
+        cdef Py_ssize_t found = self.find_overlap(leaves)
+        if found >= 0:
+            (first, _, _), (second, _, _), one, other = self.artifact.disjoint[found]
+            raise ValueError(
+                f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one "
+                f"array while another section uses the other array (lines {one} and {other}): pass arrays that do not overlap"
+            )
+        return 0
+
+    cdef Py_ssize_t find_overlap(self, const Leaf* leaves) noexcept nogil:
         cdef size_t i
         for i in range(self.disjoint.size()):
             if self.overlap(self.disjoint[i].first, self.disjoint[i].second, leaves):
-                (first, _, _), (second, _, _), one, other = self.artifact.disjoint[i]
-                raise ValueError(
-                    f"{self.name}(): {first!r} and {second!r} share memory, and a section of cg.graph_parallel writes one "
-                    f"array while another section uses the other array (lines {one} and {other}): pass arrays that do not overlap"
-                )
-        return 0
+                return <Py_ssize_t>i
+        return -1
 
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil:
         cdef uint64_t a = self.begin_of(first, leaves), b = self.begin_of(second, leaves)
-        # 0: no array, or an array that comes with a launch of the graph
+        # 0: no array, or a parameter of a graph without a default
         return a != 0 and b != 0 and a < b + size_of(second, leaves) and b < a + size_of(first, leaves)
 
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil:
@@ -249,10 +269,10 @@ cdef class Specialisation:
             info = self.artifact.tasks[i]
             slots = enumerate(info.slots)
             values = tuple([self._value(slot, i, k, leaves, owners, temps, seed) for k, slot in slots])
-            blocks = self.tasks[i].max_blocks if self.is_sized_at_launch(i, owners) else self.grid_of(self.tasks[i], leaves)
             cooperative = bool(self.tasks[i].cooperative)
             config = LaunchConfig(
-                grid=blocks, block=self.tasks[i].block, shmem_size=self.tasks[i].shared, is_cooperative=cooperative
+                grid=self.grid_of(self.tasks[i], leaves), block=self.tasks[i].block, shmem_size=self.tasks[i].shared,
+                is_cooperative=cooperative,
             )
             arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
             arrays.pop(REPORT, None)  # no other node accesses it
@@ -262,12 +282,12 @@ cdef class Specialisation:
         return found
 
     cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1:
-        """Return True if the number of iterations comes with a launch of the graph."""
+        """Return True if the number of iterations depends on parameters of a graph."""
         cdef TripCount loop
         cdef Source step
         for loop in self.tasks[task].loops:
             for step in loop.count:
-                if step.origin == kLeaf and step.number in owners:
+                if (step.origin == kLeaf or step.origin == kExtent) and isinstance(owners.get(step.number), StandIn):
                     return True
         return False
 
@@ -283,10 +303,11 @@ cdef class Specialisation:
             return temps[source.number]
         if source.origin == kConstant:
             return self.report if slot.path == OVERFLOW_PATH else (<NDArray>find_field(slot.path))._buffer
+        owner = owners.get(source.number)
         if source.origin == kExtent:
-            return leaves[source.number].extents[source.axis]
-        if source.number in owners:
-            return owners[source.number]
+            return owner.shape[source.axis] if isinstance(owner, ArrayParameter) else leaves[source.number].extents[source.axis]
+        if owner is not None:
+            return owner
         bits = leaves[source.number].bits
         return bits & ((<uint64_t>1 << (8 * <int>slot.size)) - 1) if slot.size < 8 else bits
 

@@ -18,9 +18,9 @@ cdef class StandIn:
 
 # Converts `args` as the kernel's parameters require. The pack is on the caller's stack, since the driver copies the
 # values during the call. Raises TypeError for a wrong count, width or type, and OverflowError for an int that does not
-# fit; each names the parameter. `stand_ins` gets the indices of StandIns; without it they are refused.
+# fit; each names the parameter. `stand_ins` gets the indices of StandIns.
 # Returns the number of arguments that are memory of alloc nodes, which only nodes of graphs may use.
-cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins=*) except -1
+cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins) except -1
 
 # Sets `all` to the owner of the objects behind the arguments. It must live as long as the kernel may run, and survives
 # `del` of the objects and Buffer.close(). `all` must be empty before the call, and stays empty for plain numbers.

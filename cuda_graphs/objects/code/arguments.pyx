@@ -60,7 +60,7 @@ cdef class StandIn:
 
 
 cdef int pack_arguments(
-    ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins=NULL
+    ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins
 ) except -1:
     cdef const vector[Parameter]* parameters = kernel._parameters()
     cdef size_t count = <size_t>PyTuple_GET_SIZE(args), i
@@ -74,8 +74,6 @@ cdef int pack_arguments(
         if found == IS_GRAPH_MEMORY:
             in_graph += 1
         elif found == STANDS_IN:
-            if stand_ins == NULL:
-                raise TypeError(f"{args[i]!r} has no value here: only nodes of its graph definition take it")
             stand_ins.push_back(i)
     return in_graph
 

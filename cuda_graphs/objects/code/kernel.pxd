@@ -27,5 +27,6 @@ cdef class LibraryHolder:
     cdef LibraryHandle _load(self)
 
 
-# Returns (config, Kernel, arguments) of a foreign kernel: an object with `__cuda_graph_kernel__(config, args)`.
+# Returns (config, Kernel, arguments, reads, writes) of a foreign kernel: an object with
+# `__cuda_graph_kernel__(config, args)`. Reads and writes are lists of memory, or None if the object does not know them.
 cdef tuple as_launch(object config, object kernel, tuple args)

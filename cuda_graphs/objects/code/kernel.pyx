@@ -209,10 +209,11 @@ cdef tuple as_launch(object config, object kernel, tuple args):
     make = getattr(type(kernel), "__cuda_graph_kernel__", None)
     if make is None:
         raise TypeError(f"kernel must be a Kernel, got {type(kernel).__name__}")
-    config, made, args = make(kernel, config, args)
+    config, made, args, *accesses = make(kernel, config, args)
     if not isinstance(made, Kernel):
         raise TypeError(f"{type(kernel).__name__}.__cuda_graph_kernel__ must return a Kernel, got {type(made).__name__}")
-    return config, made, tuple(args)
+    reads, writes = accesses or (None, None)
+    return config, made, tuple(args), reads, writes
 
 
 cdef CUfunction as_function(Kernel kernel) noexcept:

@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs.objects.device.stream import Stream
@@ -10,7 +11,7 @@ from .launch_config import LaunchConfig
 
 def launch(
     stream: Stream | SupportsCudaStream | None,
-    config: LaunchConfig | dict[str, Any],
+    config: LaunchConfig | dict[str, Any] | Callable[..., Any],
     kernel: Kernel,
     *args: Any,
 ) -> None: ...

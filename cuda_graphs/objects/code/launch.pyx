@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches a kernel on a stream."""
 
+from libcpp.memory cimport unique_ptr
 from libcpp.utility cimport move
+from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_SUCCESS,
@@ -14,16 +16,27 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.seam cimport raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
-from cuda_graphs.core.graphs.graph_handles cimport NodeKind, as_owner
-from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, raw_of
+from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, NodeRecord, as_owner
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
 from .arguments cimport own_arguments, pack_arguments
-from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
+from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
-from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config
+from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from cuda_graphs.objects.device.device import Device
+
+
+cdef ReadUses read_uses = NULL
+cdef ReadConfig read_config = NULL
+cdef NoteNode note_node = NULL
+
+
+cdef int register_uses(ReadUses uses, ReadConfig config, NoteNode note) except -1:
+    global read_uses, read_config, note_node
+    read_uses, read_config, note_node = uses, config, note
+    return 0
 
 
 def launch(stream, config, kernel, *args):
@@ -32,7 +45,7 @@ def launch(stream, config, kernel, *args):
     Args:
         stream: A Stream, a GraphBuilder, or an object with ``__cuda_stream__``. None: the current stream of a `with` block
             (`stream`, `capture`, a GraphBuilder).
-        config: A LaunchConfig, or a dict of its fields.
+        config: A LaunchConfig, a dict of its fields, or a function that returns one of these for the arguments.
         kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
             a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
         args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
@@ -51,11 +64,16 @@ def launch(stream, config, kernel, *args):
     if on is None:
         on = <Stream>stream if type(stream) is Stream and (<Stream>stream)._h else accept_stream(stream)
     if not isinstance(kernel, Kernel):
-        config, kernel, args = as_launch(config, kernel, args)
-    cdef LaunchConfig shape = <LaunchConfig>config if type(config) is LaunchConfig else accept_launch_config(config)
+        config, kernel, args, _, _ = as_launch(config, kernel, args)
+    cdef LaunchConfig shape
+    if type(config) is LaunchConfig:
+        shape = <LaunchConfig>config
+    else:
+        shape = call_config(config, args) if is_config_function(config) else accept_launch_config(config)
     cdef Kernel code = <Kernel>kernel
     cdef ArgumentPack pack
-    cdef int in_graph = pack_arguments(pack, code, args)
+    cdef vector[size_t] stand_ins
+    cdef int in_graph = pack_arguments(pack, code, args, &stand_ins)
     if shape._is_cooperative:  # before the graph keeps any owner for the launch
         check_cooperative(shape, code)
     on._check_open()  # arguments may run code that closes the stream
@@ -66,9 +84,15 @@ def launch(stream, config, kernel, *args):
         raise_noted(f"launch of kernel {code._name()!r}")
     cdef CapturedCall call
     cdef Opaque owner
+    cdef unique_ptr[NodeParameters] uses
+    cdef NodeRecord* node
     if find_capture(call, h):
+        if stand_ins.size() or type(shape) is not LaunchConfig:
+            read_uses(&call.capture().box(), shape, args, stand_ins, uses)
         own_arguments(args, owner)
         keep_owners(call, as_owner(code._h), move(owner))
+    elif stand_ins.size():
+        raise TypeError(f"{args[stand_ins[0]]!r} has no value here: only nodes of its graph take it")
     elif in_graph:
         refuse_graph_memory(args)
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
@@ -79,8 +103,19 @@ def launch(stream, config, kernel, *args):
                 driver().cuLaunchKernel, function, shape._grid[0], shape._grid[1], shape._grid[2], shape._block[0],
                 shape._block[1], shape._block[2], shape._shmem_size, raw_stream, pack.pointers(), <void**>NULL,
             )
-    if finish_call(call, NodeKind.kKernel, "launch") != CUDA_SUCCESS:
+    note_launch(h, code._h)
+    node = finish_node(call, NodeKind.kKernel, "launch")
+    if call.status() != CUDA_SUCCESS:
         raise_call_error(call, f"launch of kernel {code._name()!r} with {shape!r} on {on!r}")
+    if uses:
+        node.make_metadata().parameters.swap(uses)
+    if node != NULL and type(shape) is not LaunchConfig:
+        note_node(node, shape)
+
+
+cdef LaunchConfig call_config(object config, tuple args):
+    """Return the config that a function of the arguments gives. Without the graph package there are no parameters."""
+    return accept_launch_config(config(*args)) if read_config == NULL else read_config(config, args)
 
 
 cdef int refuse_graph_memory(tuple args) except -1:

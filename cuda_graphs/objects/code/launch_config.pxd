@@ -21,5 +21,8 @@ cdef class LaunchConfig:
     cdef void _fill(self, CUlaunchConfig* native, CUlaunchAttribute* attributes) noexcept nogil
 
 
+# Returns True for a function that returns a config: any callable that is no class.
+cdef bint is_config_function(object arg) noexcept
+
 # Returns a LaunchConfig, also for a dict of its fields; raises TypeError for any other object.
 cdef LaunchConfig accept_launch_config(object arg)

@@ -210,6 +210,10 @@ def refuse_without_cooperation():
         )
 
 
+cdef bint is_config_function(object arg) noexcept:
+    return callable(arg) and not isinstance(arg, type)
+
+
 cdef LaunchConfig accept_launch_config(object arg):
     if isinstance(arg, LaunchConfig):
         return <LaunchConfig>arg

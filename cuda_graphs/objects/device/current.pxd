@@ -1,5 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, WeakOpaque
 from .stream cimport Stream
 
 
@@ -9,6 +12,9 @@ cdef class StreamBlock:
     cdef StreamBlock outer
     cdef unsigned long thread
     cdef bint is_open
+    cdef bint captures  # True for the block of a builder
+    cdef vector[WeakOpaque] made  # graph memory of the arrays that were made in the capture of this builder
+    cdef vector[Opaque] held  # the part of this memory that is freed at the end of the capture at the earliest
     cdef object followers  # ExitStack of the streams of other libraries, or None
     cdef readonly tuple kept  # the memory pools of other libraries, which a captured graph keeps
 
@@ -16,6 +22,9 @@ cdef class StreamBlock:
 # Enters a block: `stream` is current for this thread, and for this task of asyncio, until leave_block().
 cdef StreamBlock enter_block(Stream stream, bint captures)
 cdef int leave_block(StreamBlock block) except -1
+
+# Returns the innermost block, in this thread, of the builder that captures `origin`; None without one.
+cdef StreamBlock find_builder_block(const StreamHandle& origin)
 
 # The number of open blocks of all threads: faster to check than the blocks of the thread.
 cdef int open_blocks

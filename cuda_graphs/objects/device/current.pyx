@@ -5,20 +5,26 @@
 `with cg.stream(s)` and `with builder` open a block. The innermost open block decides. Its list is in a context variable,
 so that a task of asyncio keeps its own current stream across an `await`. A block counts only for the thread that opened
 it: a thread that inherits the context of another one (asyncio.to_thread) starts without a current stream. Blocks may be
-left in any order, as generators do. A block that is left before a block inside it stays in the list, until that one is
-left too, so that the streams of other libraries are restored in reverse order (foreign_streams.py).
+left in any order, as generators do.
+
+The streams of other libraries (foreign_streams.py) belong to the thread, also where tasks of asyncio take turns in it. They
+are restored in the reverse order of the entries: a block that is left before one that was entered later waits for that
+one. It keeps its stream until then, because a library uses it.
 """
 
 import contextvars
 import sys
+import threading
 
 from cpython.contextvars cimport PyContextVar_Set, get_value
 from cpython.pythread cimport PyThread_get_thread_ident
 
+from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from .stream cimport Stream, accept_stream
 from .stream import default_stream
 
 cdef object innermost = contextvars.ContextVar("cuda_graphs.innermost_stream_block", default=None)
+cdef object followed = threading.local()  # `blocks`: those of this thread that other libraries follow, by entry
 cdef Stream usual_stream = default_stream()
 
 
@@ -48,6 +54,7 @@ cdef StreamBlock enter_block(Stream stream, bint captures):
     global open_blocks
     cdef StreamBlock block = StreamBlock.__new__(StreamBlock)
     block.outer = drop_left_blocks()
+    block.captures = captures
     block.stream, block.thread = stream, <unsigned long>PyThread_get_thread_ident()
     block.kept = () if block.outer is None else block.outer.kept
     if "torch" in sys.modules or "cupy" in sys.modules:
@@ -55,6 +62,8 @@ cdef StreamBlock enter_block(Stream stream, bint captures):
 
         block.followers, pools = follow(stream, captures)
         block.kept += pools
+        if block.followers is not None:
+            followed_blocks().append(block)
     block.is_open = True
     open_blocks += 1
     PyContextVar_Set(innermost, block)
@@ -66,30 +75,55 @@ cdef int leave_block(StreamBlock block) except -1:
     if block.is_open:
         block.is_open = False
         open_blocks -= 1
-        block.stream, block.kept = None, ()
+        block.kept = ()
+        if block.followers is None:
+            block.stream = None
         drop_left_blocks()
     return 0
 
 
+cdef StreamBlock find_builder_block(const StreamHandle& origin):
+    cdef StreamBlock block = get_value(innermost)
+    while block is not None:
+        if is_open_here(block) and block.captures and raw_of(block.stream._h) == raw_of(origin):
+            return block
+        block = block.outer
+    return None
+
+
 cdef StreamBlock drop_left_blocks():
     """Remove the blocks that were left, down to the innermost open block of this thread, which it returns."""
-    cdef StreamBlock found = get_value(innermost)
-    cdef list left = []
+    cdef StreamBlock first = get_value(innermost)
+    cdef StreamBlock found = first
     while found is not None and not is_open_here(found):
-        left.append(found)
         found = found.outer
-    if left:
+    if found is not first:
         PyContextVar_Set(innermost, found)
-        for block in left:
-            restore_followers(block)
+    restore_followers()
     return found
 
 
-cdef int restore_followers(StreamBlock block) except -1:
-    followers = block.followers
-    if followers is not None and not block.is_open and block.thread == <unsigned long>PyThread_get_thread_ident():
-        block.followers = None
+cdef list followed_blocks():
+    """Return the blocks of this thread that other libraries follow, in the order of their entry."""
+    try:
+        return <list>followed.blocks
+    except AttributeError:
+        followed.blocks = []
+        return <list>followed.blocks
+
+
+cdef int restore_followers() except -1:
+    """Give other libraries the streams back that they had before the last blocks, as far as these were left."""
+    cdef list blocks
+    cdef StreamBlock block
+    if not hasattr(followed, "blocks"):
+        return 0
+    blocks = <list>followed.blocks
+    while blocks and not (<StreamBlock>blocks[-1]).is_open:
+        block = blocks.pop()
+        followers, block.followers = block.followers, None
         followers.close()
+        block.stream = None
     return 0
 
 

@@ -16,17 +16,17 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs.core.resources.handles cimport (
+    Awaited,
     ContextBox,
     ContextHandle,
     box_of,
     primary_context,
     raw_of,
-    synchronize_context,
 )
 from cuda_graphs.objects.capture_ledger cimport check_no_body_captured
 from .context cimport Context, find_current
 from cuda_graphs.objects.numbers cimport as_int
-from cuda_graphs.objects.waiting cimport end_wait
+from cuda_graphs.objects.waiting cimport wait_for
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.memory.abstract_resource import MemoryResource
 from .device_properties import DeviceProperties
@@ -243,17 +243,17 @@ class Device:
         self.context  # noqa: B018 - raises an error if the device was not made current
         return self.memory_resource.allocate(size, stream=default_stream() if stream is None else stream)
 
-    def sync(self):
-        """Wait for all work of the device's context."""
+    def sync(self, timeout=None):
+        """Wait for all work of the device's context. `timeout` and Ctrl-C are those of `Stream.sync`.
+
+        Raises:
+            TimeoutError: The work takes longer than `timeout` seconds. The message says what still runs.
+        """
         cdef Context context = self.context
-        cdef ContextHandle h = context._h
-        cdef CUresult status
+        cdef Awaited awaited
+        awaited.context = context._h
         check_no_body_captured(self)
-        with nogil:
-            status = synchronize_context(h)
-        if status:
-            check_attempt(status, f"wait for device {self._device_id}")
-        end_wait()
+        wait_for(awaited, self, timeout)
 
     def __int__(self):
         return self._device_id

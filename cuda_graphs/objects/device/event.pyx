@@ -16,6 +16,7 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs.core.resources.handles cimport (
+    Awaited,
     EventBox,
     EventHandle,
     box_of,
@@ -27,7 +28,7 @@ from cuda_graphs.core.resources.handles cimport (
 )
 from .context cimport Context
 from cuda_graphs.objects.numbers cimport read_address, read_flag
-from cuda_graphs.objects.waiting cimport end_wait
+from cuda_graphs.objects.waiting cimport wait_for
 from cuda_graphs.objects.options import accept_options
 
 
@@ -97,16 +98,18 @@ cdef class Event:
         with nogil:
             drain_deferred()
 
-    def sync(self):
-        """Wait until the work before the event's latest record is done. Returns at once if it was never recorded."""
+    def sync(self, timeout=None):
+        """Wait until the work before the event's latest record is done. Returns at once if it was never recorded.
+
+        `timeout` and Ctrl-C are those of `Stream.sync`.
+
+        Raises:
+            TimeoutError: The work takes longer than `timeout` seconds. The message says what still runs.
+        """
         self._check_open()
-        cdef EventHandle h = self._h
-        cdef CUresult status
-        with nogil:
-            status = driver().cuEventSynchronize(raw_of(h))
-        if status != CUDA_SUCCESS:
-            check_attempt(status, f"wait for {self!r}")
-        end_wait()
+        cdef Awaited awaited
+        awaited.event = self._h
+        wait_for(awaited, self, timeout)
 
     @property
     def is_done(self):

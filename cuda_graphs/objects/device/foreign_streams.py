@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from cuda_graphs.core.driver.choice import driver_info
@@ -55,16 +55,58 @@ def torch_contexts(
     if not torch.cuda.is_available():
         return
     device = stream.device.device_id
-    if captures and hasattr(torch.cuda, "MemPool"):  # PyTorch 2.5
-        pool = torch.cuda.MemPool()
+    if captures and hasattr(torch._C, "_cuda_beginAllocateCurrentThreadToPool"):  # PyTorch 2.7
+        pool = TorchPool(torch, device)
         pools.append(pool)
-        yield torch.cuda.use_mem_pool(pool, device)
+        yield pool.in_use()
     theirs = (
         torch.cuda.default_stream(device)
         if stream.handle in DEFAULT
         else torch.cuda.ExternalStream(stream.handle, device)
     )
     yield torch.cuda.stream(theirs)
+
+
+class TorchPool:
+    """A pool of PyTorch's allocator for the tensors of one capture.
+
+    It makes the calls of torch.cuda.CUDAGraph. The destructor of torch.cuda.MemPool calls the driver, and it ends the
+    process if any stream of the process is capturing then. To release the pool calls no driver: the allocator frees
+    the memory later.
+    """
+
+    def __init__(self, torch: Any, device: int) -> None:
+        torch.cuda.init()  # before its first use of CUDA the allocator knows no device
+        self._begin = torch._C._cuda_beginAllocateCurrentThreadToPool
+        self._end = torch._C._cuda_endAllocateToPool
+        self._release = torch._C._cuda_releasePool
+        self._pool = torch.cuda.graph_pool_handle()
+        self._device = device
+        self._is_taken = False
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Allocate the tensors of this thread from the pool."""
+        self._begin(self._device, self._pool)
+        self._is_taken = True
+        try:
+            yield
+        finally:
+            self._end(self._device, self._pool)
+
+    def __del__(self) -> None:
+        if self._is_taken:
+            self._release(self._device, self._pool)
+
+
+class StreamHandle:
+    """The handle of a stream for CuPy, which may keep the object that it is given after the block."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._handle
 
 
 def cupy_contexts(
@@ -80,6 +122,6 @@ def cupy_contexts(
     elif stream.handle == PER_THREAD:
         yield cupy.cuda.Stream.ptds
     elif hasattr(cupy.cuda.Stream, "from_external"):  # CuPy 14
-        yield cupy.cuda.Stream.from_external(stream)
+        yield cupy.cuda.Stream.from_external(StreamHandle(stream.handle))
     else:
         yield cupy.cuda.ExternalStream(stream.handle, stream.device.device_id)

@@ -22,6 +22,7 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.resources.handles cimport (
+    Awaited,
     ContextHandle,
     EventHandle,
     Opaque,
@@ -34,6 +35,7 @@ from cuda_graphs.core.resources.handles cimport (
     create_stream_with_owner,
     drain_deferred,
     hold_python,
+    note_record,
     raw_of,
 )
 from cuda_graphs.objects.capture_ledger cimport check_no_body_captured
@@ -43,7 +45,8 @@ from .event cimport Event
 from .event import make_event
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.numbers cimport as_address, read_address, read_flag, read_int
-from cuda_graphs.objects.waiting cimport end_wait
+from cuda_graphs.objects.launch_errors cimport note_event, note_wait_for_event
+from cuda_graphs.objects.waiting cimport wait_for
 from cuda_graphs.objects.options import accept_options
 
 
@@ -112,24 +115,27 @@ cdef class Stream:
         with nogil:
             drain_deferred()
 
-    def sync(self):
+    def sync(self, timeout=None):
         """Wait until all work that was queued so far is done. Spoils a capture of the stream, since captured work does
         not run.
 
+        Ctrl-C ends the wait on the main thread. After KeyboardInterrupt and TimeoutError the work goes on, and the
+        stream can be used as before.
+
+        Args:
+            timeout: The longest time to wait in seconds, or None for no limit. 0 only asks whether the work is done.
+
         Raises:
+            TimeoutError: The work takes longer. The message says what still runs.
             CUDAError: That work, or earlier work of the device, failed.
         """
         self._check_open()
-        cdef StreamHandle h = self._h
+        cdef Awaited awaited
+        awaited.stream = self._h
         cdef CapturedCall call
-        if find_capture(call, h) and call.capture().into_body:
+        if find_capture(call, awaited.stream) and call.capture().into_body:
             check_no_body_captured(self)
-        cdef CUresult status
-        with nogil:
-            status = driver().cuStreamSynchronize(raw_of(h))
-        if status != CUDA_SUCCESS:
-            check_attempt(status, f"wait for {self!r}")
-        end_wait()
+        wait_for(awaited, self, timeout)
 
     def record(self, event=None, options=None):
         """Record an event after the work that was queued so far.
@@ -178,6 +184,7 @@ cdef class Stream:
             call.run(driver().cuStreamWaitEvent, raw_of(h), raw_of(e), <unsigned int>0)
         if finish_call_without_node(call, "wait") != CUDA_SUCCESS:
             raise_call_error(call, f"have {self!r} wait for {event_or_stream!r}")
+        note_wait_for_event(<uintptr_t>raw_of(h), <uintptr_t>raw_of(e))
 
     cdef EventHandle _mark(self, Stream other):
         """Returns an event recorded at the present end of another stream."""
@@ -274,6 +281,8 @@ cdef int record_on(StreamHandle h, EventHandle e) except -1:
         call.run(driver().cuEventRecord, raw_of(e), raw_of(h))
     if finish_call_without_node(call, "record") != CUDA_SUCCESS:
         raise_call_error(call, "record of an event")
+    note_record(e, raw_of(h))
+    note_event(<uintptr_t>raw_of(h), <uintptr_t>raw_of(e))
     return 0
 
 

@@ -82,7 +82,9 @@ def position(describe: Callable[[], str], index: Any, axis: int, extent: int) ->
             "copy the array to NumPy (to_numpy) for other indices"
         )
     if not -extent <= number < extent:
-        raise IndexError(f"index {number} is out of bounds for axis {axis} of {describe()}, which has {extent}")
+        raise IndexError(
+            f"index {number} is out of bounds for axis {axis} of {describe()}, which has {extent}"
+        )
     return number + extent if number < 0 else number
 
 

@@ -45,7 +45,7 @@ cdef class Buffer:
 # Returns a Buffer of `size` bytes of another Buffer, from `address` on. It keeps the memory, also after close() of `whole`.
 cdef Buffer part_of(Buffer whole, CUdeviceptr address, size_t size)
 
-# Returns True for memory that a captured graph allocates, which exists only in its launches.
+# Returns True for memory that a captured graph allocates, which exists only in its launches, and for parts of it.
 cdef bint is_of_graph(Buffer buffer) noexcept
 
 # Sets `owner` to the owner that a graph must keep so that its nodes can use the memory: the Buffer and its memory.

@@ -470,17 +470,19 @@ cdef Buffer part_of(Buffer whole, CUdeviceptr address, size_t size):
 
 cdef bint is_of_graph(Buffer buffer) noexcept:
     cdef PointerHandle memory = buffer._h
-    return memory.get() != NULL and (<PointerBox*>box_of[PointerBox](memory)).how == Free.kGraph
+    if memory.get() == NULL:
+        return False
+    if (<PointerBox*>box_of[PointerBox](memory)).how == Free.kGraph:
+        return True
+    return isinstance(buffer._owner, Buffer) and is_of_graph(<Buffer>buffer._owner)
 
 
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1:
-    cdef Opaque memory
     (&owner)[0] = buffer._owned.lock()
     if not owner:
-        memory = own_memory(buffer._h)
-        if not memory:
+        if is_of_graph(buffer):
             return False
-        (&owner)[0] = hold_python(<PyObject*>buffer, move(memory))  # survives close()
+        (&owner)[0] = hold_python(<PyObject*>buffer, own_memory(buffer._h))  # survives close()
         buffer._owned = WeakOpaque(owner)
     return True
 

@@ -14,6 +14,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CU_STREAM_CAPTURE_STATUS_NONE,
     CUDA_SUCCESS,
     CUgraphMem_attribute,
+    CUgraphNode,
     CUresult,
     CUstreamCaptureStatus,
     cuuint64_t,
@@ -21,20 +22,28 @@ from cuda_graphs.core.driver.cuda cimport (
 )
 from cuda_graphs.core.driver.cuda_graph cimport CU_MEMORYTYPE_DEVICE, CUmemorytype
 from cuda_graphs.core.driver.seam cimport check_attempt
-from cuda_graphs.core.capture.capture_handles cimport CapturedCall
+from cuda_graphs.core.capture.capture_handles cimport (
+    CapturedCall,
+    CaptureHandle,
+    allocate_before,
+    find_outermost_capture,
+)
 from cuda_graphs.core.graphs.graph_handles cimport GraphMemory, NodeKind, as_owner, create_graph_memory
 from cuda_graphs.core.resources.handles cimport (
     Opaque,
     PointerHandle,
     StreamHandle,
+    WeakOpaque,
     address_of,
     allocate_in_graph,
     raw_of,
 )
 from .buffer cimport Buffer, MemoryKind
 from cuda_graphs.objects.body_rules cimport check_call_fits_body
+from cuda_graphs.objects.capture_ledger cimport raise_capture_error
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from cuda_graphs.objects.numbers cimport as_int, read_size
+from cuda_graphs.objects.device.current cimport StreamBlock, find_builder_block
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.objects.device.device import Device
 from .abstract_resource import SelfFreeingResource
@@ -108,6 +117,50 @@ class GraphMemoryResource(SelfFreeingResource):
 
     def __repr__(self):
         return f"<GraphMemoryResource device={self._device_id}>"
+
+
+cdef Buffer allocate_for_array(int device, size_t size, Stream stream):
+    cdef CapturedCall call
+    cdef Buffer made
+    cdef CUgraphNode conditional = NULL
+    resource = GraphMemoryResource(device)
+    if stream.device.device_id != device or size == 0 or not find_capture(call, stream._h):
+        return None
+    if call.capture().into_body:
+        return allocate_around(resource, size, find_outermost_capture(call.capture(), &conditional), conditional)
+    made = allocate(resource, size, stream)
+    cdef StreamBlock block = find_builder_block(call.capture().origin)
+    if block is not None:
+        block.made.push_back(WeakOpaque(as_owner(made._h)))
+    return made
+
+
+cdef Buffer allocate_around(resource, size_t size, CaptureHandle capture, CUgraphNode conditional):
+    """Returns memory that is allocated before a conditional node, and freed at the end of the capture around it."""
+    cdef CapturedCall call
+    cdef shared_ptr[GraphMemory] range_ = create_graph_memory()
+    cdef PointerHandle h
+    cdef CUresult status
+    if capture.get() == NULL or not find_capture(call, capture.get().origin):
+        raise RuntimeError(
+            "a body of a conditional node takes no allocations, and the capture around it has ended: make the array before "
+            "the conditional node"
+        )
+    cdef StreamBlock block = find_builder_block(capture.get().origin)
+    if block is None:
+        raise RuntimeError(
+            "an array that is made in a body is freed at the end of the `with` block of the builder around it, and this "
+            "thread is in no such block: make the array before, or capture with `with` instead of begin_building()"
+        )
+    keep_owners(call, as_owner(range_), Opaque())  # for no node: stays with the graph
+    with nogil:
+        status = allocate_before(capture.get()[0], conditional, size, &h)
+    if status:
+        raise_capture_error(capture.get()[0], status, f"allocation of {size} bytes before the conditional node")
+    range_.get().record(address_of(h), size, <CUmemorytype>CU_MEMORYTYPE_DEVICE)
+    block.made.push_back(WeakOpaque(as_owner(h)))
+    block.held.push_back(as_owner(h))  # a branch with the conditional node is joined at the end of the capture
+    return Buffer._from_handle(h, resource)
 
 
 cdef Buffer allocate(resource, size_t size, Stream stream):

@@ -43,8 +43,9 @@ def statement(w: Writer) -> list[str]:
 def assign_new(w: Writer) -> list[str]:
     kind, value = w.value()
     if w.chance(30):
-        type = w.pick(INTEGERS if kind == "int" else FLOATS)
-        return [f"{w.new(kind)}: cg.{type} = {value}"]
+        type, name = w.pick(INTEGERS if kind == "int" else FLOATS), w.new(kind)
+        w.scope.typed.add(name)
+        return [f"{name}: cg.{type} = {value}"]
     return [f"{w.new(kind)} = {value}"]
 
 
@@ -52,8 +53,13 @@ def assign_old(w: Writer) -> list[str]:
     names = w.variables()
     if not names:
         return assign_new(w)
-    _, value = w.value()
-    return [f"{w.pick(names)} = {value}"]
+    name = w.pick(names)
+    return [f"{name} = {w.int(2) if must_stay_integer(w, name) else w.value()[1]}"]
+
+
+def must_stay_integer(w: Writer, name: str) -> bool:
+    """Return True if a float would give a float type to a variable that the program uses as an integer."""
+    return name in w.scope.ints and name not in w.scope.typed
 
 
 def swap(w: Writer) -> list[str]:
@@ -72,7 +78,8 @@ def augment(w: Writer) -> list[str]:
         return assign_new(w)
     name = w.pick(names)
     if name in w.scope.ints:
-        operator = w.pick(["+=", "-=", "*=", "//=", "%=", "<<=", ">>=", "&=", "|=", "^=", "/="])
+        operators = ["+=", "-=", "*=", "//=", "%=", "<<=", ">>=", "&=", "|=", "^="]
+        operator = w.pick(operators if must_stay_integer(w, name) else [*operators, "/="])
         return [f"{name} {operator} {w.int(2)}"]
     return [f"{name} {w.pick(['+=', '-=', '*=', '/=', '%='])} {w.float(1)}"]
 

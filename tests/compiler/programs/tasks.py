@@ -107,7 +107,8 @@ def parallel_loop(w: Writer) -> list[str]:
         roles[name] = w.pick(choices)
     for name in [n for n in outer.ints if n not in outer.fixed]:
         if w.chance(50):
-            w.scope.gathered[name] = w.pick(ORDERLESS)
+            # A variable without an annotation may be a bool, which has no atomic subtraction.
+            w.scope.gathered[name] = w.pick(ORDERLESS if name in outer.typed else ORDERLESS[1:])
     w.scope.fixed |= set(outer.ints) | set(outer.floats) | set(outer.vectors)
     indices = [names["i"]] if axes != 2 else [names["i"], names["j"]]
     if axes == "grouped":

@@ -48,6 +48,7 @@ class Scope:
     """Names that may be used in a block.
 
     fixed     those that are not assigned to
+    typed     those with an annotation, which keep their type
     gathered  those that are only changed, each by its operators
     """
 
@@ -55,11 +56,17 @@ class Scope:
     floats: list[str] = field(default_factory=list)
     vectors: dict[str, str] = field(default_factory=dict)  # name -> what its components are
     fixed: set[str] = field(default_factory=set)
+    typed: set[str] = field(default_factory=set)
     gathered: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def copy(self) -> Scope:
         return Scope(
-            list(self.ints), list(self.floats), dict(self.vectors), set(self.fixed), dict(self.gathered)
+            list(self.ints),
+            list(self.floats),
+            dict(self.vectors),
+            set(self.fixed),
+            set(self.typed),
+            dict(self.gathered),
         )
 
 

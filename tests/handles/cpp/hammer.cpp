@@ -192,13 +192,14 @@ void add_memset(Definition& definition) {
     GraphBox& graph = *box_of<NodeRecord>(definition.entry)->graph;
     const auto parameter = std::make_shared<NamedParameter>();
     parameter->name = "value";
-    parameter->type = find_value_type("u32");
-    parameter->initial = {1, true, {}};
+    parameter->type.scalar = find_value_type("u32");
+    parameter->initial.bits = 1;
+    parameter->initial.known = true;
     parameters_of(graph).add(parameter);
     NodeSpec spec;
     spec.begin(NodeKind::kMemset);
     spec.params.memset = {*memory, 0, 1, 4, 1, 1, *primary_context(0)};
-    spec.uses.push_back({parameter, Field::kValue, 0});
+    spec.uses.push_back({parameter, Field::kValue});
     auto uses = std::make_unique<NodeParameters>();
     uses->uses = spec.uses;
     CUgraphNode raw = nullptr;
@@ -215,10 +216,10 @@ ParameterChange new_value(std::uint64_t bits) {
     static const ParameterRef like = [] {
         auto parameter = std::make_shared<NamedParameter>();
         parameter->name = "value";
-        parameter->type = find_value_type("u32");
+        parameter->type.scalar = find_value_type("u32");
         return parameter;
     }();
-    return {0, like, {bits, true, std::make_shared<Payload>()}, true};
+    return {0, like, {bits, true, {}, std::make_shared<Payload>()}, true};
 }
 
 std::shared_ptr<Definition> make_definition() {
@@ -300,7 +301,7 @@ struct Actor {
         const GilRelease released;
         CHECK(set_parameters(exec, changes, &problem));
         list_parameters(exec, values);
-        CHECK(values.size() == 1 && values[0].is_known);
+        CHECK(values.size() == 1 && values[0].value.known);
     }
 
     void set_node() {
@@ -310,8 +311,9 @@ struct Actor {
         NodeRecord& node = *box_of<NodeRecord>(target.node);
         NodeSpec spec;
         fill(spec);
+        ParameterProblem problem;
         const GilRelease released;
-        if (node.is_alive()) CHECK(set_exec_node(target.exec, node, spec) == CUDA_SUCCESS);
+        if (node.is_alive()) CHECK(set_exec_node(target.exec, node, spec, &problem) == CUDA_SUCCESS);
     }
 
     void update_one() {

@@ -68,7 +68,8 @@ struct Rig {
     CUresult set_node(std::size_t i) const {
         NodeSpec spec;
         fill(spec);
-        return set_exec_node(exec, *nodes[i], spec);
+        ParameterProblem problem;
+        return set_exec_node(exec, *nodes[i], spec, &problem);
     }
 };
 

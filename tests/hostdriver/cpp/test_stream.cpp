@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <numeric>
 
+#include "hostdriver/limited_waits.h"
 #include "runtime_rig.hpp"
 
 using namespace rig;
@@ -42,6 +43,46 @@ LAW(Stream, RunsItsWorkInOrder) {
         EQUAL(*out.data(), affine_chain(0, steps));
         OK(cuStreamQuery(stream));
     }
+}
+
+namespace {
+void wait_for_release(void* released) {
+    while (!static_cast<std::atomic<bool>*>(released)->load()) std::this_thread::yield();
+}
+}  // namespace
+
+LAW(Stream, LimitedWaitEndsDuringAnOperationThatDoesNotEnd) {
+    const Stream stream;
+    CUevent event = nullptr;
+    OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+    std::atomic<bool> released{false};
+    OK(cuLaunchHostFunc(stream, wait_for_release, &released));
+    OK(cuEventRecord(event, stream));
+    if (check::workers() >= 2) {
+        for (const std::uint64_t limit : {std::uint64_t{0}, std::uint64_t{1'000'000}}) {
+            EQUAL(cghStreamSynchronize(stream, limit), CUDA_ERROR_NOT_READY);
+            EQUAL(cghEventSynchronize(event, limit), CUDA_ERROR_NOT_READY);
+            EQUAL(cghCtxSynchronize(limit), CUDA_ERROR_NOT_READY);
+        }
+    }
+    released.store(true);
+    OK(cghEventSynchronize(event, UINT64_MAX));
+    OK(cghStreamSynchronize(stream, UINT64_MAX));
+    OK(cghCtxSynchronize(UINT64_MAX));
+    OK(cghStreamSynchronize(stream, 0));
+    OK(cuEventDestroy(event));
+}
+
+LAW(Stream, LimitedWaitsOfNoTimeComeToAnEnd) {
+    const Stream stream;
+    const Buffer<std::uint64_t> out(1);
+    std::vector<std::uint64_t> steps(100);
+    std::iota(steps.begin(), steps.end(), 2);
+    for (const std::uint64_t step : steps) OK(launch("affine", 1, 1, stream, out.data(), step, std::uint64_t{1}));
+    CUresult status = CUDA_ERROR_NOT_READY;
+    while (status == CUDA_ERROR_NOT_READY) status = cghStreamSynchronize(stream, 0);
+    OK(status);
+    EQUAL(*out.data(), affine_chain(0, steps));
 }
 
 LAW(Stream, RunsItsWorkInOrderWhileAnotherThreadSynchronises) {

@@ -9,6 +9,8 @@
 #include "hostdriver/api/devices/context_stack.hpp"
 #include "hostdriver/entry.hpp"
 #include "hostdriver/execution/thread_store.hpp"
+#include "hostdriver/execution/wait_limit.hpp"
+#include "hostdriver/limited_waits.h"
 #include "hostdriver/objects/base/arena.hpp"
 #include "hostdriver/objects/devices/device.hpp"
 #include "hostdriver/objects/streams/capture.hpp"
@@ -101,15 +103,26 @@ CGH_API CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
     });
 }
 
-CGH_API CUresult cuCtxSynchronize_v2(CUcontext ctx) {
+namespace {
+CUresult synchronize(CUcontext handle, WaitLimit* limit) {
     return entry("cuCtxSynchronize", [&]() -> CUresult {
         Context* context = nullptr;
-        TRY(named_context(ctx, &context));
+        TRY(named_context(handle, &context));
         TRY(context->status());
         TRY(Capture::refuse_synchronize(context->root()));
-        TRY(context->root().synchronize(context->green()));
+        TRY(context->root().synchronize(context->green(), limit));
         return outcome_of(*context);
     });
+}
+}  // namespace
+
+CGH_API CUresult cuCtxSynchronize_v2(CUcontext ctx) {
+    return synchronize(ctx, nullptr);
+}
+
+CGH_API CUresult cghCtxSynchronize(std::uint64_t nanoseconds) {
+    WaitLimit limit(nanoseconds);
+    return synchronize(nullptr, &limit);
 }
 
 CGH_API CUresult cuCtxGetDevice(CUdevice* device) {

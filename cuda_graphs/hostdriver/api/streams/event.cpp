@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "hostdriver/entry.hpp"
+#include "hostdriver/execution/wait_limit.hpp"
+#include "hostdriver/limited_waits.h"
 #include "hostdriver/objects/base/arena.hpp"
 #include "hostdriver/objects/devices/context.hpp"
 #include "hostdriver/objects/streams/intake.hpp"
@@ -85,13 +87,24 @@ CGH_API CUresult cuEventQuery(CUevent hEvent) {
     });
 }
 
-CGH_API CUresult cuEventSynchronize(CUevent hEvent) {
+namespace {
+CUresult synchronize(CUevent handle, WaitLimit* limit) {
     return entry("cuEventSynchronize", [&]() -> CUresult {
         Event* event = nullptr;
-        TRY(find_event(hEvent, &event));
-        const CUresult status = event->synchronize();
+        TRY(find_event(handle, &event));
+        const CUresult status = event->synchronize(limit);
         return status == CUDA_SUCCESS ? outcome_of(event->context()) : status;
     });
+}
+}  // namespace
+
+CGH_API CUresult cuEventSynchronize(CUevent hEvent) {
+    return synchronize(hEvent, nullptr);
+}
+
+CGH_API CUresult cghEventSynchronize(CUevent event, std::uint64_t nanoseconds) {
+    WaitLimit limit(nanoseconds);
+    return synchronize(event, &limit);
 }
 
 CGH_API CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {

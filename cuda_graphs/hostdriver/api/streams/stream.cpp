@@ -9,6 +9,8 @@
 #include "hostdriver/entry.hpp"
 #include "hostdriver/execution/operations.hpp"
 #include "hostdriver/execution/scheduler.hpp"
+#include "hostdriver/execution/wait_limit.hpp"
+#include "hostdriver/limited_waits.h"
 #include "hostdriver/objects/base/arena.hpp"
 #include "hostdriver/objects/devices/context.hpp"
 #include "hostdriver/objects/devices/device.hpp"
@@ -45,6 +47,7 @@ class CallbackOperation final : public Operation {
         run_host_function([&] { callback_(handle_, stream.context().status(), data_); });
     }
     bool runs_after_failure() const override { return true; }
+    bool is_brief() const override { return false; }  // the function may wait for anything
 
   private:
     CUstream handle_;
@@ -82,12 +85,23 @@ CGH_API CUresult cuStreamDestroy_v2(CUstream hStream) {
     });
 }
 
-CGH_API CUresult cuStreamSynchronize(CUstream hStream) {
+namespace {
+CUresult synchronize(CUstream handle, WaitLimit* limit) {
     return entry("cuStreamSynchronize", [&]() -> CUresult {
         Stream* stream = nullptr;
-        TRY(find_stream(hStream, &stream));
-        return stream->intake().synchronize(*stream);
+        TRY(find_stream(handle, &stream));
+        return stream->intake().synchronize(*stream, limit);
     });
+}
+}  // namespace
+
+CGH_API CUresult cuStreamSynchronize(CUstream hStream) {
+    return synchronize(hStream, nullptr);
+}
+
+CGH_API CUresult cghStreamSynchronize(CUstream stream, std::uint64_t nanoseconds) {
+    WaitLimit limit(nanoseconds);
+    return synchronize(stream, &limit);
 }
 
 CGH_API CUresult cuStreamQuery(CUstream hStream) {

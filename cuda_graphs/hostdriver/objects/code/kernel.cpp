@@ -10,6 +10,8 @@
 #include <new>
 
 #include "hostdriver/execution/block_runner.hpp"
+#include "hostdriver/execution/clock.hpp"
+#include "hostdriver/execution/wait_limit.hpp"
 #include "hostdriver/loader/image.hpp"
 #include "hostdriver/objects/base/arena.hpp"
 #include "hostdriver/objects/code/occupancy.hpp"
@@ -144,6 +146,8 @@ void Kernel::note_cost(float ticks_per_thread) {
     const float known = ticks_per_thread_.load(std::memory_order_relaxed);
     const float counted = known == 0 ? ticks_per_thread : 0.5f * (known + std::min(ticks_per_thread, 2 * known));
     ticks_per_thread_.store(counted, std::memory_order_relaxed);
+    const double brief = kBrief * ticks_per_microsecond() / std::max({counted, ticks_per_thread, 1e-3f});
+    brief_threads_.store(code_.is_open_ended != 0 ? 0 : static_cast<float>(brief), std::memory_order_relaxed);
 }
 
 Kernel* find_kernel(const void* handle) {
@@ -280,6 +284,14 @@ CUresult KernelLaunch::check_shape(Kernel& kernel, const LaunchShape& shape) {
 
 CUresult KernelLaunch::run(const Stream* stream, void* run_context) const {
     return run_blocks(*kernel_, dims(), params_.data(), shape_.cooperative, stream, run_context);
+}
+
+bool KernelLaunch::is_brief() const {
+    const cgh_launch& dims = shape_.dims;
+    float threads = 1;
+    for (int axis = 0; axis < 3; ++axis)
+        threads *= static_cast<float>(dims.grid[axis]) * static_cast<float>(dims.block[axis]);
+    return threads <= kernel_->brief_threads();
 }
 
 }  // namespace cgh

@@ -55,6 +55,15 @@ class Kernel {
 
     // The cost of one thread in clock ticks, as a moving average; 0 before the first measurement.
     float ticks_per_thread() const { return ticks_per_thread_.load(std::memory_order_relaxed); }
+    // Returns true for the first runs of one block, and for every sixteenth later one: reading the clock costs a tenth
+    // of a short run.
+    bool is_measured_now() {
+        const std::uint32_t run = single_runs_.load(std::memory_order_relaxed);
+        single_runs_.store(run + 1, std::memory_order_relaxed);
+        return run < 2 || run % 16 == 0;
+    }
+    // Returns the largest number of threads with which a launch is brief (wait_limit.hpp); 0 if that is unknown.
+    float brief_threads() const { return brief_threads_.load(std::memory_order_relaxed); }
     void note_cost(float ticks_per_thread);
 
   private:
@@ -68,6 +77,8 @@ class Kernel {
     std::atomic<int> nonportable_cluster_{0};
     std::atomic<int> cluster_policy_{0};
     std::atomic<float> ticks_per_thread_{0};
+    std::atomic<float> brief_threads_{0};
+    std::atomic<std::uint32_t> single_runs_{0};  // runs of one block; racing threads may lose some
 };
 
 // Returns the kernel of a CUfunction, or of a CUkernel given in its place; nullptr if the handle is invalid or dead.
@@ -122,6 +133,8 @@ class KernelLaunch {
     // Runs every thread of every block; other OS threads may run some of the blocks. Returns CUDA_SUCCESS or the fault
     // (trap, assert). Each OS thread sets thread_state.run_context to `run_context` while it runs the kernel.
     CUresult run(const Stream* stream, void* run_context = nullptr) const;
+    // Returns true if the kernel took so little per thread that this launch is brief (wait_limit.hpp).
+    bool is_brief() const;
 
     Kernel* kernel() const { return kernel_; }
     const LaunchShape& shape() const { return shape_; }

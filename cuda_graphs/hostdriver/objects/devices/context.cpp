@@ -162,9 +162,10 @@ void Context::end_blocking_capture() {
     if (--blocking_captures_ == 0) legacy_stream_->set_intake(run_intake());
 }
 
-CUresult Context::synchronize(const GreenContext* green) {
+CUresult Context::synchronize(const GreenContext* green, WaitLimit* limit) {
     for (const Ref<Stream>& stream : busy_streams(/*blocking_only=*/false))
-        if (green == nullptr || stream->green() == green) stream->wait_for(stream->pushed());
+        if ((green == nullptr || stream->green() == green) && !stream->wait_for(stream->pushed(), limit))
+            return CUDA_ERROR_NOT_READY;
     if (settings.any() && green == nullptr) note_host_waited_for_all(*this);
     return status();
 }

@@ -26,6 +26,7 @@ namespace cgh {
 class GreenContext;
 class Milestone;
 class Stream;
+class WaitLimit;
 
 class Context {
   public:
@@ -67,8 +68,8 @@ class Context {
     CoredumpSettings& coredump() { return coredump_; }
 
     // Waits for all work of all streams, or of the streams of a green context. The calling thread runs work that no
-    // worker runs.
-    CUresult synchronize(const GreenContext* green = nullptr);
+    // worker runs. Returns CUDA_ERROR_NOT_READY if the limit passed earlier.
+    CUresult synchronize(const GreenContext* green = nullptr, WaitLimit* limit = nullptr);
 
     // Returns a stream that waits for all work pushed so far to all streams, or to the streams of a green context.
     Stream& gathering_stream(const GreenContext* green);

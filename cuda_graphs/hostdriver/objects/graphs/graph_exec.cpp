@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hostdriver/objects/graphs/graph_exec.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "hostdriver/entry.hpp"
+#include "hostdriver/execution/clock.hpp"
 #include "hostdriver/execution/graph_runner.hpp"
 #include "hostdriver/objects/devices/context.hpp"
 #include "hostdriver/objects/graphs/graph.hpp"
@@ -32,11 +34,14 @@ class LaunchOperation final : public Operation {
     void run(Stream& stream) override {
         if (progress_ == nullptr)
             for (const ConditionPtr& condition : program_->conditions) condition->assign_default();
+        const std::uint64_t from = ticks();
         const CUresult fault = run_nodes();
+        program_->last_run.ticks.store(std::max<std::uint64_t>(ticks() - from, 1), std::memory_order_relaxed);
         complete_ = fault != kSuspended;
         if (complete_ && fault != CUDA_SUCCESS) stream.context().fail(fault);
     }
     bool complete() const override { return complete_; }
+    bool is_brief() const override { return program_->is_brief(); }
 
     // Waits for "any previous launches of hGraphExec" (cuda.h, cuGraphLaunch) if the last one was on another stream.
     bool ready() const override {
@@ -196,6 +201,14 @@ Program& GraphExec::writable(std::shared_ptr<Program>* retired) {
     return *program_;
 }
 
+namespace {
+bool runs_other_kernel(const ExecParams& before, const ExecParams& after) {
+    const auto* const from = std::get_if<KernelParams>(&before);
+    const auto* const to = std::get_if<KernelParams>(&after);
+    return from != nullptr && to != nullptr && from->launch.kernel() != to->launch.kernel();
+}
+}  // namespace
+
 CUresult GraphExec::set_params(const Node& node, CUgraphNodeParams& params) {
     REQUIRE(node.kind->type == params.type, CUDA_ERROR_INVALID_VALUE);
     if (params.type == CU_GRAPH_NODE_TYPE_GRAPH) return set_child_params(node, params);
@@ -211,7 +224,10 @@ CUresult GraphExec::set_params(const Node& node, CUgraphNodeParams& params) {
     REQUIRE(compare_params(before->params, after, flags_ | kOneNode) == CU_GRAPH_EXEC_UPDATE_SUCCESS &&
                 !fills_memory_of_others(after, program_->memory),
             CUDA_ERROR_INVALID_VALUE);
-    writable(&retired).find(node)->params = std::move(after);
+    const bool is_other_kernel = runs_other_kernel(before->params, after);
+    Program& program = writable(&retired);
+    program.find(node)->params = std::move(after);
+    if (is_other_kernel) program.find_open_ends();
     return CUDA_SUCCESS;
 }
 
@@ -227,6 +243,7 @@ CUresult GraphExec::set_child_params(const Node& node, CUgraphNodeParams& params
     CUgraphExecUpdateResultInfo info{};
     REQUIRE(GraphUpdate(flags_, program_->memory, &info).apply(*section, shape, *child),
             CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    changed->find_open_ends();
     changed->add_user_objects(*child);
     changed->index_memory();
     std::swap(program_, changed);
@@ -244,6 +261,7 @@ CUresult GraphExec::update(const Graph& graph, CUgraphExecUpdateResultInfo* info
     changed = std::make_shared<Program>(*program_);
     REQUIRE(GraphUpdate(flags_, program_->memory, info).apply(changed->main, 0, graph),
             CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    changed->find_open_ends();
     changed->adopt_owned(graph);
     changed->index_memory();
     std::swap(program_, changed);

@@ -6,6 +6,7 @@
 
 #include "hostdriver/execution/clock.hpp"
 #include "hostdriver/execution/scheduler.hpp"
+#include "hostdriver/execution/wait_limit.hpp"
 #include "hostdriver/objects/base/arena.hpp"
 #include "hostdriver/objects/devices/context.hpp"
 #include "hostdriver/objects/streams/capture.hpp"
@@ -62,17 +63,18 @@ Ref<Milestone> Milestone::foreign(std::shared_ptr<SharedRecords> records, std::u
     return milestone;
 }
 
-void Milestone::wait() {
-    if (done()) return;
+bool Milestone::wait(WaitLimit* limit) {
+    if (done()) return true;
     if (is_foreign_) {
         // The other process may wait for work of this process. Without workers the waiting thread must run that work.
-        while (Scheduler::get().workers() == 0 && !done() && run_any_stream()) {
+        const auto has_passed = [limit] { return limit != nullptr && limit->has_passed(); };
+        while (Scheduler::get().workers() == 0 && !done() && !has_passed() && run_any_stream()) {
         }
-        return Scheduler::get().progress.wait([this] { return done(); });
+        return Scheduler::get().progress.wait([this] { return done(); }, has_passed);
     }
-    wait_helping(
+    return wait_helping(
         *target_.stream, target_.position,
-        [](const void* argument) { return static_cast<const Milestone*>(argument)->done(); }, this);
+        [](const void* argument) { return static_cast<const Milestone*>(argument)->done(); }, this, limit);
 }
 
 void Event::dispose(Event* event) {
@@ -158,10 +160,10 @@ CUresult Event::query_work(const Ref<Milestone>& milestone) const {
     return milestone->done() ? context_.status() : CUDA_ERROR_NOT_READY;
 }
 
-CUresult Event::synchronize() const {
+CUresult Event::synchronize(WaitLimit* limit) const {
     const Ref<Milestone> milestone = latest();
     if (const CUresult refused = check_awaited(milestone); refused != CUDA_SUCCESS) return refused;
-    if (milestone) milestone->wait();
+    if (milestone && !milestone->wait(limit)) return CUDA_ERROR_NOT_READY;
     note_waited(milestone);
     return context_.status();
 }

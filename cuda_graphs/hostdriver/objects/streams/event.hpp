@@ -46,8 +46,9 @@ class Milestone : public RefCounted {
     // The point in the capture for a record in a capture, which is never done. Null for a point in a stream's work.
     const CapturedPoint* captured() const { return captured_.get(); }
     void set_captured(CapturedPoint point);
-    // Waits until the milestone is done. Runs the work before it if no other thread does.
-    void wait();
+    // Waits until the milestone is done. Runs the work before it if no other thread does. Returns false if the limit
+    // passed earlier.
+    bool wait(WaitLimit* limit = nullptr);
 
   private:
     std::atomic<bool> done_{false};
@@ -85,7 +86,7 @@ class Event : public RefCounted {
     Ref<Milestone> latest_work() const;
 
     CUresult query() const;
-    CUresult synchronize() const;
+    CUresult synchronize(WaitLimit* limit) const;  // limit: null for none
     static CUresult elapsed(const Event& start, const Event& end, float* milliseconds);
     // Orders later work of `stream` after a milestone.
     static void wait_for(const Ref<Milestone>& milestone, Stream& stream);

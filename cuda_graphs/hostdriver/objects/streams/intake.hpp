@@ -27,6 +27,7 @@ class GraphExec;
 class Kernel;
 class MemoryPool;
 class Stream;
+class WaitLimit;
 struct LaunchShape;
 
 struct KernelRequest {
@@ -115,9 +116,9 @@ class Intake {
     virtual CUresult wait(Stream& stream, Event* event, External external) const = 0;  // null for a dead handle
     virtual CUresult allocate(Stream& stream, MemoryPool& pool, std::size_t bytes, CUdeviceptr* out) const = 0;
     virtual CUresult free(Stream& stream, CUdeviceptr address) const = 0;
-    virtual CUresult graph(Stream& stream, GraphExec* exec) const = 0;   // null for a dead handle
-    virtual CUresult upload(Stream& stream, GraphExec* exec) const = 0;  // null for a dead handle
-    virtual CUresult synchronize(Stream& stream) const = 0;
+    virtual CUresult graph(Stream& stream, GraphExec* exec) const = 0;         // null for a dead handle
+    virtual CUresult upload(Stream& stream, GraphExec* exec) const = 0;        // null for a dead handle
+    virtual CUresult synchronize(Stream& stream, WaitLimit* limit) const = 0;  // limit: null for none
     virtual CUresult query(Stream& stream) const = 0;
 
   protected:

@@ -245,8 +245,8 @@ class RecordIntake final : public Intake {
     CUresult upload(Stream& stream, GraphExec* exec) const override {
         return conflict(stream, [&](const Intake& run) { return run.upload(stream, exec); });
     }
-    CUresult synchronize(Stream& stream) const override {
-        return conflict(stream, [&](const Intake& run) { return run.synchronize(stream); });
+    CUresult synchronize(Stream& stream, WaitLimit* limit) const override {
+        return conflict(stream, [&](const Intake& run) { return run.synchronize(stream, limit); });
     }
     CUresult query(Stream& stream) const override {
         return conflict(stream, [&](const Intake& run) { return run.query(stream); });
@@ -311,7 +311,7 @@ class RejectingIntake final : public Intake {
     CUresult free(Stream& stream, CUdeviceptr) const override { return bar(stream); }
     CUresult graph(Stream& stream, GraphExec*) const override { return bar(stream); }
     CUresult upload(Stream& stream, GraphExec*) const override { return bar(stream); }
-    CUresult synchronize(Stream& stream) const override { return bar(stream); }
+    CUresult synchronize(Stream& stream, WaitLimit*) const override { return bar(stream); }
     CUresult query(Stream& stream) const override { return bar(stream); }
 
   private:

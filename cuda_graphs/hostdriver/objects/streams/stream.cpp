@@ -11,6 +11,7 @@
 #include "hostdriver/execution/scheduler.hpp"
 #include "hostdriver/execution/thread_state.hpp"
 #include "hostdriver/execution/thread_store.hpp"
+#include "hostdriver/execution/wait_limit.hpp"
 #include "hostdriver/objects/base/arena.hpp"
 #include "hostdriver/objects/devices/context.hpp"
 #include "hostdriver/objects/devices/green_context.hpp"
@@ -124,7 +125,18 @@ void Stream::run(Operation& operation) {
     end_operation();
 }
 
-Stream::Advance Stream::advance(std::uint64_t position) {
+namespace {
+
+// Returns true if a thread with this limit may run the operation now.
+bool may_run(const Operation& operation, WaitLimit* limit) {
+    if (limit == nullptr) return true;
+    if (Scheduler::get().can_take_over() && (limit->is_query() || !operation.is_brief())) return false;
+    return limit->count_operation();
+}
+
+}  // namespace
+
+Stream::Advance Stream::advance(std::uint64_t position, WaitLimit* limit) {
     if (reached(position)) return {Advance::kReached, {}};
     if (claimed() || claimed_.exchange(true, std::memory_order_seq_cst)) return {Advance::kBusy, {}};
     {
@@ -144,6 +156,10 @@ Stream::Advance Stream::advance(std::uint64_t position) {
             parked_ = operation;
             break;
         }
+        if (!may_run(*operation, limit)) {
+            result.kind = Advance::kLeft;
+            break;
+        }
         if (context_.status() == CUDA_SUCCESS || operation->runs_after_failure()) {
             run(*operation);
             if (!operation->complete()) continue;
@@ -160,18 +176,18 @@ namespace {
 
 // The reason why run_towards() stopped.
 struct Stop {
-    enum { kProgress, kBusy, kStalled } why = kProgress;
+    enum { kProgress, kBusy, kStalled, kLeft } why = kProgress;
     // kBusy: the stream that another thread runs and the position it must reach. kStalled: the stream that waits for a
-    // value in memory.
+    // value in memory. kLeft: the stream whose first operation this thread leaves to a worker.
     Target at;
 };
 
 // Runs the work up to `position`. If a stream is blocked, runs the work that it waits for.
-Stop run_towards(Stream& stream, std::uint64_t position) {
+Stop run_towards(Stream& stream, std::uint64_t position, WaitLimit* limit) {
     Target at;
     Stream* current = &stream;
     for (;;) {
-        Stream::Advance advance = current->advance(position);
+        Stream::Advance advance = current->advance(position, limit);
         if (advance.kind == Stream::Advance::kBlocked) {
             if (!advance.blocked_on.stream) return {Stop::kStalled, {Ref<Stream>(current), position}};
             at = std::move(advance.blocked_on);
@@ -180,6 +196,7 @@ Stop run_towards(Stream& stream, std::uint64_t position) {
             continue;
         }
         if (advance.kind == Stream::Advance::kBusy) return {Stop::kBusy, {Ref<Stream>(current), position}};
+        if (advance.kind == Stream::Advance::kLeft) return {Stop::kLeft, {Ref<Stream>(current), position}};
         return {};
     }
 }
@@ -197,57 +214,75 @@ bool run_any_stream() {
     return true;
 }
 
-void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument) {
+bool wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument,
+                  WaitLimit* limit) {
     Scheduler& scheduler = Scheduler::get();
+    const auto has_passed = [&] { return limit != nullptr && limit->has_passed(); };
     while (!done(argument)) {
-        const Stop stop = run_towards(stream, position);
+        const Stop stop = run_towards(stream, position, limit);
         if (stop.why == Stop::kProgress) continue;
+        if (limit != nullptr && limit->is_query()) return done(argument);
         Stream& at = *stop.at.stream;
+        if (stop.why == Stop::kLeft) {
+            scheduler.take_over();
+            if (!scheduler.progress.wait([&] { return done(argument) || at.reached(stop.at.position) || at.claimed(); },
+                                         has_passed))
+                return false;
+            continue;
+        }
         if (stop.why == Stop::kStalled) {
             // The operation waits for a value in memory. Without workers any other stream may have to run to write it.
-            if (scheduler.workers() == 0 && run_any_stream()) continue;
-            scheduler.progress.wait(
-                [&] { return done(argument) || at.reached(stop.at.position) || at.claimed() || at.runnable(); });
+            if (scheduler.workers() == 0 && !has_passed() && run_any_stream()) continue;
+            if (!scheduler.progress.wait(
+                    [&] { return done(argument) || at.reached(stop.at.position) || at.claimed() || at.runnable(); },
+                    has_passed))
+                return false;
             continue;
         }
         // The thread runs only work that it waits for, because other kernels may wait for the caller's next action.
-        if (scheduler.help(&at)) continue;
-        scheduler.progress.wait([&] {
-            return done(argument) || at.reached(stop.at.position) || !at.claimed() || scheduler.help_wanted(&at);
-        });
+        // With a limit it helps nobody, because a piece of work may be long.
+        if (limit == nullptr && scheduler.help(&at)) continue;
+        if (!scheduler.progress.wait(
+                [&] {
+                    return done(argument) || at.reached(stop.at.position) || !at.claimed() ||
+                           (limit == nullptr && scheduler.help_wanted(&at));
+                },
+                has_passed))
+            return false;
     }
+    return true;
 }
 
 void run_ready_operations(Stream& stream, std::uint64_t position) {
     while (!stream.reached(position)) {
-        const Stop stop = run_towards(stream, position);
+        const Stop stop = run_towards(stream, position, nullptr);
         if (stop.why == Stop::kBusy || (stop.why == Stop::kStalled && !run_any_stream())) return;
     }
 }
 
-void Stream::wait_for(std::uint64_t position) {
-    wait_until_reached(position);
+bool Stream::wait_for(std::uint64_t position, WaitLimit* limit) {
+    if (!wait_until_reached(position, limit)) return false;
     if (settings.any()) note_host_waited(*this, position);
+    return true;
 }
 
-void Stream::wait_until_reached(std::uint64_t position) {
-    if (reached(position)) return;
+bool Stream::wait_until_reached(std::uint64_t position, WaitLimit* limit) {
+    if (reached(position)) return true;
     struct Wait {
         Stream* stream;
         std::uint64_t position;
     } wait{this, position};
-    wait_helping(
+    return wait_helping(
         *this, position,
         [](const void* argument) {
             const auto* wait = static_cast<const Wait*>(argument);
             return wait->stream->reached(wait->position);
         },
-        &wait);
+        &wait, limit);
 }
 
-CUresult Stream::synchronize() {
-    wait_for(pushed());
-    return context_.status();
+CUresult Stream::synchronize(WaitLimit* limit) {
+    return wait_for(pushed(), limit) ? context_.status() : CUDA_ERROR_NOT_READY;
 }
 
 CUresult Stream::query() {

@@ -24,6 +24,7 @@ class GreenContext;
 class Intake;
 class Scheduler;
 class Stream;
+class WaitLimit;
 
 // A position in a stream's work for which an operation waits.
 struct Target {
@@ -49,6 +50,9 @@ class Operation {
     // Returns true for operations that run even after the context has failed (frees, records, waits). Other operations
     // are dropped then.
     virtual bool runs_after_failure() const { return false; }
+    // Returns true if the operation is known to take at most about kBrief (wait_limit.hpp), so that a thread whose wait
+    // is limited may run it.
+    virtual bool is_brief() const { return true; }
     // Called when the operation is done or dropped.
     virtual void finish() { delete this; }
 
@@ -102,21 +106,23 @@ class Stream : public RefCounted {
     bool reached(std::uint64_t position) const { return completed_.load(std::memory_order_seq_cst) >= position; }
     bool idle() const { return reached(pushed()); }
 
-    // Waits until the stream has reached `position`; the calling thread may run the work itself.
-    void wait_for(std::uint64_t position);
-    // Waits for all work pushed so far and returns the context's status.
-    CUresult synchronize();
+    // Waits until the stream has reached `position`; the calling thread may run the work itself. Returns false if the
+    // limit passed earlier.
+    bool wait_for(std::uint64_t position, WaitLimit* limit = nullptr);
+    // Waits for all work pushed so far and returns the context's status, or CUDA_ERROR_NOT_READY after the limit.
+    CUresult synchronize(WaitLimit* limit = nullptr);
     // Returns CUDA_SUCCESS, CUDA_ERROR_NOT_READY or the context's error. Without workers it runs the work.
     CUresult query();
 
     // The result of one attempt to run the stream.
     struct Advance {
-        enum Kind { kReached, kEmpty, kBusy, kBlocked } kind;
+        enum Kind { kReached, kEmpty, kBusy, kBlocked, kLeft } kind;
         Target blocked_on;  // set for kBlocked
     };
     // Runs operations until `position` is reached, the queue is empty or the first operation is blocked. Returns kBusy
-    // at once if another thread runs the stream.
-    Advance advance(std::uint64_t position);
+    // at once if another thread runs the stream. With a limit, returns kLeft if the first operation is left to a worker
+    // or the limit has passed.
+    Advance advance(std::uint64_t position, WaitLimit* limit = nullptr);
 
     // Returns whether a thread runs the stream now.
     bool claimed() const { return claimed_.load(std::memory_order_seq_cst); }
@@ -126,7 +132,7 @@ class Stream : public RefCounted {
   private:
     friend class Scheduler;
     void run(Operation& operation);
-    void wait_until_reached(std::uint64_t position);
+    bool wait_until_reached(std::uint64_t position, WaitLimit* limit);
     Operation* first();  // first operation of the queue, or nullptr; only for the claiming thread
     void complete(Operation* operation);
 
@@ -156,8 +162,9 @@ class Stream : public RefCounted {
 };
 
 // Waits until `done(argument)` is true, which the work of `stream` before `position` causes. Runs that work if no other
-// thread does.
-void wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument);
+// thread does. Returns false if the limit passed earlier.
+bool wait_helping(Stream& stream, std::uint64_t position, bool (*done)(const void*), const void* argument,
+                  WaitLimit* limit);
 // Runs a runnable stream of any context. Returns false if no stream is runnable.
 bool run_any_stream();
 // Runs the work of `stream` up to `position` as far as possible without waiting for other threads. For queries of a

@@ -31,6 +31,7 @@ class FunctionSummary:
     cluster: bool = False  # it waits for other blocks of the cluster, or accesses their memory
     divergent: bool = False  # warps may be at different places: barrier_state.py
     polls: set[Instruction] = field(default_factory=set)  # backward branches of loops that poll memory
+    is_open_ended: bool = False  # it polls memory, so it may run for any time
     exits: bool = False
     calls_pointer: bool = False
     has_local: bool = False
@@ -92,6 +93,7 @@ def _find_polling(function: Function, found: FunctionSummary) -> None:
                 found.polls.add(statement)
             found.barrier |= waits
             found.divergent |= waits
+            found.is_open_ended |= waits
 
 
 def _is_of_cluster(opcode: str) -> bool:
@@ -162,4 +164,5 @@ def _propagate(summaries: dict[str, FunctionSummary], name: str) -> None:
     summaries[name].barrier = any(summaries[callee].barrier for callee in callees)
     summaries[name].divergent = any(summaries[callee].divergent for callee in callees)
     summaries[name].cluster = any(summaries[callee].cluster for callee in callees)
+    summaries[name].is_open_ended = any(summaries[callee].is_open_ended for callee in callees)
     summaries[name].exits = any(summaries[callee].exits for callee in callees)

@@ -1,0 +1,71 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The accesses of nodes in words, for reports. The nodes themselves know what they access (nodes/access_ranges.pyx)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from cuda_graphs.graph.nodes.node_kinds import (
+    AllocNode,
+    ConditionalNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    MemcpyNode,
+    MemsetNode,
+)
+from cuda_graphs.graph.operands.spans import Span
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.nodes.node import GraphNode
+
+__all__ = ["READS", "UNKNOWN", "WRITES", "NodeAccess", "own_accesses"]
+
+READS, WRITES, UNKNOWN = "reads", "writes", "may access"  # modes
+
+# (class of the node, mode) -> verb. Other verbs are the modes.
+VERBS: dict[tuple[type, str], str] = {
+    (MemsetNode, WRITES): "fills",
+    (MemcpyNode, WRITES): "copies to",
+    (MemcpyNode, READS): "copies from",
+    (AllocNode, WRITES): "allocates",
+    (FreeNode, WRITES): "frees",
+    (EventRecordNode, WRITES): "records",
+    (EventWaitNode, READS): "waits for",
+}
+
+
+class NodeAccess(NamedTuple):
+    """One access of a node: the bytes, and how it accesses them."""
+
+    node: GraphNode
+    mode: str  # READS, WRITES or UNKNOWN
+    what: str  # "memory", "event" or "condition"
+    span: Span
+
+    @property
+    def verb(self) -> str:
+        if self.what == "condition":
+            return "looks at" if isinstance(self.node, ConditionalNode) else "sets"
+        return VERBS.get((type(self.node), self.mode), self.mode)
+
+    def __str__(self) -> str:
+        accessed = str(self.span) if self.what == "memory" else f"{self.what} {self.span.start:#x}"
+        return f"{self.node._identify()} {self.verb} {accessed}"
+
+
+def own_accesses(node: GraphNode) -> tuple[list[NodeAccess], bool]:
+    """Return the accesses of a node without those of the graphs inside it, and whether accesses are unknown."""
+    found, is_unknown = node._accesses()
+    return [NodeAccess(node, mode, what, span) for span, mode, what in found], is_unknown
+
+
+def all_accesses(node: GraphNode) -> Iterator[NodeAccess]:
+    """Yield the accesses of a node and of all nodes of the graphs inside it."""
+    nodes = [node]
+    for each in nodes:  # the loop appends to the list
+        yield from own_accesses(each)[0]
+        for graph in each._inner_graphs():
+            nodes += graph._listed()[0]

@@ -1,0 +1,6 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.objects.code.launch_config import LaunchConfig
+
+class SizedConfig(LaunchConfig): ...
+class ConfigFunction: ...

@@ -1,0 +1,293 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws: an array that is made while the current stream is captured is memory of the graph. It gets a free node if it
+dies in the block. Otherwise the graph keeps it, and its values are valid from one launch to the next. An array that is
+made in a body is allocated before the outermost conditional node, and freed after it."""
+
+import contextlib
+import gc
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+
+f32_1d = cg.types.ndarray(cg.f32, ndim=1)
+N = 8
+
+
+@cg.kernel
+def increase(x: f32_1d, amount: cg.f32):
+    for i in range(x.shape[0]):
+        x[i] += amount
+
+
+@cg.kernel
+def add(x: f32_1d, y: f32_1d):
+    for i in range(x.shape[0]):
+        x[i] += y[i]
+
+
+@pytest.fixture(autouse=True)
+def graph_memory(device):
+    yield
+    device.sync()
+    increase.forget()
+    add.forget()
+    gc.collect()
+    cg.GraphMemoryResource(device).trim()
+
+
+@pytest.fixture
+def total(device):
+    return cg.ndarray(cg.f32, N)
+
+
+def kinds(builder):
+    return sorted(type(node).__name__ for node in builder.graph_definition.nodes())
+
+
+def one(builder, kind):
+    (found,) = (node for node in builder.graph_definition.nodes() if type(node).__name__ == kind)
+    return found
+
+
+def is_before(first, second):
+    return first in second.pred or any(is_before(first, each) for each in second.pred)
+
+
+def work(total):
+    temporary = cg.ndarray(cg.f32, N)
+    increase(temporary, 3.0)
+    add(total, temporary)
+    return temporary
+
+
+def test_array_that_dies_in_the_block_is_allocated_and_freed_by_the_graph(device, stream, total):
+    with cg.capture() as builder:
+        work(total)
+    assert kinds(builder) == ["AllocNode", "FreeNode", "KernelNode", "KernelNode", "MemsetNode"]
+    assert is_before(one(builder, "AllocNode"), one(builder, "FreeNode"))
+    graph = builder.complete()
+    for _ in range(3):
+        graph.launch(stream)
+    assert (total.to_numpy() == 9).all()
+
+
+def test_array_that_outlives_the_block_has_the_values_of_the_last_launch(device, stream, total):
+    with cg.capture() as builder:
+        result = work(total)
+        result.copy_from(total)
+    assert kinds(builder) == ["AllocNode", "KernelNode", "KernelNode", "MemcpyNode", "MemsetNode"]
+    graph = builder.complete()
+    builder.close()
+    for launches in range(1, 4):
+        graph.launch(stream)
+        assert (result.to_numpy() == 3 * launches).all()
+
+
+def test_graph_keeps_an_array_that_dies_after_the_block(device, stream, total):
+    with cg.capture() as builder:
+        result = work(total)
+    graph = builder.complete()
+    del result, builder
+    gc.collect()
+    for _ in range(3):
+        graph.launch(stream)
+    assert (total.to_numpy() == 9).all()
+
+
+def test_array_keeps_its_last_values_after_its_graph(device, stream, total):
+    with cg.capture() as builder:
+        result = work(total)
+    graph = builder.complete()
+    graph.launch(stream)
+    stream.sync()
+    del graph, builder
+    gc.collect()
+    assert (result.to_numpy() == 3).all()
+
+
+def test_given_options_decide_about_automatic_frees(device, stream, total):
+    with cg.capture() as builder:
+        _kept = work(total)
+    graph = builder.complete(auto_free_on_launch=False)
+    graph.launch(stream)
+    with pytest.raises(cg.CUDAError, match="INVALID_VALUE"):
+        graph.launch(stream)
+    stream.sync()
+
+
+def test_memory_of_the_graph_does_not_grow_with_temporaries(device, stream, total):
+    with cg.capture() as builder:
+        for _ in range(10):
+            work(total)
+    assert kinds(builder).count("FreeNode") == kinds(builder).count("AllocNode") == 10
+    builder.complete().launch(stream)
+    assert (total.to_numpy() == 30).all()
+
+
+def test_array_of_a_body_is_allocated_before_the_conditional_node_and_freed_after_it(device, stream, total):
+    with cg.capture() as builder, builder.if_then(builder.create_condition(default_value=1)) as body:
+        work(total)
+    assert kinds(builder) == ["AllocNode", "FreeNode", "IfNode"]
+    assert kinds(body) == ["KernelNode", "KernelNode", "MemsetNode"]
+    alloc, free, node = (one(builder, kind) for kind in ("AllocNode", "FreeNode", "IfNode"))
+    assert is_before(alloc, node)
+    assert is_before(node, free)
+    graph = builder.complete()
+    for _ in range(3):
+        graph.launch(stream)
+    assert (total.to_numpy() == 9).all()
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_array_of_an_inner_body_belongs_to_the_outermost_graph(depth, device, stream, total):
+    with cg.capture() as builder:
+        increase(total, 1.0)
+        with contextlib.ExitStack() as bodies:
+            inner = builder
+            for _ in range(depth):
+                inner = bodies.enter_context(inner.if_then(inner.create_condition(default_value=1)))
+            kept = work(total)
+        add(total, kept)  # still valid after the node
+    assert kinds(builder) == ["AllocNode", "IfNode", "KernelNode", "KernelNode"]
+    assert is_before(one(builder, "AllocNode"), one(builder, "IfNode"))
+    graph = builder.complete()
+    for _ in range(2):
+        graph.launch(stream)
+    assert (total.to_numpy() == 14).all()
+    assert (kept.to_numpy() == 3).all()
+
+
+def test_body_of_a_capture_that_has_ended_takes_no_array(device, total):
+    with cg.capture() as builder:
+        body = builder.if_then(builder.create_condition(default_value=1))
+    with body:
+        increase(total, 1.0)
+        with pytest.raises(RuntimeError, match="the capture around it has ended: make the array before"):
+            cg.ndarray(cg.f32, N)
+    assert kinds(body) == ["KernelNode"]
+
+
+def test_array_of_a_body_needs_the_block_of_the_builder_around_it(device, total):
+    builder = device.create_graph_builder().begin_building()
+    with builder.if_then(builder.create_condition(default_value=1)) as body:
+        increase(total, 1.0)
+        with pytest.raises(RuntimeError, match="this thread is in no such block"):
+            cg.ndarray(cg.f32, N)
+    builder.end_building()
+    assert kinds(body) == ["KernelNode"]
+
+
+def test_arrays_of_branches_are_freed_in_their_order_or_kept(device, stream, total):
+    other = cg.ndarray(cg.f32, N)
+    with cg.capture() as builder:
+        left, right = builder.split(2)
+        work(total)
+        with cg.stream(right):
+            work(other)
+            kept = work(other)
+        cg.GraphBuilder.join(left, right)
+        add(total, kept)
+    assert kinds(builder).count("AllocNode") == 3
+    assert kinds(builder).count("FreeNode") == 2
+    graph = builder.complete()
+    for _ in range(2):
+        graph.launch(stream)
+    assert (total.to_numpy() == 12).all()
+    assert (other.to_numpy() == 12).all()
+    assert (kept.to_numpy() == 3).all()
+
+
+def test_array_of_a_body_on_a_branch_is_freed_after_the_branch(device, stream, total):
+    with cg.capture() as builder:
+        left, right = builder.split(2)
+        with right.if_then(right.create_condition(default_value=1)):
+            work(total)
+        cg.GraphBuilder.join(left, right)
+    alloc, free, node = (one(builder, kind) for kind in ("AllocNode", "FreeNode", "IfNode"))
+    assert is_before(alloc, node)
+    assert is_before(node, free)
+    builder.complete().launch(stream)
+    assert (total.to_numpy() == 3).all()
+
+
+def test_arrays_with_gradients_are_memory_of_the_graph(device, stream, total):
+    with cg.capture() as builder:
+        x = cg.ndarray(cg.f32, N, needs_grad=True)
+        increase(x, 1.0)
+        x.grad.fill(2)
+        add(total, x.grad)
+    assert kinds(builder).count("AllocNode") == 2
+    builder.complete().launch(stream)
+    assert (total.to_numpy() == 2).all()
+
+
+def test_fields_and_empty_arrays_are_no_memory_of_the_graph(device, stream):
+    field = cg.field(cg.f32, N)
+    with cg.capture() as builder:
+        field.fill(1)
+        cg.ndarray(cg.f32, (0, 3)).fill(1)
+    assert kinds(builder) == ["MemsetNode"]
+    builder.complete().launch(stream)
+    assert (field.to_numpy() == 1).all()
+
+
+def test_array_made_with_another_current_stream_is_ordinary_memory(device, stream):
+    with cg.capture() as builder:
+        with cg.stream(stream):
+            x = cg.ndarray(cg.f32, N)
+            increase(x, 1.0)
+        stream.sync()
+        builder.callback(print)
+    assert kinds(builder) == ["HostCallbackNode"]
+    assert (x.to_numpy() == 1).all()
+
+
+def test_array_made_during_begin_building_is_ordinary_memory(device):
+    builder = device.create_graph_builder().begin_building()
+    x = cg.ndarray(cg.f32, N)
+    builder.end_building()
+    assert kinds(builder) == []
+    assert not x.to_numpy().any()
+
+
+def test_host_reads_no_array_of_the_graph_in_the_block_or_before_a_launch(device, stream, total):
+    with cg.capture() as builder:
+        result = work(total)
+        with pytest.raises(RuntimeError, match="while the current stream is captured"):
+            result.to_numpy()
+    with pytest.raises(cg.CUDAError):
+        result.to_numpy()
+    graph = builder.complete()
+    graph.launch(stream)
+    assert (result.to_numpy() == np.float32(3)).all()
+
+
+def test_abandoned_capture_drops_its_arrays(device, stream, total):
+    block = cg.capture(stream)
+
+    def fail():
+        with block:
+            kept = work(total)
+            raise KeyError(kept)
+
+    with pytest.raises(KeyError):
+        fail()
+    increase(total, 1.0, stream=stream)
+    stream.sync()
+    assert (total.to_numpy() == 1).all()
+
+
+def test_parts_of_an_array_do_not_keep_it_in_the_graph(device, stream, total):
+    with cg.capture() as builder:
+        temporary = cg.ndarray(cg.f32, (2, *total.shape))
+        temporary[0].copy_from(total)
+        total.copy_from(temporary[0])
+        del temporary
+    assert kinds(builder).count("FreeNode") == kinds(builder).count("AllocNode") == 1
+    before = total.to_numpy()
+    builder.complete().launch(stream)
+    stream.sync()
+    np.testing.assert_array_equal(total.to_numpy(), before)
