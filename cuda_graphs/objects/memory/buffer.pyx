@@ -7,7 +7,6 @@ from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
-from libcpp.utility cimport move
 
 from cuda_graphs.core.driver.cuda cimport (
     CU_MEMORYTYPE_DEVICE,
