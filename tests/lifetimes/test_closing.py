@@ -231,6 +231,7 @@ BUFFER = {
     ],
     "device_id": [(own_buffer, lambda w, b: b.device_id)],
     "fill": [(own_buffer, lambda w, b: b.fill(1, stream=w.stream))],
+    "view": [(own_buffer, lambda w, b: b.view(cg.f32))],
     "from_handle": [(own_buffer, lambda w, b: cg.Buffer.from_handle(w.x.ctypes.data, 4, owner=w.x))],
     "handle": [(own_buffer, lambda w, b: b.handle)],
     "is_closed": [(own_buffer, lambda w, b: b.is_closed)],
