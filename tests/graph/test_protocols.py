@@ -276,7 +276,9 @@ def test_object_made_past_its_constructor_harms_nothing(cls, needs):
         lambda: cg.GraphBuilder.join(bare, bare),
     ]
     for use in uses:
-        with contextlib.suppress(RuntimeError, TypeError, ValueError, AttributeError, cg.CUDAError):
+        with contextlib.suppress(
+            RuntimeError, TypeError, ValueError, AttributeError, ImportError, cg.CUDAError
+        ):
             use()
     assert needs.definition.nodes() == set()
 

@@ -634,12 +634,6 @@ cdef class NDArray(TypedMemory):
             "PyTorch (from_dlpack), which do that"
         )
 
-    def __eq__(self, other):
-        return self._refuse_arithmetic()
-
-    def __ne__(self, other):
-        return self._refuse_arithmetic()
-
     def __hash__(self):
         return object.__hash__(self)
 
