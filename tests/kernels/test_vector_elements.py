@@ -95,7 +95,7 @@ def test_properties_and_repr_of_an_array_of_vectors(device):
 
 def test_an_element_is_a_copy_that_cannot_be_written(device):
     array = cg.ndarray(cg.vec3, 2)
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(TypeError, match=r"assign the whole element: x\[i\] = cg.vec3"):
         array[0][1] = 5
     assert not array.to_numpy().any()
 

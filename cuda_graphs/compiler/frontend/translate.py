@@ -17,6 +17,7 @@ from cuda_graphs.compiler.errors import (
     compile_error,
     issue,
 )
+from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
 from cuda_graphs.compiler.frontend.frame.values import Struct, Vector
@@ -185,7 +186,7 @@ def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> An
                 {name: parameter(f"{path}.{name}", member, params, frame) for name, member in spec.members},
             )
         case StaticSpec():
-            return spec.value
+            return field_or_value(frame, spec.value)
 
 
 def vector_parameter(path: str, dtype: ScalarType, shape: tuple[int, ...], params: list[ir.Param]) -> Any:

@@ -10,6 +10,7 @@ Other rooms may import:
     decompositions  of matrices, in the language
     quaternions   in the language
     graph_flow    control flow between tasks
+    host_vectors  vectors and matrices on the host
     annotations   declarations of parameters, and their Specs
     signature     Specs of the arguments of a call
     lowerings     lowerings of graph kernels

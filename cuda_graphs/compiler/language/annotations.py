@@ -16,6 +16,8 @@ import numpy as np
 
 from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, pointer
 
+from .host_vectors import HostVector, host_vector
+
 __all__ = [
     "ArraySpec", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec", "Spec",
     "StaticSpec", "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2",
@@ -27,15 +29,15 @@ __all__ = [
 class VectorType:
     """The type of small vectors, of shape (n,), and matrices, (rows, columns). They are values: copied when passed.
 
-    A call in a kernel makes a vector from all components, from rows, from another vector, or from one number that
-    fills all components.
+    A call makes a vector from all components, from rows, from another vector, or from one number that fills all
+    components. On the host it is a HostVector.
     """
 
     dtype: ScalarType
     shape: tuple[int, ...]
 
-    def __call__(self, *args: Any) -> Any:
-        raise RuntimeError(f"{self!r} makes vectors in kernels only")
+    def __call__(self, *args: Any) -> HostVector:
+        return host_vector(self.dtype, self.shape, *args)
 
     def __repr__(self) -> str:
         return f"{'vec' if len(self.shape) == 1 else 'mat'}({', '.join(map(str, self.shape))}, {self.dtype})"

@@ -101,7 +101,7 @@ cdef class NDArray(TypedMemory):
     and PyTorch do more. Other libraries use the array without a copy, through ``__cuda_array_interface__``, DLPack, and,
     if the host can access the memory, ``__array_interface__``.
 
-    An element that is a vector or a matrix is a small read-only NumPy array on the host: ``a[i] = [1, 2, 3]`` writes a
+    An element that is a vector or a matrix is a value on the host, as `vec3` makes them: ``a[i] = [1, 2, 3]`` writes a
     whole element. For NumPy and other libraries, the components are further dimensions: ``shape + element_shape``.
 
     Attributes:
@@ -420,6 +420,8 @@ cdef class NDArray(TypedMemory):
     def __getitem__(self, index):
         import numpy as np
 
+        from cuda_graphs.compiler.language.host_vectors import HostVector
+
         from .dtypes import device_dtype, from_device
 
         found = self._select(index)
@@ -431,8 +433,7 @@ cdef class NDArray(TypedMemory):
         element = from_device(elements, self.dtype)
         if not self.element_shape:
             return element[0].item()
-        element.flags.writeable = False  # a[i][0] = 1 would change a copy
-        return element
+        return element.view(HostVector)  # a[i][0] = 1 raises, as it would change a copy
 
     def __setitem__(self, index, value):
         import numpy as np

@@ -28,10 +28,9 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import i32, promote
+from cuda_graphs.compiler.ir.types import BY_DTYPE, i32, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec, VectorType
-
-SWIZZLES = ("xyzw", "rgba", "stpq")  # names of the components: of a point, a colour, a texture coordinate
+from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
 
 def is_swizzle(name: str) -> bool:
@@ -117,8 +116,17 @@ def field_or_value(frame: Frame, found: Any) -> Any:
         return found.array
     if isinstance(found, KnownVector):
         return found.vector
+    if isinstance(found, HostVector):
+        return constant_vector(found)
     field = getattr(found, "__cuda_graphs_field__", None)
     return frame.field(field) if isinstance(field, FieldSpec) else found
+
+
+def constant_vector(found: Any) -> Any:
+    """Return a vector of the host as a vector of constants, a row of it, or a number."""
+    if found.shape == ():
+        return ir.Const(found.item(), BY_DTYPE[found.dtype.str])
+    return Vector(tuple(constant_vector(found[i, ...]) for i in range(len(found))))
 
 
 def item(frame: Frame, owner: Any, key: Any) -> Any:

@@ -27,6 +27,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
 )
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.free_names import dotted
+from cuda_graphs.compiler.language.host_vectors import HostVector
 from cuda_graphs.compiler.language.signature import names_gradients
 
 from .linear import CHANGES, METHODS
@@ -59,7 +60,7 @@ def meaning_of(frame: Frame, found: Any, name: str) -> Any:
 
 def is_array(found: Any) -> bool:
     """Return whether an object is an array with an address, of any library. Fields do not count."""
-    if isinstance(found, (type, np.generic)) or hasattr(found, "__cuda_graphs_field__"):
+    if isinstance(found, (type, np.generic, HostVector)) or hasattr(found, "__cuda_graphs_field__"):
         return False
     return any(
         hasattr(found, each) for each in ("__array_interface__", "__cuda_array_interface__", "__dlpack__")

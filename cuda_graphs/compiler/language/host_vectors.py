@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors and matrices on the host: what `cg.vec3(1, 2, 3)` makes outside of kernels, and elements of arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.ir.scalars import cast, scalar
+from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, f64
+
+__all__ = ["SWIZZLES", "HostVector", "host_vector"]
+
+SWIZZLES = ("xyzw", "rgba", "stpq")  # names of the components: of a point, a colour, a texture coordinate
+
+
+class HostVector(np.ndarray[Any, Any]):
+    """A vector or matrix as a value on the host. NumPy does its arithmetic, component by component, and `@`.
+
+    It does not change: `v += w` gives the name another value. `==` compares whole values, and is one bool. A vector has
+    its components by name, `v.x`, `v.xy`, `v.rgb`. Kernels use it as a constant, or take it as an argument.
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
+        if letters is None or name.startswith("_"):
+            raise AttributeError(f"{self!r} has no member {name!r}")
+        found = self[[letters.index(each) for each in name]]
+        return found[0] if len(name) == 1 else found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name!r} of {self!r} cannot change: {self._advice()}")
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(f"a component of {self!r} cannot change: {self._advice()}")
+
+    def _advice(self) -> str:
+        return "it is a value, as a number is. Make another one, and assign the whole element: x[i] = cg.vec3(...)"
+
+    def __eq__(self, other: Any) -> Any:
+        return np.bool_(self.shape == np.shape(other) and np.equal(self.view(np.ndarray), other).all())
+
+    def __ne__(self, other: Any) -> Any:
+        return ~(self == other)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash((self.shape, *self.ravel().tolist()))
+
+    # Without these, `v += w` would change the value of all names of v.
+    def __iadd__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self + other
+
+    def __isub__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self - other
+
+    def __imul__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self * other
+
+    def __itruediv__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self / other
+
+    def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self @ other
+
+    @property
+    def n(self) -> int:
+        """The number of components of a vector, or of rows of a matrix."""
+        return len(self)
+
+    @property
+    def m(self) -> int:
+        """The number of columns of a matrix."""
+        return int(self.shape[1])
+
+    def norm_sqr(self) -> Any:
+        """Return the sum of the squares of the components."""
+        return (self * self).sum()
+
+    def norm(self) -> Any:
+        """Return the Euclidean length."""
+        return np.sqrt(self.norm_sqr())
+
+    def normalized(self) -> Any:
+        """Return the vector divided by its length."""
+        return self / self.norm()
+
+    def cross(self, other: Any) -> Any:
+        """Return the cross product of vectors of three components."""
+        return np.cross(self, other).view(HostVector)
+
+    def outer(self, other: Any) -> Any:
+        """Return the matrix of all products of components."""
+        return np.outer(self, other).view(HostVector)
+
+    def distance(self, other: Any) -> Any:
+        """Return the length of the difference."""
+        return (self - other).norm()
+
+    def determinant(self) -> Any:
+        """Return the determinant of a square matrix."""
+        return np.linalg.det(self)
+
+    def inverse(self) -> Any:
+        """Return the inverse of a square matrix."""
+        return np.linalg.inv(self).view(HostVector)
+
+    def cast(self, dtype: ScalarType) -> Any:
+        """Return the components converted to another type, as in kernels."""
+        return host_vector(dtype, self.shape, self)
+
+    def __repr__(self) -> str:
+        dtype = BY_DTYPE.get(self.dtype.str)
+        if dtype is None or self.ndim not in (1, 2):
+            return repr(self.view(np.ndarray))
+        kind = f"{'vec' if self.ndim == 1 else 'mat'}({', '.join(map(str, self.shape))}, {dtype})"
+        return f"{kind}({', '.join(map(str, self.tolist()))})"
+
+
+def host_vector(dtype: ScalarType, shape: tuple[int, ...], *args: Any) -> HostVector:
+    """Return a vector or matrix of all components, of rows, of another vector, or of one number for all components.
+
+    Raises:
+        TypeError: A component is not a number.
+        ValueError: The components have another shape.
+        OverflowError: An integer is outside of the range of the type.
+    """
+    given = np.array(args[0] if len(args) == 1 else args, object)
+    if given.shape == ():
+        given = np.full(shape, given[()], object)
+    if given.shape not in (shape, (math.prod(shape),)):
+        raise ValueError(
+            f"a vector or matrix of shape {shape} is made of components of the shape {given.shape}: give "
+            "all components, or one number for all of them"
+        )
+    numbers = [component(dtype, each) for each in given.flat]
+    return np.array(numbers, scalar(0, dtype).dtype).reshape(shape).view(HostVector)
+
+
+def component(dtype: ScalarType, value: Any) -> Any:
+    """Return one component, converted as in kernels."""
+    if isinstance(value, (float, np.floating)):
+        return cast(np.float64(value), f64, dtype)
+    if not isinstance(value, (int, np.integer, np.bool_)):
+        raise TypeError(f"a component is a number, not {value!r} ({type(value).__name__})")
+    if dtype.kind in ("int", "uint") and not dtype.minimum <= value <= dtype.maximum:
+        raise OverflowError(f"{dtype} takes values from {dtype.minimum} to {dtype.maximum}, got {value}")
+    return scalar(bool(value) if dtype.kind == "bool" else value, dtype)
