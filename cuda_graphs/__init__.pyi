@@ -255,14 +255,14 @@ from cuda_graphs.kernels.arrays.foreign import from_dlpack as from_dlpack
 from cuda_graphs.kernels.arrays.creation import arange as arange
 from cuda_graphs.kernels.arrays.creation import array as array
 from cuda_graphs.kernels.arrays.creation import empty as empty
+from cuda_graphs.kernels.arrays.creation import field as field
 from cuda_graphs.kernels.arrays.creation import full as full
+from cuda_graphs.kernels.arrays.creation import ndarray as ndarray
 from cuda_graphs.kernels.arrays.creation import ones as ones
 from cuda_graphs.kernels.arrays.creation import zeros as zeros
 from cuda_graphs.kernels.arrays.ndarray import (
     Field as Field,
     NDArray as NDArray,
-    field as field,
-    ndarray as ndarray,
 )
 from cuda_graphs.kernels.call.compile_all import compile_all as compile_all
 from cuda_graphs.kernels.call.decorator import kernel as kernel

@@ -41,6 +41,7 @@ from cuda_graphs.compiler.language.annotations import (
     ScalarSpec,
     Spec,
     StaticSpec,
+    StructArraySpec,
     StructSpec,
     VectorSpec,
 )
@@ -68,6 +69,10 @@ class Ball:
     radius: cg.f32
     at: cg.vec3
 
+    def area(self) -> Any:
+        """A method for the examples."""
+        return math.pi * self.radius * self.radius
+
 
 @cg.func
 def area(radius: Any) -> Any:
@@ -88,6 +93,7 @@ PARAMETERS: dict[str, Spec] = {
     "plane": ArraySpec(f32, 2),
     "points": ArraySpec(f32, 1, (3,)),
     "ball": StructSpec(Ball, (("radius", ScalarSpec(f32)), ("at", VectorSpec(cg.vec3)))),
+    "balls": StructArraySpec(Ball, (("radius", ArraySpec(f32, 1)), ("at", ArraySpec(f32, 1, (3,))))),
     "SIZE": StaticSpec(3),
     "again": ConditionSpec(),
 }
@@ -98,7 +104,7 @@ def function(body: str, parameters: Mapping[str, Spec], names: Mapping[str, Any]
     text = f"def example({', '.join(parameters)}):\n{textwrap.indent(body, '    ')}\n"
     file = f"<language {hash(text)}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    scope = {"cg": cg, "math": math, "area": area, **names}
+    scope = {"cg": cg, "math": math, "area": area, "Ball": Ball, **names}
     exec(compile(text, file, "exec"), scope)
     return scope["example"]
 
@@ -452,6 +458,9 @@ def called() -> Iterator[str]:
         "|---|---|",
     )
     yield from function_rows(quaternions, rows.QUATERNIONS)
+    yield from ("", "### Structures", "", "`Ball` is a dataclass, and `balls` an array of it.", "")
+    yield from ("| | |", "|---|---|")
+    yield from (f"| {code(example)} | {note} |" for example, note in rows.STRUCTURES)
     yield ""
 
 

@@ -224,6 +224,19 @@ QUATERNIONS = {
     "quat_to_matrix": "t = cg.quat_to_matrix(q)",
 }
 
+STRUCTURES = (
+    (
+        "t = Ball(a, at=v)",
+        "a new structure; its members are converted as they are declared, and may have defaults",
+    ),
+    ("t = ball\nt.radius += a", "a copy; members of variables can change"),
+    ("t = ball.area()", "methods are inlined, and may change the members of their `self`"),
+    ("balls[n] = Ball(a, v)", "of an array or field; one member after the other, not as one atomic step"),
+    ("balls[n].at.x += a", "a member of an element; atomic as an element is"),
+    ("t = balls.at[n] + balls.radius.shape[0]", "the array of a member"),
+    ("for i in balls:\n    balls[i].radius = a", "also `len(balls)`, `balls.shape` and `cg.grouped(balls)`"),
+)
+
 # Constant expressions, which the frontend folds.
 VALUES = (
     "-7 // 2", "7 // -2", "-7 % 3", "7 % -3", "1 // 0", "1 % 0", "1 / 2", "1 / 0", "-7.5 % 2.0", "-7.5 // 2.0",

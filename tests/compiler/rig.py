@@ -38,6 +38,7 @@ from cuda_graphs.compiler.language import (
     warp,
 )
 from cuda_graphs.compiler.language.signature import specialise
+from cuda_graphs.compiler.language.structs import is_struct, struct_dtype, struct_members
 from cuda_graphs.compiler.pipeline import generate, lower
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.kernels.graph.emission import ConditionSlot, Emission, TaskLaunch
@@ -107,6 +108,30 @@ class Grad:
         return self.data.dtype
 
 
+@dataclasses.dataclass
+class Structures:
+    """An array of structures. With the layout "aos", the arrays of members are those of their types."""
+
+    cls: type
+    layout: str
+    members: dict
+
+    @classmethod
+    def zeros(cls, structure, layout, count, size=None):
+        """`count` elements; a nested structure is in elements of `size` bytes."""
+        size, members = size or struct_dtype(structure).itemsize, {}
+        for name, kind in struct_members(structure).items():
+            if is_struct(kind):
+                members[name] = cls.zeros(kind, layout, count, size)
+                continue
+            scalar, inner = (
+                (kind.dtype, kind.shape) if isinstance(kind, annotations.VectorType) else (kind, ())
+            )
+            shape = (count, *inner) if layout == "soa" else (count, size // scalar.size)
+            members[name] = np.zeros(shape, scalar.dtype)
+        return cls(structure, layout, members)
+
+
 BY_CODE = {type.dtype: type.name for type in t.SCALARS.values() if type.dtype}
 
 
@@ -114,6 +139,9 @@ def flattened(path, value):
     """(path, array or number) of all that an argument holds."""
     if isinstance(value, (Field, Bf16, Grad)):
         yield getattr(value, "name", path), value.data
+    elif isinstance(value, Structures):
+        for name, member in value.members.items():
+            yield from flattened(f"{path}.{name}", member)
     elif dataclasses.is_dataclass(value):
         for member in dataclasses.fields(value):
             yield from flattened(f"{path}.{member.name}", getattr(value, member.name))

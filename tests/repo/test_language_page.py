@@ -19,7 +19,15 @@ from docs import language_page as page
 from docs import language_rows as rows
 
 EXAMPLES = [
-    *(example for example, _ in (*rows.STATEMENTS.values(), *rows.EXPRESSIONS.values(), *rows.LOOPS)),
+    *(
+        example
+        for example, _ in (
+            *rows.STATEMENTS.values(),
+            *rows.EXPRESSIONS.values(),
+            *rows.LOOPS,
+            *rows.STRUCTURES,
+        )
+    ),
     *rows.CALLS.values(),
     *rows.GRAPH_FLOW.values(),
     *rows.VECTORS.values(),

@@ -20,7 +20,7 @@ from cuda_graphs.compiler.errors import (
 from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
-from cuda_graphs.compiler.frontend.frame.values import Struct, Vector
+from cuda_graphs.compiler.frontend.frame.values import Packed, Struct, StructArray, Vector
 from cuda_graphs.compiler.frontend.frame.weak_types import WeakTypes
 from cuda_graphs.compiler.frontend.statements.checkpoint_state import init_checkpoint_state
 from cuda_graphs.compiler.ir import ir
@@ -30,9 +30,11 @@ from cuda_graphs.compiler.language.annotations import (
     ArraySpec,
     ConditionSpec,
     FieldSpec,
+    PackedSpec,
     ScalarSpec,
     Spec,
     StaticSpec,
+    StructArraySpec,
     StructSpec,
     VectorSpec,
 )
@@ -157,7 +159,7 @@ def check_returns(frame: Frame) -> None:
         raise compile_error(CompileReturnError, frame.source.loc(frame.source.tree, None), *NO_RETURN)
 
 
-def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> Any:
+def parameter(path: str, spec: Any, params: list[ir.Param], frame: Frame) -> Any:
     """Return the meaning of a parameter's name. Scalars and arrays in it are added to the kernel's parameters."""
     match spec:
         case ScalarSpec():
@@ -185,6 +187,11 @@ def parameter(path: str, spec: Spec, params: list[ir.Param], frame: Frame) -> An
                 spec.cls,
                 {name: parameter(f"{path}.{name}", member, params, frame) for name, member in spec.members},
             )
+        case StructArraySpec():
+            members = {name: parameter(f"{path}.{name}", each, params, frame) for name, each in spec.members}
+            return StructArray(spec.cls, members)
+        case PackedSpec():
+            return Packed(parameter(path, spec.array, params, frame), spec.offset, spec.shape)
         case StaticSpec():
             return field_or_value(frame, spec.value)
 

@@ -9,7 +9,7 @@ kernel's function and the Spec of each parameter.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,9 +19,9 @@ from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, pointer
 from .host_vectors import HostVector, host_vector
 
 __all__ = [
-    "ArraySpec", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec", "Spec",
-    "StaticSpec", "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2",
-    "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3", "vec4",
+    "ArraySpec", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "PackedSpec", "Record", "ScalarSpec",
+    "Spec", "StaticSpec", "StructArraySpec", "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType",
+    "data_oriented", "mat", "mat2", "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 
 
@@ -89,6 +89,7 @@ class NDArray:
     """The annotation of an array parameter. None leaves a property open.
 
     inner       the shape of one element, if elements are vectors
+    struct      the dataclass, if elements are structures
     needs_grad  False: the array never takes part in gradients; True: an array without a gradient is refused
     """
 
@@ -97,6 +98,7 @@ class NDArray:
     inner: tuple[int, ...] = ()
     optional: bool = False  # the argument may be None, which is a compile-time value then
     needs_grad: bool | None = None
+    struct: type | None = None
 
     def __class_getitem__(cls, item: Any) -> NDArray:
         """Return `ndarray(f32, 2)` for `NDArray[f32, 2]`."""
@@ -105,7 +107,7 @@ class NDArray:
     @property
     def __cuda_graph_array_type__(self) -> tuple[str, int, tuple[int, ...]]:
         """The element type's name, the number of indices and the shape of an element, for parameters of graphs."""
-        if self.dtype is None or self.ndim is None or self.optional or self.needs_grad:
+        if self.dtype is None or self.ndim is None or self.optional or self.needs_grad or self.struct:
             raise TypeError(
                 f"{self!r} is not a type of parameters of graphs: their arrays have a dtype and an ndim, are not "
                 "None, and take no part in gradients. Write cg.types.ndarray(cg.f32, ndim=1)"
@@ -118,7 +120,11 @@ class NDArray:
 
     def __repr__(self) -> str:
         """Return the annotation as the source spells it: "ndarray(f32, ndim=1)"."""
-        element = VectorType(self.dtype, self.inner) if self.dtype is not None and self.inner else self.dtype
+        element: Any = (
+            VectorType(self.dtype, self.inner) if self.dtype is not None and self.inner else self.dtype
+        )
+        if self.struct is not None:
+            element = NamedClass(self.struct)
         said = {"ndim": self.ndim, "needs_grad": self.needs_grad}
         parts = [repr(element)] * (element is not None) + [
             f"{k}={v}" for k, v in said.items() if v is not None
@@ -126,14 +132,28 @@ class NDArray:
         return f"ndarray({', '.join(parts)}){' | None' if self.optional else ''}"
 
 
+class NamedClass(NamedTuple):
+    """A class whose repr is its name."""
+
+    cls: type
+
+    def __repr__(self) -> str:
+        return self.cls.__name__
+
+
 class Tensor:
     """The annotation of a parameter that takes a field (as cg.template does) or an array (as ndarray() does)."""
 
 
 def ndarray(
-    dtype: ScalarType | VectorType | None = None, ndim: int | None = None, *, needs_grad: bool | None = None
+    dtype: ScalarType | VectorType | type | None = None,
+    ndim: int | None = None,
+    *,
+    needs_grad: bool | None = None,
 ) -> NDArray:
     """Return the annotation of an array of `dtype` with `ndim` indices. A missing property accepts any argument.
+
+    The elements of an array are numbers, vectors, or instances of a dataclass.
 
     With `needs_grad=False`, gradients of the kernel ignore the array. With True, only arrays that have a gradient are
     accepted.
@@ -148,6 +168,8 @@ def ndarray(
         raise ValueError(f"ndim is 0 or more, not {ndim}")
     if isinstance(dtype, VectorType):
         return NDArray(dtype.dtype, ndim, dtype.shape, needs_grad=needs_grad)
+    if isinstance(dtype, type) and is_dataclass(dtype):
+        return NDArray(None, ndim, needs_grad=needs_grad, struct=dtype)
     return NDArray(None if dtype is None else number_type(dtype), ndim, needs_grad=needs_grad)
 
 
@@ -246,6 +268,23 @@ class StructSpec:
 
 
 @dataclass(frozen=True)
+class PackedSpec:
+    """A member in the layout "aos": its components follow one another at `offset` along the last axis of an array."""
+
+    array: ArraySpec | FieldSpec
+    offset: int
+    shape: tuple[int, ...]  # () for a number
+
+
+@dataclass(frozen=True)
+class StructArraySpec:
+    """An array of structures: (name, Spec) of each member in order. Those of nested structures are StructArraySpecs."""
+
+    cls: type
+    members: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
 class ConditionSpec:
     """A condition of a graph, whose handle comes with each node."""
 
@@ -257,4 +296,14 @@ class StaticSpec:
     value: Any
 
 
-Spec = ScalarSpec | VectorSpec | ArraySpec | FieldSpec | StructSpec | ConditionSpec | StaticSpec
+Spec = (
+    ScalarSpec
+    | VectorSpec
+    | ArraySpec
+    | FieldSpec
+    | PackedSpec
+    | StructArraySpec
+    | StructSpec
+    | ConditionSpec
+    | StaticSpec
+)

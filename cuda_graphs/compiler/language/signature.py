@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,19 +18,29 @@ from .annotations import (
     ConditionSpec,
     FieldSpec,
     NDArray,
+    PackedSpec,
     ScalarSpec,
     Spec,
     StaticSpec,
+    StructArraySpec,
     StructSpec,
     Template,
     Tensor,
     VectorSpec,
     VectorType,
-    ndarray,
 )
 from .number_rules import USUAL, NumberRules
+from .structs import is_struct, member_type, normal_annotation, struct_dtype, struct_members
 
-__all__ = ["declared", "has_gradient", "is_method", "names_gradients", "resolve", "specialise"]
+__all__ = [
+    "declared",
+    "has_gradient",
+    "is_method",
+    "names_gradients",
+    "resolve",
+    "specialise",
+    "struct_array_spec",
+]
 
 
 def resolve(annotation: Any, function: Callable[..., Any], rules: NumberRules = USUAL) -> Any:
@@ -61,15 +70,6 @@ def location_of(function: Callable[..., Any]) -> Loc:
     """Return the position of the first line of a function."""
     code = function.__code__
     return Loc(code.co_filename, code.co_firstlineno, 0, 0, function.__name__)
-
-
-def normal_annotation(annotation: Any, rules: NumberRules = USUAL) -> Any:
-    """Return an annotation in its normal form: scalar types for Python's numbers, NDArray() for `ndarray`."""
-    if annotation is ndarray or annotation is NDArray:
-        return NDArray()
-    if isinstance(annotation, types.UnionType) and set(annotation.__args__) == {NDArray, types.NoneType}:
-        return NDArray(optional=True)
-    return rules.named(annotation)
 
 
 def declared(
@@ -142,14 +142,6 @@ def is_condition(annotation: Any) -> bool:
     return isinstance(annotation, type) and getattr(annotation, "__cuda_graphs_condition__", False) is True
 
 
-def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
-    """Return the declared type of a member of a dataclass."""
-    annotation: Any = member.type
-    if isinstance(annotation, str):
-        annotation = inspect.get_annotations(cls, eval_str=True)[member.name]
-    return normal_annotation(annotation)
-
-
 def specialise(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Spec]:
     """Return the Spec of each parameter in the specialisation for these arguments."""
     return {name: spec(annotation, arguments[name], name) for name, annotation in declared(function).items()}
@@ -164,6 +156,8 @@ def spec(annotation: Any, value: Any, path: str) -> Spec:
     if is_condition(annotation):
         return ConditionSpec()
     field = getattr(value, "__cuda_graphs_field__", None)
+    if isinstance(annotation, NDArray) and annotation.struct is not None:
+        return struct_array_spec(value, path)
     if isinstance(annotation, NDArray) or (annotation is Tensor and field is None):
         if value is None and isinstance(annotation, NDArray) and annotation.optional:
             return StaticSpec(None)
@@ -189,7 +183,9 @@ def names_gradients(function: Callable[..., Any]) -> bool:
 
 def has_gradient(spec: Spec) -> bool:
     """Return whether a parameter contains an array with a gradient."""
-    if isinstance(spec, StructSpec):
+    if isinstance(spec, PackedSpec):
+        return spec.array.needs_grad
+    if isinstance(spec, (StructSpec, StructArraySpec)):
         return any(has_gradient(member) for _, member in spec.members)
     return isinstance(spec, (ArraySpec, FieldSpec)) and spec.needs_grad
 
@@ -228,3 +224,29 @@ def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
     has_dual = bool(getattr(value, "needs_dual", False))
     blocked = annotation.needs_grad is False
     return ArraySpec(dtype, ndim, inner, has_grad and not blocked, has_dual and not blocked)
+
+
+def struct_array_spec(value: Any, path: str, start: int = 0) -> StructArraySpec:
+    """Return the Spec of an array of structures, which has a `cls`, a `layout`, and `members`: {name: array}.
+
+    Args:
+        start: The bytes from the beginning of an element to this structure, which may be nested.
+    """
+    kinds, places = struct_members(value.cls), struct_dtype(value.cls).fields
+    assert places is not None
+    found = []
+    for name, kind in kinds.items():
+        member, offset = value.members[name], start + places[name][1]
+        found.append((name, member_spec(kind, member, f"{path}.{name}", value.layout, offset)))
+    return StructArraySpec(value.cls, tuple(found))
+
+
+def member_spec(kind: Any, member: Any, path: str, layout: str, offset: int) -> Any:
+    """Return the Spec of one member of an array of structures."""
+    if is_struct(kind):
+        return struct_array_spec(member, path, offset)
+    scalar, shape = (kind.dtype, kind.shape) if isinstance(kind, VectorType) else (kind, ())
+    field = getattr(member, "__cuda_graphs_field__", None)
+    if layout == "soa":
+        return field or array_spec(NDArray(scalar, None, shape), member, path)
+    return PackedSpec(field or array_spec(NDArray(scalar), member, path), offset // scalar.size, shape)

@@ -9,6 +9,7 @@ Other rooms may import:
     foreign     arrays of other libraries as arguments, and from_dlpack
     keep_alive  references to arguments until the work is done
     ndarray     NDArray and Field
+    struct_array  arrays and fields of structures
     reading     the arguments of one call, as C structs
     tensors     PyTorch tensors that have gradients
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that make arrays, with NumPy's names and order of arguments.
+"""Functions that make arrays and fields: `ndarray`, `field`, and those with NumPy's names and order of arguments.
 
 Without a dtype, floats become f32, ints become i32, and bools become bool, as in kernels. Arrays of other libraries
 keep their type.
@@ -8,25 +8,140 @@ keep their type.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal, Protocol, overload
 
 import numpy as np
 
 from cuda_graphs.compiler.ir.types import f32, i32
 from cuda_graphs.compiler.language.annotations import VectorType
+from cuda_graphs.compiler.language.structs import is_struct
 
 from .dtypes import PYTHON, accept_element
 from .foreign import from_dlpack
-from .ndarray import NDArray, empty_array, ndarray
+from .ndarray import Field, NDArray, empty_array, number_array, number_field
+from .struct_array import StructArray, StructField, make_struct_array
 
-__all__ = ["arange", "array", "empty", "full", "ones", "zeros"]
+__all__ = ["arange", "array", "empty", "field", "full", "ndarray", "ones", "zeros"]
 
 LOW, HIGH = i32.minimum, i32.maximum
 
 
+class _Structure(Protocol):
+    """A dataclass, for type checkers."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+@overload
+def ndarray(
+    dtype: type[_Structure],
+    shape: Any,
+    needs_grad: bool = False,
+    *,
+    needs_dual: bool = False,
+    device: Any = None,
+    layout: Literal["soa", "aos"] | None = None,
+) -> StructArray: ...
+@overload
+def ndarray(
+    dtype: Any,
+    shape: Any,
+    needs_grad: bool = False,
+    *,
+    needs_dual: bool = False,
+    device: Any = None,
+    layout: None = None,
+) -> NDArray: ...
+def ndarray(
+    dtype: Any,
+    shape: Any,
+    needs_grad: bool = False,
+    *,
+    needs_dual: bool = False,
+    device: Any = None,
+    layout: str | None = None,
+) -> Any:
+    """Make an array for kernels, filled with zeros.
+
+    While the current stream is captured (`capture`), the array is memory of the graph, and each launch fills it with
+    zeros. If the array dies in the block, the graph frees it. Otherwise the graph keeps it: after a launch the values
+    are valid until the next launch.
+
+    Args:
+        dtype: The type of the elements: an element type such as `f32`, or a NumPy type. For vector and matrix
+            elements, a type such as `vec3` or `types.mat(2, 3, f64)`. For structures, a dataclass.
+        shape: An int or a tuple of ints from 0 to 2**31 - 1; ``()`` for one element without an index.
+        needs_grad: Whether the array has a `grad`; its `dual` is made at the first access.
+        needs_dual: Whether the array has a `dual` without a `grad`.
+        device: A Device or its number; None for the current device of this thread, or device 0 if no device is
+            current.
+        layout: For structures, "soa" (the default): an array for each member; or "aos": one element after the other.
+
+    Raises:
+        TypeError: `dtype` is not an element type; an extent is not an int; or `needs_grad` or `needs_dual` is set for
+            elements that are not floats.
+        ValueError: An extent is out of range, or `layout` is unknown.
+        CUDAError: The device has not enough memory.
+    """
+    return make_elements(number_array, dtype, shape, needs_grad, needs_dual, device, layout)
+
+
+@overload
+def field(
+    dtype: type[_Structure],
+    shape: Any,
+    needs_grad: bool = False,
+    *,
+    needs_dual: bool = False,
+    device: Any = None,
+    layout: Literal["soa", "aos"] | None = None,
+) -> StructField: ...
+@overload
+def field(
+    dtype: Any,
+    shape: Any,
+    needs_grad: bool = False,
+    *,
+    needs_dual: bool = False,
+    device: Any = None,
+    layout: None = None,
+) -> Field: ...
+def field(
+    dtype: Any,
+    shape: Any,
+    needs_grad: bool = False,
+    *,
+    needs_dual: bool = False,
+    device: Any = None,
+    layout: str | None = None,
+) -> Any:
+    """Make a Field: an array like `ndarray`, whose address and shape are constants of kernels.
+
+    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. Without a
+    `device`, the field is on the device that is current at the first use.
+    """
+    return make_elements(number_field, dtype, shape, needs_grad, needs_dual, device, layout)
+
+
+def make_elements(
+    make: Any, dtype: Any, shape: Any, needs_grad: bool, needs_dual: bool, device: Any, layout: str | None
+) -> Any:
+    """Return an array or field. `make` makes those of numbers and vectors."""
+    if is_struct(dtype):
+        if needs_dual:
+            raise TypeError(
+                "arrays of structures have no duals: needs_dual is for arrays of numbers and vectors"
+            )
+        return make_struct_array(make, dtype, shape, "soa" if layout is None else layout, needs_grad, device)
+    if layout is not None:
+        raise TypeError(f"layout={layout!r} is for arrays of structures, and {dtype!r} is not a dataclass")
+    return make(dtype, shape, needs_grad, needs_dual, device)
+
+
 def zeros(shape: Any, dtype: Any = f32, *, needs_grad: bool = False, device: Any = None) -> NDArray:
     """Return an array of zeros. See `ndarray` for the arguments."""
-    return ndarray(dtype, shape, needs_grad, device=device)
+    made: NDArray = ndarray(dtype, shape, needs_grad, device=device)
+    return made
 
 
 def ones(shape: Any, dtype: Any = f32, *, needs_grad: bool = False, device: Any = None) -> NDArray:
@@ -38,7 +153,7 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any = None
 ) -> NDArray:
     """Return an array whose elements have one value. Arguments: see `ndarray`; values: see `NDArray.fill`."""
-    made = ndarray(type_of(fill_value) if dtype is None else dtype, shape, needs_grad, device=device)
+    made: NDArray = ndarray(type_of(fill_value) if dtype is None else dtype, shape, needs_grad, device=device)
     made.fill(fill_value)
     return made
 
@@ -93,7 +208,7 @@ def array(obj: Any, dtype: Any = None, *, needs_grad: bool = False, device: Any 
         raise ValueError(
             f"values of shape {values.shape} do not end with the components {inner} of {dtype!r}"
         )
-    made = ndarray(dtype, values.shape[: values.ndim - len(inner)], needs_grad, device=device)
+    made: NDArray = ndarray(dtype, values.shape[: values.ndim - len(inner)], needs_grad, device=device)
     made.from_numpy(values)
     return made
 

@@ -131,19 +131,12 @@ def find_field(name: str) -> NDArray: ...
 
 _Element = ScalarType | VectorType | np.dtype[Any] | type
 
-def ndarray(
-    dtype: _Element,
-    shape: int | Sequence[int],
-    needs_grad: bool = False,
-    *,
-    needs_dual: bool = False,
-    device: Device | int | None = None,
+def packed_view(whole: NDArray, dtype: ScalarType, whole_grad: NDArray | None = None) -> NDArray: ...
+def number_array(
+    dtype: Any, shape: int | Sequence[int], needs_grad: bool, needs_dual: bool, device: Device | int | None
 ) -> NDArray: ...
-def field(
-    dtype: _Element,
-    shape: int | Sequence[int],
-    needs_grad: bool = False,
-    *,
-    needs_dual: bool = False,
-    device: Device | int | None = None,
+def number_field(
+    dtype: Any, shape: int | Sequence[int], needs_grad: bool, needs_dual: bool, device: Device | int | None
 ) -> Field: ...
+
+class PackedField(Field): ...

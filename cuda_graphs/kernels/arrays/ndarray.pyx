@@ -765,6 +765,41 @@ cdef class Field(NDArray):
         return FieldSpec(self._name, self.dtype, self.shape, self.element_shape, self.needs_grad, self.needs_dual)
 
 
+cdef class PackedField(Field):
+    """A field whose memory is that of another field of bytes."""
+
+    cdef NDArray whole_grad
+
+    cdef int _allocate(self, bint filled=True) except -1:
+        share(self, self._base, self.whole_grad)
+        return 0
+
+
+def packed_view(NDArray whole not None, dtype, NDArray whole_grad=None):
+    """Return the bytes of an array, along its last axis, as elements of `dtype`. The gradient is in the bytes of `whole_grad`."""
+    cdef NDArray self
+    shape = (*whole.shape[:-1], whole.shape[-1] // dtype.size)
+    cls = PackedField if isinstance(whole, Field) else NDArray
+    self = make_unallocated(cls, dtype, (), shape, whole_grad is not None, False, whole._device)
+    self._changes.version = 0
+    if isinstance(whole, Field):
+        self._base, (<PackedField>self).whole_grad = whole, whole_grad
+    else:
+        share(self, whole, whole_grad)
+    return self
+
+
+cdef int share(NDArray self, NDArray whole, NDArray whole_grad) except -1:
+    """Give an array the memory of another one."""
+    whole._expose()
+    if whole_grad is not None:
+        self._grad = packed_view(whole_grad, self.dtype)
+        self._grad._ready()
+    self._base, self._device, self._address = whole, whole._device, whole._address
+    self._buffer = whole._buffer
+    return 0
+
+
 def find_field(str name):
     """Return the Field for the name of a FieldSpec, or its gradient or dual for a name with ".grad" or ".dual"."""
     of, _, partner = name.partition(".")
@@ -807,38 +842,15 @@ cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner
     return key
 
 
-def ndarray(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
-    """Make an array for kernels, filled with zeros.
-
-    While the current stream is captured (`capture`), the array is memory of the graph, and each launch fills it with zeros.
-    If the array dies in the block, the graph frees it. Otherwise the graph keeps it: after a launch the values are valid
-    until the next launch.
-
-    Args:
-        dtype: The type of the elements: an element type such as `f32`, or a NumPy type. For vector and matrix
-            elements, a type such as `vec3` or `types.mat(2, 3, f64)`.
-        shape: An int or a tuple of ints from 0 to 2**31 - 1; ``()`` for one element without an index.
-        needs_grad: Whether the array has a `grad`; its `dual` is made at the first access.
-        needs_dual: Whether the array has a `dual` without a `grad`.
-        device: A Device or its number; None for the current device of this thread, or device 0 if no device is current.
-
-    Raises:
-        TypeError: `dtype` is not an element type; an extent is not an int; or `needs_grad` or `needs_dual` is set for
-            elements that are not floats.
-        ValueError: An extent is out of range.
-        CUDAError: The device has not enough memory.
-    """
+def number_array(dtype, shape, needs_grad, needs_dual, device):
+    """Return an array of numbers or vectors. The arguments are those of `ndarray` (creation.py)."""
     cdef NDArray made = make_array(NDArray, dtype, shape, needs_grad, needs_dual, device)
     made._ready()
     return made
 
 
-def field(dtype, shape, needs_grad=False, *, needs_dual=False, device=None):
-    """Make a Field: an array like `ndarray`, whose address and shape are constants of kernels.
-
-    The first use, by a kernel or by the host, allocates the memory and fills it with zeros. Without a
-    `device`, the field is on the device that is current at the first use.
-    """
+def number_field(dtype, shape, needs_grad, needs_dual, device):
+    """Return a Field of numbers or vectors. The arguments are those of `field` (creation.py)."""
     return make_array(Field, dtype, shape, needs_grad, needs_dual, device)
 
 

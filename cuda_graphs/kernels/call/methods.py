@@ -21,6 +21,7 @@ import numpy as np
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import Fixed, NDArray, OwnMethod, Record
 from cuda_graphs.compiler.language.signature import declared
+from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 from cuda_graphs.kernels.specialisation.constants import freeze
 from cuda_graphs.kernels.specialisation.options import Options
 
@@ -235,6 +236,8 @@ def member_of(value: Any, depth: int) -> Any:
     """Return the annotation of a member."""
     if is_array(value):
         return NDArray()
+    if isinstance(value, StructArray) and not isinstance(value, StructField):
+        return NDArray(struct=value.cls)
     return record_of(value, vars(value), depth - 1) if has_members(value) and depth else Fixed(value)
 
 

@@ -21,7 +21,7 @@ from cuda_graphs.compiler.language.annotations import (
     StructSpec,
 )
 from cuda_graphs.compiler.language.free_names import dotted
-from cuda_graphs.compiler.language.signature import member_type
+from cuda_graphs.compiler.language.structs import member_type
 
 __all__ = ["Baked", "Explanation", "TaskExplanation", "explain"]
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from cuda_graphs.compiler.ir.types import f64
 from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.kernels.arrays.struct_array import StructArray
 
 from .custom_gradients import GradReplaced
 from .losses import Loss
@@ -130,6 +131,9 @@ def arrays_in(value: Any, depth: int) -> Iterator[NDArray]:
     """Yield the NDArrays in an argument and in its members."""
     if isinstance(value, NDArray):
         yield value
+    elif isinstance(value, StructArray):
+        for member in value.members.values():
+            yield from arrays_in(member, depth)
     elif depth and (dataclasses.is_dataclass(value) or hasattr(type(value), "__cuda_graphs_data_oriented__")):
         for member in vars(value).values():
             yield from arrays_in(member, depth - 1)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.kernels.arrays.struct_array import StructArray
 from cuda_graphs.kernels.arrays.tensors import gradient_of, is_tensor, set_values, values_of
 from cuda_graphs.kernels.specialisation.field_names import name_fields
 from cuda_graphs.kernels.targets import current_device
@@ -60,7 +61,7 @@ def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, Any]:
         root, *members = path.removesuffix(".grad").split(".")
         value = args[names.index(root)]
         for member in members:
-            value = getattr(value, member)
+            value = value.members[member] if isinstance(value, StructArray) else getattr(value, member)
         if isinstance(value, NDArray) or is_tensor(value) or is_changeable(value):
             found[path.removesuffix(".grad")] = value
     for field in function.fields(*args):

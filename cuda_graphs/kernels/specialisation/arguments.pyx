@@ -30,7 +30,8 @@ from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 
 from cuda_graphs.compiler.language import annotations
-from cuda_graphs.compiler.language.signature import array_spec, is_condition, is_template, member_type
+from cuda_graphs.compiler.language.signature import array_spec, is_condition, is_template, struct_array_spec
+from cuda_graphs.compiler.language.structs import is_struct, member_type, struct_members
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType
 from cuda_graphs.errors import ClosedBufferError
 from cuda_graphs.kernels.specialisation.constants import Interned
@@ -461,6 +462,38 @@ cdef class Struct(Reader):
         return annotations.StructSpec(self.cls, tuple(specs))
 
 
+cdef class StructArray(Struct):
+    """Reads an array of structures: the arrays of its members."""
+
+    cdef int read(self, Reading* r, object value) except -1:
+        cdef Reader member
+        ndim = self.annotation.ndim
+        if getattr(value, "cls", None) is not self.cls or not hasattr(value, "members"):
+            raise TypeError(
+                f"parameter {self.path!r} takes an array of {self.cls.__name__}, got {value!r}: make one with "
+                f"cg.ndarray({self.cls.__name__}, shape)"
+            )
+        if ndim is not None and value.ndim != ndim:
+            raise ValueError(f"parameter {self.path!r} takes {ndim} dimensions, not {value.ndim}")
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            member.read(r, value.members[name])
+        return 0
+
+    cdef int add_owners(self, dict owners, object value) except -1:
+        cdef Reader member
+        for name, reader in zip(self.names, self.members):
+            member = reader
+            member.add_owners(owners, value.members[name])
+        return 0
+
+    cdef object keep(self, object value):
+        return value
+
+    cdef object spec(self, object value):
+        return struct_array_spec(value, self.path)
+
+
 # Types of immutable values: an object of these types has the same value in every call.
 cdef frozenset UNCHANGING = frozenset((bool, int, float, str, bytes, type(None), Field))
 
@@ -567,6 +600,8 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = scalar_reader(annotation)
     elif isinstance(annotation, annotations.VectorType):
         self = vector_reader(annotation, path, leaf, key)
+    elif isinstance(annotation, annotations.NDArray) and annotation.struct is not None:
+        self = struct_array_reader(annotation, path, leaf, key, extra_leaf)
     elif isinstance(annotation, annotations.NDArray):
         self = array_reader(annotation)
         if extra_leaf != kNoExtra:
@@ -632,15 +667,29 @@ cdef Reader vector_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize
     return vector
 
 
+cdef Reader struct_array_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf):
+    needs_grad = annotation.needs_grad
+    declared = [
+        (name, annotations.NDArray(struct=kind if is_struct(kind) else None, needs_grad=needs_grad))
+        for name, kind in struct_members(annotation.struct).items()
+    ]
+    return add_members(StructArray.__new__(StructArray), annotation.struct, declared, path, leaf, key, extra_leaf)
+
+
 cdef Reader struct_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf):
-    cdef Struct struct = Struct.__new__(Struct)
-    cdef Reader part
-    struct.names, struct.members = [], []
     if isinstance(annotation, annotations.Record):
-        struct.cls, declared = annotation.cls, annotation.members
+        cls, declared = annotation.cls, annotation.members
     else:
-        struct.cls = annotation
+        cls = annotation
         declared = [(member.name, member_type(annotation, member)) for member in dataclasses.fields(annotation)]
+    return add_members(Struct.__new__(Struct), cls, declared, path, leaf, key, extra_leaf)
+
+
+cdef Reader add_members(
+    Struct struct, object cls, object declared, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf
+):
+    cdef Reader part
+    struct.cls, struct.names, struct.members = cls, [], []
     for name, kind in declared:
         part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, extra_leaf)
         struct.leaves += part.leaves

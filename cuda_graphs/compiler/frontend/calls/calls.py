@@ -23,7 +23,8 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS
-from cuda_graphs.compiler.frontend.expressions.lvalues import extent, field_or_value, make_vector
+from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value, make_vector
+from cuda_graphs.compiler.frontend.expressions.struct_elements import arrays_in, extents_of, is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
@@ -39,6 +40,7 @@ from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, i32
 from cuda_graphs.compiler.language import intrinsics as cg
 from cuda_graphs.compiler.language import library
 from cuda_graphs.compiler.language.annotations import OwnMethod, VectorType, mat, vec
+from cuda_graphs.compiler.language.structs import is_struct
 
 from .atomics import atomic
 from .block_operations import BLOCK_OPERATIONS, blocks_call
@@ -60,6 +62,7 @@ from .ranges import grouped, loop_config, ndrange_call, range_call
 from .set_condition import set_condition
 from .statement_words import WORDS, in_expression
 from .static import run_python, static_assert, static_print, static_value
+from .structs import make_struct
 from .vectors import matrix, method, vector, vector_type
 
 
@@ -73,9 +76,9 @@ def call(frame: Frame, node: ast.Call) -> Any:
             raise frame.refuse(each)
     if is_hashable(function) and function in SPECIAL:
         return SPECIAL[function](frame, node)
-    visit = frame.visit_number if converts(function) else frame.visit
+    visit = frame.visit_number if converts(function) or is_struct(function) else frame.visit
     args = [visit(each) for each in node.args]
-    keywords = {str(each.arg): frame.visit(each.value) for each in node.keywords}
+    keywords = {str(each.arg): visit(each.value) for each in node.keywords}
     frame.builder.loc = loc
     if isinstance(function, ScalarType):
         function = TypeOf(function)
@@ -83,6 +86,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return convert(frame, function.type, *args, literal=is_literal(node))
     if isinstance(function, VectorType):
         return make_vector(frame, function, *args)
+    if is_struct(function):
+        return make_struct(frame, function, args, keywords)
     if isinstance(function, Bound):
         return method(frame, function, args)
     row = BUILTINS.get(function) if callable(function) and is_hashable(function) else None
@@ -92,9 +97,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
         assert scope is not None
         function = BoundFunction(function.function, scope.names["self"])
     if isinstance(function, BoundFunction):
-        args.insert(0, function.owner)
-        inner = function.function
-    elif inner is not None and isinstance(function, types.MethodType):
+        return inline(frame, function.function, [function.owner, *args], keywords, is_method=True)
+    if inner is not None and isinstance(function, types.MethodType):
         args.insert(0, function.__self__)  # an object from outside, known at compile time
     if inner is not None:
         return inline(frame, inner, args, keywords)
@@ -125,8 +129,8 @@ def library_function(function: Any) -> Callable[..., Any]:
 
 def stop_grad(frame: Frame, x: Any) -> Any:
     """Return a number as a constant to gradients. Mark an array as such a constant for the rest of the block."""
-    if isinstance(x, ir.Array):
-        frame.scope.stopped.add(x)
+    if is_array(x):
+        frame.scope.stopped.update(arrays_in(x))
         return None
     found = frame.read(x)
     one = frame.builder.op
@@ -156,15 +160,16 @@ def random_number(frame: Frame, dtype: Any = None) -> ir.Value:
 
 
 def length(frame: Frame, what: Any) -> Any:
-    if isinstance(what, ir.Array):
-        if what.ndim == len(what.inner):
+    if is_array(what):
+        extents = extents_of(frame, what)
+        if not extents:
             raise compile_error(
                 CompileTypeError,
                 frame.builder.loc,
                 f"{describe(what)} has no dimensions, and so no length",
                 "read its element with x[()]",
             )
-        return extent(frame, what, 0)
+        return extents[0]
     if isinstance(what, (Vector, VectorElement)):
         return len((what.elements if isinstance(what, VectorElement) else what).components)
     if not isinstance(what, (tuple, list, dict, str)):

@@ -19,8 +19,9 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.expressions.assignment import declare
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
+from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Static, Struct, Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import Static, Struct, StructArray, Vector, describe
 from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir import ir
@@ -32,9 +33,20 @@ MAX_DEPTH = 64  # calls inside calls
 FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
 
 
-def inline(frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]) -> Any:
-    """Translate a call: the body of the function with its parameters bound. Return its result."""
+def inline(
+    frame: Frame,
+    function: Callable[..., Any],
+    args: list[Any],
+    keywords: dict[str, Any],
+    is_method: bool = False,
+) -> Any:
+    """Translate a call: the body of the function with its parameters bound. Return its result.
+
+    The first argument of a method is the owner itself, so that the method can change its members.
+    """
     names = bind_arguments(frame, function, args, keywords)
+    if is_method and names:
+        names[next(iter(names))] = args[0]
     if frame.depth + 1 >= MAX_DEPTH:
         raise compile_error(
             CompileRecursionError, frame.builder.loc,
@@ -81,8 +93,20 @@ def bind_arguments(
 
 
 def bind_parameter(frame: Frame, name: str, value: Any) -> Any:
-    """Return the meaning of a parameter in an inlined function: numbers and vectors become variables."""
-    return declare(frame, name, value) if isinstance(value, (ir.Value, Vector)) else value
+    """Return the meaning of a parameter in an inlined function: values become variables."""
+    is_variable = isinstance(value, (ir.Value, Vector)) or (
+        isinstance(value, Struct) and not is_immutable(value)
+    )
+    return declare(frame, name, value) if is_variable else value
+
+
+def is_immutable(found: Any) -> bool:
+    """Return whether nothing can change a structure, so that functions need no copy of it."""
+    if isinstance(found, Struct):
+        return all(is_immutable(member) for member in found.members.values())
+    if isinstance(found, Vector):
+        return all(isinstance(leaf, ir.Param) for leaf in found.leaves())
+    return isinstance(found, ir.Param) or not isinstance(found, (ir.Value, ir.Local))
 
 
 def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
@@ -138,6 +162,9 @@ def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
     """Return whether a value other than a number or vector is what its annotation declares."""
     if kind is Tensor:
         return isinstance(value, ir.Array)
+    if isinstance(kind, NDArray) and isinstance(value, StructArray):
+        ndim = len(extents_of(frame, value))
+        return kind.ndim in (None, ndim) and (kind.struct is value.cls or kind == NDArray(None, kind.ndim))
     if isinstance(kind, NDArray):
         return is_array(kind, value) if isinstance(value, ir.Array) else kind.optional and value is None
     if dataclasses.is_dataclass(kind):
@@ -151,7 +178,8 @@ def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
 def is_array(kind: NDArray, array: ir.Array) -> bool:
     """Return whether an array is what its annotation declares."""
     return (
-        kind.dtype in (None, array.element)
+        kind.struct is None
+        and kind.dtype in (None, array.element)
         and kind.ndim in (None, array.ndim - len(array.inner))
         and (kind.dtype is None or kind.inner == array.inner)
     )

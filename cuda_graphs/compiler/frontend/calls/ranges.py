@@ -16,7 +16,8 @@ from cuda_graphs.compiler.errors import (
     CompileValueError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.expressions.lvalues import extent, integer, python_value
+from cuda_graphs.compiler.frontend.expressions.lvalues import integer, python_value
+from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of, is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Element, IndexRange, Stride, describe
 from cuda_graphs.compiler.ir import ir
@@ -106,11 +107,8 @@ def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
 
 
 def grouped(frame: Frame, what: Any) -> IndexRange:
-    if isinstance(what, ir.Array):
-        outer = what.ndim - len(what.inner)
-        return IndexRange(
-            tuple((ir.Const(0, i32), extent(frame, what, axis), 1) for axis in range(outer)), True
-        )
+    if is_array(what):
+        return IndexRange(tuple((ir.Const(0, i32), end, 1) for end in extents_of(frame, what)), True)
     if not isinstance(what, IndexRange):
         raise compile_error(
             CompileTypeError,

@@ -16,10 +16,12 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
+    PLACES,
     Component,
     Computed,
     Element,
     Static,
+    Struct,
     Vector,
     VectorElement,
     describe,
@@ -78,7 +80,7 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
             CompileImmutableError, frame.builder.loc, f"{name!r} is {what}, which is immutable",
             f"assign to a new name: {name}_ = ...",
         )  # fmt: skip
-    if isinstance(old, (ir.Local, Vector)) or (isinstance(old, tuple) and is_variable(old)):
+    if isinstance(old, (ir.Local, Vector, Struct)) or (isinstance(old, tuple) and is_variable(old)):
         assign_lvalue(frame, old, value)
     else:
         raise compile_error(
@@ -99,7 +101,9 @@ def is_index(found: Any) -> bool:
 
 def is_variable(found: tuple[Any, ...]) -> bool:
     """Return whether a tuple consists of variables, as `declare` makes it."""
-    return all(is_variable(p) if isinstance(p, tuple) else isinstance(p, (ir.Local, Vector)) for p in found)
+    return all(
+        is_variable(p) if isinstance(p, tuple) else isinstance(p, (ir.Local, Vector, Struct)) for p in found
+    )
 
 
 def declare(frame: Frame, name: str, value: Any) -> Any:
@@ -112,7 +116,13 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
     value = frame.read(value)
     if isinstance(value, Vector):
         return value.map(lambda part: declare(frame, name, part))
-    if isinstance(value, tuple) and any(isinstance(part, (ir.Value, Vector)) for part in value):
+    if isinstance(value, Struct):
+        members = value.members.items()
+        return Struct(
+            value.cls,
+            {m: declare(frame, f"{name}.{m}", v) if isinstance(v, PLACES) else v for m, v in members},
+        )
+    if isinstance(value, tuple) and any(isinstance(part, (ir.Value, Vector, Struct)) for part in value):
         return tuple(declare(frame, name, part) for part in value)
     if not isinstance(value, ir.Value):
         return value
@@ -177,14 +187,14 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             "assign to a new name",
         )
     path = dotted(node)
-    if path is not None and "." in path and not isinstance(found, (ir.Local, Element, Vector, Component)):
+    if path is not None and "." in path and not isinstance(found, PLACES):
         raise compile_error(
             CompileImmutableError,
             frame.builder.loc,
             f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
             "write to an element of an array in it, or return the value and assign it outside of the kernel",
         )
-    if not isinstance(found, (ir.Local, Element, Vector, Component)):
+    if not isinstance(found, PLACES):
         raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
@@ -200,6 +210,24 @@ def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:
     for i, part in enumerate(target.parts):
         is_it = builder.op("equal", target.index, ir.Const(i, target.index.type))
         assign_lvalue(frame, part, builder.op("select", is_it, value, frame.read(part)))
+
+
+def assign_struct(frame: Frame, target: Struct, value: Any) -> None:
+    """Emit an assignment to each member of a structure that is a variable or an element."""
+    if not isinstance(value, Struct) or value.cls is not target.cls:
+        raise compile_error(
+            CompileTypeError, frame.builder.loc, f"{describe(target)} becomes {describe(value)}",
+            f"assign a {target.cls.__name__}(...)",
+        )  # fmt: skip
+    for name, member in target.members.items():
+        if isinstance(member, PLACES):
+            assign_lvalue(frame, member, value.members[name])
+        elif member is not value.members[name]:
+            raise compile_error(
+                CompileImmutableError, frame.builder.loc,
+                f"member {name!r} of {target.cls.__name__} is known when compiling and cannot be assigned again",
+                "assign the other members one by one, or take a new name",
+            )  # fmt: skip
 
 
 def note_assigned(frame: Frame, target: ir.Local | Element, value: ir.Value) -> None:
@@ -245,6 +273,8 @@ def assign_lvalue(frame: Frame, target: Any, value: Any) -> None:
                 "give a value of the same shape",
             )
         target.map(lambda part, each: assign_lvalue(frame, part, each), found)
+    elif isinstance(target, Struct):
+        assign_struct(frame, target, frame.read(value))
     elif isinstance(target, ir.Local):
         found = frame.scalar(value)
         note_assigned(frame, target, found)

@@ -16,13 +16,21 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.scope import Scope
-from cuda_graphs.compiler.frontend.frame.values import Static, Vector, VectorElement, describe
+from cuda_graphs.compiler.frontend.frame.values import (
+    Packed,
+    Static,
+    StructArray,
+    Vector,
+    VectorElement,
+    describe,
+)
 from cuda_graphs.compiler.ir import ir
 
 from .assignment import bind
 from .lvalues import component, element, item, python_value
 from .names import meaning_of
 from .static_loops import bind_static, check_count
+from .struct_elements import struct_element
 
 
 def constant(frame: Frame, node: ast.Constant) -> Any:
@@ -37,6 +45,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     index = index_of(frame, node.slice, isinstance(owner, Vector))
     if isinstance(owner, ir.Array):
         return element(frame, owner, index)
+    if isinstance(owner, (StructArray, Packed)):
+        return struct_element(frame, owner, index)
     if isinstance(owner, Vector):
         return component(frame, owner, index)
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:

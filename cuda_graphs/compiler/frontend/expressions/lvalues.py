@@ -22,14 +22,16 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Element,
     KnownArray,
     KnownVector,
+    Packed,
     Static,
+    StructArray,
     Vector,
     VectorElement,
     describe,
 )
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import BY_DTYPE, i32, promote
-from cuda_graphs.compiler.language.annotations import FieldSpec, VectorType
+from cuda_graphs.compiler.language.annotations import FieldSpec, PackedSpec, StructArraySpec, VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
 
@@ -119,7 +121,16 @@ def field_or_value(frame: Frame, found: Any) -> Any:
     if isinstance(found, HostVector):
         return constant_vector(found)
     field = getattr(found, "__cuda_graphs_field__", None)
-    return frame.field(field) if isinstance(field, FieldSpec) else found
+    return field_of(frame, field) if isinstance(field, (FieldSpec, StructArraySpec)) else found
+
+
+def field_of(frame: Frame, spec: Any) -> Any:
+    """Return a field in a kernel. A field of structures consists of fields."""
+    if isinstance(spec, StructArraySpec):
+        return StructArray(spec.cls, {name: field_of(frame, each) for name, each in spec.members})
+    if isinstance(spec, PackedSpec):
+        return Packed(field_of(frame, spec.array), spec.offset, spec.shape)
+    return frame.field(spec)
 
 
 def constant_vector(found: Any) -> Any:
@@ -239,7 +250,7 @@ def refuse_index(frame: Frame, count: int, what: str) -> Any:
 def component_at(frame: Frame, vector: Vector, index: ir.Value) -> Any:
     """Return a component, or a row of a matrix, at a run-time index. With debug, the kernel checks the index."""
     first = vector.leaves()[0]
-    if isinstance(first, Element):
+    if isinstance(first, Element) and first.array.inner:
         depth = len(first.index) - len(vector.shape)
         return at_depth(vector.components[0], depth, index)  # the code that loads or stores checks the index
     builder, count = frame.builder, len(vector.components)
@@ -249,11 +260,36 @@ def component_at(frame: Frame, vector: Vector, index: ir.Value) -> Any:
     message = ("index ", (index, "d"), f" is outside of a vector of {count} components")
     builder.put(ir.Assert(in_range, message, builder.loc, "index"))
     rows = vector.components
+    if isinstance(first, Element):
+        return packed_at(frame, rows, index)
     if not isinstance(rows[0], Vector):
         return Component(rows, index)
     return Vector(
         tuple(Component(tuple(parts), index) for parts in zip(*(r.components for r in rows), strict=True))
     )
+
+
+def packed_at(frame: Frame, rows: tuple[Any, ...], index: ir.Value) -> Any:
+    """Return the component or row at a run-time index in a member of an array of structures (struct_elements.py)."""
+    builder = frame.builder
+    if len(rows) == 1:
+        return rows[0]
+    leaves = [row.leaves()[0] if isinstance(row, Vector) else row for row in rows[:2]]
+    step = ir.Const(fixed_part(leaves[1].index[-1]) - fixed_part(leaves[0].index[-1]), i32)
+    way = builder.op("mul", builder.cast(index, i32), step)
+
+    def moved(place: Element) -> Element:
+        return Element(place.array, (*place.index[:-1], builder.op("add", place.index[-1], way)))
+
+    return rows[0].map(moved) if isinstance(rows[0], Vector) else moved(rows[0])
+
+
+def fixed_part(index: ir.Value) -> int:
+    """Return the part of an index that is known at compile time: of k, or of k plus the results of packed_at."""
+    while isinstance(index, ir.Op):
+        index = index.args[0]
+    assert isinstance(index, ir.Const)
+    return int(index.value)
 
 
 def at_depth(found: Any, depth: int, index: ir.Value) -> Any:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
+    Packed,
     Static,
     Struct,
+    StructArray,
     Vector,
     VectorElement,
     describe,
@@ -32,6 +35,7 @@ from cuda_graphs.compiler.language.signature import names_gradients
 
 from .linear import CHANGES, METHODS
 from .lvalues import extent, field_or_value, is_swizzle, swizzle
+from .struct_elements import member_of
 
 
 def name(frame: Frame, node: ast.Name) -> Any:
@@ -81,8 +85,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if isinstance(owner, Struct):
         if node.attr not in owner.members:
             method: Any = getattr(owner.cls, node.attr, None)
-            if hasattr(method, "__cuda_graphs_func__"):
-                return BoundFunction(method.__cuda_graphs_func__, owner)
+            if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
+                return BoundFunction(getattr(method, "__cuda_graphs_func__", method), owner)
             if hasattr(method, "__cuda_graph_emit__"):
                 return method  # a kernel: the call of it raises
             raise compile_error(
@@ -90,6 +94,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
                 f"it has {', '.join(owner.members)}",
             )  # fmt: skip
         return owner.members[node.attr]
+    if isinstance(owner, (StructArray, Packed)):
+        return member_of(frame, owner, node.attr)
     if isinstance(owner, ir.Array):
         if node.attr == "shape":
             free_name = owner.ndim - len(owner.inner)

@@ -32,7 +32,7 @@ from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from .graph_state import GraphState
 from .parallel_loop import ParallelLoop
 from .scope import Scope
-from .values import Component, Computed, Element, Static, Vector, VectorElement, describe
+from .values import Component, Computed, Element, Static, Struct, Vector, VectorElement, describe
 from .weak_types import WeakTypes
 
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
@@ -160,6 +160,8 @@ class Frame:
                 return found.elements.map(self.read)
             case Vector():
                 return found.map(self.read)
+            case Struct():
+                return found.map(self.read)
             case tuple():
                 return tuple(self.read(part) for part in found) if has_places(found) else found
         return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
@@ -247,7 +249,7 @@ def has_places(found: tuple[Any, ...]) -> bool:
     return any(
         has_places(part)
         if isinstance(part, tuple)
-        else isinstance(part, (ir.Value, ir.Local, Vector, Element, VectorElement))
+        else isinstance(part, (ir.Value, ir.Local, Vector, Element, VectorElement, Struct))
         for part in found
     )
 

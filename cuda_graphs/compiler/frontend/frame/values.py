@@ -51,6 +51,31 @@ class Struct:
     cls: type
     members: dict[str, Any]
 
+    def map(self, function: Callable[[Any], Any]) -> Struct:
+        """Return the structure of a function's results on the members that are values or places. Others stay."""
+
+        def apply(member: Any) -> Any:
+            return function(member) if isinstance(member, PLACES) else member
+
+        return Struct(self.cls, {name: apply(member) for name, member in self.members.items()})
+
+
+@dataclass(frozen=True)
+class StructArray:
+    """An array of structures: an ir.Array, a Packed or a StructArray for each member."""
+
+    cls: type
+    members: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A member of an array of structures whose members are not apart: a part of the last axis of an array."""
+
+    array: ir.Array
+    offset: int
+    shape: tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Element:
@@ -81,6 +106,10 @@ class Component:
         """Return the first of the scalars that the index chooses from."""
         first = self.parts[0]
         return first.leaf() if isinstance(first, Component) else first
+
+
+# Members of a Struct that change at run time. Others are arrays, conditions and compile-time values.
+PLACES = (ir.Value, ir.Local, Vector, Struct, Element, VectorElement, Component)
 
 
 @dataclass(frozen=True)
@@ -212,6 +241,7 @@ def describe(found: Any) -> str:
 
 # Names of the frontend's own classes in messages.
 NOUNS = {
+    "StructArray": "an array of {0.cls.__name__}", "Packed": "a member of an array",
     "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
     "Element": "an element of {0.array.path!r}", "Component": "a component of a vector",
     "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",

@@ -17,8 +17,8 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.calls.ranges import as_index, index_type
 from cuda_graphs.compiler.frontend.expressions.assignment import bind
-from cuda_graphs.compiler.frontend.expressions.lvalues import extent
 from cuda_graphs.compiler.frontend.expressions.static_loops import MAX_UNROLLED, bind_static, check_count
+from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of, is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.parallel_loop import ParallelLoop
 from cuda_graphs.compiler.frontend.frame.scope import Scope
@@ -38,11 +38,8 @@ def iterate(frame: Frame, node: ast.For) -> None:
     if isinstance(range_, Static):
         unroll(frame, node, range_.value)
         return
-    if isinstance(range_, ir.Array):
-        outer = range_.ndim - len(range_.inner)
-        range_ = IndexRange(
-            tuple((ir.Const(0, i32), extent(frame, range_, axis), 1) for axis in range(outer))
-        )
+    if is_array(range_):
+        range_ = IndexRange(tuple((ir.Const(0, i32), end, 1) for end in extents_of(frame, range_)))
     if not isinstance(range_, IndexRange):
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"cannot iterate over {describe(range_)}",

@@ -33,6 +33,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Computed,
     Element,
     Static,
+    Struct,
     TypeOf,
     Vector,
     describe,
@@ -50,7 +51,7 @@ ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "
 
 def assign(frame: Frame, node: ast.Assign, last: bool) -> None:
     value = assigned(frame, node.value)
-    if isinstance(value, (tuple, Vector)) or len(node.targets) > 1:
+    if isinstance(value, (tuple, Vector, Struct)) or len(node.targets) > 1:
         value = read_all(frame, value)  # `a, b = b, a` reads both before it writes any
     for target in node.targets:
         bind(frame, target, value)

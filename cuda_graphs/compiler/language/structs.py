@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Structures: the types of their members, and the layouts of arrays of them.
+
+In the layout "soa" each member has an array of its own. In the layout "aos" the members of one element follow one
+another, aligned as in C. A member is then a strided part of an array of its type that begins where the elements do.
+Members share no bytes, so their arrays count as separate memory in both layouts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import types
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.ir.types import ScalarType
+
+from .annotations import NDArray, VectorType, ndarray
+from .number_rules import USUAL, NumberRules
+
+__all__ = ["LAYOUTS", "is_struct", "member_type", "normal_annotation", "struct_dtype", "struct_members"]
+
+LAYOUTS = ("soa", "aos")
+
+
+def normal_annotation(annotation: Any, rules: NumberRules = USUAL) -> Any:
+    """Return an annotation in its normal form: scalar types for Python's numbers, NDArray() for `ndarray`."""
+    if annotation is ndarray or annotation is NDArray:
+        return NDArray()
+    if isinstance(annotation, types.UnionType) and set(annotation.__args__) == {NDArray, types.NoneType}:
+        return NDArray(optional=True)
+    return rules.named(annotation)
+
+
+def member_type(cls: Any, member: dataclasses.Field[Any]) -> Any:
+    """Return the declared type of a member of a dataclass."""
+    annotation: Any = member.type
+    if isinstance(annotation, str):
+        annotation = inspect.get_annotations(cls, eval_str=True)[member.name]
+    return normal_annotation(annotation)
+
+
+def is_struct(kind: Any) -> bool:
+    """Return whether a type is a dataclass. Scalar and vector types are instances of dataclasses."""
+    return isinstance(kind, type) and dataclasses.is_dataclass(kind)
+
+
+@cache
+def struct_members(cls: Any) -> dict[str, Any]:
+    """Return the types of the members of a dataclass: scalar types, vector types and dataclasses.
+
+    Raises:
+        TypeError: A member is of another type.
+    """
+    found = {each.name: member_type(cls, each) for each in dataclasses.fields(cls)}
+    for name, kind in found.items():
+        scalar = kind.dtype if isinstance(kind, VectorType) else kind
+        is_number = isinstance(scalar, ScalarType) and scalar.dtype is not None and scalar.kind != "pointer"
+        if not is_number and not is_struct(kind):
+            raise TypeError(
+                f"arrays of {cls.__name__} cannot be made: member {name!r} is declared as {kind!r}. Members are "
+                "numbers (not bf16), vectors, matrices and dataclasses"
+            )
+    if not found:
+        raise TypeError(f"arrays of {cls.__name__} cannot be made: it has no members")
+    return found
+
+
+@cache
+def struct_dtype(cls: Any) -> np.dtype[Any]:
+    """Return NumPy's structured type of a dataclass, with members aligned as in C."""
+    parts: list[Any] = []
+    for name, kind in struct_members(cls).items():
+        if isinstance(kind, VectorType):
+            parts.append((name, kind.dtype.dtype, kind.shape))
+        else:
+            parts.append((name, kind.dtype if isinstance(kind, ScalarType) else struct_dtype(kind)))
+    return np.dtype(parts, align=True)
