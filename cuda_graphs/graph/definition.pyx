@@ -135,8 +135,9 @@ cdef class GraphDef(InsertionPoint):
 
         In an executable each side of a copy is limited to one class of memory: memory of pools (DeviceMemoryResource,
         alloc nodes) or memory outside of pools (pinned, managed, SynchronousMemoryResource). The default of a parameter
-        that is an address in a copy decides the class. Without a default the class is pool memory if the other side is
-        host memory, and memory outside of pools otherwise.
+        that is an address in a copy decides the class. Without a default the class of an array is that of `cg.ndarray`
+        on the device. The class of an address is pool memory if the other side is host memory, and memory outside of
+        pools otherwise.
         """
         return declare(self._open(), name, type, default)
 

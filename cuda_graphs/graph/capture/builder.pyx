@@ -789,9 +789,10 @@ cdef int check_mode(object mode) except -1:
 
 
 cdef int keep_in_graph(StreamHandle h, tuple objects) except -1:
-    """Let the graph that the stream captures keep objects that belong to no node."""
+    """Let the graph that the stream captures keep objects that belong to no node. `h` is empty if another thread has closed
+    the builder."""
     cdef CapturedCall call
-    if objects and find_capture(call, h):
+    if objects and h and find_capture(call, h):
         for each in objects:
             keep_owners(call, hold_python(<PyObject*>each), Opaque())
     return 0

@@ -309,9 +309,10 @@ cdef class GraphNode(InsertionPoint):
         cdef unique_ptr[NodeParameters] parameters
         cdef OwnerSlot slot = record.owners
         cdef CUresult status
-        cdef bint keeps = holds(slot, spec.owners)
+        cdef bint keeps
         if not spec.uses.empty():
-            parameters = prepare_uses(graph, spec)
+            parameters = prepare_uses(graph, spec)  # adds the owners of placeholders
+        keeps = holds(slot, spec.owners)
         if not keeps:
             slot = self._attach(spec.owners) if spec.owners else OwnerSlot()
         if record.metadata:
