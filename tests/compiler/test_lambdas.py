@@ -24,6 +24,10 @@ TEXTS = {
     "a default": "f = lambda x, y=5: x + y",
     "letters of several bytes": "ä = 'äöü'; f = (lambda x: x + 1), (lambda x: x + len(ä))",
     "indented": "if True:\n    f = lambda x: x + 9",
+    "a header of a block": "for f in [lambda x: x * 7]:  # f\n    pass",
+    "in a block": "if 1:\n    if 0:\n        pass\n    elif (f := lambda x: x - 9):\n        pass",
+    "far into a statement": "f = max(\n" + "    -1,\n" * 60 + "    lambda x: x + 60,\n    key=callable,\n)",
+    "after what is no Python": "f = lambda x: x + 8",
     "a constant": "f = (lambda x: 1), (lambda x: 2)",
 }
 
@@ -31,7 +35,11 @@ TEXTS = {
 def made_by(text):
     """Run a text from a file of its own, and return its functions."""
     file = f"<lambdas {abs(hash(text))}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    lines = text.splitlines(keepends=True)
+    if text == TEXTS["after what is no Python"]:
+        lines = ["A page (of text:\n", "\n", *lines]
+        text = f"\n\n{text}"
+    linecache.cache[file] = (len(text), None, lines, file)
     namespace = {}
     exec(compile(text, file, "exec"), namespace)
     found = namespace["f"]

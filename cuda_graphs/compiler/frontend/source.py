@@ -9,6 +9,7 @@ import builtins
 import inspect
 import linecache
 import textwrap
+import tokenize
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -54,7 +55,9 @@ class Source:
     def tree(self) -> ast.FunctionDef:
         """The definition, with line and column numbers of the file. A lambda returns its expression."""
         if self.is_lambda:
-            return definition_of(find_lambda(self.function, self.file_tree()))
+            linecache.checkcache(self.file)
+            lines = linecache.getlines(self.file, self.function.__globals__)
+            return definition_of(find_lambda(self.function.__code__, lines))
         text = textwrap.dedent(self.text)
         shift = len(self.text.splitlines()[0]) - len(text.splitlines()[0])
         try:
@@ -75,13 +78,6 @@ class Source:
         return compile_error(
             CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def"
         )
-
-    def file_tree(self) -> ast.Module:
-        """Return the tree of the whole file: the lines of a lambda alone need not be a statement."""
-        try:
-            return ast.parse("".join(linecache.getlines(self.file, self.function.__globals__)))
-        except SyntaxError:  # the file was changed after Python read it
-            return ast.Module([], [])
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -120,23 +116,54 @@ class Source:
         free_values.record(self.free_values, path, value)
 
 
-def find_lambda(function: Callable[..., Any], tree: ast.AST) -> ast.Lambda:
+LONGEST = 200  # lines of a statement before the line of a lambda in it
+DEEP = " " * LONGEST  # an indent below any other
+
+
+def find_lambda(code: types.CodeType, lines: list[str]) -> ast.Lambda:
     """Return the syntax of a lambda: the one at its line whose expression has the positions of its bytecode."""
-    code = function.__code__
-    here = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno]
-    count = len(here)
+    found = lambdas_at(lines, code.co_firstlineno)
+    count = len(found)
     if count > 1:
-        spans = {(line, end, column, last) for line, end, column, last in code.co_positions()}
-        here = [
-            each for each in here if span_of(each.body) in spans and names_of(each) == parameters_of(code)
+        spans = set(code.co_positions())
+        found = [
+            each for each in found if span_of(each.body) in spans and names_of(each) == parameters_of(code)
         ]
-    if len(here) != 1:
-        found = f"is one of {count} in its line" if count else "is not in its file"
+    if len(found) != 1:
+        why = f"is one of {count} in its line" if count else "is not in its file"
         raise compile_error(
-            CompileSyntaxError, None, f"a lambda {found}, {code.co_filename}:{code.co_firstlineno}",
+            CompileSyntaxError, None, f"a lambda {why}, {code.co_filename}:{code.co_firstlineno}",
             "use a def, or put each lambda into a line of its own",
         )  # fmt: skip
-    return here[0]
+    return found[0]
+
+
+def lambdas_at(lines: list[str], number: int) -> list[ast.Lambda]:
+    """Return the lambdas that begin at a line. The statement around them may begin at an earlier line."""
+    for start in range(number, max(number - LONGEST, 0), -1):
+        tree = parse_statement(lines[start - 1 :], start)
+        found = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and n.lineno == number]
+        if found:
+            return found
+    return []
+
+
+def parse_statement(lines: list[str], number: int) -> ast.Module:
+    """Return the statements from a line to the end of the first one with a lambda, without its block. The line numbers
+    are those of the file."""
+    try:
+        text = "".join(inspect.getblock(lines))
+    except (SyntaxError, tokenize.TokenError):
+        return ast.Module([], [])
+    around = "if 1:\n" if text[:1].isspace() else "\n"
+    for rest in ("", f"{DEEP}pass\n"):
+        try:
+            tree = ast.parse(f"{around}{text}{rest}")
+        except SyntaxError:
+            continue
+        ast.increment_lineno(tree, number - 2)
+        return tree
+    return ast.Module([], [])
 
 
 def span_of(node: ast.expr) -> tuple[int, int | None, int, int | None]:
