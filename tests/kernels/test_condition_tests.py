@@ -231,6 +231,24 @@ def test_a_predicate_selects_a_body(stream, kind, value):
     assert out[0] == (0 if taken[kind] is None else 10 + taken[kind])
 
 
+def test_a_predicate_may_have_loops_and_statements(stream):
+    @cg.func
+    def any_above(x, tol):
+        largest = 0.0
+        for i in range(x.shape[0]):
+            largest = max(largest, x[i])
+        for i in range(2):
+            largest = largest - 0.5 * i
+        return largest > tol
+
+    x = cg.array([3.0, 50.0, 1.0], cg.f32)
+    g = cg.GraphDef()
+    g.while_loop(any_above, args=(x, 1)).body.call(halve, x)
+    assert count_nodes(g) == 4
+    run(g, stream)
+    assert x[1] == 0.78125
+
+
 def test_a_parameter_changes_a_predicate(stream):
     x = cg.array([64.0], cg.f32)
     g = cg.GraphDef()
