@@ -73,6 +73,13 @@ def test_lambdas_that_cannot_be_told_apart_are_refused():
     assert "put each lambda into a line of its own" in str(caught.value)
 
 
+def test_a_lambda_without_a_source_is_refused():
+    (function,) = made_by("f = lambda x: x + 321")
+    linecache.cache.pop(function.__code__.co_filename)
+    with pytest.raises(errors.CompileError, match="the source of <lambda> cannot be found"):
+        assert Source(function).tree
+
+
 def test_a_lambda_whose_file_has_changed_is_refused():
     (function,) = made_by("f = lambda x: x + 123")
     file = function.__code__.co_filename
