@@ -28,7 +28,7 @@ TEXTS = {
     "in a block": "if 1:\n    if 0:\n        pass\n    elif (f := lambda x: x - 9):\n        pass",
     "far into a statement": "f = max(\n" + "    -1,\n" * 60 + "    lambda x: x + 60,\n    key=callable,\n)",
     "after what is no Python": "f = lambda x: x + 8",
-    "a constant": "f = (lambda x: 1), (lambda x: 2)",
+    "a constant": "f = lambda x: 1",
 }
 
 
