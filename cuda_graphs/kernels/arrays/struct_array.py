@@ -42,6 +42,8 @@ class StructArray:
         grad: An array of the same structures, for gradients; None without `needs_grad`.
     """
 
+    __cuda_graphs_struct_array__ = True
+
     def __init__(
         self,
         cls: type,
