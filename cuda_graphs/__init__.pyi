@@ -136,6 +136,8 @@ from cuda_graphs.compiler.language.intrinsics import (
     outer as outer,
     popcnt as popcnt,
     random as random,
+    random_integer as random_integer,
+    random_normal as random_normal,
     raw_div as raw_div,
     raw_mod as raw_mod,
     reflect as reflect,

@@ -29,7 +29,11 @@ STATEMENTS = {
     ast.For: ("for i in range(n):\n    pass", "see [loops](#loops); no `else`"),
     ast.Break: ("for i in x:\n    for j in range(n):\n        break", "not in a parallel loop"),
     ast.Continue: ("for i in x:\n    continue", "in every loop"),
-    ast.Return: ("return", "at the end only; kernels return scalars, `-> tuple[cg.f32, cg.i32]`"),
+    ast.Return: (
+        "return",
+        "at the end only; kernels return numbers, vectors and dataclasses: `-> cg.vec3`, "
+        "`-> tuple[cg.f32, cg.i32]`",
+    ),
     ast.Expr: ("cg.atomic_add(x[0], a)", "calls only"),
     ast.Assert: ('assert n > 0, f"n is {n}"', 'checked with `debug=True`; `"n is %d" % n` too'),
     ast.Pass: ("pass", ""),
@@ -168,6 +172,8 @@ CALLS = {
     cg.one: "t = cg.one(v)",
     cg.stop_grad: "t = cg.stop_grad(a)\ncg.stop_grad(x)",
     cg.random: "t = cg.random() + cg.random(cg.i32)",
+    cg.random_normal: "t = cg.random_normal() + cg.random_normal(cg.f64)",
+    cg.random_integer: "t = cg.random_integer(0, n)",
     cg.vector: "t = cg.vector(a, b, c)",
     cg.types.vec: "t = cg.types.vec(3, cg.f64)(a, b, c)",
     cg.types.mat: "t = cg.types.mat(2, 2)((a, b), (b, c))",

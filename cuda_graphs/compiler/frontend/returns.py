@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import dis
 import inspect
 from collections.abc import Callable
@@ -18,33 +19,46 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.ir.ir import Loc
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import ScalarType, pointer
+from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from cuda_graphs.compiler.language.signature import resolve
+from cuda_graphs.compiler.language.structs import is_struct, member_type
 
 from .source import Source
 
 __all__ = ["NO_RETURN", "REMEDY", "check_return", "final_value", "returned_types"]
 
-REMEDY = "declare the returned types: -> cg.f32, -> tuple[cg.f32, cg.i32]"
+REMEDY = "declare the returned types: -> cg.f32, -> cg.vec3, -> tuple[cg.f32, cg.i32]"
 NO_RETURN = (
     "the kernel declares a return value but has no return",
     "end it with return, or remove the -> annotation",
 )
 
 
-def returned_types(function: Callable[..., Any], rules: NumberRules = USUAL) -> tuple[ScalarType, ...] | None:
-    """Return the types that the annotation of a kernel declares as returned, or None without one."""
+def returned_types(function: Callable[..., Any], rules: NumberRules = USUAL) -> tuple[Any, ...] | None:
+    """Return the types that the annotation of a kernel declares as returned, or None without one.
+
+    They are scalar types, vector types, and dataclasses.
+    """
     annotation = inspect.signature(function).return_annotation
     if annotation in (inspect.Signature.empty, None, "None"):
         return None
     found = resolve(annotation, function, rules)
     parts = found if isinstance(found, tuple) else getattr(found, "__args__", None) or (found,)
     types = tuple(resolve(part, function, rules) for part in parts)
-    if not all(isinstance(type, ScalarType) for type in types):
-        raise compile_error(CompileTypeError, loc_of(function), f"a kernel returns scalars, not {annotation!r}",
-                   "write -> cg.f32, or -> tuple[cg.f32, cg.i32]")  # fmt: skip
+    for each in types:
+        if not is_returned(each):
+            cause = f"a kernel returns numbers, vectors and dataclasses of them, not {annotation!r}"
+            raise compile_error(CompileTypeError, loc_of(function), cause, REMEDY)
     return types
+
+
+def is_returned(kind: Any) -> bool:
+    """Return whether kernels return values of a type."""
+    if is_struct(kind):
+        return all(is_returned(member_type(kind, each)) for each in dataclasses.fields(kind))
+    return isinstance(kind, (ScalarType, VectorType)) and kind != pointer
 
 
 def check_return(function: Callable[..., Any]) -> None:
@@ -54,7 +68,7 @@ def check_return(function: Callable[..., Any]) -> None:
 
     Raises:
         CompileReturnError: Only one of the two returns a value.
-        CompileTypeError: The annotation has a type other than scalars.
+        CompileTypeError: The annotation has a type that kernels do not return.
     """
     types = returned_types(function)
     if types is not None and not may_return_value(function.__code__):

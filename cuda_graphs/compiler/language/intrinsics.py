@@ -69,6 +69,8 @@ __all__ = [
     "outer",
     "popcnt",
     "random",
+    "random_integer",
+    "random_normal",
     "raw_div",
     "raw_mod",
     "reflect",
@@ -180,6 +182,19 @@ def select(condition: Any, a: Any, b: Any) -> Any:
 @_in_kernels_only
 def random(dtype: Any = f32) -> Any:
     """Return the next random number: a float in [0, 1), or any integer."""
+
+
+@_in_kernels_only
+def random_normal(dtype: Any = f32) -> Any:
+    """Return a random float of the normal distribution with mean 0 and standard deviation 1."""
+
+
+@_in_kernels_only
+def random_integer(low: Any, high: Any) -> Any:
+    """Return a random integer from low to high - 1, in their common type; low if high is not larger.
+
+    All integers are as probable, up to a part of 2**-32; with 64 bits, up to a part of (high - low) / 2**64.
+    """
 
 
 @_in_kernels_only

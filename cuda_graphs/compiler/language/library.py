@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from cuda_graphs.compiler.ir.types import u64
+
 from . import intrinsics as cg
 
 __all__ = ["clamp", "degrees", "fract", "mix", "mod", "radians", "smoothstep", "step"]
@@ -17,6 +19,7 @@ e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 
 # Degrees per radian and radians per degree. Captured constants have full precision in any type.
 DEGREES, RADIANS = 180.0 / math.pi, math.pi / 180.0
+TURN = 2.0 * math.pi
 
 
 @cg.func
@@ -66,3 +69,24 @@ def degrees(x: Any) -> Any:
 def radians(x: Any) -> Any:
     """Return degrees as radians."""
     return x * RADIANS
+
+
+@cg.func
+def normal_number(dtype: Any) -> Any:
+    """Return a random number of the normal distribution, by the formula of Box and Muller (1958)."""
+    u = 1.0 - cg.random(dtype)  # from 0, which has no logarithm, to 1
+    return cg.sqrt(-2.0 * cg.log(u)) * cg.cos(TURN * cg.random(dtype))
+
+
+@cg.func
+def integer_below(count: Any) -> Any:
+    """Return a random integer below a count that is at most 2**32: the high bits of its product with 64 random bits."""
+    bits = cg.random(u64)
+    low, high = (bits << 32) >> 32, bits >> 32
+    return (((low * count) >> 32) + high * count) >> 32
+
+
+@cg.func
+def long_integer_below(count: Any) -> Any:
+    """Return a random integer below any count."""
+    return cg.random(u64) % count

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import itertools
+import math
 import types
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -20,9 +23,18 @@ import numpy as np
 from cuda_graphs.compiler.ir.types import ScalarType
 
 from .annotations import NDArray, VectorType, ndarray
+from .host_vectors import host_vector
 from .number_rules import USUAL, NumberRules
 
-__all__ = ["LAYOUTS", "is_struct", "member_type", "normal_annotation", "struct_dtype", "struct_members"]
+__all__ = [
+    "LAYOUTS",
+    "host_value",
+    "is_struct",
+    "member_type",
+    "normal_annotation",
+    "struct_dtype",
+    "struct_members",
+]
 
 LAYOUTS = ("soa", "aos")
 
@@ -68,6 +80,17 @@ def struct_members(cls: Any) -> dict[str, Any]:
     if not found:
         raise TypeError(f"arrays of {cls.__name__} cannot be made: it has no members")
     return found
+
+
+def host_value(kind: Any, numbers: Iterator[Any]) -> Any:
+    """Return the next value of a type that kernels return, from its numbers in order."""
+    if isinstance(kind, VectorType):
+        return host_vector(kind.dtype, kind.shape, list(itertools.islice(numbers, math.prod(kind.shape))))
+    if isinstance(kind, ScalarType):
+        return next(numbers)
+    return kind(
+        **{each.name: host_value(member_type(kind, each), numbers) for each in dataclasses.fields(kind)}
+    )
 
 
 @cache

@@ -41,6 +41,15 @@ cdef enum:
 cdef Stream usual_stream = default_stream()
 
 
+cdef object composite(tuple kinds, object numbers):
+    """Return the results of a kernel from all their numbers in order."""
+    from cuda_graphs.compiler.language.structs import host_value
+
+    left = iter(numbers if isinstance(numbers, tuple) else (numbers,))
+    found = tuple([host_value(kind, left) for kind in kinds])
+    return found[0] if len(found) == 1 else found
+
+
 cdef class KernelFunction:
     """A function that runs on the device: `kernel` makes it.
 
@@ -102,6 +111,8 @@ cdef class KernelFunction:
             Py_XDECREF(r.members)
         if self.specialiser.mode is None:
             after_call(self, args, stream)
+        if self.specialiser.returned is not None and result is not None:
+            return composite(self.specialiser.returned, result)
         return result
 
     cdef object _run(self, Reading* r, Stream stream):

@@ -23,6 +23,7 @@ cdef class Specialiser:
     cdef str name
     cdef bint is_graph, is_replayed  # True if a call launches one graph; True if that graph is kept for later calls
     cdef bint has_checkpoints
+    cdef tuple returned        # types of the results, if one of them is a vector or a structure; else None
     cdef bint takes_condition  # True if a parameter is a condition, so that only nodes of graphs run the kernel
     cdef list readers          # Reader of each parameter
     cdef tuple names           # parameters

@@ -24,6 +24,8 @@ from cuda_graphs.native import trace
 from cuda_graphs.compiler.artifact import START
 from cuda_graphs.compiler.cache.artifact_cache import cached_compile
 from cuda_graphs.compiler.errors import CompileError
+from cuda_graphs.compiler.frontend.returns import returned_types
+from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.signature import declared, has_gradient
 from cuda_graphs.kernels.graph.checkpoints import labels_of
 from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering
@@ -183,6 +185,12 @@ cdef class Specialiser:
         return sum(len(found) for found in self.specialisations.values())
 
 
+cdef tuple composite_results(function, options):
+    """Return the types that a kernel returns, if one of them is a vector or a structure; else None."""
+    found = returned_types(function, options.rules())
+    return None if found is None or all([isinstance(each, ScalarType) for each in found]) else found
+
+
 cdef Specialiser specialiser_of(object function, object options, object annotations, int extra_leaf, object mode):
     cdef Specialiser self = Specialiser.__new__(Specialiser)
     cdef Reader reader
@@ -190,6 +198,7 @@ cdef Specialiser specialiser_of(object function, object options, object annotati
     self.name = function.__name__
     self.is_graph, self.has_checkpoints = options.graph and mode is None, options.checkpoints
     self.is_replayed = self.is_graph and graphs_are_on and not options.debug
+    self.returned = composite_results(function, options)
     self.readers, self.specialisations, self.lock = [], {}, threading.RLock()
     parameters = declared(function, annotations, options.rules())
     for name, annotation in parameters.items():

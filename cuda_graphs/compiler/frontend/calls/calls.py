@@ -52,12 +52,12 @@ from .conversions import (
     converts,
     is_hashable,
     is_literal,
-    scalar_type,
 )
 from .decompositions import DECOMPOSITIONS
 from .elementwise import elementwise, power, rounding, select, variadic
 from .inlining import inline
 from .messages import print_call
+from .random import random_integer, random_normal, random_number
 from .ranges import grouped, loop_config, ndrange_call, range_call
 from .set_condition import set_condition
 from .statement_words import WORDS, in_expression
@@ -154,11 +154,6 @@ def constant_like(number: int) -> Callable[..., Any]:
     return function
 
 
-def random_number(frame: Frame, dtype: Any = None) -> ir.Value:
-    type = frame.builder.real if dtype is None else scalar_type(frame, dtype)
-    return frame.builder.put(ir.Random(type, frame.builder.loc))
-
-
 def length(frame: Frame, what: Any) -> Any:
     if is_array(what):
         extents = extents_of(frame, what)
@@ -200,6 +195,8 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.select: select,
     cg.stop_grad: stop_grad,
     cg.random: random_number,
+    cg.random_normal: random_normal,
+    cg.random_integer: random_integer,
     cg.vector: vector,
     cg.zero: constant_like(0),
     cg.one: constant_like(1),

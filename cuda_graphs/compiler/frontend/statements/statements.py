@@ -15,6 +15,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.calls.atomics import atomic_of, is_shared
 from cuda_graphs.compiler.frontend.calls.conversions import cast
+from cuda_graphs.compiler.frontend.calls.inlining import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.messages import message_parts
 from cuda_graphs.compiler.frontend.expressions.assignment import (
     assign_lvalue,
@@ -39,6 +40,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.frontend.precision import convert_implicitly
+from cuda_graphs.compiler.frontend.returns import REMEDY
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
@@ -246,14 +248,22 @@ def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
     if types is None or len(types) != len(parts):
         raise compile_error(
             CompileReturnError, frame.builder.loc, f"the kernel returns {len(parts)} values, and its annotation says "
-            f"{0 if types is None else len(types)}", "declare the returned types: -> cg.f32, -> tuple[cg.f32, cg.i32]",
+            f"{0 if types is None else len(types)}", REMEDY,
         )  # fmt: skip
-    values = tuple(
-        convert_implicitly(frame, frame.scalar(part), kind, "the result of the kernel")
+    found = [
+        leaf
         for part, kind in zip(parts, types, strict=True)
-    )
-    frame.returned = tuple(types)
-    frame.builder.put(ir.Return(values, frame.builder.loc))
+        for leaf in scalars_in(frame, convert_to_declared(frame, kind, part, "the result of the kernel"))
+    ]
+    frame.returned = tuple(each.type for each in found)
+    frame.builder.put(ir.Return(tuple(found), frame.builder.loc))
+
+
+def scalars_in(frame: Frame, found: Any) -> list[ir.Value]:
+    """Return all numbers of a value, in order."""
+    if isinstance(found, Struct):
+        return [leaf for member in found.members.values() for leaf in scalars_in(frame, member)]
+    return found.leaves() if isinstance(found, Vector) else [frame.scalar(found)]
 
 
 def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
