@@ -20,6 +20,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
+from cuda_graphs.kernels.arrays import keep_alive
 from tests.driver_table import DriverTable
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -50,6 +51,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("needs a CUDA device")
 
 
+def release() -> None:
+    gc.collect()
+    keep_alive.release_finished()
+    boxes.drain()
+
+
 def wait_until(done: Callable[[], bool]) -> bool:
     """Returns whether `done()` becomes true in time; meanwhile collects garbage and drains deferred releases."""
     end = time.monotonic() + PATIENCE_S
@@ -57,8 +64,7 @@ def wait_until(done: Callable[[], bool]) -> bool:
         if time.monotonic() > end:
             return False
         time.sleep(0.001)
-        gc.collect()
-        boxes.drain()
+        release()
     return True
 
 
@@ -68,15 +74,13 @@ def levels() -> dict[str, int]:
 
 @pytest.fixture(autouse=True)
 def no_box_is_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    gc.collect()
-    boxes.drain()
+    release()
     before = levels()
     yield
     if request.node.stash.get(FAILED, False):
         return  # its traceback keeps objects alive, and one report is enough
     request.node.funcargs.clear()  # pytest would hold on to what fixtures gave a little longer
-    gc.collect()
-    boxes.drain()
+    release()
     for kind, count in request.node.stash.get(LEFT, {}).items():
         before[kind] += count
     # Less than before is no leak: a test that failed earlier may have left its objects to a traceback.

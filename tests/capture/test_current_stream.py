@@ -323,6 +323,8 @@ def test_block_that_another_thread_leaves_is_left(device, stream):
     thread.start()
     thread.join()
     assert cg.current_stream() == device.default_stream
+    with cg.stream(device.default_stream):  # on a GPU PyTorch has its stream back from here on
+        pass
 
 
 def test_tasks_of_asyncio_keep_their_own_streams(device):

@@ -3,6 +3,7 @@
 """Laws of parameters whose values are arrays: kernels, copies and fills follow the array that a launch gives."""
 
 import gc
+import threading
 
 import numpy as np
 import pytest
@@ -482,6 +483,39 @@ def test_a_config_function_that_fails_changes_nothing(source, stream):
     graph.launch(stream)
     stream.sync()
     assert (start.to_numpy() == 2 * np.arange(9)).all()
+
+
+def test_config_functions_of_two_threads_are_both_refused_the_use_of_a_graph(source, device):
+    inside = threading.Barrier(2, timeout=20)
+    refused = []
+
+    def run(index):
+        def config(x, n, a):
+            if x.size == 6:
+                inside.wait()  # both functions run now
+                try:
+                    graphs[index].set(x=ramp(9))
+                except RuntimeError as error:
+                    refused.append(str(error))
+                inside.wait()
+            return cg.LaunchConfig(grid=x.size, block=1)
+
+        device.set_current()
+        g = cg.GraphDef()
+        x = g.param("x", VECTOR, default=ramp(9))
+        g.launch(config, source, x, x.shape[0], 2.0)
+        graphs[index] = g.instantiate()
+        graphs[index].set(x=ramp(6))
+        graphs[index] = None
+
+    graphs = [None, None]
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 2
+    assert all("cannot use a Graph" in text for text in refused)
 
 
 def test_a_captured_launch_takes_parameters(source, stream):

@@ -9,12 +9,15 @@ The same at random: test_hammer.py, and without Python tests/handles/cpp/hammer.
 
 import contextlib
 import gc
+import sys
 import threading
+import types
 
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.objects.device import foreign_streams
 from tests.driver_table import NAMES, WORDS
 from tests.graph_rig import ONE
 from tests.thread_rig import side_by_side
@@ -343,6 +346,22 @@ def sweep(world, driver_table, make, use, act):
                 break
         else:
             raise AssertionError(f"more than {MOST_CALLS} calls of the driver")
+
+
+@pytest.mark.parametrize("make", [new, building])
+def test_closing_while_other_libraries_begin_to_follow_a_block_is_safe(make, world, monkeypatch):
+    def follow(stream, captures):
+        closer = threading.Thread(target=builder.close)
+        closer.start()
+        closer.join()
+        return contextlib.ExitStack(), (object(),)
+
+    monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
+    monkeypatch.setattr(foreign_streams, "follow", follow)
+    builder = make(world)
+    with pytest.raises(REFUSALS):
+        in_with(world, builder)
+    assert builder.is_closed
 
 
 @pytest.mark.parametrize(("make", "use"), CASES)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: the memory behind a pointer parameter lives as long as it is the value of an executable or of a launch in
-flight. The next call for that executable releases it."""
+"""Law: the memory behind a parameter lives as long as it is the value of an executable or of a launch in flight. The
+next call for that executable releases it. Small arrays are released within 16 launches."""
 
 import ctypes
 import gc
@@ -171,6 +171,55 @@ def test_the_places_of_missing_memory_go_with_definition_and_executable(device, 
     assert boxes.live()["pointer"] == start + 3
     graph.close()
     eventually(lambda: boxes.live()["pointer"] == start)
+
+
+def test_update_of_another_field_keeps_the_place_of_missing_memory(device, driver_table):
+    """The driver would refuse to instantiate a node whose memory has been freed."""
+    g = cg.GraphDef()
+    fill = g.memset(g.param("to", cg.pointer), 1, 4)
+    params = (ctypes.c_uint64 * 16)()
+    size = ctypes.c_uint64()
+    for value in (2, 3):
+        fill.update(value=value)
+        assert driver_table.original("cuGraphMemsetNodeGetParams")(fill.handle, ctypes.addressof(params)) == 0
+        assert driver_table.original("cuMemGetAddressRange")(None, ctypes.addressof(size), params[0]) == 0
+        assert size.value >= 4
+
+
+@pytest.mark.parametrize(("megabytes", "launches"), [(1, 15), (64, 0)], ids=["small", "large"])
+def test_array_of_an_earlier_launch_is_released_within_16_launches_and_a_large_one_by_the_next(
+    megabytes, launches, stream
+):
+    """`launches`: how many more launches may keep it."""
+
+    @cg.kernel
+    def touch(x: cg.types.ndarray(cg.i8, ndim=1)):
+        for _ in range(1):
+            x[0] = 1
+
+    def array():
+        return cg.ndarray(cg.i8, megabytes << 20)
+
+    g = cg.GraphDef()
+    g.call(touch, g.param("x", cg.types.ndarray(cg.i8, ndim=1), default=array()))
+    graph = g.instantiate()
+    start = boxes.live()["pointer"]
+    graph.launch(stream, x=array())
+    stream.sync()
+    for _ in range(40):
+        graph.launch(stream, x=array())
+        stream.sync()
+        assert boxes.live()["pointer"] <= start + 1 + launches
+    same = array()
+    for _ in range(40):
+        graph.launch(stream, x=same)
+    stream.sync()
+    assert boxes.live()["pointer"] <= start + 1 + launches
+    for _ in range(16):
+        graph.launch(stream, x=same)
+        graph.launch(stream)
+        stream.sync()
+    assert boxes.live()["pointer"] <= start + 1
 
 
 def test_a_launch_in_flight_keeps_the_value_that_it_got(adder, buffers, latch, device):

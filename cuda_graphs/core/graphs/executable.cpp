@@ -154,15 +154,20 @@ bool has_parameters(const GraphExecBox& box, ParameterChanges& changes, Paramete
     return false;
 }
 
+std::size_t size_of(const ParameterChange& change) noexcept {
+    const ParameterType& type = change.parameter->type;
+    return type.is_array() ? bytes_of(type, change.value) : kUnbounded;
+}
+
 bool set_values(GraphExecBox& box, ParameterChanges& changes, std::vector<Opaque>& gone, ParameterProblem* problem) {
     if (!changes.empty()) {
         set_kernels_again(box);
         if (!box.parameters->set(box.target(), changes.data(), changes.size(), problem)) return false;
     }
-    std::vector<Opaque> replaced;
     for (const ParameterChange& change : changes)
-        if (change.value.owner) replaced.push_back(change.value.owner);
-    if (!replaced.empty() || box.owners.has_parked()) box.owners.park(std::move(replaced), gone);
+        if (change.value.owner && !box.parameters->has_owner(change))
+            box.owners.park(change.value.owner, size_of(change));
+    if (box.owners.has_parked()) box.owners.release_parked(gone);
     return true;
 }
 
@@ -475,7 +480,8 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
             if (replaced && box.parameters) replaced->catch_up(*box.parameters);
             box.parameters.swap(replaced);
             if (replaced) replaced->list_owners(values);
-            box.owners.park(std::move(values), gone);
+            for (Opaque& value : values) box.owners.park(std::move(value), kUnbounded);
+            box.owners.release_parked(gone);
             if (box.parameters && !box.parameters->settle(box.target(), problem)) status = problem->status;
         }
     }

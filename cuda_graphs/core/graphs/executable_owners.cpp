@@ -155,24 +155,46 @@ void CUDA_CB defer_bundle(void* bundle) {
 
 }  // namespace
 
-void ExecOwners::park(std::vector<Opaque> owners, std::vector<Opaque>& gone) {
-    const auto drop = [&](std::vector<Opaque>& some) {
-        gone.insert(gone.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
-    };
+namespace {
+
+constexpr int kLaunchesBetweenMarks = 16;
+constexpr std::size_t kBytesBetweenMarks = std::size_t{64} << 20U;
+
+void append(std::vector<Opaque>& all, std::vector<Opaque>& some) {
+    all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
+    some.clear();
+}
+
+}  // namespace
+
+void ExecOwners::park(Opaque owner, std::size_t bytes) {
+    unmarked_.owners.push_back(std::move(owner));
+    unmarked_.bytes += std::min(bytes, kBytesBetweenMarks);
+}
+
+void ExecOwners::release_parked(std::vector<Opaque>& gone) {
+    const bool is_due = ++unmarked_.launches >= kLaunchesBetweenMarks || unmarked_.bytes >= kBytesBetweenMarks;
+    if (!unmarked_.owners.empty() && !is_due) return;
     for (; !parked_.empty() && find_end(parked_.front().end) == CUDA_SUCCESS; parked_.pop_front())
-        drop(parked_.front().owners);
+        append(gone, parked_.front().owners);
+    if (!unmarked_.owners.empty()) mark_parked(gone);
+    unmarked_ = {};
+}
+
+// The end of the last launch is the end of all launches, so of all uses of the replaced values.
+void ExecOwners::mark_parked(std::vector<Opaque>& gone) {
     LastUse& use = last(Use::kLaunch);
-    if (owners.empty()) return;
     const CUresult end = find_end(use);
-    if (end == CUDA_SUCCESS) return drop(owners);
+    if (end == CUDA_SUCCESS) return append(gone, unmarked_.owners);
     const ContextScope scope(use.context);
-    parked_.push_back({end == CUDA_ERROR_NOT_READY ? mark_now(use) : use, std::move(owners)});
+    parked_.push_back({end == CUDA_ERROR_NOT_READY ? mark_now(use) : use, std::move(unmarked_.owners)});
     use.is_shared = true;
 }
 
 CUresult ExecOwners::hold_values(std::vector<Opaque> present) {
     auto bundle = std::make_unique<OwnerBundle>();
     bundle->owners = std::move(present);
+    bundle->owners.insert(bundle->owners.end(), unmarked_.owners.begin(), unmarked_.owners.end());
     for (const ParkedValues& parked : parked_)
         bundle->owners.insert(bundle->owners.end(), parked.owners.begin(), parked.owners.end());
     if (!bundle->owners.empty()) {
@@ -184,6 +206,7 @@ CUresult ExecOwners::hold_values(std::vector<Opaque> present) {
         static_cast<void>(bundle.release());  // owned by the user object now, or leaked on purpose
         if (status == CUDA_SUCCESS) objects_.push_back(object);
     }
+    unmarked_ = {};
     parked_.clear();
     return CUDA_SUCCESS;
 }

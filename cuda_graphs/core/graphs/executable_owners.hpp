@@ -48,12 +48,19 @@ struct ParkedValues {
     std::vector<Opaque> owners;
 };
 
+// Owners of replaced values whose launches have no mark behind them yet.
+struct UnmarkedValues {
+    std::vector<Opaque> owners;
+    std::size_t bytes = 0;  // of their memory
+    int launches = 0;       // since the first of them was replaced
+};
+
 // There is no lock: the caller holds the executable's mutex, or is the only user of the executable.
 class ExecOwners {
   public:
     LastUse& last(Use use) noexcept { return uses_[static_cast<std::size_t>(use)]; }
     bool empty() const noexcept { return objects_.empty(); }
-    bool has_parked() const noexcept { return !parked_.empty(); }
+    bool has_parked() const noexcept { return !parked_.empty() || !unmarked_.owners.empty(); }
 
     // Takes ownership of one reference to each object.
     void add(std::vector<CUuserObject>&& objects);
@@ -68,9 +75,12 @@ class ExecOwners {
     void commit(OwnerSlot slot) noexcept;
     [[nodiscard]] Owners rollback(OwnerSlot slot) noexcept;
 
-    // Keeps owners of values (executable_parameters.hpp) until the launches so far are complete. `gone` gets the owners
-    // that are no longer needed. The caller drops them after it releases the lock, since Python may run.
-    void park(std::vector<Opaque> owners, std::vector<Opaque>& gone);
+    // Keeps the owner of a value (executable_parameters.hpp) until the launches so far are complete.
+    void park(Opaque owner, std::size_t bytes);
+    // Moves parked owners that are no longer needed to `gone`. The caller drops them after it releases the lock, since
+    // Python may run. Called for each launch while there are parked owners. An event behind a launch costs more than
+    // the launch, so it is recorded for 16 launches, or for 64 MiB of memory.
+    void release_parked(std::vector<Opaque>& gone);
     // Gives the parked owners and `present` to a user object. On failure nothing has changed, unless the uses are over:
     // then the owners are leaked on purpose.
     CUresult hold_values(std::vector<Opaque> present);
@@ -84,9 +94,11 @@ class ExecOwners {
     void release() noexcept;
 
   private:
+    void mark_parked(std::vector<Opaque>& gone);
     CUresult outlive_uses() const noexcept;
 
     std::array<LastUse, 2> uses_;
+    UnmarkedValues unmarked_;
     std::deque<ParkedValues> parked_;    // oldest first
     std::vector<CUuserObject> objects_;  // one reference to each
     OwnerPage* open_ = nullptr;          // page of the last object, for the owners of single nodes

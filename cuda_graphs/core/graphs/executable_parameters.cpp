@@ -116,10 +116,6 @@ void ExecParameters::add_uses(std::uint32_t index, const std::vector<ParameterUs
 
 namespace {
 
-bool is_operand(const ParameterUse& use) noexcept {
-    return use.field == Field::kDestination || use.field == Field::kSource;
-}
-
 // Returns true when the rules of a node depend on the use.
 bool is_watched(const ParameterUse& use) noexcept {
     const bool is_array = use.parameter->type.is_array();
@@ -173,6 +169,10 @@ void ExecParameters::list(std::vector<PresentParameter>& values) const {
 void ExecParameters::list_owners(std::vector<Opaque>& owners) const {
     for (const ExecParameter& entry : all_)
         if (entry.value.owner) owners.push_back(entry.value.owner);
+}
+
+bool ExecParameters::has_owner(const ParameterChange& change) const noexcept {
+    return all_[change.index].value.owner.get() == change.value.owner.get();
 }
 
 void ExecParameters::mark_pending(std::uint32_t index) {

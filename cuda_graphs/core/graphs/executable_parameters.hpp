@@ -95,6 +95,8 @@ class ExecParameters {
     const NodeHandle& definition() const noexcept { return definition_; }
     void list(std::vector<PresentParameter>& values) const;
     void list_owners(std::vector<Opaque>& owners) const;
+    // Returns true when the present value has the owner of the change.
+    bool has_owner(const ParameterChange& change) const noexcept;
 
     // Sets the index of each change. Returns false when the executable lacks one of their parameters.
     bool locate(ParameterChange* changes, std::size_t count, ParameterProblem* problem) const;

@@ -113,10 +113,6 @@ bool is_missing(const ParameterUse& use) noexcept {
     return !use.parameter->initial.known && use.field != Field::kValue;
 }
 
-bool is_operand(const ParameterUse& use) noexcept {
-    return use.field == Field::kDestination || use.field == Field::kSource;
-}
-
 // Returns the size of placeholder memory. A memset of several rows keeps them: an executable cannot change several rows
 // into one row or back.
 std::size_t place_size(const CUgraphNodeParams& params) noexcept {
@@ -151,16 +147,27 @@ PointerHandle allocate_pooled(const ContextHandle& context, std::size_t size) {
     return pool ? allocate_from_pool(pool, size, create_stream_ref(CU_STREAM_LEGACY)) : PointerHandle();
 }
 
+// Sets `pooled` to true when arrays of the device are pool memory: cg.ndarray has managed memory where the host reaches
+// it directly.
+CUresult are_arrays_pooled(const ContextHandle& context, bool* pooled) {
+    int is_managed = 0;
+    const CUresult status = driver().cuDeviceGetAttribute(
+        &is_managed, CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST, box_of<ContextBox>(context)->device);
+    *pooled = is_managed == 0;
+    return status;
+}
+
 // Allocates placeholder memory. In an executable the operand of a copy keeps its family of memory: pool memory, or all
 // other (tests/conformance/driver, patch/kinds_of_memory_beside_host). The counterpart of host memory is most likely
-// pool memory, as Device.allocate returns it.
+// pool memory, as Device.allocate returns it. An array most likely comes from cg.ndarray.
 PointerHandle allocate_place(const CUgraphNodeParams& wanted, const ParameterUse& use) {
     const std::size_t size = place_size(wanted);
-    bool host = false;
-    CU_TRY(faces_host(wanted, use, &host));
+    bool pooled = false;
+    CU_TRY(faces_host(wanted, use, &pooled));
     const ContextHandle context = current_context();
     if (!context) CU_TRY(why_no_context());
-    return host ? allocate_pooled(context, size) : allocate_device(context, size);
+    if (!pooled && use.parameter->type.is_array()) CU_TRY(are_arrays_pooled(context, &pooled));
+    return pooled ? allocate_pooled(context, size) : allocate_device(context, size);
 }
 
 }  // namespace

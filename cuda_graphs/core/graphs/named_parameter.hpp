@@ -83,6 +83,11 @@ struct ParameterUse {
     std::uint32_t argument = 0;  // index of the kernel argument, or of the operand of the SizeRule
 };
 
+// Returns true for an address that a copy or fill reads or writes.
+inline bool is_operand(const ParameterUse& use) noexcept {
+    return use.field == Field::kDestination || use.field == Field::kSource;
+}
+
 // The blocks and threads of a kernel node, and its dynamic shared memory in bytes.
 struct LaunchSize {
     unsigned int grid[3] = {};

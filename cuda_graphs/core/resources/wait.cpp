@@ -57,17 +57,21 @@ CUresult poll(Query query, Time limit, Time without_pause = kWithoutPause) {
     }
 }
 
+// libcuda writes the output of printf in kernels during a synchronization, not during a query. So each wait that was
+// polled ends with one.
 CUresult wait_for_stream(CUstream stream, std::uint64_t limit) {
     if (limit == kNoLimit || !driver_is_loaded()) return driver().cuStreamSynchronize(stream);
     if (limited_waits().stream != nullptr) return limited_waits().stream(stream, limit);
-    return poll([stream] { return driver().cuStreamQuery(stream); }, Time(limit));
+    const CUresult status = poll([stream] { return driver().cuStreamQuery(stream); }, Time(limit));
+    return status == CUDA_SUCCESS ? driver().cuStreamSynchronize(stream) : status;
 }
 
 CUresult wait_for_event(const EventBox& event, std::uint64_t limit) {
     if (limit == kNoLimit || !driver_is_loaded()) return driver().cuEventSynchronize(event.raw);
     if (limited_waits().event != nullptr) return limited_waits().event(event.raw, limit);
-    return poll([&event] { return driver().cuEventQuery(event.raw); }, Time(limit),
-                event.blocking ? Time(0) : kWithoutPause);
+    const CUresult status = poll([&event] { return driver().cuEventQuery(event.raw); }, Time(limit),
+                                 event.blocking ? Time(0) : kWithoutPause);
+    return status == CUDA_SUCCESS ? driver().cuEventSynchronize(event.raw) : status;
 }
 
 CUresult wait_for_context(const ContextHandle& context, std::uint64_t limit, EventHandle& end) {
@@ -83,7 +87,8 @@ CUresult wait_for_context(const ContextHandle& context, std::uint64_t limit, Eve
         if (status != CUDA_SUCCESS) return status;
         end = std::move(made);
     }
-    return poll([&end] { return driver().cuEventQuery(*end); }, Time(limit));
+    const CUresult status = poll([&end] { return driver().cuEventQuery(*end); }, Time(limit));
+    return status == CUDA_SUCCESS ? driver().cuEventSynchronize(*end) : status;
 }
 
 bool is_busy(const StreamHandle& stream) {

@@ -26,7 +26,7 @@ cdef int join_call_of(NodeRecord* node, LaunchConfig config) except -1
 cdef LaunchConfig read_config(object config, tuple args)
 
 # Returns true while a config function runs on this thread: it holds the lock of an executable.
-cdef bint is_config_running() noexcept
+cdef bint is_config_running() except -1
 
 # Returns a config of the same size for a kernel that takes arrays of any shape.
 cdef SizedConfig follow_shapes(object config)

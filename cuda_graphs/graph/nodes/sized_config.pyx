@@ -50,11 +50,11 @@ cdef SizedConfig sized_config(LaunchConfig config, const SizeRuleRef& rule, tupl
     return self
 
 
-cdef unsigned long running = 0  # thread that runs a config function, or 0
+cdef set running = set()  # threads that run a config function
 
 
-cdef bint is_config_running() noexcept:
-    return running != 0 and running == PyThread_get_thread_ident()
+cdef bint is_config_running() except -1:
+    return len(running) != 0 and PyThread_get_thread_ident() in running
 
 
 cdef class ConfigFunction:
@@ -82,13 +82,12 @@ cdef class ConfigFunction:
         return value.shape[(<ArrayExtent>arg)._axis] if isinstance(arg, ArrayExtent) else value
 
     cdef int resize(self, const ParameterValue* const* operands, LaunchSize* size) except -1:
-        global running
-        cdef unsigned long before = running
-        running = PyThread_get_thread_ident()
+        cdef unsigned long thread = PyThread_get_thread_ident()
+        running.add(thread)
         try:
             config = self.call(operands)
         finally:
-            running = before
+            running.discard(thread)
         return fill_size(size, config, self.function)
 
 

@@ -96,9 +96,10 @@ cdef class NDArray(TypedMemory):
 
     `a[i, j]` reads one element on the host, and `a[i, j] = value` writes one element. Each access waits for the
     device, so use `to_numpy` and `from_numpy` for many elements. A slice (`a[2:5]`, `a[i]` with fewer indices than
-    dimensions) is an array that shares the memory, and so are `reshape` and `view`; their elements must follow one another in
-    memory. Arithmetic and comparisons raise TypeError: NumPy, CuPy and PyTorch do that. Other libraries use the array without a copy, through
-    ``__cuda_array_interface__``, DLPack, and, if the host can access the memory, ``__array_interface__``.
+    dimensions) is an array that shares the memory, and so are `reshape` and `view`; their elements must follow one
+    another in memory. Arithmetic and comparisons of order raise TypeError, and ``==`` compares identities: NumPy, CuPy
+    and PyTorch do more. Other libraries use the array without a copy, through ``__cuda_array_interface__``, DLPack, and,
+    if the host can access the memory, ``__array_interface__``.
 
     An element that is a vector or a matrix is a small read-only NumPy array on the host: ``a[i] = [1, 2, 3]`` writes a
     whole element. For NumPy and other libraries, the components are further dimensions: ``shape + element_shape``.

@@ -76,6 +76,7 @@ cdef class CaptureStrategy(Strategy):
 
             keep_reports(call.tasks[0].arguments)
         (task,) = call.bound_tasks()
+        call.tasks = None  # they refer to memory of graphs
         return task.config, task.kernel, task.arguments, task.reads, task.writes
 
 
@@ -192,6 +193,6 @@ def no_object():
 
 cdef object without_nodes(object task):
     """Return a TaskLaunch without references to memory of graphs: a graph that owned its own nodes would never be destroyed."""
-    arguments = tuple([value if graph_memory(value) is None else graph_memory(value)[0] for value in task.arguments])
+    arguments = tuple([(graph_memory(value) or (value,))[0] for value in task.arguments])
     reads, writes = ([graph_memory(value) or value for value in values] for values in (task.reads, task.writes))
     return task._replace(arguments=arguments, reads=reads, writes=writes)

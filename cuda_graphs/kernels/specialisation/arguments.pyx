@@ -22,9 +22,8 @@ from cuda_graphs.core.graphs.graph_handles cimport NamedParameter
 from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.graph.operands.condition cimport Condition
-from cuda_graphs.core.resources.handles cimport Opaque
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
-from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer
+from cuda_graphs.objects.memory.buffer cimport Buffer, is_of_graph
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
@@ -72,7 +71,6 @@ class KeptStruct(KeptArgument):
 
 cdef tuple graph_memory(object value):
     cdef ArrayView view
-    cdef Opaque owner
     cdef Buffer buffer
     if isinstance(value, (int, float)):
         return None
@@ -80,7 +78,7 @@ cdef tuple graph_memory(object value):
         value = (<NDArray>value)._memory()
     if isinstance(value, Buffer):
         buffer = value
-        return None if own_buffer(buffer, owner) else (buffer._address, buffer._size)
+        return (buffer._address, buffer._size) if is_of_graph(buffer) else None
     if not hasattr(type(value), "__cuda_graph_array__"):
         return None
     view = view_array(value, "argument")

@@ -114,11 +114,8 @@ cdef list followed_blocks():
 
 cdef int restore_followers() except -1:
     """Give other libraries the streams back that they had before the last blocks, as far as these were left."""
-    cdef list blocks
+    cdef list blocks = followed_blocks()
     cdef StreamBlock block
-    if not hasattr(followed, "blocks"):
-        return 0
-    blocks = <list>followed.blocks
     while blocks and not (<StreamBlock>blocks[-1]).is_open:
         block = blocks.pop()
         followers, block.followers = block.followers, None
