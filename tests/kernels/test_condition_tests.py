@@ -3,6 +3,7 @@
 """Law: a conditional node on a flag or on a predicate does what Python does with the same flag or function. A refused
 one leaves the definition as it was."""
 
+import ctypes
 import gc
 import weakref
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.core.resources import boxes
 from cuda_graphs.kernels.arrays.ndarray import clear_fields
 
 F0, F1 = cg.types.ndarray(cg.f32, ndim=0), cg.types.ndarray(cg.f32, ndim=1)
@@ -231,18 +233,36 @@ def test_a_predicate_selects_a_body(stream, kind, value):
     assert out[0] == (0 if taken[kind] is None else 10 + taken[kind])
 
 
+def test_a_predicate_may_have_loops_and_statements(stream):
+    @cg.func
+    def any_above(x, tol):
+        largest = 0.0
+        for i in range(x.shape[0]):
+            largest = max(largest, x[i])
+        for i in range(2):
+            largest = largest - 0.5 * i
+        return largest > tol
+
+    x = cg.array([3.0, 50.0, 1.0], cg.f32)
+    g = cg.GraphDef()
+    g.while_loop(any_above, args=(x, 1)).body.call(halve, x)
+    assert count_nodes(g) == 4
+    run(g, stream)
+    assert x[1] == 0.78125
+
+
 def test_a_parameter_changes_a_predicate(stream):
     x = cg.array([64.0], cg.f32)
     g = cg.GraphDef()
     tol = g.param("tol", cg.f32, default=8.0)
-    g.while_loop(lambda x, tol: x[0] > tol, args=(x, tol)).body.call(halve, x)
-    captured = g.if_then(lambda: tol < 1)
-    captured.then.call(halve, x)
+    loop = g.while_loop(lambda x, tol: x[0] > tol, args=(x, tol))
+    loop.body.call(halve, x)
+    loop.if_then(lambda: tol < 1).then.call(halve, x)
     graph = run(g, stream)
     assert x[0] == 8
     graph.launch(stream, tol=0.5)
     stream.sync()
-    assert x[0] in (0.5, 0.25)  # the if runs beside the loop
+    assert x[0] == 0.25
 
 
 @pytest.mark.parametrize(
@@ -343,6 +363,60 @@ def test_nodes_that_are_added_later_come_before_the_test_too(stream):
     n.fill(0)
     run(g, stream)
     assert n.to_numpy().tolist() == [5, 10] and out[0] == 505
+
+
+LOOKS = {
+    "nodes": lambda g, body: body.nodes(),
+    "edges": lambda g, body: body.edges(),
+    "succ": lambda g, body: next(iter(body.nodes())).succ,
+    "check": lambda g, body: g.check(),
+    "handle": lambda g, body: g.handle,
+    "handle of the body": lambda g, body: body.handle,
+    "debug_dot_print": lambda g, body: g.debug_dot_print("/dev/null"),
+    "instantiate": lambda g, body: g.instantiate(),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_the_edges_to_the_test_are_there_when_someone_looks(device, driver_table, look):
+    n = cg.zeros(3, cg.i32)
+    g = cg.GraphDef()
+    body = g.while_loop(n[:1]).body
+    for i in range(3):
+        body.call(add, n, i, 1)
+    ask = driver_table.original("cuGraphNodeGetDependencies")
+
+    def edges_of(raw):
+        count = ctypes.c_size_t(0)
+        assert ask(raw, None, None, ctypes.addressof(count), *[None] * 4) == 0
+        return count.value
+
+    test = body._loop_test()._raw()
+    assert edges_of(test) == 0
+    look(g, body)
+    assert edges_of(test) == 3
+
+
+def test_the_graph_keeps_the_arrays_of_flags_and_predicates(stream):
+    def pointers():
+        stream.sync()
+        gc.collect()
+        boxes.drain()
+        return boxes.live()["pointer"]
+
+    def build():
+        flag, x, limit = cg.ones(1, cg.i32), cg.ones(1, cg.f32), cg.zeros(1, cg.f32)
+        g = cg.GraphDef()
+        g.if_then(flag)
+        g.if_then(lambda x: x[0] > limit[0], args=(x,))
+        return g.instantiate()
+
+    before = pointers()
+    graph = build()
+    assert pointers() == before + 3
+    graph.launch(stream)
+    del graph
+    assert pointers() == before
 
 
 def test_a_test_can_be_destroyed_and_replaced(stream):
@@ -524,6 +598,17 @@ REFUSED = {
         lambda s: {"condition": above, "args": (s.n, "1")},
         TypeError,
         "argument 1",
+    ),
+    "a type": (lambda s: {"condition": above, "args": (s.n, cg.vec3)}, TypeError, "argument 1"),
+    "a condition among the args": (
+        lambda s: {"condition": above, "args": (s.n, cg.GraphDef().create_condition())},
+        TypeError,
+        "argument 1",
+    ),
+    "a pointer parameter": (
+        lambda s: {"condition": above, "args": (s.g.param("p", cg.pointer), 1)},
+        TypeError,
+        "argument 0",
     ),
     "a kernel": (lambda s: {"condition": add, "args": (s.n, 1, 1)}, TypeError, "which is a lambda"),
     "a builtin": (lambda s: {"condition": len, "args": (s.n,)}, TypeError, "which is a lambda"),

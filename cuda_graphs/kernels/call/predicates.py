@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of the library that set the condition of a conditional node, for graph/nodes/condition_tests.pyx.
 
-Such a kernel is one line of source, made here: ``set_condition(condition, EXPRESSION)``. The expression reads a flag,
-or calls a predicate of the user. A predicate is copied with the values that its names have now. Arrays and Parameters
-among them become parameters of the kernel: the copy, which nodes of the graph keep, does not refer to memory of the
-graph.
+Such a kernel is one statement, whose source is made here: ``set_condition(condition, EXPRESSION)``. The expression
+reads a flag, or calls a predicate of the user. A predicate is copied with the values that its names have now. Arrays
+and Parameters among them become parameters of the kernel: the copy, which nodes of the graph keep, does not refer to
+memory of the graph.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType
 from cuda_graphs.compiler.language.annotations import Captured, Template
 from cuda_graphs.compiler.language.annotations import NDArray as ArrayAnnotation
-from cuda_graphs.compiler.language.free_names import free_names, is_array, path_value
-from cuda_graphs.compiler.language.intrinsics import func, set_condition
+from cuda_graphs.compiler.language.free_names import free_names, is_array, is_ours, path_value
+from cuda_graphs.compiler.language.intrinsics import func, loop_config, set_condition
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter
 from cuda_graphs.kernels.arrays.ndarray import Field, NDArray
@@ -86,6 +86,14 @@ def check_count(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
 
 # ---- kernels
 
+# The loop keeps the kernel one task: a loop of the predicate at the top level would be a parallel task.
+TEXT = """\
+def {name}({parameters}):
+    loop_config(serialize=True)
+    for _ in range(1):
+        set_condition(condition, {expression})
+"""
+
 
 @functools.cache
 def flag_kernel(dimensions: int, is_field: bool) -> KernelFunction:
@@ -103,12 +111,10 @@ def kernel_of_expression(
     name: str, parameters: Mapping[str, Any], expression: str, names: Mapping[str, Any]
 ) -> KernelFunction:
     """Return the kernel that sets a condition, its first parameter, to an expression of the others."""
-    text = (
-        f"def {name}({', '.join(('condition', *parameters))}):\n    set_condition(condition, {expression})\n"
-    )
+    text = TEXT.format(name=name, parameters=", ".join(("condition", *parameters)), expression=expression)
     file = f"<cuda_graphs {name}: {expression}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    namespace: dict[str, Any] = {"set_condition": set_condition, **names}
+    namespace: dict[str, Any] = {"loop_config": loop_config, "set_condition": set_condition, **names}
     exec(compile(text, file, "exec"), namespace)
     return kernel_of(namespace[name], OPTIONS.with_defaults(), {"condition": Condition, **parameters})
 
@@ -129,7 +135,7 @@ def annotation_of(value: Any, what: str) -> Any:
         return ArrayAnnotation()
     if isinstance(value, (bool, int, float, np.generic)):
         return number_type(value, what)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_ours(type(value)):
         return type(value)
     if not isinstance(value, (str, bytes)) and view_array(value, what) is not None:
         return ArrayAnnotation()
