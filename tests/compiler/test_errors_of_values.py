@@ -87,7 +87,7 @@ def test_a_constant_index_outside_of_a_field_is_found_when_compiling():
 
 def test_return_annotation_that_a_kernel_cannot_keep_is_refused():
     for source, kind, words in (
-        ("def kernel() -> cg.vec2:\n    pass\n", Type, "a kernel returns scalars, not"),
+        ("def kernel() -> ndarray(f32, 1):\n    pass\n", Type, "a kernel returns numbers, vectors and"),
         ("def kernel() -> i32:\n    pass\n", Return, "declares a return value but has no return"),
     ):
         assert "line 1, in kernel\n    def kernel() ->" in refused(function_of(source), kind, words)

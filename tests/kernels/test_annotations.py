@@ -179,8 +179,16 @@ RETURNS = [
     (Rod.end, cg.CompileReturnError, "the kernel returns a value, but its annotation does not declare one"),
     (silent, cg.CompileReturnError, "the kernel declares a return value but has no return"),
     (empty, cg.CompileReturnError, "the kernel declares a return value but has no return"),
-    (with_annotation(5), cg.CompileTypeError, "a kernel returns scalars, not 5"),
-    (with_annotation(cg.vec3), cg.CompileTypeError, "a kernel returns scalars, not vec"),
+    (
+        with_annotation(5),
+        cg.CompileTypeError,
+        "a kernel returns numbers, vectors and dataclasses of them, not 5",
+    ),
+    (
+        with_annotation(VECTOR),
+        cg.CompileTypeError,
+        "a kernel returns numbers, vectors and dataclasses of them, not",
+    ),
 ]
 
 
