@@ -21,6 +21,7 @@ __all__ = [
     "REPORT",
     "START",
     "STATE",
+    "STOP",
     "YIELDED",
     "Artifact",
     "GradientInfo",
@@ -47,6 +48,7 @@ STATE = "checkpoint.state"
 START = "checkpoint.start"  # the parameter that sets the first resume point
 YIELDED = 1
 BARRIER = "graph.barrier"  # prefix of the paths of arrays that hold the state of grid barriers
+STOP = "graph.stop"  # prefix of the paths of words that end loops while they are not 0
 MOST_LIGHT = 64  # statements in an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # bytes, of arrays in shared memory, for vector accesses
 USUAL_SHARED = 48 * 1024  # bytes without opt-in (CUDA C++ Programming Guide, "Compute Capabilities")
@@ -219,7 +221,7 @@ def size_of(array: ir.Array) -> int:
 
 def is_zeroed(name: str) -> bool:
     """Return whether a temporary array must be 0 before the first launch."""
-    return name == REPORT or name.startswith(BARRIER)
+    return name == REPORT or name.startswith((BARRIER, STOP))
 
 
 def is_memory_of_launch(array: object) -> TypeGuard[ir.Array]:
