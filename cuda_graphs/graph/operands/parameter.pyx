@@ -249,15 +249,37 @@ cdef size_t use_bytes(NodeSpec& spec, Parameter value) except? 0xBAD:
 cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) except *:
     cdef unique_ptr[NodeParameters] made = unique_ptr[NodeParameters](new NodeParameters())
     cdef CUresult status
-    for use in spec.uses:
-        if not parameters_of(graph[0]).has(use.parameter):
-            raise ValueError(f"{wrap(use.parameter)!r} belongs to another definition: definitions do not share parameters")
+    cdef size_t i
+    for i in range(spec.uses.size()):
+        if not join_hidden(graph, spec.uses[i].parameter) and not parameters_of(graph[0]).has(spec.uses[i].parameter):
+            raise ValueError(f"{wrap(spec.uses[i].parameter)!r} belongs to another definition: definitions do not share parameters")
     made.get().uses, made.get().rules = spec.uses, spec.rules
     with nogil:
         status = use_placeholders(spec, made.get()[0])
     if status:
         check_attempt(status, "allocate the placeholder for memory that a parameter will name")
     return move(made)
+
+
+cdef bint join_hidden(GraphBox* graph, ParameterRef& parameter) except -1:
+    """Replace a hidden parameter by that of the same name in the graph. The first one of a name joins the graph.
+
+    Returns False for another parameter.
+    """
+    cdef ParameterTable* table = &parameters_of(graph[0])
+    cdef ParameterRef known
+    if not is_hidden(parameter):
+        return False
+    known = table.find(parameter.get().name)
+    if known:
+        (&parameter)[0] = known
+    else:
+        table.add(parameter)
+    return True
+
+
+cdef bint is_hidden(const ParameterRef& parameter) noexcept:
+    return parameter.get().name.front() == c"."
 
 
 cdef list list_unused(GraphBox* graph):

@@ -15,6 +15,7 @@ from .kernel cimport Kernel
 cdef class StandIn:
     cdef uint64_t _bits  # value that is passed until then
     cdef size_t _width  # width in bytes
+    cdef bint _is_complete  # True if the value that is passed until then is valid
 
 # Converts `args` as the kernel's parameters require. The pack is on the caller's stack, since the driver copies the
 # values during the call. Raises TypeError for a wrong count, width or type, and OverflowError for an int that does not
