@@ -38,7 +38,6 @@ def end(x: COUNTS):
     x[3] += 1
 
 
-@cg.kernel(graph=True, loop="conditional")
 def whole(x: COUNTS, goes_on: COUNTS, flag: cg.types.ndarray(cg.i32, ndim=0)):
     x[2] += 1
     x[1] = 0
@@ -48,6 +47,24 @@ def whole(x: COUNTS, goes_on: COUNTS, flag: cg.types.ndarray(cg.i32, ndim=0)):
         x[1] += 1
         flag[()] = x[1] != goes_on[0]
     x[3] += 1
+
+
+def whole_nested(x: COUNTS, goes_on: COUNTS, flag: cg.types.ndarray(cg.i32, ndim=0)):
+    x[2] += 1
+    x[1] = 0
+    while cg.graph_while(x[1] != goes_on[0]):
+        while cg.graph_while(x[1] != goes_on[0]):
+            for i in range(1):
+                x[i] += 1
+            x[1] += 1
+    x[3] += 1
+
+
+KERNELS = {
+    f"{function.__name__}, {loop}": cg.kernel(function, graph=True, loop=loop)
+    for function in (whole, whole_nested)
+    for loop in ("conditional", "resident")
+}
 
 
 def explicit(x, goes_on):
@@ -82,23 +99,31 @@ def captured(x, goes_on):
     return builder
 
 
-def compiled(x, goes_on):
-    g = cg.GraphDef()
-    g.call(whole, x, goes_on, cg.zeros((), cg.i32))
-    return g
+def of_kernel(kernel, is_captured):
+    def define(x, goes_on):
+        flag = cg.zeros((), cg.i32)
+        if is_captured:
+            with cg.capture() as builder:
+                kernel(x, goes_on, flag)
+            return builder
+        g = cg.GraphDef()
+        g.call(kernel, x, goes_on, flag)
+        return g
 
-
-def captured_kernel(x, goes_on):
-    with cg.capture() as builder:
-        whole(x, goes_on, cg.zeros((), cg.i32))
-    return builder
+    return define
 
 
 def instantiate(definition):
     return definition.complete() if isinstance(definition, cg.GraphBuilder) else definition.instantiate()
 
 
-DEFINITIONS = [explicit, nested, captured, compiled, captured_kernel]
+DEFINITIONS = {
+    "explicit": explicit,
+    "nested": nested,
+    "captured": captured,
+    **{f"{name}, a call": of_kernel(kernel, False) for name, kernel in KERNELS.items()},
+    **{f"{name}, captured": of_kernel(kernel, True) for name, kernel in KERNELS.items()},
+}
 
 
 @pytest.fixture
@@ -111,7 +136,14 @@ def goes_on(device):
     return cg.full(1, -1, cg.i32)
 
 
-@pytest.mark.parametrize("define", DEFINITIONS)
+@pytest.fixture(autouse=True)
+def kernels_of_the_table_forget():
+    yield
+    for kernel in KERNELS.values():
+        kernel.forget()
+
+
+@pytest.mark.parametrize("define", DEFINITIONS.values(), ids=DEFINITIONS)
 def test_cancel_ends_the_launches_before_it_and_no_later_ones(define, x, goes_on, stream):
     graph = instantiate(define(x, goes_on))
     graph.cancel()  # of no launch
