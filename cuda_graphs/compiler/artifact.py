@@ -269,7 +269,7 @@ MAX_PARAMETERS = 32764
 
 
 def layout(*tasks: ir.Task, words: tuple[ir.Array, ...] = ()) -> Layout:
-    """Return the parameters in use by the entry of one task, or by a resident entry of several tasks with its `words`."""
+    """Return the parameters in use by the entry of one task, or by a resident entry of tasks with its `words`."""
     arrays: dict[ir.Array, None] = dict.fromkeys(words)
     extents: dict[tuple[ir.Array, int], None] = {}
     params: dict[ir.Param, None] = {}

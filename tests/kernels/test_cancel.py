@@ -4,7 +4,6 @@
 
 import threading
 
-import numpy as np
 import pytest
 
 import cuda_graphs as cg
@@ -226,7 +225,7 @@ def test_branches_of_a_cancelled_launch_are_taken(x, goes_on, stream):
 def test_hidden_words_are_no_parameters(x, goes_on):
     graph = explicit(x, goes_on).instantiate()
     assert dict(graph.params) == {}
-    with pytest.raises(TypeError, match="has no parameter '.stop 0'"):
+    with pytest.raises(TypeError, match=r"has no parameter '\.stop 0'"):
         graph.set(**{".stop 0": 0})
 
 
