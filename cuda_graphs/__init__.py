@@ -53,7 +53,12 @@ def _array_of_buffer(buffer: object, dtype: object, shape: object) -> object:
     return ndarray.view_buffer(buffer, dtype, shape)
 
 
+def _condition_tests() -> object:
+    return _importlib.import_module("cuda_graphs.kernels.call.predicates")
+
+
 _constructors.array = _array_of_buffer
+_constructors.condition_tests = _condition_tests
 
 
 def __dir__() -> list[str]:

@@ -68,6 +68,14 @@ from cuda_graphs.compiler.language.annotations import (
     vec3 as vec3,
     vec4 as vec4,
 )
+from cuda_graphs.compiler.language.decompositions import (
+    eig as eig,
+    polar_decompose as polar_decompose,
+    qr as qr,
+    solve as solve,
+    svd as svd,
+    sym_eig as sym_eig,
+)
 from cuda_graphs.compiler.language.graph_flow import (
     checkpoint as checkpoint,
     graph_do_while as graph_do_while,
@@ -131,6 +139,7 @@ from cuda_graphs.compiler.language.intrinsics import (
     raw_div as raw_div,
     raw_mod as raw_mod,
     reflect as reflect,
+    replace_grad as replace_grad,
     round as round,
     rsqrt as rsqrt,
     select as select,
@@ -165,6 +174,17 @@ from cuda_graphs.compiler.language.library import (
     step as step,
 )
 from cuda_graphs.compiler.language.number_rules import default_types as default_types
+from cuda_graphs.compiler.language.quaternions import (
+    quat_conjugate as quat_conjugate,
+    quat_from_axis_angle as quat_from_axis_angle,
+    quat_from_matrix as quat_from_matrix,
+    quat_identity as quat_identity,
+    quat_inverse as quat_inverse,
+    quat_mul as quat_mul,
+    quat_rotate as quat_rotate,
+    quat_slerp as quat_slerp,
+    quat_to_matrix as quat_to_matrix,
+)
 from cuda_graphs.core.driver.choice import (
     DriverInfo as DriverInfo,
     driver_info as driver_info,

@@ -34,7 +34,7 @@ from cuda_graphs.compiler.ir import collectives, ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
 from cuda_graphs.compiler.ir.ops import OPS, Row
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, promote
-from cuda_graphs.compiler.language import intrinsics, library
+from cuda_graphs.compiler.language import decompositions, intrinsics, library, quaternions
 from cuda_graphs.compiler.language.annotations import (
     ArraySpec,
     ConditionSpec,
@@ -55,9 +55,9 @@ This page lists the Python constructs that a `@cg.kernel` and a `@cg.func` may c
 describes calls of kernels and parallel execution. The [tutorial](kernels-tutorial.md) is an introduction. The compiler
 refuses Python that is not listed here, with its name and line.
 
-The examples use these names. `a`, `b` and `c` are `f32`. `n` and `k` are `i32`. `v` and `w` are `vec3`. `m` is a 3 x 3
-matrix. `x`, `counts`, `plane` and `points` are arrays. `ball` is a dataclass, `SIZE` a template, `again` a condition,
-and `area` a function.
+The examples use these names. `a`, `b` and `c` are `f32`. `n` and `k` are `i32`. `v` and `w` are `vec3`, `p` and `q`
+`vec4`. `m` is a 3 x 3 matrix. `x`, `counts`, `plane` and `points` are arrays. `ball` is a dataclass, `SIZE` a template,
+`again` a condition, and `area` a function.
 """
 
 
@@ -81,6 +81,7 @@ PARAMETERS: dict[str, Spec] = {
     **{name: ScalarSpec(i32) for name in "nk"},
     **{name: VectorSpec(cg.vec3) for name in "vw"},
     "m": VectorSpec(cg.types.mat(3, 3)),
+    **{name: VectorSpec(cg.vec4) for name in "pq"},
     "x": ArraySpec(f32, 1),
     "counts": ArraySpec(i32, 1),
     "flag": ArraySpec(i32, 0),
@@ -174,7 +175,7 @@ def takes_vectors(row: Row) -> bool:
 def meaning(row: Row) -> str:
     """Return the first sentence of the row's function, or the text in MEANINGS."""
     found = [f for f, name in intrinsics.OPERATIONS.items() if name == row.name]
-    if row.name in ("cast", "bit_cast", "select", "stop_grad"):
+    if row.name in ("cast", "bit_cast", "select", "stop_grad", "replace_grad"):
         found = [getattr(cg, row.name)]
     return sentence(found[0]) if found else MEANINGS[row.name]
 
@@ -429,7 +430,36 @@ def called() -> Iterator[str]:
         "`m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector is an error. Without it,",
         "the index reads or writes any component.",
         "",
+        "### Decompositions",
+        "",
+        "These take matrices of 2 x 2 and 3 x 3 in `f32` and `f64`, `cg.eig` only 2 x 2, `cg.solve` up to 4 x 4. Their",
+        "results, and products of the parts, differ from those of NumPy in `f64` by at most 16 times the spacing of",
+        "numbers at 1 (`np.finfo`, `eps`), relative to the largest singular value. Gradients of vectors exist where",
+        "their values differ, those of `cg.qr` for matrices that have an inverse.",
+        "",
+        "| | |",
+        "|---|---|",
     )
+    yield from function_rows(decompositions, rows.DECOMPOSITIONS)
+    yield from (
+        "",
+        "### Quaternions",
+        "",
+        "A quaternion is a vector `(x, y, z, w)`: `q.xyz` and `q.w`. `+`, `-`, `.norm()`, `.normalized()` are those of",
+        "vectors, and `*` multiplies component by component.",
+        "",
+        "| | |",
+        "|---|---|",
+    )
+    yield from function_rows(quaternions, rows.QUATERNIONS)
+    yield ""
+
+
+def function_rows(module: Any, examples: Mapping[str, str]) -> Iterator[str]:
+    """Yield a row for each function of a module of the language."""
+    for name in module.__all__:
+        text = sentence(getattr(module, name))
+        yield f"| {code(examples[name])} | {text} |"
 
 
 def in_blocks(example: str) -> str:

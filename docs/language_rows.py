@@ -3,9 +3,9 @@
 """Examples for the language reference, by their keys in the frontend's tables. The frontend accepts each example,
 except those in REFUSED. language_page.py combines the examples with the tables.
 
-All examples use the same names. a, b and c are f32 parameters. n and k are i32. v and w are vec3. m is a mat(3, 3).
-x is an array of f32, counts an array of i32, and flag an array of i32 without dimensions. plane is an array of f32
-with two dimensions, and points an array of vec3. ball is a dataclass with radius and at (a vec3). SIZE is the
+All examples use the same names. a, b and c are f32 parameters. n and k are i32. v and w are vec3, p and q vec4. m is a
+mat(3, 3). x is an array of f32, counts an array of i32, and flag an array of i32 without dimensions. plane is an array
+of f32 with two dimensions, and points an array of vec3. ball is a dataclass with radius and at (a vec3). SIZE is the
 template 3, and area a function.
 """
 
@@ -201,6 +201,27 @@ VECTORS = {
     "determinant": "t = cg.determinant(m)",
     "inverse": "t = cg.inverse(m)",
     "trace": "t = cg.trace(m)",
+}
+
+DECOMPOSITIONS = {
+    "eig": "t, u = cg.eig(cg.mat2(a, b, c, a))",
+    "polar_decompose": "t, u = cg.polar_decompose(m)",
+    "qr": "t, u = cg.qr(m)",
+    "solve": "t = cg.solve(m, v)",
+    "svd": "t, u, s = cg.svd(m)",
+    "sym_eig": "t, u = cg.sym_eig(m)",
+}
+
+QUATERNIONS = {
+    "quat_conjugate": "t = cg.quat_conjugate(q)",
+    "quat_from_axis_angle": "t = cg.quat_from_axis_angle(v, a)",
+    "quat_from_matrix": "t = cg.quat_from_matrix(m)",
+    "quat_identity": "t = cg.quat_identity()",
+    "quat_inverse": "t = cg.quat_inverse(q)",
+    "quat_mul": "t = cg.quat_mul(p, q)",
+    "quat_rotate": "t = cg.quat_rotate(q, v)",
+    "quat_slerp": "t = cg.quat_slerp(p, q, a)",
+    "quat_to_matrix": "t = cg.quat_to_matrix(q)",
 }
 
 # Constant expressions, which the frontend folds.

@@ -11,25 +11,20 @@ import numpy as np
 
 import cuda_graphs as cg
 
-SOURCE = r"""
-#include <cuda_graphs.h>
+Vector = cg.types.ndarray(cg.f32, ndim=1)
 
-extern "C" __global__ void halve(float* x, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) x[i] *= 0.5f;
-}
-extern "C" __global__ void again(cudaGraphConditionalHandle h, const float* x, float tol) {
-    cudaGraphSetConditional(h, x[0] > tol);
-}
-"""
+
+@cg.kernel
+def halve(x: Vector):
+    for i in x:
+        x[i] *= 0.5
+
 
 tolerance = float(sys.argv[1]) if len(sys.argv) > 1 else 0.25
 
 device = cg.Device()  # GPU 0, or the CPU if there is no GPU
 device.set_current()
 stream = device.create_stream()
-module = cg.Program(SOURCE, code_type="c++").compile("cubin")  # architecture: the device's own
-halve, again = module.get_kernel("halve"), module.get_kernel("again")
 
 n = 1 << 20
 host = cg.PinnedMemoryResource().allocate(4 * n, stream=stream)
@@ -37,14 +32,11 @@ numbers = np.from_dlpack(host).view(np.float32)
 numbers[:] = 1000.0
 
 g = cg.GraphDef()
-x = g.alloc(4 * n)
-loaded = x.memcpy(x.dptr, host, 4 * n)
-more = g.create_condition(default_value=1)
-loop = loaded.while_loop(more)
-step = loop.body.launch(cg.LaunchConfig(grid=n // 256, block=256), halve, x.dptr, n)
-step.launch(cg.LaunchConfig(grid=1, block=1), again, more, x.dptr, g.param("tol", cg.f32, default=1.0))
-done = loop.memcpy(host, x.dptr, 4 * n)
-done.free(x.dptr)
+x = g.alloc(shape=n, dtype=cg.f32)
+tol = g.param("tol", cg.f32, default=1.0)
+loop = x.memcpy(x, numbers).while_loop(lambda x, tol: x[0] > tol, args=(x, tol), do=True)
+loop.body.call(halve, x)
+loop.memcpy(numbers, x).free(x)
 print("check:", g.check())
 
 graph = g.instantiate()

@@ -10,9 +10,9 @@ One graph allocates memory and copies the map to the device. A while node repeat
 a step is below a tolerance. The graph then copies the map back, calls the host, and frees the memory. The number of
 steps is not known at the launch, and the host takes no part in the loop.
 
-    alloc old ---> copy map to old --+
-    alloc state -> clear state ------+-> while (diffuse -> measure -> decide) -+-> copy map back ---+-> callback -> free
-    alloc new -----------------------+                                         +-> copy state back -+
+    alloc old ---> copy map to old -+
+    alloc steps -> clear steps -----+-> while (begin -> diffuse -> measure) -+-> copy map back ----+-> callback -> free
+    alloc new, change --------------+                                        +-> copy the others --+
 
     python examples/hillslope.py [--driver cuda|host] [--input file.npy] [--tolerance metres] [--output picture.png]
 """
@@ -20,6 +20,7 @@ steps is not known at the launch, and the host takes no part in the loop.
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from pathlib import Path
 
@@ -27,54 +28,37 @@ import numpy as np
 
 import cuda_graphs as cg
 
-SOURCE = r"""
-#include <cuda_graphs.h>
+Map = cg.types.ndarray(cg.f32, ndim=2)
+Change = cg.types.ndarray(cg.f32, ndim=0)
+Steps = cg.types.ndarray(cg.i32, ndim=0)
 
-struct State {
-    int change;  // the largest change of this step in metres: the bits of a float, which order like ints when >= 0
-    int steps;
-};
 
-// w = z after one time step. Cells of the rim stay as they are.
-extern "C" __global__ void diffuse(const float* z, float* w, int rows, int columns, float cx, float cy) {
-    int column = blockIdx.x * blockDim.x + threadIdx.x;
-    int row = blockIdx.y * blockDim.y + threadIdx.y;
-    if (row >= rows || column >= columns) return;
-    int i = row * columns + column;
-    float m = z[i];
-    if (row == 0 || row == rows - 1 || column == 0 || column == columns - 1) {
-        w[i] = m;
-    } else {
-        w[i] = m + (cx * ((z[i - 1] - m) + (z[i + 1] - m)) + cy * ((z[i - columns] - m) + (z[i + columns] - m)));
-    }
-}
+@cg.kernel
+def begin(change: Change, steps: Steps):
+    change[()] = 0.0
+    steps[()] += 1
 
-// Takes w over into z and finds the largest change: each thread over its cells, each block over its threads by halving
-// in shared memory, the grid by an atomic.
-extern "C" __global__ void measure(float* z, const float* w, int cells, State* state) {
-    __shared__ float largest[128];
-    float mine = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += gridDim.x * blockDim.x) {
-        mine = fmaxf(mine, fabsf(w[i] - z[i]));
-        z[i] = w[i];
-    }
-    largest[threadIdx.x] = mine;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) largest[threadIdx.x] = fmaxf(largest[threadIdx.x], largest[threadIdx.x + half]);
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) atomicMax(&state->change, __float_as_int(largest[0]));
-}
 
-extern "C" __global__ void decide(State* state, float tolerance, int limit, cudaGraphConditionalHandle more) {
-    float change = __int_as_float(state->change);
-    state->steps += 1;
-    bool again = change >= tolerance && state->steps < limit;
-    if (again) state->change = 0;  // else the host wants to see it
-    cudaGraphSetConditional(more, again);
-}
-"""
+@cg.kernel
+def diffuse(z: Map, w: Map, cx: cg.f32, cy: cg.f32):
+    """Compute w, which is z after one time step. Cells of the rim stay as they are."""
+    for i, j in z:
+        m = z[i, j]
+        if i == 0 or i == z.shape[0] - 1 or j == 0 or j == z.shape[1] - 1:
+            w[i, j] = m
+        else:
+            w[i, j] = m + (
+                cx * ((z[i, j - 1] - m) + (z[i, j + 1] - m)) + cy * ((z[i - 1, j] - m) + (z[i + 1, j] - m))
+            )
+
+
+@cg.kernel
+def measure(z: Map, w: Map, change: Change):
+    """Take w over into z, and find the largest change."""
+    for i, j in z:
+        cg.atomic_max(change[()], abs(w[i, j] - z[i, j]))
+        z[i, j] = w[i, j]
+
 
 DIFFUSIVITY = 0.01  # m2 a year, a soil-covered hillslope in a humid climate
 METRES_PER_DEGREE = 111_320.0
@@ -111,43 +95,34 @@ def smooth_on_device(
     device.set_current()
     stream = device.create_stream()
 
-    # Without fused multiply-add the device rounds like NumPy, and the results can be compared to the last bit.
-    module = cg.Program(SOURCE, code_type="c++", options=cg.ProgramOptions(fma=False)).compile("cubin")
-    diffuse, measure, decide = (module.get_kernel(name) for name in ("diffuse", "measure", "decide"))
+    def pinned(shape: tuple[int, ...], dtype: type) -> np.ndarray:
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        buffer = cg.PinnedMemoryResource().allocate(size, stream=stream)
+        return np.from_dlpack(buffer).view(dtype).reshape(shape)
 
-    pinned = cg.PinnedMemoryResource()
-    map_buffer = pinned.allocate(z.nbytes, stream=stream)
-    state_buffer = pinned.allocate(8, stream=stream)
-    host_map = np.from_dlpack(map_buffer).view(np.float32).reshape(z.shape)
-    host_state = np.from_dlpack(state_buffer).view([("change", np.float32), ("steps", np.int32)])
+    host_map, host_change = pinned(z.shape, np.float32), pinned((), np.float32)
+    host_steps = pinned((), np.int32)
     host_map[:] = z
 
-    rows, columns = (np.int32(extent) for extent in z.shape)
-    per_cell = cg.LaunchConfig(grid=(-(-z.shape[1] // 32), -(-z.shape[0] // 8)), block=(32, 8))
-    per_processor = cg.LaunchConfig(grid=2 * device.properties.multiprocessor_count, block=128)
-    once = cg.LaunchConfig(grid=1, block=1)
-
     g = cg.GraphDef()
-    z_old, z_new, state = g.alloc(z.nbytes), g.alloc(z.nbytes), g.alloc(8)
-    ready = g.join(z_old.memcpy(z_old.dptr, map_buffer, z.nbytes), state.memset(state.dptr, 0, 8), z_new)
+    z_old, z_new = (g.alloc(shape=z.shape, dtype=cg.f32) for _ in range(2))
+    change, steps = g.alloc(shape=(), dtype=cg.f32), g.alloc(shape=(), dtype=cg.i32)
+    ready = g.join(z_old.memcpy(z_old, host_map), steps.memset(steps, 0), z_new, change)
 
-    more = g.create_condition(default_value=1)
-    loop = ready.while_loop(more)
-    (
-        loop.body.launch(per_cell, diffuse, z_old.dptr, z_new.dptr, rows, columns, cx, cy)
-        .launch(per_processor, measure, z_old.dptr, z_new.dptr, np.int32(z.size), state.dptr)
-        .launch(once, decide, state.dptr, np.float32(tolerance), np.int32(limit), more)
+    loop = ready.while_loop(
+        lambda change, steps: change[()] >= tolerance and steps[()] < limit, args=(change, steps), do=True
+    )
+    # The kernels round like NumPy, so the results can be compared to the last bit.
+    loop.body.call(begin, change, steps).call(diffuse, z_old, z_new, cx, cy).call(
+        measure, z_old, z_new, change
     )
 
     done = g.join(
-        loop.memcpy(map_buffer, z_old.dptr, z.nbytes),
-        loop.memcpy(state_buffer, state.dptr, 8),
+        loop.memcpy(host_map, z_old), loop.memcpy(host_change, change), loop.memcpy(host_steps, steps)
     )
     results: list[tuple[int, float]] = []
-    told = done.callback(
-        lambda: results.append((int(host_state["steps"][0]), float(host_state["change"][0])))
-    )
-    told.free(z_new.dptr).free(z_old.dptr).free(state.dptr)
+    told = done.callback(lambda: results.append((int(host_steps), float(host_change))))
+    told.free(z_new).free(z_old).free(change).free(steps)
 
     graph = g.instantiate()
     graph.upload(stream)
@@ -156,8 +131,8 @@ def smooth_on_device(
     graph.launch(stream)
     stream.sync()
     seconds = time.perf_counter() - start
-    ((steps, change),) = results
-    return host_map.copy(), steps, change, seconds
+    ((count, last),) = results
+    return host_map.copy(), count, last, seconds
 
 
 def smooth_in_numpy(

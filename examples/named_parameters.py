@@ -23,11 +23,6 @@ def halve(x: Vector):
         x[i] *= 0.5
 
 
-@cg.kernel
-def again(more: cg.Condition, x: Vector, tol: cg.f32):
-    cg.set_condition(more, x[0] > tol)
-
-
 device = cg.Device()
 device.set_current()
 stream = device.create_stream()
@@ -42,9 +37,8 @@ g = cg.GraphDef()
 numbers = g.param("numbers", Vector)  # no default: the first launch must pass an array
 tol = g.param("tol", cg.f32, default=1.0)  # a default: a launch may pass another tolerance
 
-more = g.create_condition(default_value=1)
-loop = g.while_loop(more)
-loop.body.call(halve, numbers).call(again, more, numbers, tol)
+loop = g.while_loop(lambda x, tol: x[0] > tol, args=(numbers, tol), do=True)
+loop.body.call(halve, numbers)
 
 graph = g.instantiate()
 graph.launch(stream, numbers=samples[0])

@@ -14,7 +14,7 @@ Only if the middle of the bracket is not accurate enough, it continues with Newt
                               low = middle
                             count down
 
-All conditions are created on the outer graph; conditional nodes inside bodies use them.
+The loops and branches are decided by arrays: the count is a flag, the others are predicates.
 
     python examples/root_finder.py [--driver cuda|host] [--eccentricity e] [--steps n] [--tolerance t]
 """
@@ -27,43 +27,52 @@ import numpy as np
 
 import cuda_graphs as cg
 
-SOURCE = r"""
-#include <cuda_graphs.h>
+Numbers = cg.types.ndarray(cg.f64, ndim=1)
+Counter = cg.types.ndarray(cg.i32, ndim=1)
+LOW, HIGH = 0, 1  # elements of a bracket
+ECCENTRICITY, MEAN = 0, 1  # elements of an orbit
 
-struct Orbit { double eccentricity, mean; };
-struct Bracket { double low, high; };
 
-__device__ double middle(const Bracket* b) { return 0.5 * (b->low + b->high); }
-__device__ double excess(const Orbit* o, double x) { return x - o->eccentricity * sin(x) - o->mean; }
+@cg.func
+def middle(bracket):
+    return 0.5 * (bracket[LOW] + bracket[HIGH])
 
-extern "C" __global__ void compare(const Orbit* orbit, const Bracket* bracket, cudaGraphConditionalHandle too_large) {
-    cudaGraphSetConditional(too_large, excess(orbit, middle(bracket)) > 0);
-}
-extern "C" __global__ void lower_high(Bracket* bracket) { bracket->high = middle(bracket); }
-extern "C" __global__ void raise_low(Bracket* bracket) { bracket->low = middle(bracket); }
-extern "C" __global__ void count_down(int* left, cudaGraphConditionalHandle more) {
-    *left -= 1;
-    cudaGraphSetConditional(more, *left > 0);
-}
 
-extern "C" __global__ void judge(
-    const Orbit* orbit, const Bracket* bracket, double tolerance, cudaGraphConditionalHandle rough
-) {
-    cudaGraphSetConditional(rough, fabs(excess(orbit, middle(bracket))) > tolerance);
-}
-extern "C" __global__ void newton(
-    const Orbit* orbit, Bracket* bracket, int* taken, double tolerance, cudaGraphConditionalHandle again
-) {
-    double x = middle(bracket);
-    x -= excess(orbit, x) / (1 - orbit->eccentricity * cos(x));
-    bracket->low = bracket->high = x;
-    *taken += 1;
-    cudaGraphSetConditional(again, fabs(excess(orbit, x)) > tolerance && *taken < 50);
-}
-"""
-KERNELS = ("compare", "lower_high", "raise_low", "count_down", "judge", "newton")
+@cg.func
+def excess(orbit, x):
+    return x - orbit[ECCENTRICITY] * cg.sin(x) - orbit[MEAN]
+
+
+@cg.func
+def is_rough(orbit, bracket, tolerance):
+    return abs(excess(orbit, middle(bracket))) > tolerance
+
+
+@cg.kernel
+def lower_high(bracket: Numbers):
+    bracket[HIGH] = middle(bracket)
+
+
+@cg.kernel
+def raise_low(bracket: Numbers):
+    bracket[LOW] = middle(bracket)
+
+
+@cg.kernel
+def count_down(left: Counter):
+    left[0] -= 1
+
+
+@cg.kernel
+def newton(orbit: Numbers, bracket: Numbers, taken: Counter):
+    x = middle(bracket)
+    x -= excess(orbit, x) / (1 - orbit[ECCENTRICITY] * cg.cos(x))
+    bracket[LOW] = x
+    bracket[HIGH] = x
+    taken[0] += 1
+
+
 HALLEY = 0.96714
-ONE = cg.LaunchConfig(grid=1, block=1)
 
 
 class Solver:
@@ -73,45 +82,35 @@ class Solver:
         device = cg.Device()
         device.set_current()
         self.stream = device.create_stream()
-        module = cg.Program(SOURCE, code_type="c++").compile("cubin")
-        k = {name: module.get_kernel(name) for name in KERNELS}
-        pinned = cg.PinnedMemoryResource()
-        self.buffers = [pinned.allocate(16, stream=self.stream) for _ in range(3)]
-        orbit, start, result = self.buffers
-        self.orbit, self.start, self.result = (np.from_dlpack(b).view(np.float64) for b in self.buffers)
+        self.orbit, self.start, self.result = (self.pinned(2, np.float64) for _ in range(3))
         self.orbit[:] = eccentricity, 0
         self.start[:] = 0, np.pi
-        taken = pinned.allocate(4, stream=self.stream)
-        self.taken = np.from_dlpack(taken).view(np.int32)
+        self.taken = self.pinned(1, np.int32)
         self.found: list[tuple[float, int]] = []
+        orbit, taken = self.orbit, self.taken
 
         g = cg.GraphDef()
-        more = g.create_condition(default_value=1)
-        too_large = g.create_condition(default_value=0)
-        rough = g.create_condition(default_value=0)
-        again = g.create_condition(default_value=1)
+        ends, left = g.alloc(shape=2, dtype=cg.f64), g.alloc(shape=1, dtype=cg.i32)
+        ready = g.join(ends.memcpy(ends, self.start), left.memset(left, steps), g.memset(taken, 0))
 
-        ends, left = g.alloc(16), g.alloc(4)
-        ready = g.join(
-            ends.memcpy(ends.dptr, start, 16),
-            left.memset(left.dptr, np.int32(steps), 1),
-            g.memset(taken, np.int32(0), 1),
-        )
+        halving = ready.while_loop(left)
+        side = halving.body.if_else(lambda: excess(orbit, middle(ends)) > 0)
+        side.then.call(lower_high, ends)
+        side.else_.call(raise_low, ends)
+        side.call(count_down, left)
 
-        halving = ready.while_loop(more)
-        side = halving.body.launch(ONE, k["compare"], orbit, ends.dptr, too_large).if_else(too_large)
-        side.then.launch(ONE, k["lower_high"], ends.dptr)
-        side.else_.launch(ONE, k["raise_low"], ends.dptr)
-        side.launch(ONE, k["count_down"], left.dptr, more)
+        guard = halving.if_then(is_rough, args=(orbit, ends, tolerance))
+        polish = guard.then.while_loop(lambda: is_rough(orbit, ends, tolerance) and taken[0] < 50, do=True)
+        polish.body.call(newton, orbit, ends, taken)
 
-        judged = halving.launch(ONE, k["judge"], orbit, ends.dptr, tolerance, rough)
-        guard = judged.if_then(rough)
-        polish = guard.then.while_loop(again)
-        polish.body.launch(ONE, k["newton"], orbit, ends.dptr, taken, tolerance, again)
-
-        done = guard.memcpy(result, ends.dptr, 16).callback(self.note)
-        done.free(ends.dptr).free(left.dptr)
+        done = guard.memcpy(self.result, ends).callback(self.note)
+        done.free(ends).free(left)
         self.graph = g.instantiate()
+
+    def pinned(self, count: int, dtype: type) -> np.ndarray:
+        """Return an array that the host and the device can access."""
+        buffer = cg.PinnedMemoryResource().allocate(count * np.dtype(dtype).itemsize, stream=self.stream)
+        return np.from_dlpack(buffer).view(dtype)
 
     def note(self) -> None:
         """Runs on the host, as a node of the graph."""

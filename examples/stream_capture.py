@@ -47,21 +47,11 @@ def iterate(b: array, c: array, widest: array, passes: counter):
     passes[0] += 1
 
 
-SOURCE = r"""
-#include <cuda_graphs.h>
-
-extern "C" __global__ void again(cudaGraphConditionalHandle more, const double* widest, double tolerance) {
-    cudaGraphSetConditional(more, *widest > tolerance);
-}
-"""
-
 n = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 
 device = cg.Device()  # GPU 0, or the CPU if there is no GPU
 device.set_current()
 stream = device.create_stream()
-again = cg.Program(SOURCE, code_type="c++").compile("cubin").get_kernel("again")
-once = cg.LaunchConfig(grid=1, block=1)
 
 a, b, c = (cg.ndarray(cg.f64, n) for _ in range(3))
 widest, passes = cg.ndarray(cg.f64, 1), cg.ndarray(cg.i32, 1)
@@ -74,11 +64,9 @@ with cg.capture() as gb:  # calls without a stream become nodes
     arithmetic(a, b)
     geometric(a, c, stream=right)
     cg.GraphBuilder.join(left, right)
-    more = gb.create_condition(default_value=1)
-    with gb.while_loop(more):
+    with gb.while_loop(lambda: widest[0] > 1e-9, do=True):
         widest.fill(0)
         iterate(b, c, widest, passes)
-        cg.launch(None, once, again, more, widest, 1e-9)
 graph = gb.complete()
 
 graph.launch(stream)

@@ -22,30 +22,46 @@ import numpy as np
 
 import cuda_graphs as cg
 
-SOURCE = r"""
-#include <cuda_graphs.h>
+Numbers = cg.types.ndarray(cg.u32, ndim=1)
+LENGTH, NEXT = 0, 1  # elements of the state: length of the program, number of the next instruction
 
-struct State { int length, next; };
 
-extern "C" __global__ void fetch(
-    State* state, const unsigned* program, cudaGraphConditionalHandle instruction, cudaGraphConditionalHandle more
-) {
-    cudaGraphSetConditional(instruction, program[state->next]);
-    state->next += 1;
-    cudaGraphSetConditional(more, state->next < state->length);
-}
-extern "C" __global__ void negate(unsigned* x) { x[threadIdx.x] = -x[threadIdx.x]; }
-extern "C" __global__ void twice(unsigned* x) { x[threadIdx.x] *= 2; }
-extern "C" __global__ void square(unsigned* x) { x[threadIdx.x] *= x[threadIdx.x]; }
-extern "C" __global__ void add_index(unsigned* x) { x[threadIdx.x] += threadIdx.x; }
-"""
+@cg.kernel
+def negate(x: Numbers):
+    for i in x:
+        x[i] = 0 - x[i]
+
+
+@cg.kernel
+def twice(x: Numbers):
+    for i in x:
+        x[i] *= 2
+
+
+@cg.kernel
+def square(x: Numbers):
+    for i in x:
+        x[i] *= x[i]
+
+
+@cg.kernel
+def add_index(x: Numbers):
+    for i in x:
+        x[i] += i
+
+
+@cg.kernel
+def advance(state: Numbers):
+    state[NEXT] += 1
+
+
 INDEX = np.arange(8, dtype=np.uint32)
 # Branch -> (kernel of the graph, the same operation in NumPy).
 INSTRUCTIONS = {
-    0: ("negate", lambda x: -x),
-    1: ("twice", lambda x: 2 * x),
-    2: ("square", lambda x: x * x),
-    4: ("add_index", lambda x: x + INDEX),
+    0: (negate, lambda x: -x),
+    1: (twice, lambda x: 2 * x),
+    2: (square, lambda x: x * x),
+    4: (add_index, lambda x: x + INDEX),
 }
 BRANCHES = 5
 LONGEST = 1024
@@ -58,34 +74,29 @@ class Machine:
         device = cg.Device()
         device.set_current()
         self.stream = device.create_stream()
-        module = cg.Program(SOURCE, code_type="c++").compile("cubin")
-        pinned = cg.PinnedMemoryResource()
-        register, program, state = (
-            pinned.allocate(n, stream=self.stream) for n in (4 * INDEX.size, 4 * LONGEST, 8)
+        self.register, self.program, self.state = (
+            np.from_dlpack(cg.PinnedMemoryResource().allocate(4 * n, stream=self.stream)).view(np.uint32)
+            for n in (INDEX.size, LONGEST, 2)
         )
-        self.register, self.program = (np.from_dlpack(b).view(np.uint32) for b in (register, program))
-        self.state = np.from_dlpack(state).view([("length", np.int32), ("next", np.int32)])
 
         g = cg.GraphDef()
-        more = g.create_condition(default_value=1)
-        instruction = g.create_condition(default_value=0)
-        x = g.alloc(4 * INDEX.size)
-        loop = x.memcpy(x.dptr, register, x.bytesize).while_loop(more)
-        fetched = loop.body.launch(
-            cg.LaunchConfig(grid=1, block=1), module.get_kernel("fetch"), state, program, instruction, more
+        x = g.alloc(shape=INDEX.size, dtype=cg.u32)
+        ready = x.memcpy(x, self.register)
+        loop = ready.while_loop(lambda state: state[NEXT] < state[LENGTH], args=(self.state,))
+        dispatch = loop.body.switch(
+            lambda program, state: program[state[NEXT]], BRANCHES, args=(self.program, self.state)
         )
-        dispatch = fetched.switch(instruction, BRANCHES)
-        for number, (name, _) in INSTRUCTIONS.items():
-            config = cg.LaunchConfig(grid=1, block=INDEX.size)
-            dispatch.branches[number].launch(config, module.get_kernel(name), x.dptr)
-        loop.memcpy(register, x.dptr, x.bytesize).free(x.dptr)
+        for number, (kernel, _) in INSTRUCTIONS.items():
+            dispatch.branches[number].call(kernel, x)
+        dispatch.call(advance, self.state)
+        loop.memcpy(self.register, x).free(x)
         self.graph = g.instantiate()
 
     def run(self, program: list[int], x: np.ndarray) -> np.ndarray:
-        """Return the register after a program of at least one instruction."""
+        """Return the register after a program."""
         self.register[:] = x
         self.program[: len(program)] = program
-        self.state["length"], self.state["next"] = len(program), 0
+        self.state[LENGTH], self.state[NEXT] = len(program), 0
         self.graph.launch(self.stream)
         self.stream.sync()
         return self.register.copy()

@@ -25,6 +25,8 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     hierarchy_number,
     list_edges,
     list_nodes,
+    order_all_tests,
+    order_test,
 )
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.executable.executable cimport instantiate_graph
@@ -186,7 +188,9 @@ cdef class GraphDef(InsertionPoint):
         cdef GraphBox* graph = self._open()
         cdef bytes encoded = os.fsencode(path)
         cdef const char* file = encoded
-        cdef CUresult status
+        cdef CUresult status = order_all_tests(graph[0])
+        if status:
+            check_attempt(status, "add the edges to the tests of loops")
         with nogil:
             status = graph_driver().cuGraphDebugDotPrint(graph.raw, file, flags)
         if status:
@@ -239,6 +243,11 @@ cdef class GraphDef(InsertionPoint):
         cdef GraphBox* graph = self._open()
         return [(c.handle, c.has_default, text_of(graph, c.source)) for c in graph.conditions]
 
+    def _loop_test(self):
+        """Return the kernel that sets the condition of the loop whose body this is, or None."""
+        cdef GraphBox* graph = self._open()
+        return wrap_node(self._h, graph.test) if graph.test != NULL and graph.test.is_alive() else None
+
     def _identify(self, bint with_handle=False):
         """Return the name of the graph in messages, with the nodes around it."""
         cdef GraphBox* graph = self._record().graph
@@ -284,11 +293,17 @@ cdef Condition make_condition(
     return condition
 
 
+cdef int order_test_of(GraphBox* graph) except -1:
+    cdef CUresult status = order_test(graph[0])
+    return check_attempt(status, "add the edges to the test of a loop") if status else 0
+
+
 cdef list list_graph_nodes(GraphDef self):
     cdef GraphBox* graph = self._open()
     cdef vector[CUgraphNode] nodes
     cdef CUgraphNode raw
     cdef CUresult status
+    order_test_of(graph)
     with nogil:
         status = list_nodes(graph.raw, nodes)
     if status:
@@ -305,6 +320,7 @@ cdef list list_graph_edges(GraphDef self, bint early_only=False):
     cdef Edges edges
     cdef size_t i
     cdef CUresult status
+    order_test_of(graph)
     with nogil:
         status = list_edges(graph.raw, edges)
     if status:

@@ -4,16 +4,19 @@
 
 The module of each class sets its constructor here when it is imported, so files below need no import of the class.
 `objects/__init__` imports the modules of this package that do so, `cuda_graphs/__init__` the module of GraphBuilder.
-`cuda_graphs/__init__` itself sets `array`, as the module of NDArray is imported late.
+`cuda_graphs/__init__` itself sets `array` and `condition_tests`, whose modules are imported late.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["array", "device", "graph_builder", "memory_resource"]
+__all__ = ["array", "condition_tests", "device", "graph_builder", "memory_resource"]
 
 array: Callable[[Any, Any, Any], Any]
 """Returns an NDArray with the memory of a Buffer, for an element type and a shape."""
+
+condition_tests: Callable[[], Any]
+"""Returns the module that makes the kernels that set conditions (kernels/call/predicates.py)."""
 
 device: Callable[[int], Any]
 """Returns the Device of a number."""

@@ -27,7 +27,16 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.ir.scalars import memory_dtype, scalar, written
-from cuda_graphs.compiler.language import annotations, block, graph_flow, intrinsics, library, warp
+from cuda_graphs.compiler.language import (
+    annotations,
+    block,
+    decompositions,
+    graph_flow,
+    intrinsics,
+    library,
+    quaternions,
+    warp,
+)
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import generate, lower
 from cuda_graphs.core.driver.choice import driver_info
@@ -39,8 +48,9 @@ TARGETS = ("interpreter", "x86", "ptx")
 _numbers = itertools.count()
 SEED = 0x123456789ABCDEF
 # The module that kernels of these tests see as `cg`.
+MODULES = (library, decompositions, quaternions, intrinsics, graph_flow, annotations, t)
 cg = types.SimpleNamespace(
-    **{**vars(library), **vars(intrinsics), **vars(graph_flow), **vars(annotations), **vars(t)},
+    **{name: value for module in MODULES for name, value in vars(module).items()},
     types=annotations,
     block=block,
     warp=warp,

@@ -89,7 +89,11 @@ def parts(
         out[4] = w.sum()
         out[5] = v.n + 10 * m.n + 100 * m.m
         w.fill(3.0)
-        out[6] = w.sum() + (v + [1.0, 2.0, 3.0, 4.0]).sum() + ((2, 2, 2, 2) * v).sum()
+        least = (
+            cg.dot(min(v, [0.5, 9.0, 9.0, 0.5]), [1.0, 0.0, 0.0, 1.0])
+            - cg.select(v > (9, 9, 9, 9), v, 1.0).sum()
+        )
+        out[6] = w.sum() + least + 3.0 + (v + [1.0, 2.0, 3.0, 4.0]).sum() + ((2, 2, 2, 2) * v).sum()
         out[7] = (cg.one(v) * 2.0 - cg.zero(v)).sum() + cg.one(out[0]) + v.cast(cg.i32).sum()
         points[0].fill(7.0)
         points[1].rg = points[0].ba

@@ -81,6 +81,24 @@ def nodes_tell_what_they_are(world):
 
 
 @scenario
+def flags_decide_loops_and_branches(world):
+    left = np.from_dlpack(world.pinned.allocate(4)).view("u4")
+    left[:] = 2
+    try:
+        g = cg.GraphDef()
+        loop = g.while_loop(left)
+        loop.body.launch(ONE, world.kernels.add, left, 1, -1)
+        add(world, loop.body, 4)
+        choice = loop.if_else(left)
+        add(world, choice.then, 5)
+        add(world, choice.else_, 6)
+        run(world, g)
+    finally:
+        cg.reset()  # or the kernels of the library stay loaded
+    assert left[0] == 0 and list(world.x[4:7]) == [2, 0, 1]
+
+
+@scenario
 def drawing_and_checking(world):
     g = cg.GraphDef()
     memory = add(world, g, 0).alloc(64)

@@ -118,6 +118,8 @@ def seeds():
         rows.GRAPH_FLOW,
         rows.CALLS,
         rows.VECTORS,
+        rows.DECOMPOSITIONS,
+        rows.QUATERNIONS,
     ):
         tables += table.values()
     of_rows = [each if isinstance(each, str) else each[0] for each in tables]

@@ -76,6 +76,8 @@ ROWS = {
     ("while_loop", "condition"): (NOT_OURS, "condition"),
     ("switch", "condition"): (NOT_OURS, "condition"),
     ("switch", "count"): (NO_INT, "count"),
+    **{(method, "args"): (NOT_OURS, "args") for method in ("if_then", "if_else", "while_loop", "switch")},
+    ("while_loop", "do"): (NO_FLAG, "do"),
     ("call", "*0"): (NOT_OURS, "__cuda_graph_emit__"),
     ("edge_data", "before"): (NOT_OURS, "before"),
     ("edge_data", "after"): (NOT_OURS, "after"),

@@ -13,7 +13,7 @@ from cuda_graphs.compiler.frontend.frame import frame
 from cuda_graphs.compiler.ir.collectives import COLLECTIVES
 from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.types import NUMPY
-from cuda_graphs.compiler.language import intrinsics, library
+from cuda_graphs.compiler.language import decompositions, intrinsics, library, quaternions
 from cuda_graphs.compiler.pipeline import lower
 from docs import language_page as page
 from docs import language_rows as rows
@@ -23,6 +23,8 @@ EXAMPLES = [
     *rows.CALLS.values(),
     *rows.GRAPH_FLOW.values(),
     *rows.VECTORS.values(),
+    *rows.DECOMPOSITIONS.values(),
+    *rows.QUATERNIONS.values(),
     *(f"t = {expression}" for expression in rows.VALUES),
     *map(page.library_example, library.__all__),
     *map(page.atomic_example, intrinsics.ATOMICS.values()),
@@ -60,6 +62,8 @@ def test_every_construct_and_function_of_the_frontend_is_on_the_page():
     assert set(rows.STATEMENTS) == set(syntax.STATEMENTS)
     assert set(rows.EXPRESSIONS) == set(syntax.EXPRESSIONS)
     assert set(rows.REFUSED) == set(frame.NAMES) - NEVER_SEEN
+    assert set(rows.DECOMPOSITIONS) == set(decompositions.__all__)
+    assert set(rows.QUATERNIONS) == set(quaternions.__all__)
     assert set(rows.VECTORS) == {function.__name__ for function in intrinsics.VECTORS}
     met = {getattr(getattr(cg, row.scope), name.partition(".")[2]) for name, row in COLLECTIVES.items()}
     listed = {
@@ -70,6 +74,7 @@ def test_every_construct_and_function_of_the_frontend_is_on_the_page():
         *intrinsics.OPERATIONS,
         *intrinsics.ATOMICS,
         *intrinsics.VECTORS,
+        *(getattr(decompositions, name) for name in rows.DECOMPOSITIONS),
     }
     callable_ = {*calls.BUILTINS, *calls.SPECIAL}
     of_python = {each for each in callable_ - listed if each.__module__ in ("math", "builtins")}

@@ -9,12 +9,14 @@ import builtins
 import inspect
 import linecache
 import textwrap
+import tokenize
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, compile_error
+from cuda_graphs.compiler.errors import CompileError, CompileNameError, CompileSyntaxError, compile_error
 from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.ir import ir
 
@@ -45,19 +47,25 @@ class Source:
                 "define kernels in a file or a notebook cell; code made by exec needs an entry in linecache",
             ) from None  # fmt: skip
 
+    @property
+    def is_lambda(self) -> bool:
+        return self.function.__code__.co_name == "<lambda>"
+
     @cached_property
     def tree(self) -> ast.FunctionDef:
-        """The definition, with line and column numbers of the file."""
+        """The definition, with line and column numbers of the file. A lambda returns its expression."""
+        if self.is_lambda:
+            linecache.checkcache(self.file)
+            lines = linecache.getlines(self.file, self.function.__globals__)
+            return definition_of(find_lambda(self.function.__code__, lines))
         text = textwrap.dedent(self.text)
         shift = len(self.text.splitlines()[0]) - len(text.splitlines()[0])
         try:
             found = ast.parse(text).body[0]
-        except SyntaxError:  # the line of a lambda
+        except SyntaxError:
             found = None
         if not isinstance(found, ast.FunctionDef):
-            raise compile_error(
-                CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def"
-            )
+            raise self.not_by_def()
         ast.increment_lineno(found, self.function.__code__.co_firstlineno - 1)
         for node in ast.walk(found):
             if hasattr(node, "col_offset"):
@@ -65,6 +73,11 @@ class Source:
                 node.end_col_offset += shift  # type: ignore[attr-defined]
         linecache.checkcache(self.file)
         return found
+
+    def not_by_def(self) -> CompileError:
+        return compile_error(
+            CompileSyntaxError, None, f"{self.function.__qualname__} is not made by def", "use a def"
+        )
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -101,3 +114,72 @@ class Source:
     def record(self, path: str, value: Any) -> None:
         """Record the current value of a name, or of an attribute of a named object."""
         free_values.record(self.free_values, path, value)
+
+
+LONGEST = 200  # lines of a statement before the line of a lambda in it
+DEEP = " " * LONGEST  # an indent below any other
+
+
+def find_lambda(code: types.CodeType, lines: list[str]) -> ast.Lambda:
+    """Return the syntax of a lambda: the one at its line whose expression has the positions of its bytecode."""
+    found = lambdas_at(lines, code.co_firstlineno)
+    count = len(found)
+    if count > 1:
+        spans = set(code.co_positions())
+        found = [
+            each for each in found if span_of(each.body) in spans and names_of(each) == parameters_of(code)
+        ]
+    if len(found) != 1:
+        why = f"is one of {count} in its line" if count else "is not in its file"
+        raise compile_error(
+            CompileSyntaxError, None, f"a lambda {why}, {code.co_filename}:{code.co_firstlineno}",
+            "use a def, or put each lambda into a line of its own",
+        )  # fmt: skip
+    return found[0]
+
+
+def lambdas_at(lines: list[str], number: int) -> list[ast.Lambda]:
+    """Return the lambdas that begin at a line. The statement around them may begin at an earlier line."""
+    for start in range(number, max(number - LONGEST, 0), -1):
+        tree = parse_statement(lines[start - 1 :], start)
+        found = [n for n in ast.walk(tree) if isinstance(n, ast.Lambda) and n.lineno == number]
+        if found:
+            return found
+    return []
+
+
+def parse_statement(lines: list[str], number: int) -> ast.Module:
+    """Return the statements from a line to the end of the first one with a lambda, without its block. The line numbers
+    are those of the file."""
+    try:
+        text = "".join(inspect.getblock(lines))
+    except (SyntaxError, tokenize.TokenError):
+        return ast.Module([], [])
+    around = "if 1:\n" if text[:1].isspace() else "\n"
+    for rest in ("", f"{DEEP}pass\n"):
+        try:
+            tree = ast.parse(f"{around}{text}{rest}")
+        except SyntaxError:
+            continue
+        ast.increment_lineno(tree, number - 2)
+        return tree
+    return ast.Module([], [])
+
+
+def span_of(node: ast.expr) -> tuple[int, int | None, int, int | None]:
+    """Return the position of an expression, as `co_positions` gives those of instructions."""
+    return node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
+
+
+def names_of(node: ast.Lambda) -> tuple[str, ...]:
+    return tuple(each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
+
+
+def parameters_of(code: types.CodeType) -> tuple[str, ...]:
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def definition_of(node: ast.Lambda) -> ast.FunctionDef:
+    """Return a lambda as the definition of a function."""
+    made = ast.FunctionDef("<lambda>", node.args, [ast.copy_location(ast.Return(node.body), node.body)], [])
+    return ast.copy_location(made, node)

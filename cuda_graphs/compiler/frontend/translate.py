@@ -97,6 +97,8 @@ def translate_once(
     builder = Builder(rules.float, rules.int, finds_overflow)
     params: list[ir.Param] = []
     source = Source(function)
+    if source.is_lambda:  # functions that kernels call may be lambdas
+        raise source.not_by_def()
     frame = Frame(builder, source, SYNTAX, parallel_level=True)
     frame.rules, frame.weak_types = rules, weak_types
     arrays = frame.arrays

@@ -7,6 +7,8 @@ Other rooms may import:
     block         cg.block
     warp          cg.warp
     library       functions that are written in the language
+    decompositions  of matrices, in the language
+    quaternions   in the language
     graph_flow    control flow between tasks
     annotations   declarations of parameters, and their Specs
     signature     Specs of the arguments of a call

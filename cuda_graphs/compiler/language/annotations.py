@@ -17,10 +17,17 @@ import numpy as np
 from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, pointer
 
 __all__ = [
-    "ArraySpec", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec", "Spec",
-    "StaticSpec", "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2",
-    "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3", "vec4",
+    "ArraySpec", "Captured", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "Record", "ScalarSpec",
+    "Spec", "StaticSpec", "StructSpec", "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat",
+    "mat2", "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Captured:
+    """Stands for an array or a Parameter that a function captures by reference: the kernel has it as a parameter."""
+
+    parameter: str
 
 
 @dataclass(frozen=True)

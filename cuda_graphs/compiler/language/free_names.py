@@ -13,7 +13,9 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["dotted", "free_names", "is_installed", "is_ours", "path_value"]
+import numpy as np
+
+__all__ = ["dotted", "free_names", "is_array", "is_installed", "is_ours", "path_value"]
 
 INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")})
 OURS, PACKAGE = __name__.partition(".")[0], os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -77,6 +79,15 @@ def longest_value(function: Callable[..., Any], path: str) -> Iterator[tuple[str
             return
         except (LookupError, AttributeError):
             path = path.rpartition(".")[0]
+
+
+def is_array(found: Any) -> bool:
+    """Return whether an object is an array with an address, of any library. Fields do not count."""
+    if isinstance(found, (type, np.generic)) or hasattr(found, "__cuda_graphs_field__"):
+        return False
+    return any(
+        hasattr(found, each) for each in ("__array_interface__", "__cuda_array_interface__", "__dlpack__")
+    )
 
 
 def is_installed(value: Any) -> bool:

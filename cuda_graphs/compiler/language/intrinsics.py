@@ -72,6 +72,7 @@ __all__ = [
     "raw_div",
     "raw_mod",
     "reflect",
+    "replace_grad",
     "round",
     "rsqrt",
     "select",
@@ -164,6 +165,11 @@ def stop_grad(x: Any) -> Any:
     A call with an array, as a statement, makes later reads of the array such constants. That holds to the end of the
     block, in nested blocks, and in functions that the block calls.
     """
+
+
+@_in_kernels_only
+def replace_grad(x: Any, source: Any) -> Any:
+    """Return x with the derivative of `source`, which is computed for gradients only."""
 
 
 @_in_kernels_only
@@ -532,6 +538,7 @@ OPERATIONS: dict[Callable[..., Any], str] = {
     log10: "log10",
     raw_div: "trunc_div",
     raw_mod: "trunc_mod",
+    replace_grad: "replace_grad",
     popcnt: "popcount",
     clz: "leading_zeros",
     ffs: "first_set",

@@ -41,6 +41,7 @@ struct GraphBox {
     NodeRecord* holder = nullptr;    // the node whose body or embedded graph this is; null for a root
     std::uint32_t depth = 0;         // number of graphs around it
     NodeRecord entry;                // virtual node before all others
+    NodeRecord* test = nullptr;      // kernel that sets the condition of the loop whose body this is (loop_test.hpp)
     NodeTable nodes;
     OwnerPages owners;
     std::vector<ConditionRecord> conditions;

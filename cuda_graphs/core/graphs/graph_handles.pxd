@@ -352,6 +352,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
         unsigned int depth
         cpp_bool edited
         NodeRecord entry
+        NodeRecord* test
         NodeTable nodes
         OwnerPages owners
         vector[ConditionRecord] conditions
@@ -380,6 +381,10 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     CUresult share_owners(GraphBox& graph) noexcept
     void note_handed_out(GraphBox& graph) noexcept
     cpp_bool is_handed_out(const GraphBox& graph) noexcept
+
+cdef extern from "loop_test.hpp" namespace "cg" nogil:
+    CUresult order_test(GraphBox& body) except +
+    CUresult order_all_tests(GraphBox& graph) except +
 
 cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
     cppclass ParameterChange:

@@ -235,6 +235,7 @@ CUresult destroy_node(NodeRecord& record) {
         if (status != CUDA_SUCCESS) return status;
     }
     graph.edited = true;
+    if (graph.test == &record) graph.test = nullptr;
     mark_inner_destroyed(record);
     graph.owners.release(graph.raw, record.owners);
     graph.nodes.mark_destroyed(record);

@@ -11,6 +11,7 @@
 
 #include "core/driver/table.hpp"
 #include "core/handles/gil.hpp"
+#include "loop_test.hpp"
 
 namespace cg {
 
@@ -99,9 +100,10 @@ CUresult settle(CUgraph graph) {
 }  // namespace
 
 CUresult restore_order(GraphBox& graph) {
+    CUresult status = order_all_tests(graph);
+    if (status != CUDA_SUCCESS) return status;
     const std::vector<GraphBox*> edited = list_edited(graph);
     if (edited.empty()) return CUDA_SUCCESS;
-    CUresult status = CUDA_SUCCESS;
     {
         const GilRelease released;
         for (GraphBox* each : edited)

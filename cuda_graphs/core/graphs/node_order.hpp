@@ -6,7 +6,7 @@
 // order of the edges. In libcuda the last edge takes the place of a removed edge
 // (docs/design/2026-11-libcuda-updates.md). An edge that is added and removed again would therefore swap two nodes, and
 // no user could see why. Before an edited graph is instantiated, copied or used for an update, both orders are restored
-// to the creation order of the nodes.
+// to the creation order of the nodes, and the tests of loops get their edges (loop_test.hpp).
 #ifndef CUDA_GRAPHS_CORE_GRAPHS_NODE_ORDER_HPP
 #define CUDA_GRAPHS_CORE_GRAPHS_NODE_ORDER_HPP
 

@@ -327,8 +327,8 @@ class Checker:
                     self.add_finding("unset_loop", [node], text)
 
     def check_empty(self, node: ConditionalNode, bodies: list[Scope]) -> None:
-        """Find bodies without nodes. A switch may have empty branches beside others."""
-        empty = [body.graph._identify() for body in bodies if not body.nodes]
+        """Find bodies without nodes besides the test of a loop. A switch may have empty branches beside others."""
+        empty = [body.graph._identify() for body in bodies if not {*body.nodes} - {body.graph._loop_test()}]
         if empty and (len(empty) == len(bodies) or not isinstance(node, SwitchNode)):
             self.add_finding("empty_body", [node], f"{', '.join(empty)} holds no nodes")
 

@@ -3,11 +3,12 @@
 from cuda_graphs.core.driver.cuda cimport CUresult
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalNodeType
 from cuda_graphs.core.capture.capture_handles cimport CaptureHandle
-from cuda_graphs.core.graphs.graph_handles cimport NodeKind
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeKind
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.objects.device.stream cimport Stream
 from .builder_state cimport BuilderState, Kind
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
+from cuda_graphs.graph.operands.condition cimport Condition
 
 
 cdef class GraphBuilder(BuilderState):
@@ -30,6 +31,10 @@ cdef class GraphBuilder(BuilderState):
     cdef int _mark_joined(self) except -1
     cdef int _abandon(self) except -1
 
+    cdef tuple _add_tested(
+        self, const char* what, object condition, object args, object do, NodeKind kind,
+        CUgraphConditionalNodeType cond_type, object count, object name)
+    cdef GraphBox* _box(self) except NULL
     cdef tuple _add_conditional(
-        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count,
-        object name)
+        self, const char* what, Condition condition, NodeKind kind, CUgraphConditionalNodeType cond_type,
+        unsigned int size, object name)

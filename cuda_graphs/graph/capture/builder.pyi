@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.executable.executable import Graph
+from cuda_graphs.graph.nodes.insertion_point import _Decider
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.graph.operands.parameter import Parameter
@@ -48,13 +49,17 @@ class GraphBuilder(BuilderState):
     ) -> None: ...
     def create_condition(self, default_value: int | None = None) -> Condition: ...
     def param(self, name: str, type: Any, default: Any = None) -> Parameter: ...  # noqa: A002
-    def if_then(self, condition: Condition, *, name: str | None = None) -> GraphBuilder: ...
+    def if_then(
+        self, condition: _Decider, *, args: Sequence[Any] = (), name: str | None = None
+    ) -> GraphBuilder: ...
     def if_else(
-        self, condition: Condition, *, name: str | None = None
+        self, condition: _Decider, *, args: Sequence[Any] = (), name: str | None = None
     ) -> tuple[GraphBuilder, GraphBuilder]: ...
-    def while_loop(self, condition: Condition, *, name: str | None = None) -> GraphBuilder: ...
+    def while_loop(
+        self, condition: _Decider, *, args: Sequence[Any] = (), do: bool = False, name: str | None = None
+    ) -> GraphBuilder: ...
     def switch(
-        self, condition: Condition, count: int, *, name: str | None = None
+        self, condition: _Decider, count: int, *, args: Sequence[Any] = (), name: str | None = None
     ) -> tuple[GraphBuilder, ...]: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...

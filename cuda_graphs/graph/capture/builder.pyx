@@ -78,7 +78,7 @@ from cuda_graphs.objects.capture_ledger cimport (
     record_foreign_spoiler,
 )
 from cuda_graphs.objects.captured_call cimport find_capture, keep_owners
-from cuda_graphs.objects.numbers cimport as_int, read_unsigned
+from cuda_graphs.objects.numbers cimport as_int, read_flag, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
 from cuda_graphs.objects.device.current cimport StreamBlock, enter_block, leave_block
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
@@ -103,14 +103,17 @@ from .builder_nodes cimport (
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.parameter cimport declare
 from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
-from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph
+from cuda_graphs.graph.nodes.condition_tests cimport ConditionTest, first_test, read_test
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, add_loop_test, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
 from .builder_nodes import ENDED_MEANWHILE
 from cuda_graphs.objects.ledger_text import JOIN_BY_EVENT, describe_unjoined
 from cuda_graphs.objects import constructors
+from cuda_graphs.objects.code.launch import launch
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.errors import CaptureWarning, ClosedBuilderError, CUDAError
 
+NOT_CAPTURING = "conditional nodes need a GraphBuilder that is capturing: call begin_building() first"
 NOT_JOINABLE = "join() needs builders that are capturing: call begin_building() first."
 # Type of a wrong child -> what to do.
 HINTS = {
@@ -550,77 +553,110 @@ cdef class GraphBuilder(BuilderState):
         )
         return declare(&capture.get().box(), name, type, default)
 
-    def if_then(self, condition, *, name=None):
+    def if_then(self, condition, *, args=(), name=None):
         """Add an IfNode and return a builder of its body, which runs if the condition is not 0.
+
+        Args:
+            condition: A Condition; a flag, which is an array of one i32, u32 or bool; or a predicate, which is a function
+                that the compiler of kernels takes. `InsertionPoint.if_then` says more. For a flag or a predicate, a
+                kernel before the node sets the condition.
+            args: The arguments of a predicate.
+            name: The name of the node.
 
         The caller fills the body with `begin_building` and `end_building` of the returned builder, or with `with`. Its
         `graph_definition` gives access to the body. Later work of this builder comes after the node.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
-            TypeError: `condition` is not a Condition, or `name` is not a str.
+            TypeError, ValueError: `condition` is neither a Condition nor a flag nor a predicate, `args` do not fit it, or
+                `name` is not a str.
+            CompileError: The predicate cannot be compiled.
             CUDAError: The condition belongs to another graph, or another node uses it.
             RecursionError: The body would have more than 1024 graphs around it.
         """
-        return self._add_conditional(b"if_then", condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
+        return self._add_tested(b"if_then", condition, args, False, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
 
-    def if_else(self, condition, *, name=None):
+    def if_else(self, condition, *, args=(), name=None):
         """Add an IfElseNode and return the builders of its two bodies. See `if_then`.
 
         The first body runs if the condition is not 0, the second body if it is 0.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
-            TypeError: `condition` is not a Condition, or `name` is not a str.
-            CUDAError: The condition belongs to another graph, or another node uses it.
+            TypeError, ValueError, CompileError, CUDAError: The errors of `if_then`.
         """
-        return self._add_conditional(b"if_else", condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+        return self._add_tested(b"if_else", condition, args, False, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
 
-    def while_loop(self, condition, *, name=None):
+    def while_loop(self, condition, *, args=(), do=False, name=None):
         """Add a WhileNode and return a builder of its body. See `if_then`.
 
-        Before each iteration the driver checks the condition. The body runs as long as the condition is not 0.
+        Before each iteration the driver checks the condition. The body runs as long as the condition is not 0. For a flag
+        or a predicate, a kernel at the end of the body sets the condition, after all work that the body captures.
+
+        Args:
+            condition, args, name: See `if_then`.
+            do: True for a flag or a predicate: the body runs once before the first test.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
-            TypeError: `condition` is not a Condition, or `name` is not a str.
-            CUDAError: The condition belongs to another graph, or another node uses it.
+            TypeError, ValueError, CompileError, CUDAError: The errors of `if_then`.
         """
-        return self._add_conditional(b"while_loop", condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)[0]
+        return self._add_tested(b"while_loop", condition, args, do, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)[0]
 
-    def switch(self, condition, count, *, name=None):
+    def switch(self, condition, count, *, args=(), name=None):
         """Add a SwitchNode and return the builders of its `count` bodies. See `if_then`.
 
         Body n runs if the condition is n. No body runs if the condition is `count` or more.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
-            TypeError: `condition` is not a Condition, `count` is not an int, or `name` is not a str.
+            TypeError: `count` is not an int.
             OverflowError: `count` is negative or needs more than 32 bits.
-            CUDAError: The condition belongs to another graph, another node uses it, or `count` is 0.
+            CUDAError: `count` is 0.
+            TypeError, ValueError, CompileError, CUDAError: The errors of `if_then`.
         """
-        return self._add_conditional(b"switch", condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count, name)
+        return self._add_tested(b"switch", condition, args, False, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count, name)
 
-    cdef tuple _add_conditional(
-        self, const char* what, object condition, NodeKind kind, CUgraphConditionalNodeType cond_type, object count,
-        object name
+    cdef tuple _add_tested(
+        self, const char* what, object condition, object args, object do, NodeKind kind,
+        CUgraphConditionalNodeType cond_type, object count, object name,
     ):
+        """Add a conditional node on a Condition, a flag or a predicate."""
         self._check_open()
         check_driver_has(what.decode())
-        if not isinstance(condition, Condition):
-            raise TypeError(
-                f"condition must be a Condition, got {type(condition).__name__}: "
-                "GraphBuilder.create_condition() makes one"
-            )
+        cdef bint begins = read_flag(do, "do")
+        cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
+        cdef ConditionTest test = read_test(condition, args, begins)
+        if test is None:
+            return self._add_conditional(what, condition, kind, cond_type, size, name)
+        cdef CaptureHandle capture = self._require_capture(NOT_CAPTURING)
+        cdef InsertionPoint graph = wrap_graph(capture.get().graph, &capture.get().box())
+        graph._try_test(test, size, name)
+        condition = self.create_condition(1 if begins else None)
+        first = first_test(test, begins, capture.get().box().holder == NULL)
+        if first is not None:
+            launch(self._stream_or_error(), None, first.kernel, condition, *first.args)
+        bodies = self._add_conditional(what, condition, kind, cond_type, size, name)
+        if kind == NodeKind.kWhile:
+            add_loop_test(capture.get().graph, (<GraphBuilder>bodies[0])._box(), test, condition)
+        return bodies
+
+    cdef GraphBox* _box(self) except NULL:
+        """Return the graph that the builder fills."""
+        cdef NodeHandle graph = self._graph
+        self._check_open()
+        return box_of[NodeRecord](graph).graph
+
+    cdef tuple _add_conditional(
+        self, const char* what, Condition condition, NodeKind kind, CUgraphConditionalNodeType cond_type,
+        unsigned int size, object name,
+    ):
         cdef NodeSpec spec
         cdef vector[GraphBox*] inside
         cdef GraphBox* graph
         cdef GraphBuilder body
-        cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
         # After the argument checks, which may run user code that ends the capture.
-        cdef CaptureHandle capture = self._require_capture(
-            "conditional nodes need a GraphBuilder that is capturing: call begin_building() first"
-        )
+        cdef CaptureHandle capture = self._require_capture(NOT_CAPTURING)
         cdef StreamHandle h = self._h
         check_name(name)
         fill_conditional(spec, condition, kind, cond_type, size, context_of(h), &capture.get().box())

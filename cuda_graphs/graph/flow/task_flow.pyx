@@ -153,6 +153,9 @@ cdef class TaskFlow(InsertionPoint):
         cdef vector[Task] given
         cdef size_t i
         nodes, edges = self.graph._listed()
+        test = self.graph._loop_test()
+        if test is not None:  # it comes after the nodes of the flow, which has no part in it
+            nodes, edges = [node for node in nodes if node is not test], [edge for edge in edges if test not in edge]
         if not nodes:
             return 0
         early = self.graph._early_edges()
@@ -209,6 +212,13 @@ cdef class TaskFlow(InsertionPoint):
         if spec.kind == NodeKind.kFree:
             self._note_freed(accesses)
         return node
+
+    cdef int _check_accepts(self, NodeSpec& spec) except -1:
+        cdef NodeAccesses accesses
+        self._check_open()
+        self._settle()
+        describe_accesses(spec, spec.declared.get(), accesses)
+        return self._check_not_freed(spec, accesses)
 
     cdef int _add_task(self, NodeRecord* record, const NodeAccesses& accesses) except -1:
         cdef TaskNode node

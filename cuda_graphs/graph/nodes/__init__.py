@@ -5,6 +5,7 @@
 Other rooms may import:
     access_ranges    the accesses of nodes
     callback         host callbacks
+    condition_tests  flags and predicates of conditional nodes
     insertion_point  InsertionPoint, the methods that add nodes; the objects of nodes and graphs
     labels           names of nodes, and labels of embedded graphs
     node             GraphNode

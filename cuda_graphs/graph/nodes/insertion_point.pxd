@@ -12,6 +12,8 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     Owners,
     OwnerSlot,
 )
+from cuda_graphs.graph.operands.condition cimport Condition
+from .condition_tests cimport ConditionTest
 
 
 cdef class InsertionPoint:
@@ -34,9 +36,27 @@ cdef class InsertionPoint:
     cdef OwnerSlot _attach(self, const Owners& owners) except *
     cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)
 
+    # Adds a conditional node on a Condition, a flag or a predicate.
+    cdef InsertionPoint _add_tested(
+        self, object condition, object args, object do, NodeKind kind, CUgraphConditionalNodeType type,
+        unsigned int size, object name)
     cdef InsertionPoint _add_conditional(
         self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name)
 
+    # Reads the arguments of `launch` into a spec. Returns the config.
+    cdef object _read_launch(
+        self, NodeSpec& spec, object config, object kernel, tuple args, object reads, object writes)
+
+    # Raises the error of a node with this test, before anything is added.
+    cdef int _try_test(self, ConditionTest test, unsigned int size, object name) except -1
+
+    # Raises an error if a node of the spec cannot be added here, for reasons that are not in the spec.
+    cdef int _check_accepts(self, NodeSpec& spec) except -1
+
+
+# Adds the kernel that sets the condition at the end of each iteration to the body of a loop. `any` is a handle of its
+# hierarchy.
+cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test, Condition condition) except -1
 
 # Returns the Python object of a recorded node: the living object or a new one. `any` is a handle of its hierarchy.
 cdef InsertionPoint wrap_node(const NodeHandle& any, NodeRecord* record)

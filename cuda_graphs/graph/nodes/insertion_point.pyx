@@ -51,18 +51,21 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     note_free,
     note_handed_out,
     dependencies_on,
+    order_all_tests,
     point_to,
     share_owners,
 )
 from cuda_graphs.core.resources.handles cimport box_of, hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
-from cuda_graphs.objects.numbers cimport read_unsigned
+from cuda_graphs.objects.numbers cimport read_flag, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
 from .access_ranges cimport read_declaration, set_declaration
+from .condition_tests cimport ConditionTest, check_count, first_test, placeholder, read_test
 from .labels cimport check_name, labels_of, set_name
 from .node_classes cimport class_of, make_instance
 from .sized_config cimport SizedConfig, join_call_of
+from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, accept_element_type
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
@@ -76,6 +79,7 @@ from .spec cimport (
     read_free,
     read_host,
     read_kernel,
+    check_depth,
     memory_type_of,
 )
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
@@ -171,6 +175,9 @@ cdef CUgraph hand_out(GraphBox* graph) except? NULL:
     if graph.raw == NULL:
         return NULL
     note_handed_out(graph[0])
+    status = order_all_tests(graph[0])
+    if status:
+        check_attempt(status, "add the edges to the tests of loops")
     status = share_owners(graph[0])
     if status:
         check_attempt(status, "attach the owners of a graph's nodes to the driver's graph")
@@ -257,6 +264,13 @@ cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
         seen.update(new)
         waiting += new
     return False
+
+
+cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test, Condition condition) except -1:
+    cdef InsertionPoint place = wrap_graph(any, body)
+    cdef InsertionPoint last = place.launch(None, test.kernel, condition, *test.args)
+    body.test = last._record()
+    return 0
 
 
 @cython.freelist(256)
@@ -408,6 +422,15 @@ cdef class InsertionPoint:
         which has no predecessor.
         """
         cdef NodeSpec spec
+        config = self._read_launch(spec, config, kernel, args, reads, writes)
+        node = self._add(spec, name, edge)
+        if isinstance(config, SizedConfig):
+            join_call_of(node._record(), <SizedConfig>config)
+        return node
+
+    cdef object _read_launch(
+        self, NodeSpec& spec, object config, object kernel, tuple args, object reads, object writes
+    ):
         if not isinstance(kernel, Kernel):
             config, kernel, args, known_reads, known_writes = as_launch(config, kernel, args)
             if reads is None and writes is None:
@@ -417,10 +440,7 @@ cdef class InsertionPoint:
         if reads is not None or writes is not None or spec.owners.second.get() != NULL:
             spec.declared = read_declaration(reads, writes, args)
             check_not_freed(self, args)
-        node = self._add(spec, name, edge)
-        if isinstance(config, SizedConfig):
-            join_call_of(node._record(), <SizedConfig>config)
-        return node
+        return config
 
     def alloc(
         self, size=None, options=None, *, shape=None, dtype=None, device=None, memory_type="device", peer_access=None,
@@ -577,6 +597,48 @@ cdef class InsertionPoint:
         spec.declared = read_declaration(reads, writes, ())
         return self._add(spec, name)
 
+    cdef InsertionPoint _add_tested(
+        self, object condition, object args, object do, NodeKind kind, CUgraphConditionalNodeType type,
+        unsigned int size, object name,
+    ):
+        cdef bint begins = read_flag(do, "do")
+        cdef ConditionTest test = read_test(condition, args, begins)
+        cdef InsertionPoint place = self, node
+        cdef list added = []
+        if test is None:
+            return self._add_conditional(condition, kind, type, size, name)
+        self._try_test(test, size, name)
+        condition = wrap_graph(self._h, self._open()).create_condition(1 if begins else None)
+        first = first_test(test, begins, self._open().holder == NULL)
+        if first is not None:
+            place = self.launch(None, first.kernel, condition, *first.args)
+            added.append(place)
+        try:
+            node = place._add_conditional(condition, kind, type, size, name)
+            added.append(node)
+            if kind == NodeKind.kWhile:
+                add_loop_test(node._h, node._record().metadata.get().inner[0], test, condition)
+        except BaseException:
+            for each in reversed(added):
+                each.destroy()
+            raise
+        return node
+
+    cdef int _try_test(self, ConditionTest test, unsigned int size, object name) except -1:
+        cdef NodeSpec spec
+        cdef GraphBox* graph = self._open()
+        check_name(name)
+        check_count(size)
+        check_depth(graph, 1)
+        self._read_launch(spec, None, test.kernel, (placeholder(), *test.args), None, None)
+        if not spec.uses.empty():
+            prepare_uses(graph, spec)
+        self._check_accepts(spec)
+        return 0
+
+    cdef int _check_accepts(self, NodeSpec& spec) except -1:
+        return 0
+
     cdef InsertionPoint _add_conditional(
         self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name
     ):
@@ -589,31 +651,47 @@ cdef class InsertionPoint:
             add_inner_graph(node._record()[0], spec.params.conditional.phGraph_out[i])
         return node
 
-    def if_then(self, condition, *, name=None):
+    def if_then(self, condition, *, args=(), name=None):
         """Add an IfNode: its body `then` runs if the condition is not 0.
 
-        The condition belongs to this graph or to a graph around it, and no other node uses it. Bodies may hold kernel,
+        condition  a Condition of this graph or of a graph around it, which no other node uses and kernels set; or what
+                   decides: a flag, which is an array of one i32, u32 or bool, or a predicate, which is a function of
+                   `args` that the compiler of kernels takes (a lambda, or a function with or without `func`). Arrays that
+                   a predicate captures are taken by reference, like its arguments. Other values that it captures are
+                   constants
+        args       the arguments of a predicate: arrays, numbers, Parameters, as for a function made by `kernel`. Ints
+                   are passed as i64, floats as f64
+
+        For a flag or a predicate, a kernel before the node sets the condition. Bodies may hold kernel,
         empty, memset, memcpy, child graph and conditional nodes (a rule of the driver). Methods that add other nodes to a
         body, or to a graph embedded in it, raise ValueError. Raises RecursionError for a body that would have more than
-        1024 graphs around it.
+        1024 graphs around it. Raises TypeError and ValueError for any other condition and for arguments that do not fit,
+        and CompileError for a predicate that cannot be compiled. Then nothing has been added.
         """
-        return self._add_conditional(condition, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
+        return self._add_tested(condition, args, False, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
 
-    def if_else(self, condition, *, name=None):
+    def if_else(self, condition, *, args=(), name=None):
         """Add an IfElseNode: `then` runs if the condition is not 0, `else_` if it is 0. See `if_then`."""
-        return self._add_conditional(condition, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+        return self._add_tested(condition, args, False, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
 
-    def while_loop(self, condition, *, name=None):
-        """Add a WhileNode: `body` runs repeatedly, as long as the condition is not 0 before an iteration. See `if_then`."""
-        return self._add_conditional(condition, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
+    def while_loop(self, condition, *, args=(), do=False, name=None):
+        """Add a WhileNode: `body` runs repeatedly, as long as the condition is not 0 before an iteration. See `if_then`.
 
-    def switch(self, condition, count, *, name=None):
+        do  True for a flag or a predicate: the body runs once before the first test
+
+        For a flag or a predicate, the body holds a kernel that sets the condition at the end of each iteration. The kernel
+        is there when this method returns. It comes after all other nodes of the body: the edges to it are added when the
+        graph is instantiated, listed, drawn or checked. Nodes that are added after the kernel itself stay after it.
+        """
+        return self._add_tested(condition, args, do, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
+
+    def switch(self, condition, count, *, args=(), name=None):
         """Add a SwitchNode with `count` bodies: `branches[n]` runs if the condition is n, no body if it is >= count.
 
         See `if_then`. Raises CUDAError for count 0.
         """
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
-        return self._add_conditional(condition, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
+        return self._add_tested(condition, args, False, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
 
     def call(self, obj, *args, name=None):
         """Let `obj` add its nodes after this node. Returns the last of these nodes, which gets the name.

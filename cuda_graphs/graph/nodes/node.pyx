@@ -37,6 +37,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     list_edges_of,
     load_node,
     advance_memset_version,
+    order_test,
     owners_of,
     remove_edges,
     set_node,
@@ -340,8 +341,10 @@ cdef class GraphNode(InsertionPoint):
         cdef CUresult status
         if record.raw == NULL:
             return set()
-        with nogil:
-            status = list_edges_of(record.raw, direction(forward), edges)
+        status = order_test(record.graph[0])
+        if status == CUDA_SUCCESS:
+            with nogil:
+                status = list_edges_of(record.raw, direction(forward), edges)
         if status:
             check_attempt(status, f"ask for the edges of {self._identify(True)}")
         return {wrap_raw(self._h, record.graph, raw) for raw in (edges.target if forward else edges.source)}

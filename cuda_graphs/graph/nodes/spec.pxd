@@ -20,6 +20,9 @@ cdef int read_conditional(
     NodeSpec& spec, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,
     GraphBox* around) except -1
 
+# Raises RecursionError if graphs in a node of `around` would be deeper than kMaxDepth.
+cdef int check_depth(GraphBox* around, unsigned int levels_inside_node) except -1
+
 # Fills the spec of a conditional node for a checked Condition and a context.
 cdef int fill_conditional(
     NodeSpec& spec, Condition condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size,

@@ -76,6 +76,7 @@ cdef class CaptureStrategy(Strategy):
 
             keep_reports(call.tasks[0].arguments)
         (task,) = call.bound_tasks()
+        call.tasks = None  # they refer to memory of graphs
         return task.config, task.kernel, task.arguments, task.reads, task.writes
 
 

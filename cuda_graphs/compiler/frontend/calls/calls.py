@@ -52,6 +52,7 @@ from .conversions import (
     is_literal,
     scalar_type,
 )
+from .decompositions import DECOMPOSITIONS
 from .elementwise import elementwise, power, rounding, select, variadic
 from .inlining import inline
 from .messages import print_call
@@ -84,7 +85,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return make_vector(frame, function, *args)
     if isinstance(function, Bound):
         return method(frame, function, args)
-    inner: Any = getattr(function, "__cuda_graphs_func__", None)
+    row = BUILTINS.get(function) if callable(function) and is_hashable(function) else None
+    inner: Any = None if row else getattr(function, "__cuda_graphs_func__", None)
     if isinstance(function, OwnMethod):  # a method of the same object as the kernel
         scope = frame.root.scope.find("self")
         assert scope is not None
@@ -96,7 +98,6 @@ def call(frame: Frame, node: ast.Call) -> Any:
         args.insert(0, function.__self__)  # an object from outside, known at compile time
     if inner is not None:
         return inline(frame, inner, args, keywords)
-    row = BUILTINS.get(function) if callable(function) and is_hashable(function) else None
     if hasattr(function, "__cuda_graph_emit__"):
         raise compile_error(
             CompileSyntaxError, loc, f"the kernel {ast.unparse(node.func)} is called in a kernel",
@@ -203,6 +204,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.set_condition: set_condition,
     cg.blocks: blocks_call,
     **BLOCK_OPERATIONS,
+    **DECOMPOSITIONS,
     len: length,
     abs: elementwise("abs"),
     min: variadic("min"),

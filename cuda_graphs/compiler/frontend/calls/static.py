@@ -28,6 +28,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Element,
     IndexRange,
     KnownArray,
+    KnownVector,
     Struct,
     Vector,
     VectorElement,
@@ -131,6 +132,8 @@ def as_python(frame: Frame, found: Any) -> Any:
         return SimpleNamespace(**{name: as_python(frame, member) for name, member in found.members.items()})
     if isinstance(found, ir.Array):
         return KnownArray(found)
+    if isinstance(found, (Vector, VectorElement)):
+        return KnownVector(found if isinstance(found, Vector) else found.elements)
     return python_value(frame, found)
 
 
@@ -193,9 +196,7 @@ def is_run_time_value(found: Any) -> bool:
         return any(map(is_run_time_value, found.values() if isinstance(found, dict) else found))
     if isinstance(found, SimpleNamespace):
         return is_run_time_value(vars(found))
-    return isinstance(
-        found, (ir.Value, ir.Local, KnownArray, Element, Vector, VectorElement, IndexRange, Bound)
-    )
+    return isinstance(found, (ir.Value, ir.Local, KnownArray, KnownVector, Element, IndexRange, Bound))
 
 
 def static_assert(frame: Frame, node: ast.Call) -> None:

@@ -18,7 +18,7 @@ from cuda_graphs.compiler.ir.builder import SYMBOLS
 from cuda_graphs.compiler.ir.types import bool_, i32
 
 from .linear import matmul
-from .lvalues import broadcast, make_vector
+from .lvalues import broadcast
 from .numbers import calculate, negate
 
 
@@ -37,10 +37,6 @@ def typed_binary(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any
     """Return a binary operator on operands with types. Numbers of the source get their types."""
     frame.builder.loc = loc
     a, b = frame.read(a), frame.read(b)
-    if isinstance(a, Vector) and isinstance(b, tuple):
-        b = make_vector(frame, None, b)
-    if isinstance(b, Vector) and isinstance(a, tuple):
-        a = make_vector(frame, None, a)
     if operator == "MatMult":
         return matmul(frame, a, b)
     if isinstance(a, Vector) or isinstance(b, Vector):

@@ -15,7 +15,7 @@ from cuda_graphs.compiler.frontend.frame.values import Vector, describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import f32, promote
 
-from .lvalues import broadcast
+from .lvalues import broadcast, make_vector
 
 
 def dot(frame: Frame, a: Any, b: Any) -> ir.Value:
@@ -77,6 +77,7 @@ def transpose(frame: Frame, a: Vector) -> Vector:
 
 def matmul(frame: Frame, a: Any, b: Any) -> Any:
     """Return `a @ b` for matrices and vectors."""
+    a, b = (make_vector(frame, None, each) if isinstance(each, tuple) else each for each in (a, b))
     if not isinstance(a, Vector) or not isinstance(b, Vector):
         raise compile_error(
             CompileTypeError,
@@ -214,8 +215,10 @@ def distance(frame: Frame, a: Vector, b: Any) -> Any:
 
 
 def require_vector(frame: Frame, found: Any, ndim: int | None = None) -> Vector:
-    """Return an argument as a vector or matrix, or raise."""
+    """Return an argument as a vector or matrix, or raise. A tuple is a vector here."""
     found = frame.read(found)
+    if isinstance(found, tuple):
+        found = make_vector(frame, None, found)
     if not isinstance(found, Vector) or (ndim is not None and len(found.shape) != ndim):
         what = {1: "a vector", 2: "a matrix", None: "a vector or matrix"}[ndim]
         raise compile_error(

@@ -21,6 +21,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Component,
     Element,
     KnownArray,
+    KnownVector,
     Static,
     Vector,
     VectorElement,
@@ -114,6 +115,8 @@ def field_or_value(frame: Frame, found: Any) -> Any:
     """Return the meaning of a compile-time value in a kernel: a field is an array."""
     if isinstance(found, KnownArray):
         return found.array
+    if isinstance(found, KnownVector):
+        return found.vector
     field = getattr(found, "__cuda_graphs_field__", None)
     return frame.field(field) if isinstance(field, FieldSpec) else found
 
@@ -261,7 +264,11 @@ def python_value(frame: Frame, found: Any) -> Any:
 
 
 def broadcast(frame: Frame, function: Callable[..., Any], *args: Any) -> Vector:
-    """Return the vector of a function's results by component. A scalar operand is used for each component."""
+    """Return the vector of a function's results by component. A scalar operand is used for each component.
+
+    Tuples are vectors here.
+    """
+    args = tuple(make_vector(frame, None, arg) if isinstance(arg, tuple) else arg for arg in args)
     vectors = [arg for arg in args if isinstance(arg, Vector)]
     if any(vector.shape != vectors[0].shape for vector in vectors):
         shapes = " and ".join(str(vector.shape) for vector in vectors)

@@ -7,8 +7,6 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-import numpy as np
-
 from cuda_graphs.compiler.errors import (
     CompileNameError,
     CompileSyntaxError,
@@ -26,7 +24,8 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.language.free_names import dotted
+from cuda_graphs.compiler.language.annotations import Captured
+from cuda_graphs.compiler.language.free_names import dotted, is_array
 from cuda_graphs.compiler.language.signature import names_gradients
 
 from .linear import CHANGES, METHODS
@@ -49,21 +48,16 @@ def free_name(frame: Frame, node: ast.Name, whole: bool) -> Any:
 
 def meaning_of(frame: Frame, found: Any, name: str) -> Any:
     """Return the meaning of an object from outside: a field is an array, other objects are themselves."""
+    if isinstance(found, Captured):
+        scope = frame.root.scope.find(found.parameter)
+        assert scope is not None
+        return scope.names[found.parameter]
     if is_array(found):
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
             "pass it as a parameter: x: cg.types.ndarray(...), or make it a cg.field",
         )  # fmt: skip
     return field_or_value(frame, found)
-
-
-def is_array(found: Any) -> bool:
-    """Return whether an object is an array with an address, of any library. Fields do not count."""
-    if isinstance(found, (type, np.generic)) or hasattr(found, "__cuda_graphs_field__"):
-        return False
-    return any(
-        hasattr(found, each) for each in ("__array_interface__", "__cuda_array_interface__", "__dlpack__")
-    )
 
 
 def owner_of(frame: Frame, node: ast.expr) -> Any:
@@ -120,10 +114,10 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     path = dotted(node)
     if path is not None and frame.scope.find(path.partition(".")[0]) is None:
         found = frame.source.once(path, found)
-    found = meaning_of(frame, found, ast.unparse(node))
+    meaning = meaning_of(frame, found, ast.unparse(node))
     if path is not None:
         frame.record(path, found, whole)
-    return found
+    return meaning
 
 
 def vector_attribute(frame: Frame, owner: Vector | VectorElement, name: str) -> Any:

@@ -167,6 +167,18 @@ class KnownArray:
         self.shape.path = array.path
 
 
+class KnownVector:
+    """A vector or matrix as a compile-time Python object: its numbers of rows `n` and columns `m`.
+
+    `vector` is the vector in the kernel.
+    """
+
+    def __init__(self, vector: Vector) -> None:
+        self.vector = vector
+        for name, extent in zip("nm", vector.shape, strict=False):
+            setattr(self, name, extent)
+
+
 class Extents(tuple[Any, ...]):
     """A shape. For an array that comes with each call, only the length of the shape is known."""
 

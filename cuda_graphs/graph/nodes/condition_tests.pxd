@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.graph.operands.condition cimport Condition
+
+
+# A kernel that sets a condition, which is its first argument, and its other arguments.
+cdef class ConditionTest:
+    cdef object kernel
+    cdef tuple args
+
+
+# Returns the test for the first argument of `if_then` and the like: a flag, or a predicate with its arguments. Returns
+# None for a Condition, which takes neither `args` nor `do`.
+cdef ConditionTest read_test(object what, object args, bint do)
+
+# Returns the test that sets the condition before the first iteration of a loop. None: the default value 1 does.
+cdef ConditionTest first_test(ConditionTest test, bint do, bint is_outermost)
+
+# Raises CUDAError for a conditional node without bodies, as the driver does.
+cdef int check_count(unsigned int count) except -1
+
+# Returns a condition that stands for one that does not exist yet.
+cdef Condition placeholder()

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of the library that set the condition of a conditional node, for graph/nodes/condition_tests.pyx.
+
+Such a kernel is one statement, whose source is made here: ``set_condition(condition, EXPRESSION)``. The expression
+reads a flag, or calls a predicate of the user. A predicate is copied with the values that its names have now. Arrays
+and Parameters among them become parameters of the kernel: the copy, which nodes of the graph keep, does not refer to
+memory of the graph.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import linecache
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType
+from cuda_graphs.compiler.language.annotations import Captured, Template
+from cuda_graphs.compiler.language.annotations import NDArray as ArrayAnnotation
+from cuda_graphs.compiler.language.free_names import free_names, is_array, path_value
+from cuda_graphs.compiler.language.intrinsics import func, loop_config, set_condition
+from cuda_graphs.graph.operands.condition import Condition
+from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter
+from cuda_graphs.kernels.arrays.ndarray import Field, NDArray
+from cuda_graphs.kernels.specialisation.options import Options
+from cuda_graphs.objects.memory.array_view import view_array
+
+from .function import KernelFunction
+from .kernel_factory import kernel_of
+
+__all__ = ["of_flag", "of_predicate", "of_start"]
+
+Test = tuple[KernelFunction, tuple[Any, ...]]  # a kernel, and its arguments after the condition
+
+OPTIONS = Options(debug=False, fast_math=False, graph=False, loop="auto", chain="auto")
+
+
+def of_flag(flag: Any, dimensions: int) -> Test:
+    """Return the test of an array of one element."""
+    return flag_kernel(dimensions, isinstance(flag, Field)), (flag,)
+
+
+def of_start() -> Test:
+    """Return the test that always holds."""
+    return start_kernel(), ()
+
+
+def of_predicate(predicate: Callable[..., Any], args: tuple[Any, ...]) -> Test:
+    """Return the test of a function of `args`.
+
+    Raises:
+        TypeError: `predicate` is not a function of Python, or `args` do not fit its parameters.
+        CompileError: Its source cannot be found.
+    """
+    function = getattr(predicate, "__cuda_graphs_func__", predicate)
+    if not isinstance(function, types.FunctionType):
+        raise TypeError(
+            "condition must be a Condition, a flag, or a predicate, which is a lambda, a function or a @cg.func, got "
+            f"{predicate!r} ({type(predicate).__name__})"
+        )
+    name = function.__name__ if function.__name__.isidentifier() else "predicate"
+    check_count(function, args)
+    function, captured = by_reference(function)
+    given = {f"arg_{i}": annotation_of(value, f"argument {i} of {name}()") for i, value in enumerate(args)}
+    taken = {each: annotation_of(value, f"{each!r} of {name}()") for each, value in captured.items()}
+    expression = f"predicate({', '.join(given)})"
+    kernel = kernel_of_expression(
+        f"test_{name}", {**given, **taken}, expression, {"predicate": func(function)}
+    )
+    return kernel, (*args, *captured.values())
+
+
+def check_count(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    try:
+        inspect.signature(function).bind(*args)
+    except TypeError as error:
+        raise TypeError(f"{function.__name__}() does not take the arguments args={args!r}: {error}") from None
+
+
+# ---- kernels
+
+# The loop keeps the kernel one task: a loop of the predicate at the top level would be a parallel task.
+TEXT = """\
+def {name}({parameters}):
+    loop_config(serialize=True)
+    for _ in range(1):
+        set_condition(condition, {expression})
+"""
+
+
+@functools.cache
+def flag_kernel(dimensions: int, is_field: bool) -> KernelFunction:
+    index = ", ".join(["0"] * dimensions) or "()"
+    annotation = Template() if is_field else ArrayAnnotation()
+    return kernel_of_expression("test_flag", {"flag": annotation}, f"flag[{index}]", {})
+
+
+@functools.cache
+def start_kernel() -> KernelFunction:
+    return kernel_of_expression("test_start", {}, "1", {})
+
+
+def kernel_of_expression(
+    name: str, parameters: Mapping[str, Any], expression: str, names: Mapping[str, Any]
+) -> KernelFunction:
+    """Return the kernel that sets a condition, its first parameter, to an expression of the others."""
+    text = TEXT.format(name=name, parameters=", ".join(("condition", *parameters)), expression=expression)
+    file = f"<cuda_graphs {name}: {expression}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    namespace: dict[str, Any] = {"loop_config": loop_config, "set_condition": set_condition, **names}
+    exec(compile(text, file, "exec"), namespace)
+    return kernel_of(namespace[name], OPTIONS.with_defaults(), {"condition": Condition, **parameters})
+
+
+# ---- types of arguments
+
+# Types of numbers of Python -> their types in the kernel, which keep their values.
+NUMBERS: tuple[tuple[type, str], ...] = ((bool, "bool"), (int, "i64"), (float, "f64"))
+
+
+def annotation_of(value: Any, what: str) -> Any:
+    """Return the type with which the kernel takes a value."""
+    if isinstance(value, Field):
+        return Template()
+    if isinstance(value, Parameter) and value.type in SCALARS:
+        return SCALARS[value.type]
+    if isinstance(value, ArrayParameter):
+        return ArrayAnnotation()
+    if isinstance(value, (bool, int, float, np.generic)):
+        return number_type(value, what)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value)
+    if not isinstance(value, (str, bytes)) and view_array(value, what) is not None:
+        return ArrayAnnotation()
+    raise TypeError(
+        f"{what} is {value!r} ({type(value).__name__}): pass arrays, numbers, dataclass instances and Parameters"
+    )
+
+
+def number_type(value: Any, what: str) -> ScalarType:
+    """Return the type of a number of Python or NumPy."""
+    if isinstance(value, np.generic):
+        found = BY_DTYPE.get(value.dtype.str)
+        if found is None:
+            raise TypeError(f"{what} is of {value.dtype}, which kernels do not take")
+        return found
+    return SCALARS[next(name for kind, name in NUMBERS if isinstance(value, kind))]
+
+
+# ---- names of a predicate
+
+
+def by_reference(function: types.FunctionType) -> tuple[types.FunctionType, dict[str, Any]]:
+    """Return a copy of a function with the present values of its names, and the arrays among these by parameter."""
+    captured: dict[str, Any] = {}
+    values: dict[str, Any] = {}
+    for name, _ in free_names(function, Source(function).tree):
+        path = captured_part(function, name)
+        if path is None:
+            values[name] = path_value(function, name)
+        elif path not in values:
+            parameter = f"captured_{len(captured)}"
+            captured[parameter], values[path] = path_value(function, path), Captured(parameter)
+    roots = dict.fromkeys(path.partition(".")[0] for path in values)
+    return copy_function(function, {root: root_value(function, root, values) for root in roots}), captured
+
+
+def captured_part(function: Callable[..., Any], path: str) -> str | None:
+    """Return the shortest part of a path that is an array or a Parameter, or None."""
+    names = path.split(".")
+    parts = (".".join(names[: count + 1]) for count in range(len(names)))
+    return next((part for part in parts if is_reference(path_value(function, part))), None)
+
+
+def is_reference(value: Any) -> bool:
+    if isinstance(value, NDArray):  # its protocols for other libraries wait for the work on it
+        return not isinstance(value, Field)
+    return isinstance(value, Parameter) or is_array(value)
+
+
+def root_value(function: Callable[..., Any], root: str, values: Mapping[str, Any]) -> Any:
+    """Return the value of a name in the copy: an object with captured members becomes a namespace of its members."""
+    if root in values:
+        return values[root]
+    inside = {path: value for path, value in values.items() if path.startswith(f"{root}.")}
+    if not any(isinstance(value, Captured) for value in inside.values()):
+        return path_value(function, root)
+    made = types.SimpleNamespace()
+    for path in sorted(inside, key=len):
+        *outer, last = path.split(".")[1:]
+        setattr(functools.reduce(member_namespace, outer, made), last, inside[path])
+    return made
+
+
+def member_namespace(owner: types.SimpleNamespace, name: str) -> types.SimpleNamespace:
+    """Return the namespace that is a member of another one. Make it if the member is missing, or another object."""
+    if not isinstance(getattr(owner, name, None), types.SimpleNamespace):
+        setattr(owner, name, types.SimpleNamespace())
+    found: types.SimpleNamespace = getattr(owner, name)
+    return found
+
+
+def copy_function(function: types.FunctionType, values: Mapping[str, Any]) -> types.FunctionType:
+    """Return a copy of a function whose globals and closure are these values."""
+    code = function.__code__
+    cells = tuple(
+        types.CellType(values[name]) if name in values else types.CellType() for name in code.co_freevars
+    )
+    made = types.FunctionType(code, dict(values), function.__name__, function.__defaults__, cells)
+    made.__qualname__, made.__module__ = function.__qualname__, function.__module__
+    made.__kwdefaults__, made.__annotations__ = function.__kwdefaults__, function.__annotations__
+    return made

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: decompositions have the accuracy of NumPy's, for all matrices."""
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+
+UNITS = 16  # of the type's precision, relative to the largest singular value: the bound in docs/language.md
+RNG = np.random.default_rng(20)
+CASES = [(n, scalar) for n in (2, 3) for scalar in (cg.f32, cg.f64)]
+
+
+def hard_matrices(n, dtype):
+    """Random ones, and such as break algorithms: graded, zero, repeated values, rank 1, huge and tiny numbers."""
+    kinds = [
+        RNG.standard_normal((2000, n, n)),
+        RNG.standard_normal((2000, n, n)) * 10.0 ** RNG.integers(-6, 6, (2000, n, n)),
+        RNG.integers(-2, 3, (2000, n, n)),
+        RNG.standard_normal((500, n, 1)) * RNG.standard_normal((500, 1, n)),
+        RNG.standard_normal((500, n, n)) * 1e15,
+        RNG.standard_normal((500, n, n)) * 1e-15,
+        np.eye(n) + 1e-6 * RNG.standard_normal((500, n, n)),
+        [np.zeros((n, n)), np.eye(n), -np.eye(n), np.eye(n)[::-1], np.ones((n, n))],
+    ]
+    return np.concatenate(kinds).astype(dtype)
+
+
+class Rig:
+    """The arrays of one case. Results are compared in f64."""
+
+    def __init__(self, n, scalar, largest=np.inf):
+        self.n, self.matrix, self.vector = n, cg.types.mat(n, n, scalar), cg.types.vec(n, scalar)
+        self.eps = np.finfo(scalar.dtype).eps
+        self.x = hard_matrices(n, scalar.dtype)
+        self.x = self.x[np.abs(self.x).max(axis=(1, 2)) < largest]
+        self.exact = self.x.astype("f8")
+        size = np.linalg.norm(self.exact, 2, axis=(1, 2))
+        self.size = np.where(size == 0, 1, size)
+
+    def array(self, element, values=None):
+        found = cg.ndarray(element, (len(self.x),))
+        if values is not None:
+            found.from_numpy(values)
+        return found
+
+    def run(self, body, *types):
+        """The results, in f64, of a function that decomposes one matrix."""
+        results = [self.array(each) for each in types]
+        body(self.array(self.matrix, self.x), *results)
+        return [each.to_numpy().astype("f8") for each in results]
+
+    def close(self, found, wanted):
+        error = np.abs(found - wanted).reshape(len(found), -1).max(1) / self.size
+        assert error.max() <= UNITS * self.eps, (error.max() / self.eps, self.x[error.argmax()])
+
+    def rotations(self, found):
+        both = found @ transposed(found)
+        np.testing.assert_allclose(both, np.broadcast_to(np.eye(self.n), both.shape), atol=UNITS * self.eps)
+        np.testing.assert_allclose(np.linalg.det(found), 1, atol=UNITS * self.eps)
+
+
+def kernel_of(kernel):
+    """The kernel with annotations of arrays of any type."""
+    array = cg.types.ndarray(ndim=1)
+    kernel.__annotations__ = dict.fromkeys(kernel.__code__.co_varnames[: kernel.__code__.co_argcount], array)
+    return cg.kernel(kernel)
+
+
+@kernel_of
+def svd(x, u, s, v):
+    for i in x:
+        u[i], s[i], v[i] = cg.svd(x[i])
+
+
+@kernel_of
+def sym_eig(x, w, v):
+    for i in x:
+        w[i], v[i] = cg.sym_eig(x[i])
+
+
+@kernel_of
+def qr(x, q, r):
+    for i in x:
+        q[i], r[i] = cg.qr(x[i])
+
+
+@kernel_of
+def polar(x, r, p):
+    for i in x:
+        r[i], p[i] = cg.polar_decompose(x[i])
+
+
+@kernel_of
+def inverses(x, y, z):
+    for i in x:
+        y[i] = cg.solve(x[i], x[0])
+        z[i] = cg.solve(x[i], x[0][0])
+
+
+@kernel_of
+def eig(x, w, v):
+    for i in x:
+        w[i], v[i] = cg.eig(x[i])
+
+
+def transposed(m):
+    return m.transpose(0, 2, 1)
+
+
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]} {case[1]}")
+def rig(request):
+    return Rig(*request.param)
+
+
+def test_singular_values_are_those_of_numpy_and_vectors_are_rotations(rig):
+    u, s, v = rig.run(svd, rig.matrix, rig.matrix, rig.matrix)
+    rig.close(u @ s @ transposed(v), rig.exact)
+    rig.rotations(u)
+    rig.rotations(v)
+    diagonal = np.einsum("nii->ni", s)
+    assert (s == diagonal[:, None] * np.eye(rig.n)).all()
+    rig.close(np.abs(diagonal), np.linalg.svd(rig.exact)[1])
+    assert (diagonal[:, :-1] >= 0).all()
+
+
+def test_eigenvalues_of_symmetric_matrices_are_those_of_numpy(rig):
+    w, v = rig.run(sym_eig, rig.vector, rig.matrix)
+    symmetric = (rig.exact + transposed(rig.exact)) / 2
+    rig.close(v * w[:, None, :] @ transposed(v), symmetric)
+    rig.rotations(v)
+    rig.close(w, np.linalg.eigvalsh(symmetric))
+    assert (np.diff(w) >= 0).all()
+
+
+def test_qr_is_a_rotation_and_an_upper_triangle(rig):
+    q, r = rig.run(qr, rig.matrix, rig.matrix)
+    rig.close(q @ r, rig.exact)
+    rig.rotations(q)
+    assert (r == np.triu(r)).all() and (np.einsum("nii->ni", r)[:, :-1] >= 0).all()
+
+
+def test_polar_decomposition_is_a_rotation_and_a_symmetric_matrix(rig):
+    r, p = rig.run(polar, rig.matrix, rig.matrix)
+    rig.close(r @ p, rig.exact)
+    rig.rotations(r)
+    assert (p == transposed(p)).all()
+    direct = np.linalg.det(rig.exact) > 1e-3 * rig.size**rig.n  # others have other signs or many results
+    s, v = np.linalg.svd(rig.exact[direct])[1:]
+    size = rig.size[direct, None, None]
+    np.testing.assert_allclose(
+        p[direct] / size, transposed(v) * s[:, None, :] @ v / size, atol=UNITS * rig.eps
+    )
+
+
+def test_solutions_are_those_of_numpy(rig):
+    x, z = rig.run(inverses, rig.matrix, rig.vector)
+    regular = np.linalg.cond(rig.exact) < 100
+    assert regular.sum() > 1000
+    wanted = np.linalg.solve(rig.exact[regular], rig.exact[:1])
+    size = np.abs(wanted).max(axis=(1, 2))
+    assert (np.abs(x[regular] - wanted).max(axis=(1, 2)) <= 100 * UNITS * rig.eps * size).all()
+    right = np.broadcast_to(rig.exact[0, 0], (regular.sum(), rig.n))
+    wanted = np.linalg.solve(rig.exact[regular], right[..., None])
+    size = np.abs(wanted).max(axis=(1, 2))
+    assert (np.abs(z[regular] - wanted[..., 0]).max(axis=1) <= 100 * UNITS * rig.eps * size).all()
+
+
+@pytest.mark.parametrize("scalar", [cg.f32, cg.f64], ids=str)
+def test_general_eigenvectors_satisfy_their_equation(scalar):
+    rig = Rig(2, scalar, largest=1e9)  # of larger ones the squares overflow
+    w, v = rig.run(eig, rig.matrix, cg.types.mat(4, 2, scalar))
+    values = w[..., 0] + 1j * w[..., 1]
+    vectors = v[:, 0::2, :] + 1j * v[:, 1::2, :]
+    rig.close(rig.exact @ vectors, values[:, None, :] * vectors)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=UNITS * rig.eps)
+    rig.close(values.sum(1), np.einsum("nii->n", rig.exact))
+
+
+def test_numbers_that_are_not_finite_end():
+    rig = Rig(3, cg.f32)
+    rig.x[0, 0, 0], rig.x[1, 1, 2] = np.nan, np.inf
+    s = rig.run(svd, rig.matrix, rig.matrix, rig.matrix)[1]
+    assert np.isnan(s[0]).any() and not np.isfinite(s[1]).all()
+    w = rig.run(sym_eig, rig.vector, rig.matrix)[0]
+    assert np.isnan(w[0]).any() and not np.isfinite(w[1]).all()
