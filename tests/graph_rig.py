@@ -6,6 +6,7 @@ The conftest files of the folders import its fixtures. `affine` makes fingerprin
 wrong order of nodes gives a wrong number.
 """
 
+import copy
 import gc
 import time
 
@@ -68,21 +69,27 @@ class Kernels:
 
 
 @pytest.fixture(scope="session")
-def code(session_device):
-    """SOURCE, compiled: a new module can be made of it in no time."""
-    return cg.Program(SOURCE, code_type="c++").compile("cubin").code
+def compiled(session_device):
+    """SOURCE, compiled. A copy is a new module with the same signatures."""
+    return cg.Program(SOURCE, code_type="c++").compile("cubin")
 
 
 @pytest.fixture(scope="session")
-def kernels(code):
+def code(compiled):
+    """The image of SOURCE."""
+    return compiled.code
+
+
+@pytest.fixture(scope="session")
+def kernels(compiled):
     """The kernels of one module, loaded as long as the tests run."""
-    return Kernels(cg.ObjectCode.from_cubin(code))
+    return Kernels(copy.copy(compiled))
 
 
 @pytest.fixture
-def fresh_kernels(code):
+def fresh_kernels(compiled):
     """Makes the kernels of a module of its own, which no other object keeps loaded."""
-    return lambda: Kernels(cg.ObjectCode.from_cubin(code))
+    return lambda: Kernels(copy.copy(compiled))
 
 
 @pytest.fixture

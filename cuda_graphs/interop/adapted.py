@@ -15,6 +15,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
@@ -61,7 +63,10 @@ class Adapted(ABC):
             )
         if config is None and self.config is None:
             raise ValueError(f"{self!r} has no launch configuration: give one, or write {self.usage}")
-        return self._launch(self.config if config is None else self._read_config(config), args)
+        config, kernel, args = self._launch(
+            self.config if config is None else self._read_config(config), args
+        )
+        return config, kernel, with_widths(kernel, args)
 
     def __cuda_graph_emit__(self, node: Any, args: tuple[Any, ...]) -> Any:
         """Add a KernelNode after `node`."""
@@ -89,6 +94,30 @@ class Address(ctypes.c_uint64):
     """An address as an argument; `owner` keeps its memory alive."""
 
     owner: Any
+
+
+# Bytes -> type of a number of that width.
+WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+FLOATS = {2: np.float16, 4: np.float32, 8: np.float64}
+COMPLEX = {8: np.complex64, 16: np.complex128}
+
+
+def with_widths(kernel: Kernel, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Give Python numbers the widths of the kernel's parameters, whose types the kernel does not tell."""
+    sizes = [each.size for each in kernel.arguments_info]
+    if len(sizes) != len(args):  # the launch raises the error
+        return args
+    return tuple(with_width(value, size) for value, size in zip(args, sizes))
+
+
+def with_width(value: Any, size: int) -> Any:
+    if type(value) in (int, bool) and size in WORDS:
+        if not -(1 << (8 * size - 1)) <= value < 1 << (8 * size):
+            raise OverflowError(f"{value} does not fit a parameter of {size} bytes")
+        return WORDS[size](value % (1 << 8 * size))
+    if type(value) is float and size in FLOATS:
+        return FLOATS[size](value)
+    return COMPLEX[size](value) if type(value) is complex and size in COMPLEX else value
 
 
 def address_of(address: int, owner: Any) -> Address:

@@ -57,7 +57,9 @@ def y(device):
 
 
 def launch_on_current(kernels, x, y):
-    cg.launch(None, cg.LaunchConfig(grid=1, block=8), kernels.add, x, 8, 1 << 23)  # adds 1 to the exponents
+    cg.launch(
+        None, cg.LaunchConfig(grid=1, block=8), kernels.add, x.view(cg.i32), 8, 1 << 23
+    )  # adds 1 to the exponents
 
 
 # Work on the current stream -> (operation, kinds of its nodes, the values of x and y after it).

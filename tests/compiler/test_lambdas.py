@@ -28,7 +28,7 @@ TEXTS = {
     "in a block": "if 1:\n    if 0:\n        pass\n    elif (f := lambda x: x - 9):\n        pass",
     "far into a statement": "f = max(\n" + "    -1,\n" * 60 + "    lambda x: x + 60,\n    key=callable,\n)",
     "after what is no Python": "f = lambda x: x + 8",
-    "a constant": "f = (lambda x: 1), (lambda x: 2)",
+    "a constant": "f = lambda x: 1",
 }
 
 
@@ -71,6 +71,13 @@ def test_lambdas_that_cannot_be_told_apart_are_refused():
     with pytest.raises(errors.CompileError, match="one of 2 in its line") as caught:
         assert Source(type(first)(code, {})).tree
     assert "put each lambda into a line of its own" in str(caught.value)
+
+
+def test_a_lambda_without_a_source_is_refused():
+    (function,) = made_by("f = lambda x: x + 321")
+    linecache.cache.pop(function.__code__.co_filename)
+    with pytest.raises(errors.CompileError, match="the source of <lambda> cannot be found"):
+        assert Source(function).tree
 
 
 def test_a_lambda_whose_file_has_changed_is_refused():

@@ -131,7 +131,8 @@ cg.Buffer.from_handle(memory.handle, 64) | pool.handle | pool.device_id | pool.i
 pool.is_host_accessible | graph_pool.device_id | repr(graph_pool)
 cg.Program(SOURCE, code_type="c++").backend
 code.code | code.code_type | code.name | code.symbol_mapping | code.handle | repr(code)
-kernel.handle | kernel.num_arguments | kernel.arguments_info | kernel.attributes | kernel.occupancy | repr(kernel)
+kernel.handle | kernel.num_arguments | kernel.signature | kernel.arguments_info
+kernel.attributes | kernel.occupancy | repr(kernel)
 g.handle | g.is_valid | repr(g) | g == h | hash(g) | h.param("alpha", cg.u32, default=3) | repr(condition)
 condition.handle | alpha.name | alpha.type | alpha.default | repr(alpha)
 h.task_flow() | flow.graph | repr(flow)

@@ -10,9 +10,9 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs import timeline
-from tests.graph_rig import ONE, code, kernels, pinned
+from tests.graph_rig import ONE, code, compiled, kernels, pinned
 
-__all__ = ["code", "kernels", "pinned"]
+__all__ = ["code", "compiled", "kernels", "pinned"]
 
 
 @pytest.fixture

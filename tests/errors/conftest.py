@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures of the tests of errors."""
 
-from tests.graph_rig import code, kernels, pinned
+from tests.graph_rig import code, compiled, kernels, pinned
 
-__all__ = ["code", "kernels", "pinned"]
+__all__ = ["code", "compiled", "kernels", "pinned"]

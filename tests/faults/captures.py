@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenarios of graphs that are captured, and of the objects round them."""
 
+import copy
 import ctypes
 
 import cuda_graphs as cg
@@ -309,7 +310,7 @@ def buffers_of_each_resource(world):
 
 @scenario
 def modules_and_kernels(world):
-    module = cg.ObjectCode.from_cubin(world.code)
+    module = copy.copy(world.compiled)
     kernel = module.get_kernel("add")
     assert kernel.num_arguments == 3
     assert kernel.attributes.max_threads_per_block > 0

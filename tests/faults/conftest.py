@@ -5,13 +5,13 @@
 import pytest
 
 from tests.faults.rig import World
-from tests.graph_rig import code, kernels
+from tests.graph_rig import code, compiled, kernels
 
-__all__ = ["code", "kernels"]
+__all__ = ["code", "compiled", "kernels"]
 
 
 @pytest.fixture
-def world(driver, device, kernels, code):
+def world(driver, device, kernels, compiled):
     if driver.kind != "host":
         pytest.skip("only the host driver's calls can be made to fail")
-    return World(device, kernels, code)
+    return World(device, kernels, compiled)

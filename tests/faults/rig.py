@@ -46,8 +46,8 @@ def scenario(function):
 class World:
     """The objects that every scenario may use. `x` are numbers in page-locked memory, 0 when a scenario starts."""
 
-    def __init__(self, device, kernels, code):
-        self.device, self.kernels, self.code = device, kernels, code
+    def __init__(self, device, kernels, compiled):
+        self.device, self.kernels, self.compiled = device, kernels, compiled
         self.pinned = cg.PinnedMemoryResource()
         self._memory = self.pinned.allocate(COUNT * 4)
         self.x = np.from_dlpack(self._memory).view("u4")

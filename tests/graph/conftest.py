@@ -9,9 +9,9 @@ import pytest
 
 import cuda_graphs as cg
 from tests.graph.graph_specs import SPECS, Needs
-from tests.graph_rig import ONE, code, eventually, fresh_kernels, kernels, pinned, run
+from tests.graph_rig import ONE, code, compiled, eventually, fresh_kernels, kernels, pinned, run
 
-__all__ = ["code", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
+__all__ = ["code", "compiled", "eventually", "fresh_kernels", "kernels", "pinned", "run"]
 
 
 @pytest.fixture

@@ -170,17 +170,19 @@ def test_nodes_of_embedded_graphs_take_it(stream):
 
 
 def test_captured_launches_take_it(stream, kernels):
-    m = cg.GraphDef().alloc(shape=4, dtype=cg.f32)
+    m, n = (cg.GraphDef().alloc(shape=4, dtype=dtype) for dtype in (cg.f32, cg.i32))
     with stream.create_graph_builder() as builder:
         double(m, stream=builder)
-        cg.launch(builder, ONE, kernels.tally, m[1:])
+        cg.launch(builder, ONE, kernels.tally, n[1:])
     assert len(builder.graph_definition.nodes()) == 2
 
 
 def test_a_node_that_uses_the_memory_does_not_keep_the_graph(kernels):
     g = cg.GraphDef()
-    m = g.alloc(shape=4, dtype=cg.f32)
-    m.call(double, m).launch(ONE, kernels.tally, m[1:]).memset(m, 0).memcpy(m[:2], m[2:]).free(m)
+    m = g.alloc(shape=4, dtype=cg.i32)
+    m.call(add_rows, m.graph.alloc(shape=(1, 4), dtype=cg.i32), m).launch(ONE, kernels.tally, m[1:]).memset(
+        m, 0
+    ).memcpy(m[:2], m[2:]).free(m)
     dead = weakref.ref(m)
     part = m[1:]
     del g, m
@@ -231,8 +233,8 @@ def test_a_kernel_beside_the_free_node_is_added_and_found_by_check(device):
 
 def test_an_update_to_memory_that_was_freed_before_is_refused(kernels):
     g = cg.GraphDef()
-    x = cg.ndarray(cg.f32, 4)
-    m = g.alloc(shape=4, dtype=cg.f32, name="memory")
+    x = cg.ndarray(cg.i32, 4)
+    m = g.alloc(shape=4, dtype=cg.i32, name="memory")
     node = m.free(m, name="end").launch(ONE, kernels.tally, x)
     with pytest.raises(ValueError, match=r"'memory'.*'end'"):
         node.update(args=(m,))
@@ -268,7 +270,7 @@ def test_the_host_cannot_read_or_export_it(export, kind, device):
 
 
 def test_a_launch_outside_of_graphs_refuses_it(stream, kernels):
-    m = cg.GraphDef().alloc(shape=4, dtype=cg.f32)
+    m = cg.GraphDef().alloc(shape=4, dtype=cg.i32)
     for array in (m, m[1:]):
         with pytest.raises(RuntimeError, match="exists only while its graph runs"):
             cg.launch(stream, ONE, kernels.tally, array)

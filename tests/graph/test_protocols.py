@@ -93,7 +93,7 @@ SUBJECTS = {f"{spec.name} node": of_spec(spec) for spec in SPECS if spec.name in
     ),
     "kernel": Subject(
         lambda g, n: (n.kernels.add, n.kernels.affine),
-        rf"<Kernel handle={HEX}>",
+        rf"<Kernel add\(int\*, int, int\) handle={HEX}>",
         lambda k: cg.Kernel.from_handle(k.handle),
     ),
     "program": Subject(

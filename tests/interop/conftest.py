@@ -12,9 +12,9 @@ import pytest
 
 import cuda_graphs as cg
 from tests.capture.ledger import between, line_of
-from tests.graph_rig import ONE, code, kernels, pinned, run
+from tests.graph_rig import ONE, code, compiled, kernels, pinned, run
 
-__all__ = ["code", "kernels", "pinned", "run"]
+__all__ = ["code", "compiled", "kernels", "pinned", "run"]
 
 MODES = ("relaxed", "thread_local", "global")
 

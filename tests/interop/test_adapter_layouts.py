@@ -180,7 +180,9 @@ def test_cupy_takes_the_width_of_the_parameter(device, stream, code):
     cg.launch(stream, {"grid": 1, "block": 32}, kernel, x, 3, np.int32(5))
     stream.sync()
     assert x.to_numpy().tolist() == [5, 6, 7, 3]
-    with pytest.raises(TypeError, match=r"parameter 1 of kernel 'add' has 4 bytes; numpy.int64 has 8"):
+    with pytest.raises(
+        TypeError, match=r"parameter 1 of kernel 'add' takes 4 bytes of unknown type; numpy.int64, of 8 bytes"
+    ):
         cg.launch(stream, {"grid": 1, "block": 32}, kernel, x, np.int64(3), 5)
 
 

@@ -6,10 +6,10 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.kernels.arrays import keep_alive
-from tests.graph_rig import code, eventually, kernels
+from tests.graph_rig import code, compiled, eventually, kernels
 from tests.kernels.graph_kernels import LOWERINGS
 
-__all__ = ["code", "eventually", "kernels"]
+__all__ = ["code", "compiled", "eventually", "kernels"]
 
 
 @pytest.fixture(params=LOWERINGS)

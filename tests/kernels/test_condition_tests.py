@@ -3,6 +3,7 @@
 """Law: a conditional node on a flag or on a predicate does what Python does with the same flag or function. A refused
 one leaves the definition as it was."""
 
+import ctypes
 import gc
 import weakref
 from types import SimpleNamespace
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.core.resources import boxes
 from cuda_graphs.kernels.arrays.ndarray import clear_fields
+from tests.conftest import wait_until
 
 F0, F1 = cg.types.ndarray(cg.f32, ndim=0), cg.types.ndarray(cg.f32, ndim=1)
 I1 = cg.types.ndarray(cg.i32, ndim=1)
@@ -253,14 +256,14 @@ def test_a_parameter_changes_a_predicate(stream):
     x = cg.array([64.0], cg.f32)
     g = cg.GraphDef()
     tol = g.param("tol", cg.f32, default=8.0)
-    g.while_loop(lambda x, tol: x[0] > tol, args=(x, tol)).body.call(halve, x)
-    captured = g.if_then(lambda: tol < 1)
-    captured.then.call(halve, x)
+    loop = g.while_loop(lambda x, tol: x[0] > tol, args=(x, tol))
+    loop.body.call(halve, x)
+    loop.if_then(lambda: tol < 1).then.call(halve, x)
     graph = run(g, stream)
     assert x[0] == 8
     graph.launch(stream, tol=0.5)
     stream.sync()
-    assert x[0] in (0.5, 0.25)  # the if runs beside the loop
+    assert x[0] == 0.25
 
 
 @pytest.mark.parametrize(
@@ -361,6 +364,60 @@ def test_nodes_that_are_added_later_come_before_the_test_too(stream):
     n.fill(0)
     run(g, stream)
     assert n.to_numpy().tolist() == [5, 10] and out[0] == 505
+
+
+LOOKS = {
+    "nodes": lambda g, body: body.nodes(),
+    "edges": lambda g, body: body.edges(),
+    "succ": lambda g, body: next(iter(body.nodes())).succ,
+    "check": lambda g, body: g.check(),
+    "handle": lambda g, body: g.handle,
+    "handle of the body": lambda g, body: body.handle,
+    "debug_dot_print": lambda g, body: g.debug_dot_print("/dev/null"),
+    "instantiate": lambda g, body: g.instantiate(),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_the_edges_to_the_test_are_there_when_someone_looks(device, driver_table, look):
+    n = cg.zeros(3, cg.i32)
+    g = cg.GraphDef()
+    body = g.while_loop(n[:1]).body
+    for i in range(3):
+        body.call(add, n, i, 1)
+    ask = driver_table.original("cuGraphNodeGetDependencies")
+
+    def edges_of(raw):
+        count = ctypes.c_size_t(0)
+        assert ask(raw, None, None, ctypes.addressof(count), *[None] * 4) == 0
+        return count.value
+
+    test = body._loop_test()._raw()
+    assert edges_of(test) == 0
+    look(g, body)
+    assert edges_of(test) == 3
+
+
+def test_the_graph_keeps_the_arrays_of_flags_and_predicates(stream):
+    def pointers():
+        return boxes.live()["pointer"]
+
+    def build():
+        flag, x, limit = cg.ones(1, cg.i32), cg.ones(1, cg.f32), cg.zeros(1, cg.f32)
+        g = cg.GraphDef()
+        g.if_then(flag)
+        g.if_then(lambda x: x[0] > limit[0], args=(x,))
+        return g.instantiate()
+
+    before = pointers()
+    graph = build()
+    graph.launch(stream)
+    stream.sync()
+    gc.collect()
+    boxes.drain()
+    assert pointers() == before + 3
+    del graph
+    assert wait_until(lambda: pointers() == before)
 
 
 def test_a_test_can_be_destroyed_and_replaced(stream):
@@ -542,6 +599,17 @@ REFUSED = {
         lambda s: {"condition": above, "args": (s.n, "1")},
         TypeError,
         "argument 1",
+    ),
+    "a type": (lambda s: {"condition": above, "args": (s.n, cg.vec3)}, TypeError, "argument 1"),
+    "a condition among the args": (
+        lambda s: {"condition": above, "args": (s.n, cg.GraphDef().create_condition())},
+        TypeError,
+        "argument 1",
+    ),
+    "a pointer parameter": (
+        lambda s: {"condition": above, "args": (s.g.param("p", cg.pointer), 1)},
+        TypeError,
+        "argument 0",
     ),
     "a kernel": (lambda s: {"condition": add, "args": (s.n, 1, 1)}, TypeError, "which is a lambda"),
     "a builtin": (lambda s: {"condition": len, "args": (s.n,)}, TypeError, "which is a lambda"),
@@ -808,4 +876,73 @@ def test_one_program_in_three_ways_gives_the_same_results_with_as_many_nodes(str
     for each in results:
         np.testing.assert_array_equal(each, results[0])
     np.testing.assert_allclose(results[0], relaxed(field, tol), rtol=1e-5)
+    assert counts[0] == counts[1] and max(counts) - min(counts) <= 1, counts
+
+
+@cg.kernel
+def grow(x: F1, n: I1):
+    for i in x:
+        x[i] = 3 * x[i] + 1
+        if i == 0:
+            n[0], n[1] = n[0] + 1, 0
+
+
+@cg.kernel
+def shrink(x: F1, n: I1):
+    for i in x:
+        x[i] = 0.5 * x[i] + 1
+        if i == 0:
+            n[1] += 1
+
+
+@cg.kernel(graph=True, loop="conditional")
+def grow_and_shrink(x: F1, n: I1):
+    while cg.graph_while(n[0] < 4):
+        for i in x:
+            x[i] = 3 * x[i] + 1
+            if i == 0:
+                n[0], n[1] = n[0] + 1, 0
+        while cg.graph_while(n[1] < n[0]):
+            for i in x:
+                x[i] = 0.5 * x[i] + 1
+                if i == 0:
+                    n[1] += 1
+
+
+def test_a_loop_in_a_loop_in_three_ways_gives_the_same_results_with_as_many_nodes(stream):
+    results, counts = [], []
+
+    def arrays():
+        return cg.array([1.0, 2.0, 3.0], cg.f32), cg.zeros(2, cg.i32)
+
+    x, n = arrays()
+    g = cg.GraphDef()
+    body = g.while_loop(lambda n: n[0] < 4, args=(n,)).body
+    body.call(grow, x, n).while_loop(lambda n: n[1] < n[0], args=(n,)).body.call(shrink, x, n)
+    run(g, stream)
+    results.append(x.to_numpy())
+    counts.append(count_nodes(g))
+
+    x, n = arrays()
+    with cg.capture() as builder, builder.while_loop(lambda: n[0] < 4) as outer:
+        grow(x, n)
+        with outer.while_loop(lambda: n[1] < n[0]):
+            shrink(x, n)
+    builder.complete().launch(stream)
+    stream.sync()
+    results.append(x.to_numpy())
+    counts.append(count_nodes(builder.graph_definition))
+
+    x, n = arrays()
+    grow_and_shrink(x, n, stream=stream)
+    results.append(x.to_numpy())
+    counts.append(grow_and_shrink.graph_stats.nodes)
+
+    wanted = np.array([1, 2, 3], "f")
+    for i in range(4):
+        wanted = 3 * wanted + 1
+        for _ in range(i + 1):
+            wanted = np.float32(0.5) * wanted + 1
+    for each in results:
+        np.testing.assert_array_equal(each, wanted)
     assert counts[0] == counts[1] and max(counts) - min(counts) <= 1, counts

@@ -11,13 +11,14 @@ import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
 from tests.capture.conftest import builder, capturing, spoiled, works
 from tests.graph.conftest import spec_needs
-from tests.graph_rig import code, eventually, fresh_kernels, kernels, pinned, run
+from tests.graph_rig import code, compiled, eventually, fresh_kernels, kernels, pinned, run
 from tests.kernels.conftest import kernels_forget
 
 __all__ = [
     "builder",
     "capturing",
     "code",
+    "compiled",
     "eventually",
     "fresh_kernels",
     "kernels",

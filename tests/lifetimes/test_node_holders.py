@@ -9,6 +9,7 @@ import ctypes
 import gc
 import weakref
 
+import numpy as np
 import pytest
 
 import cuda_graphs as cg
@@ -331,7 +332,7 @@ def test_a_kernel_of_others_is_used_as_long_as_they_keep_it(foreign, pinned, run
     kernel = cg.Kernel.from_handle(foreign)
     assert kernel.num_arguments == 3
     g = cg.GraphDef()
-    node = g.launch(ONE, kernel, x.ctypes.data, 3, 1)
+    node = g.launch(ONE, kernel, x.ctypes.data, np.uint32(3), np.uint32(1))
     assert node.kernel == kernel
     del kernel
     gc.collect()
@@ -347,7 +348,7 @@ def test_the_mod_that_was_given_for_a_kernel_of_others_is_kept_by_graph_and_exec
     kernel = cg.Kernel.from_handle(foreign, mod)
     libraries(1)
     g = cg.GraphDef()
-    node = g.launch(ONE, kernel, x.ctypes.data, 3, 1)
+    node = g.launch(ONE, kernel, x.ctypes.data, np.uint32(3), np.uint32(1))
     del mod, kernel
     gc.collect()
     libraries(1)

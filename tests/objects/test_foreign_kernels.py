@@ -9,9 +9,9 @@ import weakref
 import pytest
 
 import cuda_graphs as cg
-from tests.graph_rig import code, eventually, pinned
+from tests.graph_rig import code, compiled, eventually, pinned
 
-__all__ = ["code", "eventually", "pinned"]
+__all__ = ["code", "compiled", "eventually", "pinned"]
 
 
 class Owner:
@@ -65,9 +65,9 @@ def test_a_function_of_a_module_is_a_kernel(function, stream, pinned):
     assert [each.size for each in kernel.arguments_info] == [8, 4, 4]
     assert kernel == cg.Kernel.from_function(function)
     x = pinned([1, 2])
-    cg.launch(stream, cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, 2, 5)
+    cg.launch(stream, cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, cg.i32(2), cg.i32(5))
     g = cg.GraphDef()
-    node = g.launch(cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, 1, 10)
+    node = g.launch(cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, cg.i32(1), cg.i32(10))
     assert node.kernel == kernel
     g.instantiate().launch(stream)
     stream.sync()
@@ -87,16 +87,18 @@ def test_a_module_s_function_has_named_parameters_and_updates(function, stream, 
     kernel = cg.Kernel.from_function(function)
     x = pinned([1, 2])
     g = cg.GraphDef()
-    node = g.launch(cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, 2, g.param("amount", cg.i32))
+    node = g.launch(
+        cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, cg.i32(2), g.param("amount", cg.i32)
+    )
     graph = g.instantiate()
     graph.launch(stream, amount=10)
     graph.launch(stream, amount=20)
     stream.sync()
     assert x.tolist() == [31, 32]
-    node.update(args=(x.ctypes.data, 2, 7))
+    node.update(args=(x.ctypes.data, cg.i32(2), cg.i32(7)))
     assert node.kernel == kernel
     graph = g.instantiate()
-    graph[node].update(config=node.config, kernel=kernel, args=(x.ctypes.data, 1, 100))
+    graph[node].update(config=node.config, kernel=kernel, args=(x.ctypes.data, cg.i32(1), cg.i32(100)))
     graph.launch(stream)
     stream.sync()
     assert x.tolist() == [131, 32]
@@ -110,7 +112,7 @@ def test_a_module_s_function_is_captured(function, device, stream, pinned):
     kernel = cg.Kernel.from_function(function)
     x = pinned([1, 2])
     with device.create_graph_builder() as gb:
-        cg.launch(gb, cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, 2, 5)
+        cg.launch(gb, cg.LaunchConfig(grid=1, block=2), kernel, x.ctypes.data, cg.i32(2), cg.i32(5))
     (node,) = gb.graph_definition.nodes()
     assert node.kernel == kernel
     assert node.name == "add"
@@ -129,7 +131,7 @@ def test_the_owner_of_a_kernel_lives_as_long_as_it_and_its_nodes(make, function,
     gc.collect()
     assert gone() is not None
     g = cg.GraphDef()
-    g.launch(cg.LaunchConfig(grid=1, block=1), kernel, 0, 0, 0)
+    g.launch(cg.LaunchConfig(grid=1, block=1), kernel, 0, cg.i32(0), cg.i32(0))
     del kernel
     graph = g.instantiate()
     del g

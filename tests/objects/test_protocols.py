@@ -66,7 +66,9 @@ CASES = {
         closes=True,
         again=lambda b: cg.Buffer.from_handle(b.handle, b.size),
     ),
-    "Kernel": Case(kernels, rf"<Kernel handle={HEX}>", again=lambda k: cg.Kernel.from_handle(k.handle)),
+    "Kernel": Case(
+        kernels, rf"<Kernel \w+\(.*\) handle={HEX}>", again=lambda k: cg.Kernel.from_handle(k.handle)
+    ),
     "ObjectCode": Case(lambda d: codes(), r"<ObjectCode handle=not loaded code_type=ptx>"),
     "LaunchConfig": Case(
         lambda d: (cg.LaunchConfig(grid=1, block=2), cg.LaunchConfig(grid=2, block=1)),

@@ -18,7 +18,8 @@ from tests.graph_rig import ONE, pinned
 __all__ = ["pinned"]
 
 SOURCE = "".join(
-    f'extern "C" __global__ void store{8 * size}({word}* x, {word} value) {{ *x = value; }}\n'
+    f"struct Bits{size} {{ {word} bits; }};\n"  # takes values of any type of that width
+    f'extern "C" __global__ void store{8 * size}({word}* x, Bits{size} value) {{ *x = value.bits; }}\n'
     for size, word in (
         (1, "unsigned char"),
         (2, "unsigned short"),

@@ -42,10 +42,7 @@ class Source:
         try:
             return "".join(inspect.getsourcelines(self.function.__code__)[0])
         except (OSError, TypeError):
-            raise compile_error(
-                CompileSyntaxError, None, f"the source of {self.function.__qualname__} cannot be found ({self.file})",
-                "define kernels in a file or a notebook cell; code made by exec needs an entry in linecache",
-            ) from None  # fmt: skip
+            raise self.without_source() from None
 
     @property
     def is_lambda(self) -> bool:
@@ -57,6 +54,8 @@ class Source:
         if self.is_lambda:
             linecache.checkcache(self.file)
             lines = linecache.getlines(self.file, self.function.__globals__)
+            if not lines:
+                raise self.without_source()
             return definition_of(find_lambda(self.function.__code__, lines))
         text = textwrap.dedent(self.text)
         shift = len(self.text.splitlines()[0]) - len(text.splitlines()[0])
@@ -73,6 +72,12 @@ class Source:
                 node.end_col_offset += shift  # type: ignore[attr-defined]
         linecache.checkcache(self.file)
         return found
+
+    def without_source(self) -> CompileError:
+        return compile_error(
+            CompileSyntaxError, None, f"the source of {self.function.__qualname__} cannot be found ({self.file})",
+            "define kernels in a file or a notebook cell; code made by exec needs an entry in linecache",
+        )  # fmt: skip
 
     def not_by_def(self) -> CompileError:
         return compile_error(

@@ -9,6 +9,7 @@ The graph layer recognises a type by `__cuda_graph_type__`, its name, without im
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +56,12 @@ class ScalarType:
 
     def __repr__(self) -> str:
         return self.name
+
+    def __call__(self, value: Any) -> Any:
+        """Return a value of this type on the host: a scalar of NumPy. bf16 has none there."""
+        if self.dtype is None:
+            raise TypeError(f"NumPy has no {self}: pass a float to a parameter of that type")
+        return np.dtype(self.dtype).type(value)
 
     @property
     def bits(self) -> int:

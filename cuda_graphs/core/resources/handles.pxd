@@ -6,7 +6,7 @@ A creator that fails returns an empty handle: `if not h: raise_noted(...)` (seam
 """
 
 from libc.stddef cimport size_t
-from libc.stdint cimport uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
@@ -155,6 +155,37 @@ cdef extern from "memory.hpp" namespace "cg" nogil:
         CUdeviceptr raw, size_t size, Opaque owner, void* resource, FreeCallback callback
     ) except +
 
+cdef extern from "kernel_type.hpp" namespace "cg" nogil:
+    enum class ValueForm(unsigned char):
+        kUnknown
+        kInt
+        kUint
+        kInteger
+        kWord
+        kFloat
+        kBfloat
+        kBool
+        kPointer
+        kComplex
+        kClass
+        kByte
+    cppclass KernelType:
+        ValueForm form
+        size_t size
+        ValueForm element
+        size_t element_size
+        cpp_bool is_read_only
+        string text
+    cppclass IntRange:
+        int64_t low
+        uint64_t high
+    cppclass Parameter:
+        size_t offset
+        size_t size
+        IntRange ints
+        KernelType type
+        cpp_bool takes_addresses() noexcept
+
 cdef extern from "module.hpp" namespace "cg" nogil:
     cppclass LibraryBox:
         CUlibrary raw
@@ -164,9 +195,6 @@ cdef extern from "module.hpp" namespace "cg" nogil:
 
     cpp_bool kernel_names(const LibraryHandle& library, vector[string]& names) except +
 
-    cppclass Parameter:
-        size_t offset
-        size_t size
     cppclass KernelBox:
         CUkernel raw
         CUfunction function
@@ -174,6 +202,8 @@ cdef extern from "module.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUkernel] KernelHandle
     void note_launch(const StreamHandle& stream, const KernelHandle& kernel) noexcept
     KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +
+    void set_signature(const KernelHandle& kernel, vector[KernelType] signature) except +
+    vector[string] signature_texts(const KernelHandle& kernel) except +
     KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library) except +
     KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner) except +
     KernelHandle create_function_ref(CUfunction raw, const Opaque& owner) except +

@@ -52,6 +52,22 @@ const char* keep_name(const char* name) {
     return names.emplace(name).first->c_str();
 }
 
+bool is_of(const std::vector<KernelType>& signature, const std::vector<Parameter>& parameters) {
+    return std::equal(signature.begin(), signature.end(), parameters.begin(), parameters.end(),
+                      [](const KernelType& type, const Parameter& parameter) {
+                          return type.size == 0 || type.size == parameter.size;
+                      });
+}
+
+// Gives each parameter its type, and the range of ints that it takes.
+void add_types(const std::vector<KernelType>& signature, std::vector<Parameter>& parameters) {
+    for (std::size_t index = 0; index < parameters.size(); ++index) {
+        Parameter& parameter = parameters[index];
+        if (!signature.empty()) parameter.type = signature[index];
+        parameter.ints = ints_of(parameter.type.form, parameter.size);
+    }
+}
+
 CUresult ask_parameters(KernelBox& box) {
     std::vector<Parameter> found;
     for (std::size_t index = 0;; ++index) {
@@ -63,8 +79,10 @@ CUresult ask_parameters(KernelBox& box) {
         // "CUDA_ERROR_INVALID_VALUE if paramIndex is outside the range" marks the end of the list.
         if (status == CUDA_ERROR_INVALID_VALUE) break;
         if (status != CUDA_SUCCESS) return status;
-        found.push_back(parameter);
+        found.push_back(std::move(parameter));
     }
+    if (!is_of(box.signature, found)) box.signature.clear();
+    add_types(box.signature, found);
     box.parameters = std::move(found);
     box.known.store(true, std::memory_order_release);
     return CUDA_SUCCESS;
@@ -125,6 +143,21 @@ KernelHandle get_kernel(const LibraryHandle& library, const char* name) {
     KernelHandle kernel = create_kernel_ref(raw, library);
     box_of<KernelBox>(kernel)->name.store(keep_name(name), std::memory_order_relaxed);
     return kernel;
+}
+
+void set_signature(const KernelHandle& kernel, std::vector<KernelType> signature) {
+    KernelBox& box = *box_of<KernelBox>(kernel);
+    const std::lock_guard<std::mutex> lock(box.asking);
+    if (!box.known.load(std::memory_order_relaxed)) box.signature = std::move(signature);
+}
+
+std::vector<std::string> signature_texts(const KernelHandle& kernel) {
+    std::vector<std::string> texts;
+    if (is_forked_child()) return texts;  // see kernel_parameters
+    KernelBox& box = *box_of<KernelBox>(kernel);
+    const std::lock_guard<std::mutex> lock(box.asking);
+    for (const KernelType& type : box.signature) texts.push_back(type.text);
+    return texts;
 }
 
 KernelHandle create_kernel_ref(CUkernel raw, const LibraryHandle& library, const Opaque& owner) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Libraries (loaded code) and their kernels. A library is unloaded with the last handle of it and of its kernels. The
-// box of a kernel caches the layout of its parameters, which the driver reports.
+// box of a kernel caches its parameters: their layout, which the driver reports, with their types, which the code
+// tells.
 #ifndef CUDA_GRAPHS_CORE_RESOURCES_MODULE_HPP
 #define CUDA_GRAPHS_CORE_RESOURCES_MODULE_HPP
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "core/handles/box.hpp"
+#include "kernel_type.hpp"
 #include "stream.hpp"
 
 namespace cg {
@@ -36,11 +38,6 @@ std::string load_log(const void* image);
 // Lists the names of a library's kernels, sorted. Returns false when the driver cannot list them.
 bool kernel_names(const LibraryHandle& library, std::vector<std::string>& names);
 
-struct Parameter {
-    std::size_t offset;  // bytes, in the parameter block
-    std::size_t size;    // bytes
-};
-
 // The CUfunction of a kernel in one context.
 struct ContextFunction {
     std::weak_ptr<const CUcontext> context;
@@ -52,8 +49,9 @@ struct KernelBox {
     CUfunction function = nullptr;      // function of a module, which is not a CUkernel; `raw` then has the same value
     LibraryHandle library;              // empty for a kernel of foreign code
     Opaque owner;                       // owner that keeps the code of a foreign kernel loaded; may be empty
-    std::mutex asking;                  // guards the parameters until they are known
+    std::mutex asking;                  // guards the signature, and the parameters until they are known
     std::atomic<bool> known{false};     // a failed query, as without a context, is repeated
+    std::vector<KernelType> signature;  // empty if the code tells no types
     std::vector<Parameter> parameters;  // constant once `known`
     std::vector<ContextFunction> functions;
     std::atomic<const char*> name{nullptr};  // for messages; null for a kernel of foreign code; never freed
@@ -70,6 +68,13 @@ inline void note_launch(const StreamHandle& stream, const KernelHandle& kernel) 
 
 // Returns the kernel of that name. All handles of a kernel share one box.
 KernelHandle get_kernel(const LibraryHandle& library, const char* name);
+
+// Sets the types of the parameters, unless the parameters are known already. They count only if the driver reports as
+// many parameters, of the same sizes.
+void set_signature(const KernelHandle& kernel, std::vector<KernelType> signature);
+
+// Returns the types of the parameters in words, without a call of the driver; empty if no types are known.
+std::vector<std::string> signature_texts(const KernelHandle& kernel);
 
 // Returns the existing handle of a raw kernel if there is one, else a borrowed kernel that keeps `library` and `owner`
 // (may be empty) alive.

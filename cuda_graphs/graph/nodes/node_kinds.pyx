@@ -39,6 +39,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     is_handed_out,
 )
 from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
+from cuda_graphs.objects.code.conversion cimport value_of
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.launch_errors cimport LaunchQueue
@@ -111,7 +112,7 @@ cdef class KernelNode(GraphNode):
         """The arguments: of the call that made the node, for a kernel made by `cuda_graphs.kernel`.
 
         Other nodes, and copies of nodes in embedded graphs, have one value for each parameter of the kernel: the Parameter
-        (or its extent) that provides it, or its bytes as an unsigned int.
+        (or its extent) that provides it, or a number of its type. A value of unknown type is its bytes as an unsigned int.
 
         Memory of an alloc node is its address if no array of it is alive. A dataclass instance is a copy.
         """
@@ -190,14 +191,14 @@ cdef object declared_writes(NodeRecord* record):
 
 
 cdef tuple raw_arguments(KernelNode self):
-    """Return the Parameter, or the bytes as an int, of each parameter of the kernel."""
+    """Return the Parameter, or the value, of each parameter of the kernel."""
     cdef shared_ptr[NodeSpec] spec = self._parameters()
     cdef NodeRecord* record = self._record()
     cdef const vector[Parameter]* parameters = kernel_of(dereference(spec))._parameters()
     cdef size_t i
     found = []
     for i in range(parameters.size()):
-        found.append(int.from_bytes((<char*>spec.get().params.kernel.kernelParams[i])[: parameters[0][i].size], "little"))
+        found.append(value_of(<char*>spec.get().params.kernel.kernelParams[i], parameters[0][i]))
     if record.metadata and record.metadata.get().parameters:
         for use in record.metadata.get().parameters.get().uses:
             if use.field == Field.kArgument:

@@ -16,6 +16,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ParameterUse,
     ParameterType,
     ValueKind,
+    ValueType,
     as_extent,
     copy_uses,
     bytes_of,
@@ -24,7 +25,11 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     use_placeholders,
     parameters_of,
 )
+from cuda_graphs.core.resources.handles cimport ValueForm
 from .values cimport accept_type, present_value, read_value, type_text
+
+# The forms of ValueKinds.
+cdef ValueForm[5] FORMS = [ValueForm.kInt, ValueForm.kUint, ValueForm.kFloat, ValueForm.kBool, ValueForm.kPointer]
 
 # Names of the positional arguments of Graph.launch.
 RESERVED = ("self", "stream")
@@ -98,7 +103,7 @@ cdef class ArrayParameter(Parameter):
         found = []
         for axis in range(self._named().type.ndim):
             extent = ArrayExtent.__new__(ArrayExtent)
-            extent._array, extent._axis, extent._width = self, axis, 4
+            extent._array, extent._axis, extent._width, extent._form = self, axis, 4, ValueForm.kInt
             extent._bits = <unsigned int>self._named().initial.extents[<size_t>axis]
             found.append(extent)
         return tuple(found)
@@ -111,13 +116,23 @@ cdef class ArrayExtent(StandIn):
         return f"<extent {self._axis} of {self._array!r}>"
 
 
+cdef ValueForm form_of(const ValueType& type) noexcept:
+    if type.kind == ValueKind.kFloat:
+        return ValueForm.kBfloat if type.name[0] == c"b" else ValueForm.kFloat
+    return FORMS[<int>type.kind]
+
+
 cdef Parameter wrap(const ParameterRef& p):
     cdef Parameter self
     if p.get().object != NULL:
         return <Parameter>p.get().object
     self = ArrayParameter.__new__(ArrayParameter) if p.get().type.is_array() else Parameter.__new__(Parameter)
     self._p = p
-    self._bits, self._width = p.get().initial.bits, 8 if p.get().type.is_array() else p.get().type.scalar.size
+    self._bits, self._width = p.get().initial.bits, p.get().type.scalar.size
+    self._form = form_of(p.get().type.scalar[0])
+    if p.get().type.is_array():
+        self._element, self._element_size = self._form, self._width
+        self._form, self._width = ValueForm.kPointer, 8
     p.get().object = <PyObject*>self
     return self
 

@@ -14,7 +14,7 @@ from libcpp.string cimport string
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport NamedParameter, as_owner, find_value_type
-from cuda_graphs.core.resources.handles cimport write_zeros
+from cuda_graphs.core.resources.handles cimport ValueForm, write_zeros
 
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
@@ -34,7 +34,7 @@ cdef class StopWord(Parameter):
         cdef NamedParameter* p = self._p.get()
         p.name, p.type.scalar = PREFIX + b"%x" % handle, find_value_type(b"pointer")
         p.initial.bits, p.initial.known, p.initial.owner = self._word._address, True, as_owner(self._word._h)
-        self._bits, self._width, self._is_complete = p.initial.bits, 8, True
+        self._bits, self._width, self._form, self._is_complete = p.initial.bits, 8, ValueForm.kPointer, True
         return self
 
 

@@ -24,7 +24,7 @@ from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType
 from cuda_graphs.compiler.language.annotations import Captured, Template
 from cuda_graphs.compiler.language.annotations import NDArray as ArrayAnnotation
-from cuda_graphs.compiler.language.free_names import free_names, is_array, path_value
+from cuda_graphs.compiler.language.free_names import free_names, is_array, is_ours, path_value
 from cuda_graphs.compiler.language.intrinsics import func, loop_config, set_condition
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter
@@ -135,7 +135,7 @@ def annotation_of(value: Any, what: str) -> Any:
         return ArrayAnnotation()
     if isinstance(value, (bool, int, float, np.generic)):
         return number_type(value, what)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and not is_ours(type(value)):
         return type(value)
     if not isinstance(value, (str, bytes)) and view_array(value, what) is not None:
         return ArrayAnnotation()

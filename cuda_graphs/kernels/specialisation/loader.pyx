@@ -238,7 +238,7 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> 
     cdef Specialisation code = Specialisation.__new__(Specialisation)
     cdef Loader loader = Loader.__new__(Loader)
     code.name, code.artifact, code.guards, code.leaf_numbers = name, artifact, guards, leaves
-    image = make_object_code(artifact.image, CODE_TYPES[artifact.target], name)
+    image = make_object_code(artifact.image, CODE_TYPES[artifact.target], name, signatures={})
     code.kernels = tuple([image.get_kernel(task.entry) for task in artifact.tasks])
     code.writes = frozenset().union(*[task.writes for task in artifact.tasks])
     code.changed_fields = [find_field(path) for path in code.writes if path.startswith(FIELD)]

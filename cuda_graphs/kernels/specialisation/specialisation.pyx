@@ -31,6 +31,8 @@ from cuda_graphs.objects.waiting cimport check_signals, wait_in_call
 from cuda_graphs.kernels.arrays.ndarray cimport Changes, NDArray, note_change, writer_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 
+import numpy
+
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, STOP, YIELDED
 from cuda_graphs.kernels import seeds
@@ -42,6 +44,9 @@ from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.graph.temporaries import new_memory
 
 ctypedef const void* Pointer
+
+# Bytes of a slot -> type of its bits.
+cdef dict WORDS = {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32, 8: numpy.uint64}
 
 cdef enum:
     MOST_PARAMETERS = 64  # parameters of an entry that fit on the C stack
@@ -274,7 +279,8 @@ cdef class Specialisation:
         for i in range(self.tasks.size()):
             info = self.artifact.tasks[i]
             slots = enumerate(info.slots)
-            values = with_stop_words(info.slots, [self._value(slot, i, k, leaves, owners, temps, seed) for k, slot in slots])
+            values = [typed(self._value(slot, i, k, leaves, owners, temps, seed), slot) for k, slot in slots]
+            values = with_stop_words(info.slots, values)
             cooperative = bool(self.tasks[i].cooperative)
             config = LaunchConfig(
                 grid=self.grid_of(self.tasks[i], leaves), block=self.tasks[i].block, shmem_size=self.tasks[i].shared,
@@ -365,6 +371,11 @@ cdef class Specialisation:
         found = failed_assert(self.artifact.asserts, self._temp(host, REPORT).view("i8").tolist())
         if found is not None:
             raise error_of(self.name, *found)
+
+
+cdef object typed(object value, object slot):
+    """Return a number with the width of its slot, as parameters of unknown type take it."""
+    return WORDS[slot.size](value) if type(value) is int and slot.kind != "pointer" else value
 
 
 cdef Buffer allocate(size_t size, const StreamHandle& stream):

@@ -4,6 +4,7 @@
 
 Other rooms may import:
     arguments      The arguments of a launch.
+    conversion     The rules by which values fit parameters.
     kernel         Kernel.
     launch         launch.
     launch_config  LaunchConfig.

@@ -7,7 +7,7 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
-from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque
+from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, ValueForm
 from .kernel cimport Kernel
 
 
@@ -16,6 +16,10 @@ cdef class StandIn:
     cdef uint64_t _bits  # value that is passed until then
     cdef size_t _width  # width in bytes
     cdef bint _is_complete  # True if the value that is passed until then is valid
+    cdef ValueForm _form
+    # Of a pointer: what it points to.
+    cdef ValueForm _element
+    cdef size_t _element_size
 
 # Converts `args` as the kernel's parameters require. The pack is on the caller's stack, since the driver copies the
 # values during the call. Raises TypeError for a wrong count, width or type, and OverflowError for an int that does not

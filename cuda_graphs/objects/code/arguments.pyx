@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Converts Python values to the `void**` of a kernel launch or a kernel node.
 
-The parameter sizes that the driver reports determine the conversion. An int fills 1, 2, 4 or 8 bytes and must fit, a
-float fills 4 or 8, a complex 8 or 16. A value with its own width (NumPy and ctypes scalars and structures) must have
-exactly the width of the parameter. An array is passed as its address, of 8 bytes, if the device can access it; the stream
-that its interface names is not waited for. The driver reports sizes only: an int for a float parameter passes its bits.
+The type of each parameter determines the conversion: numbers keep their value, or are refused. conversion.pyx has the
+rules for values with a type of their own (NumPy and ctypes scalars and structures) and for arrays. An array is passed as its
+address, if the device can access it; the stream that its interface names is not waited for. A parameter of unknown type
+takes an address or a value with a type of its own and the width of the parameter.
 """
 
 import sys
@@ -17,6 +17,7 @@ from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.tuple cimport PyTuple_GET_ITEM, PyTuple_GET_SIZE
 from cython.operator cimport dereference
+from libc.math cimport isfinite, isinf
 from libc.stddef cimport size_t
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
@@ -27,12 +28,26 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport bundle, find_memory_type, kUnknownMemory
-from cuda_graphs.core.resources.handles cimport Opaque, Parameter, address_of, hold_python
+from cuda_graphs.core.resources.handles cimport Opaque, Parameter, ValueForm, address_of, hold_python
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer
-from .kernel cimport Kernel
-from cuda_graphs.objects.numbers cimport is_of_bindings
+from .conversion cimport (
+    converts,
+    fits,
+    fits_later,
+    form_of_elements,
+    form_of_format,
+    form_of_letter,
+    is_exact,
+    points_to,
+    rounded,
+)
+from .kernel cimport Kernel, type_text
+from cuda_graphs.objects.numbers cimport is_address, is_of_bindings
 from cuda_graphs.errors import ClosedBufferError
+
+cdef extern from "<cstdint>" nogil:
+    uint64_t UINT64_MAX
 
 cdef extern from "Python.h":
     PyTypeObject* Py_TYPE(object)
@@ -42,8 +57,13 @@ cdef extern from "Python.h":
 # Types whose `handle` is passed in 8 bytes. Higher layers register them.
 cdef tuple handle_types = ()
 
-# NumPy's scalar types by address, and their sizes. The value of each is stored directly after the object header.
-cdef unordered_map[void*, size_t] scalar_sizes
+# A scalar type of NumPy, whose value is stored directly after the object header.
+cdef struct ScalarType:
+    size_t size
+    ValueForm form
+
+# NumPy's scalar types by address.
+cdef unordered_map[void*, ScalarType] scalar_types
 cdef bint numpy_is_known = False
 
 
@@ -70,7 +90,7 @@ cdef int pack_arguments(
             f"kernel {kernel._name()!r} takes {parameters.size()} argument{'s' * (parameters.size() != 1)}, got {count}"
         )
     for i in range(count):
-        found = append(pack, kernel, i, parameters[0][i].size, <object>PyTuple_GET_ITEM(args, i))
+        found = append(pack, kernel, i, parameters[0][i], <object>PyTuple_GET_ITEM(args, i))
         if found == IS_GRAPH_MEMORY:
             in_graph += 1
         elif found == STANDS_IN:
@@ -89,7 +109,7 @@ cdef int own_arguments(tuple args, Opaque& all) except -1:
         if kind == <PyTypeObject*>Buffer or isinstance(arg, Buffer):
             if not own_buffer(<Buffer>arg, owner):
                 continue
-        elif isinstance(arg, (int, float, complex)) or scalar_sizes.count(<void*>kind) != 0:
+        elif isinstance(arg, (int, float, complex)) or scalar_types.count(<void*>kind) != 0:
             continue
         elif hasattr(type(arg), "__cuda_graph_array__"):
             owner = view_array(arg, "argument").owner  # the node itself would keep its graph alive forever
@@ -111,134 +131,162 @@ cdef enum:
     IS_GRAPH_MEMORY = 2
 
 
-cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
     cdef PyTypeObject* kind = Py_TYPE(arg)
     if kind == <PyTypeObject*>int:
-        return append_int(pack, kernel, index, size, arg)
+        return append_int(pack, kernel, index, to, arg)
     if kind == <PyTypeObject*>float:
-        return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
+        return append_float(pack, kernel, index, to, PyFloat_AS_DOUBLE(arg))
     if kind == <PyTypeObject*>Buffer:
-        return append_buffer(pack, kernel, index, size, <Buffer>arg)
-    return append_other(pack, kernel, index, size, arg)
+        return append_buffer(pack, kernel, index, to, <Buffer>arg)
+    return append_other(pack, kernel, index, to, arg)
 
 
-cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
     """Appends an argument of any type but the three usual ones."""
     cdef const char* value
     if not numpy_is_known and "numpy" in sys.modules:
         import_numpy_types()
-    known = scalar_sizes.find(<void*>Py_TYPE(arg))
-    if known != scalar_sizes.end():
+    known = scalar_types.find(<void*>Py_TYPE(arg))
+    if known != scalar_types.end():
         value = <const char*><PyObject*>arg + sizeof(PyObject)
-        return append_value(pack, kernel, index, size, arg, value, dereference(known).second)
+        return append_value(pack, kernel, index, to, arg, value, dereference(known).second)
     if isinstance(arg, StandIn):
-        return append_stand_in(pack, kernel, index, size, <StandIn>arg)
+        return append_stand_in(pack, kernel, index, to, <StandIn>arg)
     if handle_types and isinstance(arg, handle_types):
-        return append_word(pack, kernel, index, size, arg, arg.handle)
+        return append_word(pack, kernel, index, to, arg, arg.handle, ValueForm.kInteger)
     if isinstance(arg, Buffer):
-        return append_buffer(pack, kernel, index, size, <Buffer>arg)
+        return append_buffer(pack, kernel, index, to, <Buffer>arg)
+    if isinstance(arg, bool) and (to.type.form == ValueForm.kPointer or to.type.form == ValueForm.kUnknown):
+        refuse_number(kernel, index, to, arg)
     if PyLong_Check(arg):  # also bool and enums
-        return append_int(pack, kernel, index, size, arg)
+        return append_int(pack, kernel, index, to, arg)
     if PyFloat_Check(arg):
-        return append_float(pack, kernel, index, size, PyFloat_AS_DOUBLE(arg))
+        return append_float(pack, kernel, index, to, PyFloat_AS_DOUBLE(arg))
     if PyComplex_Check(arg):
-        return append_complex(pack, kernel, index, size, arg)
+        return append_complex(pack, kernel, index, to, arg)
     # Arrays of CuPy have the buffer protocol too, but raise an error when it is used.
     cdef bint of_device = hasattr(arg, "__cuda_array_interface__")
-    if not of_device and PyObject_CheckBuffer(arg) and append_exported(pack, kernel, index, size, arg):
+    if not of_device and PyObject_CheckBuffer(arg) and append_exported(pack, kernel, index, to, arg):
         return 0
     if is_of_bindings(arg):
-        return append_word(pack, kernel, index, size, arg, int(arg))
+        form = ValueForm.kPointer if is_address(arg) else ValueForm.kInteger
+        return append_word(pack, kernel, index, to, arg, int(arg), form)
     cdef ArrayView array = view_array(arg, f"argument {index}")
     if array is not None:
-        return append_array(pack, kernel, index, size, arg, array)
+        return append_array(pack, kernel, index, to, arg, array)
     raise TypeError(
-        f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)}. Pass a number, a Buffer, an "
+        f"{describe(kernel, index, to)}: the argument is of unsupported type: {type(arg)}. Pass a number, a Buffer, an "
         "array of the device, a NumPy or ctypes scalar, or an address as an int."
     )
 
 
-cdef int append_int(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+cdef int append_int(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
     cdef int overflow = 0
     cdef long long value = PyLong_AsLongLongAndOverflow(arg, &overflow)
     cdef unsigned long long large
-    cdef int bits
-    if size == 8:
-        if overflow > 0 and arg < 1 << 64:
-            large = PyLong_AsUnsignedLongLong(arg)
-            pack.append_copy(&large, 8)
-            return 0
-        if overflow == 0:
-            pack.append_copy(&value, 8)
-            return 0
-    elif size == 4 or size == 2 or size == 1:
-        bits = <int>size * 8
-        if overflow == 0 and -(1LL << (bits - 1)) <= value < (1LL << bits):
-            pack.append_copy(&value, size)  # little endian: the low bytes come first
-            return 0
-    else:
-        raise TypeError(f"{describe(kernel, index, size)}; an int fills 1, 2, 4 or 8 bytes")
-    raise OverflowError(f"{describe(kernel, index, size)}; {arg} does not fit")
+    if overflow == 0 and value >= to.ints.low and (value < 0 or <uint64_t>value <= to.ints.high):
+        pack.append_copy(&value, to.size)  # little endian: the low bytes come first
+        return 0
+    if overflow > 0 and to.ints.high == UINT64_MAX and not arg >> 64:
+        large = PyLong_AsUnsignedLongLong(arg)
+        pack.append_copy(&large, 8)
+        return 0
+    return append_int_as_float(pack, kernel, index, to, arg)
 
 
-cdef int append_float(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, double value) except -1:
+cdef int append_int_as_float(
+    ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg
+) except -1:
+    """Appends an int that is no integer of the parameter's type."""
+    if to.ints.high:
+        raise OverflowError(f"{describe(kernel, index, to)}; {arg} does not fit")
+    if to.type.form != ValueForm.kFloat and to.type.form != ValueForm.kBfloat:
+        refuse_number(kernel, index, to, arg)
+    if not is_exact(arg, to):
+        raise ValueError(
+            f"{describe(kernel, index, to)}, which cannot hold {arg} exactly; pass float({arg}) to round it"
+        )
+    try:
+        return append_float(pack, kernel, index, to, float(arg))
+    except OverflowError as error:
+        raise OverflowError(f"{describe(kernel, index, to)}; {arg} does not fit") from error
+
+
+cdef int append_float(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, double value) except -1:
+    cdef unsigned int bits
+    cdef bint too_large = False
     cdef float single = <float>value
-    if size == 4:
-        pack.append_copy(&single, 4)
-    elif size == 8:
+    if to.type.form == ValueForm.kFloat and to.size == 8:
         pack.append_copy(&value, 8)
-    else:
-        raise TypeError(f"{describe(kernel, index, size)}; a float fills 4 or 8 bytes (numpy.float16 fills 2)")
+        return 0
+    if to.type.form == ValueForm.kFloat and to.size == 4 and not isinf(single):
+        pack.append_copy(&single, 4)
+        return 0
+    if to.type.form != ValueForm.kFloat and to.type.form != ValueForm.kBfloat:
+        refuse_number(kernel, index, to, value)
+    bits = rounded(value, to, &too_large)
+    if too_large:
+        raise OverflowError(f"{describe(kernel, index, to)}; {value} does not fit")
+    pack.append_copy(&bits, to.size)
     return 0
 
 
-cdef int append_complex(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+cdef int append_complex(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
     cdef double parts[2]
     cdef float singles[2]
     parts[0], parts[1] = PyComplex_RealAsDouble(arg), PyComplex_ImagAsDouble(arg)
-    if size == 16:
+    if to.type.form != ValueForm.kComplex:
+        refuse_number(kernel, index, to, arg)
+    if to.size == 16:
         pack.append_copy(parts, 16)
-    elif size == 8:
-        singles[0], singles[1] = <float>parts[0], <float>parts[1]
-        pack.append_copy(singles, 8)
-    else:
-        raise TypeError(f"{describe(kernel, index, size)}; a complex fills 8 or 16 bytes")
+        return 0
+    singles[0], singles[1] = <float>parts[0], <float>parts[1]
+    if isinf(singles[0]) and isfinite(parts[0]) or isinf(singles[1]) and isfinite(parts[1]):
+        raise OverflowError(f"{describe(kernel, index, to)}; {arg} does not fit")
+    pack.append_copy(singles, 8)
     return 0
 
 
-cdef int append_buffer(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, Buffer arg) except -1:
+cdef int append_buffer(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, Buffer arg) except -1:
     if not arg._h:
         raise ClosedBufferError(
-            f"{describe(kernel, index, size)}; the argument is a closed Buffer, which has no active allocation"
+            f"{describe(kernel, index, to)}; the argument is a closed Buffer, which has no active allocation"
         )
-    if size != 8:
-        raise TypeError(f"{describe(kernel, index, size)}; a Buffer is passed as an address of 8 bytes")
+    if not to.takes_addresses():
+        raise TypeError(f"{describe(kernel, index, to)}; a Buffer is passed as an address of 8 bytes")
     cdef CUdeviceptr address = address_of(arg._h)
     pack.append_copy(&address, 8)
     return 0
 
 
-cdef int append_stand_in(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, StandIn arg) except -1:
-    if size != arg._width:
-        raise TypeError(f"{describe(kernel, index, size)}; {arg!r} has {arg._width}")
-    pack.append_copy(&arg._bits, size)
+cdef int append_stand_in(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, StandIn arg) except -1:
+    if not fits_later(arg._form, arg._width, to):
+        raise TypeError(f"{describe(kernel, index, to)}; {arg!r} does not convert to it")
+    if arg._form == ValueForm.kPointer and not points_to(to.type, arg._element, arg._element_size):
+        raise TypeError(f"{describe(kernel, index, to)}; {arg!r} has other elements")
+    pack.append_copy(&arg._bits, to.size)
     return STANDS_IN
 
 
-cdef int append_word(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, object word) except -1:
-    """Appends a handle of 8 bytes."""
+cdef int append_word(
+    ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg, object word, ValueForm form
+) except -1:
+    """Appends a handle or an address of 8 bytes."""
     cdef uint64_t value = word
-    return append_value(pack, kernel, index, size, arg, <const char*>&value, 8)
+    return append_value(pack, kernel, index, to, arg, <const char*>&value, ScalarType(8, form))
 
 
-cdef bint append_exported(ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg) except -1:
+cdef bint append_exported(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
     """Appends a scalar or structure of ctypes or NumPy by the buffer protocol; returns False when it has dimensions."""
     cdef Py_buffer view
     PyObject_GetBuffer(arg, &view, PyBUF_FULL_RO)
     try:
         if view.ndim != 0:
             return False
-        append_value(pack, kernel, index, size, arg, <const char*>view.buf, <size_t>view.len)
+        append_value(
+            pack, kernel, index, to, arg, <const char*>view.buf, ScalarType(<size_t>view.len, form_of_format(view.format))
+        )
         return True
     finally:
         PyBuffer_Release(&view)
@@ -258,14 +306,16 @@ cpdef bint is_known_memory(CUdeviceptr address) except -1:
 
 
 cdef int append_array(
-    ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, ArrayView array
+    ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg, ArrayView array
 ) except -1:
     """Appends the address of an array."""
-    if size != 8:
-        raise TypeError(f"{describe(kernel, index, size)}; an array is passed as an address of 8 bytes")
+    if not to.takes_addresses():
+        raise TypeError(f"{describe(kernel, index, to)}; an array is passed as an address of 8 bytes")
+    if not points_to(to.type, form_of_elements(array), array.itemsize):
+        raise TypeError(f"{describe(kernel, index, to)}; the argument is an array of {element_name(array)}")
     if not is_known_memory(array.address):
         raise TypeError(
-            f"{describe(kernel, index, size)}: the argument is of unsupported type: {type(arg)} in pageable host memory, "
+            f"{describe(kernel, index, to)}: the argument is of unsupported type: {type(arg)} in pageable host memory, "
             "which the device cannot reach. Use an array in pinned memory (numpy.from_dlpack of a Buffer of a "
             "PinnedMemoryResource) or on the device."
         )
@@ -274,17 +324,40 @@ cdef int append_array(
 
 
 cdef int append_value(
-    ArgumentPack& pack, Kernel kernel, size_t index, size_t size, object arg, const char* value, size_t width
+    ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg, const char* value, ScalarType type
 ) except -1:
-    """Appends a value that has its own width."""
-    if size != width:
-        raise TypeError(f"{describe(kernel, index, size)}; {type(arg).__module__}.{type(arg).__name__} has {width}")
-    pack.append_copy(value, width)
-    return 0
+    """Appends a value that has a type of its own."""
+    if type.size == to.size and fits(type.form, to):
+        pack.append_copy(value, type.size)
+        return 0
+    if converts(type.form, type.size, to):
+        return append(pack, kernel, index, to, arg.item() if hasattr(arg, "item") else arg.value)
+    raise TypeError(
+        f"{describe(kernel, index, to)}; {class_name(arg)}, of {type.size} byte{'s' * (type.size != 1)}, does not convert to it"
+    )
 
 
-cdef str describe(Kernel kernel, size_t index, size_t size):
-    return f"parameter {index} of kernel {kernel._name()!r} has {size} byte{'s' * (size != 1)}"
+cdef int refuse_number(Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
+    """Refuses a Python number for a parameter whose type has no such values, or is unknown."""
+    remedy = "does not convert to it"
+    if to.type.form == ValueForm.kUnknown or to.type.form == ValueForm.kClass:
+        remedy = "has no width of its own: pass a typed value, such as numpy.float32(1) or cuda_graphs.i32(1)"
+    raise TypeError(f"{describe(kernel, index, to)}; {class_name(arg)} {arg!r} {remedy}")
+
+
+cdef str class_name(object arg):
+    module = type(arg).__module__
+    return type(arg).__name__ if module == "builtins" else f"{module}.{type(arg).__name__}"
+
+
+cdef str element_name(ArrayView array):
+    import numpy
+
+    return "bfloat16" if array.is_bfloat16 else numpy.dtype(array.dtype).name
+
+
+cdef str describe(Kernel kernel, size_t index, const Parameter& to):
+    return f"parameter {index} of kernel {kernel._name()!r} takes {type_text(to)}"
 
 
 cdef int import_numpy_types() except -1:
@@ -300,6 +373,6 @@ cdef int import_numpy_types() except -1:
         sample = kind(1)
         expected = sample.tobytes()
         if memcmp(<const char*><PyObject*>sample + sizeof(PyObject), <const char*>expected, len(expected)) == 0:
-            scalar_sizes[<void*>kind] = len(expected)
+            scalar_types[<void*>kind] = ScalarType(len(expected), form_of_letter(sample.dtype.kind))
     numpy_is_known = True
     return 0

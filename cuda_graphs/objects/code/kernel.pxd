@@ -21,6 +21,10 @@ cdef class Kernel:
     cdef str _name(self)
 
 
+# Returns the type of a parameter in words.
+cdef str type_text(const Parameter& parameter)
+
+
 # Base of ObjectCode, which is above this file.
 cdef class LibraryHolder:
     # Returns the loaded library; the first call loads it.

@@ -35,6 +35,7 @@ from cuda_graphs.core.resources.handles cimport (
     kernel_name,
     kernel_parameters,
     raw_of,
+    signature_texts,
 )
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config
 from cuda_graphs.objects.numbers cimport is_address, read_address, read_int, read_size, read_unsigned
@@ -164,6 +165,16 @@ cdef class Kernel:
         return [ParamInfo(parameters[0][i].offset, parameters[0][i].size) for i in range(parameters.size())]
 
     @property
+    def signature(self):
+        """The types of the parameters: a tuple of str, ("const float*", "int").
+
+        CUDA C++ source and mangled names tell C++ types, PTX tells "float of 4 bytes", "integer of 4 bytes" or "pointer to an
+        unknown type". Other code tells sizes only, "4 bytes of unknown type".
+        """
+        cdef const vector[Parameter]* parameters = self._parameters()
+        return tuple([type_text(parameters[0][i]) for i in range(parameters.size())])
+
+    @property
     def attributes(self):
         """KernelAttributes on the current device; ``kernel.attributes[device]`` on another device."""
         return make_attributes(self, None)
@@ -182,7 +193,19 @@ cdef class Kernel:
         return hash((Kernel, self.handle))
 
     def __repr__(self):
-        return f"<Kernel handle={self.handle:#x}>"
+        cdef vector[string] types
+        if not self._h:
+            return "<Kernel of nothing>"
+        types = signature_texts(self._h)
+        signature = ", ".join([text.decode() for text in types]) if types.size() else "signature unknown"
+        return f"<Kernel {self._name()}({signature}) handle={self.handle:#x}>"
+
+
+cdef str type_text(const Parameter& parameter):
+    """Return the type of a parameter in words."""
+    if parameter.type.text.empty():
+        return f"{parameter.size} byte{'s' * (parameter.size != 1)} of unknown type"
+    return parameter.type.text.decode()
 
 
 cdef class LibraryHolder:

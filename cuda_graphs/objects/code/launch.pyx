@@ -49,15 +49,15 @@ def launch(stream, config, kernel, *args):
         kernel: The Kernel, or an object with ``__cuda_graph_kernel__(config, args) -> (config, Kernel, args)``, such as
             a function made by `kernel`. Such an object takes its own arguments, and chooses the config for None.
         args: One value for each parameter: Buffers and addresses (int) for pointers; Python, NumPy or ctypes numbers; a
-            Condition. An int or float takes the width of the parameter. Buffers must live until the kernel is done. A
-            captured launch becomes a node, and the graph keeps its kernel and arguments alive.
+            Condition. A number keeps its value, or is refused (docs/guide/kernel-signatures.md). Buffers must live until the
+            kernel is done. A captured launch becomes a node, and the graph keeps its kernel and arguments alive.
 
     Raises:
-        TypeError: The number, a type or a width of the arguments does not match the parameters, or `stream` is None
+        TypeError: The number or a type of the arguments does not match the parameters, or `stream` is None
             outside of such a block.
         RuntimeError: An argument is memory of an alloc node, which exists only while its graph runs.
         OverflowError: An int does not fit its parameter.
-        ValueError: A cooperative grid cannot run all at once.
+        ValueError: A float parameter cannot hold an int exactly. A cooperative grid cannot run all at once.
         CUDAError: The driver refuses the launch, or earlier work of the device failed.
     """
     cdef Stream on = current_or(None) if stream is None else None

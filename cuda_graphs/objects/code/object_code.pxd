@@ -10,4 +10,5 @@ cdef class ObjectCode(LibraryHolder):
     cdef str _code_type
     cdef str _label  # the user's name for the code
     cdef dict _symbols
+    cdef object _signatures  # types by the kernel's name in the code; None: the code itself tells them
     cdef object __weakref__

@@ -5,6 +5,7 @@ from os import PathLike
 from typing import Any
 
 from .kernel import Kernel, LibraryHolder
+from .signature import Type
 
 class ObjectCode(LibraryHolder):
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -77,4 +78,7 @@ def make_object_code(
     code_type: str,
     name: str = "",
     symbol_mapping: Mapping[Any, Any] | None = None,
+    signatures: Mapping[str, list[Type]] | None = None,
 ) -> ObjectCode: ...
+def demangle(name: str) -> str | None: ...
+def read_signature(code: bytes, name: str) -> list[Type]: ...

@@ -5,7 +5,9 @@
 import os
 from collections.abc import Mapping
 
+from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
@@ -15,15 +17,22 @@ from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_no
 from cuda_graphs.core.resources.handles cimport (
     KernelHandle,
     LibraryHandle,
+    KernelType,
+    ValueForm,
     get_kernel,
     kernel_names,
     load_library,
     load_log,
     raw_of,
+    set_signature,
     take_noted_error,
 )
 from .kernel cimport Kernel, LibraryHolder
+from .signature import FORMS, from_function, from_ptx
 from cuda_graphs.errors import ImageError
+
+cdef extern from "<cxxabi.h>" namespace "abi" nogil:
+    char* __cxa_demangle(const char* name, char* buffer, size_t* length, int* status)
 
 LOADABLE = ("cubin", "ptx", "fatbin", "native")
 CODE_TYPES = (*LOADABLE, "ltoir", "object", "library")
@@ -118,6 +127,7 @@ cdef class ObjectCode(LibraryHolder):
             h = get_kernel(library, text)
         if not h:
             raise_for_kernel(self, raw_name.decode(errors="replace"))
+        set_signature(h, as_types(signature_of(self, raw_name.decode(errors="replace"))))
         return Kernel._from_handle(h)
 
     @property
@@ -152,15 +162,18 @@ cdef class ObjectCode(LibraryHolder):
         return hash((ObjectCode, <uintptr_t><void*>self))
 
     def __reduce__(self):
-        return make_object_code, (self._code, self._code_type, self._label, self._symbols)
+        return make_object_code, (self._code, self._code_type, self._label, self._symbols, self._signatures)
 
     def __repr__(self):
         handle = f"{<uintptr_t>raw_of(self._h):#x}" if self._h else "not loaded"
         return f"<ObjectCode handle={handle} code_type={self._code_type}>"
 
 
-def make_object_code(module, str code_type, str name="", symbol_mapping=None) -> ObjectCode:
-    """Return ObjectCode of any of CODE_TYPES, from bytes or the path of a file."""
+def make_object_code(module, str code_type, str name="", symbol_mapping=None, signatures=None) -> ObjectCode:
+    """Return ObjectCode of any of CODE_TYPES, from bytes or the path of a file.
+
+    `signatures` is a dict with the types of kernels, by their names in the code. None reads them from the code.
+    """
     if isinstance(module, (str, os.PathLike)):
         with open(module, "rb") as file:
             name = name or os.fspath(module)
@@ -174,7 +187,52 @@ def make_object_code(module, str code_type, str name="", symbol_mapping=None) ->
     self._code_type = code_type
     self._label = name
     self._symbols = dict(symbol_mapping or {})
+    self._signatures = signatures
     return self
+
+
+cpdef str demangle(str name):
+    """Return the C++ function that a mangled name stands for, "f(int)"; None for other names."""
+    cdef int status = 0
+    cdef bytes encoded = name.encode()
+    cdef char* text = __cxa_demangle(encoded, NULL, NULL, &status) if encoded.startswith(b"_Z") else NULL
+    if text == NULL:
+        return None
+    try:
+        return (<bytes>text).decode()
+    finally:
+        free(text)
+
+
+cdef list signature_of(ObjectCode self, str name):
+    """Return the Types of a kernel's parameters; an empty list if nothing tells them."""
+    if self._signatures is not None:
+        return self._signatures.get(name, [])
+    return read_signature(self._code, name)
+
+
+cpdef list read_signature(bytes code, str name):
+    """Return the Types of a kernel's parameters from its mangled name, or from PTX; an empty list if neither tells them."""
+    in_ptx = from_ptx(code, name)
+    function = demangle(name)
+    if function is not None and function.endswith(")"):
+        types = from_function(function)
+        # Names of other compilers may be mangled without being C++: their parameters differ from the code's.
+        if in_ptx is None or [each.size or other.size for each, other in zip(types, in_ptx)] == [e.size for e in in_ptx]:
+            return types
+    return in_ptx or []
+
+
+cdef vector[KernelType] as_types(list signature) except *:
+    cdef vector[KernelType] types
+    cdef KernelType type
+    for each in signature:
+        type.text, type.size, type.element_size = each.text.encode(), each.size, each.element_size
+        type.form = <ValueForm><int>FORMS.index(each.form)
+        type.element = <ValueForm><int>FORMS.index(each.element)
+        type.is_read_only = each.is_read_only
+        types.push_back(type)
+    return types
 
 
 cdef str describe(ObjectCode self):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +20,25 @@ from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.errors import NVRTCError
 from cuda_graphs.objects.options import accept_options
 
-from .object_code import ObjectCode, make_object_code
+from .object_code import ObjectCode, demangle, make_object_code, read_signature
+from .signature import Type, from_function
 
 CODE_TYPES = ("c++", "ptx")
 TARGETS = {"c++": ("cubin", "ptx", "ltoir"), "ptx": ("ptx",)}
+
+KERNEL_NAMES = re.compile(rb"\.entry\s+([\w$]+)|\.text\.([\w$]+)\0")
+"""The names of kernels in PTX and in a cubin, whose sections have the names of their kernels."""
+
+PROBE = "cuda_graphs_signature<decltype(cuda_graphs_kernel(&({})))>"
+PROBES = b"""
+template <class... Types> __device__ void (*cuda_graphs_kernel(void (*)(Types...)))(Types...);
+template <class> __global__ void cuda_graphs_signature() {}
+"""
+"""The argument of the template is the type of a kernel. The function chooses the kernel among overloads of its
+name, which may be functions of CUDA."""
+
+FRONT_END = ("--fdevice-syntax-only", "--minimal")
+"""NVRTC's options to compile nothing, and to declare less."""
 
 MISSING = (
     "CUDA C++ is compiled by NVRTC, which is not installed ({problem}). Install it with "
@@ -246,7 +262,7 @@ class Program:
         made, log, symbols = self._compile_with_nvrtc(target, names)
         if logs is not None and log:
             logs.write(log)
-        return make_object_code(made, target, self._options.name, symbols)
+        return make_object_code(made, target, self._options.name, symbols, self._signatures(made, symbols))
 
     def _compile_with_nvrtc(
         self, target: str, names: list[str | bytes]
@@ -254,12 +270,54 @@ class Program:
         assert self._code is not None
         # The host driver translates PTX to machine code when it loads it.
         made_as = "ptx" if target == "cubin" and driver_info().kind == "host" else target
-        words = [f"--gpu-architecture={self._architecture(made_as)}", *self._options.as_words()]
-        words += [f"--include-path={folder}" for folder in (get_include(), *_header_folders())]
+        words = self._words(made_as)
         if target == "ltoir" and not self._options.link_time_optimization:
             words.append("--dlink-time-opt")
         with _Compiler(self._code, self._options.name) as compiler:
             return compiler.compile(words, made_as, names)
+
+    def _words(self, target: str) -> list[str]:
+        """Return the options for NVRTC."""
+        words = [f"--gpu-architecture={self._architecture(target)}", *self._options.as_words()]
+        return words + [f"--include-path={folder}" for folder in (get_include(), *_header_folders())]
+
+    def _signatures(self, made: bytes, symbols: dict[str | bytes, bytes]) -> dict[str, list[Type]]:
+        """Return the parameter types of the kernels in the result, by their names in it."""
+        kernels = dict.fromkeys(found[found.lastindex or 0].decode() for found in KERNEL_NAMES.finditer(made))
+        given = {name.decode(): os.fsdecode(expression) for expression, name in symbols.items()}
+        # A mangled name has the types, but as expressions of template arguments if the kernel is of a template.
+        wanted = {name: given.get(name, name) for name in kernels if name in given or demangle(name) is None}
+        found = {name: read_signature(made, name) for name in kernels}
+        return {**found, **self._ask_types(wanted)}
+
+    def _ask_types(self, wanted: dict[str, str]) -> dict[str, list[Type]]:
+        """Return the parameter types of kernels, given the expressions that name them in the source.
+
+        NVRTC mangles the type of a kernel as the argument of a template. It need not compile code for that. Without an
+        answer for all of them, as for a kernel in a namespace, each is asked for alone.
+        """
+        if not wanted:
+            return {}
+        for options in (FRONT_END, ()):
+            answer = self._mangle(wanted, options)
+            if answer is not None:
+                return answer
+        if len(wanted) == 1:
+            return {}
+        alone = (self._mangle({name: expression}, ()) for name, expression in wanted.items())
+        return {name: types for answer in alone if answer for name, types in answer.items()}
+
+    def _mangle(self, wanted: dict[str, str], options: Sequence[str]) -> dict[str, list[Type]] | None:
+        """Return the parameter types of kernels; None if NVRTC does not compile the expressions."""
+        assert self._code is not None
+        asked = {PROBE.format(expression): name for name, expression in wanted.items()}
+        with _Compiler(self._code + PROBES, self._options.name) as compiler:
+            try:
+                mangled = compiler.mangle([*self._words("ptx"), *options], list(asked))
+            except NVRTCError:
+                return None
+        named = {asked[str(each)]: demangle(name.decode()) for each, name in mangled.items()}
+        return {name: from_function(text.removesuffix(">()")) for name, text in named.items() if text}
 
     def _architecture(self, target: str) -> str:
         """Return the architecture for the target: real for a cubin, virtual for code that is compiled later."""
@@ -296,19 +354,23 @@ class _Compiler:
     def compile(
         self, words: list[str], target: str, names: list[str | bytes]
     ) -> tuple[bytes, str, dict[str | bytes, bytes]]:
+        symbols = self.mangle(words, names)
+        log = self._text("ProgramLog")
+        made = self._bytes({"cubin": "CUBIN", "ptx": "PTX", "ltoir": "LTOIR"}[target])
+        return made.rstrip(b"\0") if target == "ptx" else made, log, symbols
+
+    def mangle(self, words: list[str], names: Sequence[str | bytes]) -> dict[str | bytes, bytes]:
+        """Compile, and return the mangled names of C++ names."""
         expressions = {name: name.encode() if isinstance(name, str) else name for name in names}
         for expression in expressions.values():
             self._check(self._api.nvrtcAddNameExpression(self._handle, expression), "nvrtcAddNameExpression")
         encoded = [word.encode() for word in words]
         answer = self._api.nvrtcCompileProgram(self._handle, len(encoded), encoded)
-        log = self._text("ProgramLog")
-        self._check(answer, f"compiling {self._name!r} with {' '.join(words)}", log)
-        symbols = {
+        self._check(answer, f"compiling {self._name!r} with {' '.join(words)}", self._text("ProgramLog"))
+        return {
             name: self._check(self._api.nvrtcGetLoweredName(self._handle, expression), f"the name {name!r}")
             for name, expression in expressions.items()
         }
-        made = self._bytes({"cubin": "CUBIN", "ptx": "PTX", "ltoir": "LTOIR"}[target])
-        return made.rstrip(b"\0") if target == "ptx" else made, log, symbols
 
     def _bytes(self, what: str) -> bytes:
         size = self._check(getattr(self._api, f"nvrtcGet{what}Size")(self._handle), f"nvrtcGet{what}Size")
