@@ -27,6 +27,12 @@ def again(goes_on: COUNTS, c: cg.Condition):
 
 
 @cg.kernel
+def count(x: COUNTS):
+    for i in range(2):
+        x[i] += 1
+
+
+@cg.kernel
 def begin(x: COUNTS):
     x[1] = 0
     x[2] += 1
@@ -116,7 +122,26 @@ def instantiate(definition):
     return definition.complete() if isinstance(definition, cg.GraphBuilder) else definition.instantiate()
 
 
+def of_predicate(x, goes_on):
+    g = cg.GraphDef()
+    loop = g.call(begin, x).while_loop(lambda: x[1] != goes_on[0])
+    loop.body.call(count, x)
+    loop.call(end, x)
+    return g
+
+
+def captured_predicate(x, goes_on):
+    with cg.capture() as builder:
+        begin(x)
+        with builder.while_loop(lambda: x[1] != goes_on[0]):
+            count(x)
+        end(x)
+    return builder
+
+
 DEFINITIONS = {
+    "predicate": of_predicate,
+    "captured predicate": captured_predicate,
     "explicit": explicit,
     "nested": nested,
     "captured": captured,

@@ -277,14 +277,17 @@ cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) ex
 
 
 cdef bint join_hidden(GraphBox* graph, ParameterRef& parameter) except -1:
-    """Replace a hidden parameter by that of the same name in the graph. The first one of a name joins the graph.
+    """Replace a hidden parameter by that of the same name in the graph. The first one of a name joins the graph; one without
+    a name joins none, as its use is only tried.
 
-    Returns False for another parameter.
+    Returns False for a parameter that is not hidden.
     """
     cdef ParameterTable* table = &parameters_of(graph[0])
     cdef ParameterRef known
     if not is_hidden(parameter):
         return False
+    if parameter.get().name.size() == 1:
+        return True
     known = table.find(parameter.get().name)
     if known:
         (&parameter)[0] = known
@@ -298,7 +301,7 @@ cdef bint is_hidden(const ParameterRef& parameter) noexcept:
 
 
 cdef list list_unused(GraphBox* graph):
-    return [wrap(parameter) for parameter in unused_parameters(graph[0])]
+    return [wrap(parameter) for parameter in unused_parameters(graph[0]) if not is_hidden(parameter)]
 
 
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1:

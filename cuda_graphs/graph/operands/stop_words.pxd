@@ -12,7 +12,8 @@ cdef class StopWord(Parameter):
     cdef Buffer _word  # the memory of the default
 
 
-# Returns True for the parameter of a stop word, and writes the handle of its condition.
+# Returns True for the parameter of a stop word, and writes the handle of its condition, or 0 for that of loops inside of
+# tasks.
 cdef bint is_stop_word(const ParameterRef& parameter, uint64_t* handle) noexcept
 
 # Returns memory for words that are 0.

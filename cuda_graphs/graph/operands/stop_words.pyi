@@ -4,4 +4,6 @@ from .parameter import Parameter
 
 class StopWord(Parameter):
     @staticmethod
+    def inside() -> StopWord: ...
+    @staticmethod
     def of(handle: int) -> StopWord: ...

@@ -26,23 +26,32 @@ cdef class StopWord(Parameter):
     """The stop word of a condition, as an argument of a task."""
 
     @staticmethod
+    def inside():
+        """Return the stop word of loops inside of tasks, which have no condition of a graph."""
+        return make_stop_word(PREFIX + b"inside")
+
+    @staticmethod
     def of(uint64_t handle):
-        """Return the stop word of a condition, given its handle; of the loops inside of a task for the handle 0."""
-        cdef StopWord self = StopWord.__new__(StopWord)
-        self._word = new_words(1)
-        self._p = make_shared[NamedParameter]()
-        cdef NamedParameter* p = self._p.get()
-        p.name, p.type.scalar = PREFIX + b"%x" % handle, find_value_type(b"pointer")
-        p.initial.bits, p.initial.known, p.initial.owner = self._word._address, True, as_owner(self._word._h)
-        self._bits, self._width, self._form, self._is_complete = p.initial.bits, 8, ValueForm.kPointer, True
-        return self
+        """Return the stop word of a condition, given its handle. That of a placeholder, whose handle is 0, has no name."""
+        return make_stop_word(PREFIX + b"%x" % handle if handle else b".")
+
+
+cdef StopWord make_stop_word(string name):
+    cdef StopWord self = StopWord.__new__(StopWord)
+    self._word = new_words(1)
+    self._p = make_shared[NamedParameter]()
+    cdef NamedParameter* p = self._p.get()
+    p.name, p.type.scalar = name, find_value_type(b"pointer")
+    p.initial.bits, p.initial.known, p.initial.owner = self._word._address, True, as_owner(self._word._h)
+    self._bits, self._width, self._form, self._is_complete = p.initial.bits, 8, ValueForm.kPointer, True
+    return self
 
 
 cdef bint is_stop_word(const ParameterRef& parameter, uint64_t* handle) noexcept:
     cdef const string* name = &parameter.get().name
     if name.compare(0, PREFIX.size(), PREFIX) != 0:
         return False
-    handle[0] = strtoull(name.c_str() + PREFIX.size(), NULL, 16)
+    handle[0] = strtoull(name.c_str() + PREFIX.size(), NULL, 16)  # 0 for `inside`
     return True
 
 

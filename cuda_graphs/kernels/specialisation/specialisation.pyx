@@ -421,5 +421,5 @@ cdef tuple with_stop_words(slots, list values):
         if slot.path.startswith(STOP) and isinstance(values[i], ConditionSlot):
             condition = own.get(slot.path)
             if not isinstance(condition, ConditionSlot):
-                values[i] = StopWord.of(0 if condition is None else condition.handle)
+                values[i] = StopWord.inside() if condition is None else StopWord.of(condition.handle)
     return tuple(values)
