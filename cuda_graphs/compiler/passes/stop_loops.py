@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from cuda_graphs.compiler.artifact import STOP
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.task_order import LOOPS
 from cuda_graphs.compiler.ir.types import bool_, u32
 
 from .copy import Copier
@@ -38,7 +37,7 @@ def stop_loops(program: ir.Program, own: bool) -> ir.Program:
 def conditions_of_loops(plan: ir.Plan) -> set[ir.Condition]:
     """Returns the conditions of the loops in a plan."""
     branches = [step for step in ir.all_steps(plan) if isinstance(step, ir.Branch)]
-    return {branch.condition for branch in branches if branch.kind in LOOPS}
+    return {branch.condition for branch in branches if branch.kind in ir.LOOPS}
 
 
 def stoppable(task: ir.Task, words: dict[ir.Condition, ir.Array]) -> ir.Task:

@@ -3,6 +3,7 @@
 from .parameter import Parameter
 
 class StopWord(Parameter):
+    def __init__(self, *args: object, **kwargs: object) -> None: ...
     @staticmethod
     def inside() -> StopWord: ...
     @staticmethod

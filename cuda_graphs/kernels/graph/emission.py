@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.artifact import STOP
-from cuda_graphs.compiler.ir.task_order import LOOPS
+from cuda_graphs.compiler.ir.ir import LOOPS
 from cuda_graphs.graph.operands.edge_data import EdgeData
 from cuda_graphs.graph.operands.stop_words import StopWord
 from cuda_graphs.objects.code.kernel import Kernel

@@ -265,7 +265,7 @@ cdef class Specialisation:
 
     cdef list graph_temps(self):
         """Return the same for the nodes of a call. Graphs have the words that end loops."""
-        stops = {path: ConditionSlot(path) for path, size in self.artifact.temps if path.startswith(STOP)}
+        stops = {path: ConditionSlot(path) for path, _ in self.artifact.temps if path.startswith(STOP)}
         return new_memory(self.name, self.artifact, stops)
 
     cdef list launches(self, const Leaf* leaves, dict owners, list temps):
