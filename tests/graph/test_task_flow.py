@@ -81,6 +81,78 @@ def test_kernel_of_unknown_accesses_follows_all_that_it_could_touch(g, memory, o
     assert g.check().unknown == (unknown,)
 
 
+CONST = """
+struct Node { Node* next; };
+extern "C" __global__ void read(const float* from, float* to) { to[0] = from[0]; }
+extern "C" __global__ void read_all(const float* from, const volatile int* flag) {}
+extern "C" __global__ void follow(const Node* from, float* const* names) {}
+extern "C" __global__ void number(unsigned long long address) {}
+"""
+
+
+@pytest.fixture(scope="module")
+def const(session_device):
+    code = cg.Program(CONST).compile()
+    return {name: code.get_kernel(name) for name in ("read", "read_all", "follow", "number")}
+
+
+def test_kernels_that_read_through_const_pointers_have_no_edge(g, memory, other, const):
+    with g.task_flow() as tf:
+        fill = tf.memset(memory, 0, 4)
+        readers = [tf.launch(ONE, const["read_all"], memory + 4 * i, 0) for i in range(3)]
+        one = tf.launch(ONE, const["read"], memory, other)
+        two = tf.launch(ONE, const["read"], memory, other)
+        after = tf.memset(memory + 2048, 0, 4)
+    assert all(node.pred == {fill} for node in (*readers, one))
+    assert two.pred == {one}  # both may write to `other`
+    assert after.pred == {*readers, two}
+    assert not tf.explain(readers[0], readers[1]).conflicts and tf.explain(one, two).conflicts
+    assert "may read" in str(tf.explain(two, after))
+
+
+def test_const_pointers_to_possible_addresses_are_unknown_and_numbers_too(g, memory, const):
+    with g.task_flow() as tf:
+        first = tf.launch(ONE, const["follow"], memory, 0)
+        second = tf.launch(ONE, const["follow"], 0, memory)
+        third = tf.launch(ONE, const["number"], memory)
+        fourth = tf.launch(ONE, const["number"], memory)
+    assert [node.pred for node in (second, third, fourth)] == [{first}, {second}, {third}]
+
+
+def test_declarations_replace_what_const_tells(g, memory, const):
+    with g.task_flow() as tf:
+        first = tf.launch(ONE, const["read_all"], memory, 0, writes=[(memory, 4)])
+        second = tf.launch(ONE, const["read_all"], memory, 0)
+        third = tf.launch(ONE, const["read"], memory, memory + 64, reads=[], writes=[(memory + 64, 4)])
+        fourth = tf.launch(ONE, const["read"], memory, memory + 128, reads=[], writes=[(memory + 128, 4)])
+    assert second.pred == {first} and third.pred == {second} and fourth.pred == {second}
+
+
+def test_parameters_that_are_read_through_const_have_no_edge(g, const):
+    x = g.param("x", cg.pointer)
+    with g.task_flow() as tf:
+        first, second = (tf.launch(ONE, const["read_all"], x, 0) for _ in range(2))
+        third = tf.launch(ONE, const["read"], 0, x)
+    assert second.pred == set() and third.pred == {first, second}
+
+
+def test_a_possible_read_is_no_finding_of_check(g, memory, const):
+    reader = g.launch(ONE, const["read_all"], memory, 0)
+    g.memset(memory + 64, 0, 4)
+    report = g.check()
+    assert not report and report.unknown == (reader,)
+
+
+def test_captured_launches_are_known_by_const(g, stream, memory, const):
+    with stream.create_graph_builder() as builder:
+        cg.launch(builder, ONE, const["read_all"], memory, 0)
+    with g.task_flow() as tf:
+        captured = tf.embed(builder.graph_definition)
+        reader = tf.launch(ONE, const["read_all"], memory, 0)
+        writer = tf.memset(memory, 0, 4)
+    assert reader.pred == set() and writer.pred == {captured, reader}
+
+
 def test_callback_of_unknown_accesses_stays_in_its_place(g, memory, other):
     with g.task_flow() as tf:
         first, second = tf.memset(memory, 0, 4), tf.memset(other, 0, 4)

@@ -69,15 +69,16 @@ class Description {
             return;
         }
         for (std::size_t i = 0; i < parameters.size(); ++i) {
+            const AccessMode mode = parameters[i].type.is_read_only ? AccessMode::kMayRead : AccessMode::kUnknown;
             if (const ParameterUse* use = find_use(Field::kArgument, static_cast<unsigned>(i))) {
-                if (use->word == 0 && use->parameter->type.is_memory()) add_unknown(parameter_memory(*use));
+                if (use->word == 0 && use->parameter->type.is_memory()) add_possible(parameter_memory(*use), mode);
                 continue;
             }
             const auto* bytes = static_cast<const char*>(spec_.params.kernel.kernelParams[i]);
             for (std::size_t at = 0; at + sizeof(CUdeviceptr) <= parameters[i].size; at += sizeof(CUdeviceptr)) {
                 CUdeviceptr word = 0;
                 std::memcpy(&word, bytes + at, sizeof word);
-                add_allocation(word);
+                add_allocation(word, mode);
             }
         }
     }
@@ -111,15 +112,15 @@ class Description {
         add(std::move(span), mode);
     }
 
-    void add_unknown(Span span) {
-        add(std::move(span), AccessMode::kUnknown);
+    void add_possible(Span span, AccessMode mode) {
+        add(std::move(span), mode);
         accesses_.is_unknown = true;
     }
 
-    void add_allocation(CUdeviceptr address) {
+    void add_allocation(CUdeviceptr address, AccessMode mode) {
         CUdeviceptr start = 0, end = 0;
         if (address != 0) note(find_memory_range(address, &start, &end));
-        if (end != 0) add_unknown(Span(start, end - start));
+        if (end != 0) add_possible(Span(start, end - start), mode);
     }
 
     void note(CUresult status) noexcept {

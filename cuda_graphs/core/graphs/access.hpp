@@ -5,7 +5,8 @@
 // not include the graphs inside a node: callers add the accesses of their nodes.
 //
 // The kind of most nodes tells everything. The accesses of kernels and host callbacks are declared, or unknown. A
-// kernel without a declaration may read and write all memory that its arguments point into. A host callback without a
+// kernel without a declaration may read and write all memory that its arguments point into. Through
+// a pointer to const numbers it only reads. A host callback without a
 // declaration, and a node that this library does not know, may access everything. The work before a record of an event
 // and after a wait for one is everything too.
 #ifndef CUDA_GRAPHS_CORE_GRAPHS_ACCESS_HPP
@@ -25,7 +26,12 @@ namespace cg {
 struct NodeSpec;
 
 enum class Accessed : std::uint8_t { kMemory, kEvent, kCondition };
-enum class AccessMode : std::uint8_t { kRead, kWrite, kUnknown };
+// kUnknown and kMayRead are possible accesses: the node may also leave the memory alone.
+enum class AccessMode : std::uint8_t { kRead, kWrite, kUnknown, kMayRead };
+
+inline bool may_write(AccessMode mode) noexcept {
+    return mode == AccessMode::kWrite || mode == AccessMode::kUnknown;
+}
 
 // An event or a condition is one byte, whose address is its handle.
 struct Access {

@@ -55,6 +55,7 @@ cdef extern from "access.hpp" namespace "cg" nogil:
         kRead
         kWrite
         kUnknown
+        kMayRead
     cppclass Access:
         Span span
         AccessMode mode

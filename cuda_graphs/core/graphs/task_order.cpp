@@ -223,7 +223,7 @@ const std::vector<Task>& TaskOrder::find(const NodeAccesses& accesses, const std
     } else if (!accesses.all.empty()) {
         for (const Task barrier : barriers_) meet(barrier);
         for (const Access& access : accesses.all)
-            memory_of(access).find_conflicts(access.span, access.mode != AccessMode::kRead, *this);
+            memory_of(access).find_conflicts(access.span, may_write(access.mode), *this);
     }
     for (const Task task : given_)
         if (slot_of_[task] != kNoSlot) follow(task);
@@ -250,7 +250,7 @@ Task TaskOrder::add(const NodeAccesses& accesses) {
         supersede_all(task);
     else
         for (const Access& access : accesses.all)
-            memory_of(access).add(access.span, access.mode != AccessMode::kRead, task, *this);
+            memory_of(access).add(access.span, may_write(access.mode), task, *this);
     for (const Task each : found_) add_successor(each);
     for (const Task each : given_) add_successor(each);
     return task;

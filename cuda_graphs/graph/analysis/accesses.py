@@ -21,9 +21,11 @@ from cuda_graphs.graph.operands.spans import Span
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
 
-__all__ = ["READS", "UNKNOWN", "WRITES", "NodeAccess", "own_accesses"]
+__all__ = ["POSSIBLE", "READING", "WRITES", "NodeAccess", "own_accesses"]
 
-READS, WRITES, UNKNOWN = "reads", "writes", "may access"  # modes
+READS, WRITES, UNKNOWN, MAY_READ = "reads", "writes", "may access", "may read"  # modes
+READING = (READS, MAY_READ)
+POSSIBLE = (UNKNOWN, MAY_READ)  # the node may also leave the memory alone
 
 # (class of the node, mode) -> verb. Other verbs are the modes.
 VERBS: dict[tuple[type, str], str] = {
@@ -41,7 +43,7 @@ class NodeAccess(NamedTuple):
     """One access of a node: the bytes, and how it accesses them."""
 
     node: GraphNode
-    mode: str  # READS, WRITES or UNKNOWN
+    mode: str
     what: str  # "memory", "event" or "condition"
     span: Span
 

@@ -29,7 +29,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
 )
 from cuda_graphs.graph.operands.spans import Span
 
-from .accesses import UNKNOWN, WRITES, NodeAccess, own_accesses
+from .accesses import POSSIBLE, WRITES, NodeAccess, own_accesses
 from .liveness import Lifetimes, find_lifetimes
 from .order import Access, CyclicError, Order
 
@@ -239,13 +239,13 @@ class Checker:
     def check_order(self, order: Order, accesses: list[Access]) -> None:
         """Check that an order exists between conflicting accesses.
 
-        An access that may read, write or do neither conflicts with the allocation and the release of its memory only.
+        A possible access conflicts with the allocation and the release of its memory only.
         """
-        known = [access for access in accesses if access.origin.mode != UNKNOWN]
+        known = [access for access in accesses if access.origin.mode not in POSSIBLE]
         seen = self.check_pairs(order.unordered(known), set())
         if len(known) < len(accesses):
             ends = [access for access in known if isinstance(access.origin.node, (AllocNode, FreeNode))]
-            others = [access for access in accesses if access.origin.mode == UNKNOWN]
+            others = [access for access in accesses if access.origin.mode in POSSIBLE]
             self.check_pairs(order.unordered(ends + others), seen)
 
     def check_pairs(self, pairs: Iterator[tuple[Access, Access]], seen: set[Any]) -> set[Any]:

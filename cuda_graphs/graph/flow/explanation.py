@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cuda_graphs.graph.analysis.accesses import READS, NodeAccess, all_accesses
+from cuda_graphs.graph.analysis.accesses import READING, NodeAccess, all_accesses
 from cuda_graphs.graph.nodes.node import GraphNode
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def explain(graph: Definition, before: GraphNode, after: GraphNode) -> EdgeExpla
 
 def conflict(one: NodeAccess, other: NodeAccess) -> bool:
     """Return True if two accesses share a byte and one of them may write."""
-    if one.what != other.what or (one.mode == READS and other.mode == READS):
+    if one.what != other.what or (one.mode in READING and other.mode in READING):
         return False
     if isinstance(one.span.start, str) or isinstance(other.span.start, str):
         return bool(one.span.start == other.span.start)

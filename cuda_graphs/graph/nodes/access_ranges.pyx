@@ -34,7 +34,7 @@ from .node_classes cimport class_of
 from .spec cimport describe, kernel_of
 from cuda_graphs.graph.operands.spans import Span as PythonSpan
 
-cdef tuple MODES = ("reads", "writes", "may access")
+cdef tuple MODES = ("reads", "writes", "may access", "may read")
 cdef tuple OBJECTS = ("memory", "event", "condition")
 
 

@@ -184,21 +184,21 @@ cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, const Par
 cdef int append_int(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:
     cdef int overflow = 0
     cdef long long value = PyLong_AsLongLongAndOverflow(arg, &overflow)
-    cdef unsigned long long large
     if overflow == 0 and value >= to.ints.low and (value < 0 or <uint64_t>value <= to.ints.high):
-        pack.append_copy(&value, to.size)  # little endian: the low bytes come first
+        pack.append_copy(&value, 8)  # little endian: the low bytes come first, and no slot is smaller
         return 0
-    if overflow > 0 and to.ints.high == UINT64_MAX and not arg >> 64:
+    return append_other_int(pack, kernel, index, to, arg)
+
+
+cdef int append_other_int(
+    ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg
+) except -1:
+    """Appends an int of 64 bits without a sign, or for a float. Refuses an int that is no value of the parameter's type."""
+    cdef unsigned long long large
+    if to.ints.high == UINT64_MAX and arg > 0 and not arg >> 64:
         large = PyLong_AsUnsignedLongLong(arg)
         pack.append_copy(&large, 8)
         return 0
-    return append_int_as_float(pack, kernel, index, to, arg)
-
-
-cdef int append_int_as_float(
-    ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg
-) except -1:
-    """Appends an int that is no integer of the parameter's type."""
     if to.ints.high:
         raise OverflowError(f"{describe(kernel, index, to)}; {arg} does not fit")
     if to.type.form != ValueForm.kFloat and to.type.form != ValueForm.kBfloat:
@@ -214,15 +214,24 @@ cdef int append_int_as_float(
 
 
 cdef int append_float(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, double value) except -1:
+    cdef float single
+    if to.type.form == ValueForm.kFloat:
+        if to.size == 8:
+            pack.append_copy(&value, 8)
+            return 0
+        single = <float>value
+        if to.size == 4 and not isinf(single):
+            pack.append_copy(&single, 4)
+            return 0
+    return append_other_float(pack, kernel, index, to, value)
+
+
+cdef int append_other_float(
+    ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, double value
+) except -1:
+    """Appends a float for a parameter of half precision, or an infinite one."""
     cdef unsigned int bits
     cdef bint too_large = False
-    cdef float single = <float>value
-    if to.type.form == ValueForm.kFloat and to.size == 8:
-        pack.append_copy(&value, 8)
-        return 0
-    if to.type.form == ValueForm.kFloat and to.size == 4 and not isinf(single):
-        pack.append_copy(&single, 4)
-        return 0
     if to.type.form != ValueForm.kFloat and to.type.form != ValueForm.kBfloat:
         refuse_number(kernel, index, to, value)
     bits = rounded(value, to, &too_large)

@@ -97,8 +97,9 @@ def from_cpp(text: str) -> Type:
 
 
 def pointer_to(text: str) -> Type:
-    is_const = text.endswith(" const")
-    element = text.removesuffix(" const")
+    element = text.removesuffix(" volatile")
+    is_const = element.endswith(" const")
+    element = element.removesuffix(" const")
     form, size = NUMBERS.get(element, ("class", 0))
     is_plain = (
         element in NUMBERS or element in BYTES or bool(COMPLEX.search(element) or VECTOR.match(element))
