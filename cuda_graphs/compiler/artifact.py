@@ -21,6 +21,7 @@ __all__ = [
     "REPORT",
     "START",
     "STATE",
+    "STOP",
     "YIELDED",
     "Artifact",
     "GradientInfo",
@@ -47,6 +48,7 @@ STATE = "checkpoint.state"
 START = "checkpoint.start"  # the parameter that sets the first resume point
 YIELDED = 1
 BARRIER = "graph.barrier"  # prefix of the paths of arrays that hold the state of grid barriers
+STOP = "graph.stop"  # prefix of the paths of words that end loops while they are not 0
 MOST_LIGHT = 64  # statements in an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # bytes, of arrays in shared memory, for vector accesses
 USUAL_SHARED = 48 * 1024  # bytes without opt-in (CUDA C++ Programming Guide, "Compute Capabilities")
@@ -219,7 +221,7 @@ def size_of(array: ir.Array) -> int:
 
 def is_zeroed(name: str) -> bool:
     """Return whether a temporary array must be 0 before the first launch."""
-    return name == REPORT or name.startswith(BARRIER)
+    return name == REPORT or name.startswith((BARRIER, STOP))
 
 
 def is_memory_of_launch(array: object) -> TypeGuard[ir.Array]:
@@ -266,9 +268,9 @@ def plan_of(plan: ir.Plan) -> Plan:
 MAX_PARAMETERS = 32764
 
 
-def layout(*tasks: ir.Task, barrier: ir.Array | None = None) -> Layout:
-    """Return the parameters in use by the entry of one task, or by one resident entry of several tasks."""
-    arrays: dict[ir.Array, None] = {} if barrier is None else {barrier: None}
+def layout(*tasks: ir.Task, words: tuple[ir.Array, ...] = ()) -> Layout:
+    """Return the parameters in use by the entry of one task, or by a resident entry of tasks with its `words`."""
+    arrays: dict[ir.Array, None] = dict.fromkeys(words)
     extents: dict[tuple[ir.Array, int], None] = {}
     params: dict[ir.Param, None] = {}
     conditions: dict[ir.Condition, None] = {}
@@ -336,7 +338,7 @@ def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> Task
     blocks = [info.block_dim for info in infos if info.fixed_block_dim and info.block_dim]
     sizes = blocks or [info.block_dim for info in infos if info.block_dim]
     return TaskInfo(
-        resident.name, True, tuple(slot for slot, _ in layout(*mine, barrier=resident.barrier)),
+        resident.name, True, tuple(slot for slot, _ in layout(*mine, words=resident.words)),
         frozenset().union(*(info.reads for info in infos)), frozenset().union(*(info.writes for info in infos)),
         None, min(info.line for info in infos), None, max(sizes, default=None), bool(blocks),
         max(info.shared_bytes for info in infos), any(info.prints for info in infos), resident_tasks=infos,

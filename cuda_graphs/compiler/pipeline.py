@@ -37,6 +37,7 @@ from cuda_graphs.compiler.passes.privatise_atomics import privatise_atomics
 from cuda_graphs.compiler.passes.propagate import propagate
 from cuda_graphs.compiler.passes.report import AssertInfo, report_asserts
 from cuda_graphs.compiler.passes.split_at_barriers import split_at_barriers
+from cuda_graphs.compiler.passes.stop_loops import stop_loops
 from cuda_graphs.native import llvm, trace
 
 from .artifact import (
@@ -144,6 +145,8 @@ def lower(
         with trace.timed(step.__name__):
             found = step(found)
         show(step.__name__, why, found, verify_ir)
+    found = stop_loops(found, graph == "embedded")
+    show("stop_loops", "the launching code can end loops", found, verify_ir)
     if graph in IN_MEMORY:
         found = conditions_in_memory(found)
         show("conditions_in_memory", "conditions are read where they are needed", found, verify_ir)

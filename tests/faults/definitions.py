@@ -93,7 +93,8 @@ def flags_decide_loops_and_branches(world):
         choice = loop.if_else(left)
         add(world, choice.then, 5)
         add(world, choice.else_, 6)
-        run(world, g)
+        graph = run(world, g)
+        graph.cancel()
     finally:
         cg.reset()  # or the kernels of the library stay loaded
     assert left[0] == 0 and list(world.x[4:7]) == [2, 0, 1]

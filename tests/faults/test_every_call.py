@@ -55,6 +55,8 @@ QUIET_IN = {
     "updates_of_nodes_in_the_definition": {"cuUserObjectCreate"},
     "edges_and_nodes_come_and_go": {"cuUserObjectCreate"},
     "callbacks_of_python_and_c": {"cuUserObjectCreate"},
+    # The destructor of an executable with stop words, which tries again later.
+    "flags_decide_loops_and_branches": {"cuUserObjectCreate"},
     # The destructor of an executable whose values are handed over tries again later. The destructor of a Buffer asks
     # whether its stream is being captured.
     "what_nodes_use_lives_as_long_as_they_do": {"cuUserObjectCreate", "cuStreamGetCaptureInfo"},

@@ -132,6 +132,12 @@ def executable(world):
     return world.definition.instantiate()
 
 
+def with_loop(world):
+    g, flag = cg.GraphDef(), cg.zeros(1, cg.i32)
+    g.while_loop(flag).body.memset(flag, 0)
+    return g.instantiate()
+
+
 def with_value(world):
     g = cg.GraphDef()
     g.memset(world.x.ctypes.data, g.param("value", cg.u8, 1), 4)
@@ -146,6 +152,7 @@ GRAPH = {
         (executable, lambda w, g: g.launch(w.stream)),
         (with_value, lambda w, g: g.launch(w.stream, value=2)),
     ],
+    "cancel": [(with_loop, lambda w, g: g.cancel())],
     "params": [(with_value, lambda w, g: dict(g.params))],
     "set": [(with_value, lambda w, g: g.set(value=3))],
     "update": [(executable, lambda w, g: g.update(w.definition))],
@@ -281,7 +288,8 @@ def test_every_class_with_a_close_has_a_table():
 
 @pytest.fixture
 def world(device, kernels, pinned, tmp_path):
-    return World(device, kernels, pinned, tmp_path)
+    yield World(device, kernels, pinned, tmp_path)
+    cg.reset()  # kernels of the library stay loaded otherwise
 
 
 class Interruption:

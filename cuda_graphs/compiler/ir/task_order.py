@@ -36,11 +36,18 @@ class Resident:
 
     plan     the order of execution; conditions are in memory, under their names
     barrier  memory of the grid barrier: it is 0 before the first launch, and keeps its content between launches
+    stop     a word: its loops end while it is not 0; None without loops
     """
 
     name: str
     plan: Plan
     barrier: Array
+    stop: Array | None = None
+
+    @property
+    def words(self) -> tuple[Array, ...]:
+        """The memory that belongs to no task."""
+        return (self.barrier,) if self.stop is None else (self.barrier, self.stop)
 
 
 Step = int | Branch | Fork | Resident

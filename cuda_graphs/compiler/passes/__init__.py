@@ -17,5 +17,6 @@ Other rooms may import:
     privatise_atomics     sums of each thread
     propagate             constants and locals that are written once
     report                failed asserts
+    stop_loops            words that end loops
     split_at_barriers     regions between barriers
 """

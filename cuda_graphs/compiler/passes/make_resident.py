@@ -16,6 +16,7 @@ from cuda_graphs.compiler.artifact import (
     BARRIER,
     EXCHANGED,
     SHARED_ALIGNMENT,
+    STOP,
     USUAL_SHARED,
     is_heavy,
     layout,
@@ -44,13 +45,14 @@ def make_resident(program: ir.Program, loops: bool, chains: str | None) -> ir.Pr
     """
     maker = _ResidentMaker(program, loops, chains)
     plan = maker.plan(program.plan)
-    return ir.replace(program, plan=plan, temps=(*program.temps, *maker.barriers))
+    return ir.replace(program, plan=plan, temps=(*program.temps, *maker.barriers, *maker.stops))
 
 
 class _ResidentMaker:
     def __init__(self, program: ir.Program, loops: bool, chains: str | None) -> None:
         self.program, self.loops, self.chains = program, loops, chains
         self.barriers: list[ir.Array] = []
+        self.stops: list[ir.Array] = []
 
     def may_share_launch(self, step: ir.Step) -> bool:
         """Returns whether the step may share a launch with its neighbours."""
@@ -85,9 +87,20 @@ class _ResidentMaker:
             raise found
         barrier = ir.Array(f"{BARRIER}.{len(self.barriers)}", u32, 1, ir.Space.TEMP, (BARRIER_WORDS,))
         self.barriers.append(barrier)
-        layout(*tasks, barrier=barrier)  # raises if there are too many parameters
         number = next(ir.tasks_of(steps))
-        return ir.Resident(f"{self.program.kernel.name}_{number}_resident", steps, barrier)
+        stop = self.stop_word() if any(map(is_loop, ir.all_steps(steps))) else None
+        resident = ir.Resident(f"{self.program.kernel.name}_{number}_resident", steps, barrier, stop)
+        layout(*tasks, words=resident.words)  # raises if there are too many parameters
+        return resident
+
+    def stop_word(self) -> ir.Array:
+        word = ir.Array(f"{STOP}.{len(self.stops)}", u32, 0, ir.Space.TEMP, ())
+        self.stops.append(word)
+        return word
+
+
+def is_loop(step: ir.Step) -> bool:
+    return isinstance(step, ir.Branch) and step.kind in ir.LOOPS
 
 
 def is_light(task: ir.Task) -> bool:

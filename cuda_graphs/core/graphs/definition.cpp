@@ -259,6 +259,15 @@ NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition)
     return user;
 }
 
+std::vector<NodeRecord*> list_loops(const GraphBox& graph) {
+    std::vector<NodeRecord*> found;
+    for (GraphBox& each : graph.hierarchy->graphs)
+        each.nodes.for_each([&](NodeRecord& node) {
+            if (node.raw != nullptr && node.kind == NodeKind::kWhile) found.push_back(&node);
+        });
+    return found;
+}
+
 std::uint64_t hierarchy_number(const GraphBox& graph) noexcept {
     return graph.hierarchy->number;
 }

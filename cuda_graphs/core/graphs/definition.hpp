@@ -158,6 +158,9 @@ GraphBox* find_unfinished(GraphBox& graph) noexcept;
 // Returns the living conditional node of the hierarchy that uses the condition; null if none is known.
 NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept;
 
+// Returns the living while nodes of the hierarchy.
+std::vector<NodeRecord*> list_loops(const GraphBox& graph);
+
 // Returns the number of the hierarchy, which no other hierarchy of the process gets. libcuda numbers the conditions of
 // each graph from 1, so a condition is known by this number and its handle.
 std::uint64_t hierarchy_number(const GraphBox& graph) noexcept;

@@ -365,6 +365,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     NodeHandle node_handle(const NodeHandle& any, NodeRecord& node) noexcept
     GraphBox* find_unfinished(GraphBox& graph) noexcept
     NodeRecord* find_user(const GraphBox& graph, CUgraphConditionalHandle condition) noexcept
+    vector[NodeRecord*] list_loops(const GraphBox& graph) except +
     uint64_t hierarchy_number(const GraphBox& graph) noexcept
     GraphBox& add_inner_graph(NodeRecord& holder, CUgraph raw) except +
     GraphBox* child_box(NodeRecord& holder) except +

@@ -22,16 +22,30 @@ CUresult query_stream(CUstream stream) noexcept {
                                                 : CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 }
 
-CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept {
+namespace {
+
+// Makes a call on a stream of its own and waits for its work, also while streams are captured.
+template <class Call>
+CUresult run_alone(Call call) noexcept {
     const RelaxedCapture relaxed;
     if (relaxed.status() != CUDA_SUCCESS) return relaxed.status();
     CUstream stream = nullptr;
     CUresult status = driver().cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
     if (status != CUDA_SUCCESS) return status;
-    status = driver().cuMemsetD8Async(memory, 0, size, stream);
+    status = call(stream);
     if (status == CUDA_SUCCESS) status = driver().cuStreamSynchronize(stream);
     report_leak(driver().cuStreamDestroy(stream), "cuStreamDestroy");
     return status;
+}
+
+}  // namespace
+
+CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept {
+    return run_alone([=](CUstream stream) { return driver().cuMemsetD8Async(memory, 0, size, stream); });
+}
+
+CUresult write_word(CUdeviceptr memory, std::uint32_t value) noexcept {
+    return run_alone([=](CUstream stream) { return driver().cuMemcpyHtoDAsync(memory, &value, sizeof value, stream); });
 }
 
 }  // namespace cg

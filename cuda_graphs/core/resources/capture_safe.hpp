@@ -25,6 +25,10 @@ CUresult query_stream(CUstream stream) noexcept;
 // caller's work.
 CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept;
 
+// Writes a word that running kernels may read, and waits for the copy. A copy needs no multiprocessor, unlike a fill:
+// resident kernels may occupy all of them.
+CUresult write_word(CUdeviceptr memory, std::uint32_t value) noexcept;
+
 }  // namespace cg
 
 #endif

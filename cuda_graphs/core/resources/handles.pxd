@@ -6,7 +6,7 @@ A creator that fails returns an empty handle: `if not h: raise_noted(...)` (seam
 """
 
 from libc.stddef cimport size_t
-from libc.stdint cimport int64_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libcpp cimport bool as cpp_bool
 from libcpp.memory cimport shared_ptr
 from libcpp.string cimport string
@@ -115,6 +115,7 @@ cdef extern from "capture_safe.hpp" namespace "cg" nogil:
     cpp_bool is_complete(CUevent event) noexcept
     CUresult query_stream(CUstream stream) noexcept
     CUresult write_zeros(CUdeviceptr memory, size_t size) noexcept
+    CUresult write_word(CUdeviceptr memory, uint32_t value) noexcept
 
 cdef extern from "memory.hpp" namespace "cg" nogil:
     cppclass PoolBox:

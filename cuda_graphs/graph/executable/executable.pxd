@@ -3,6 +3,7 @@
 from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, WeakNode
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from .callbacks cimport ExecutableCallbacks
+from .loop_control cimport LoopControl
 
 
 cdef class Graph:
@@ -10,6 +11,7 @@ cdef class Graph:
     cdef dict _slots         # name -> Slot of each named parameter
     cdef dict _changes       # what views have set in kernel nodes
     cdef ExecutableCallbacks _callbacks
+    cdef LoopControl _loops
     cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive
     cdef object __weakref__
 

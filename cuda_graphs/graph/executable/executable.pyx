@@ -42,6 +42,7 @@ from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport accept_stream
 from .callbacks cimport ExecutableCallbacks
+from .loop_control cimport LoopControl
 from .executable_nodes cimport view_node
 from .parameter_values cimport check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
@@ -66,7 +67,7 @@ cdef class Graph:
         cdef Graph self = Graph.__new__(Graph)
         self._h = h
         self._slots, self._changes = find_slots(h), {}
-        self._callbacks = callbacks
+        self._callbacks, self._loops = callbacks, LoopControl()
         return self
 
     cdef int _check_open(self) except -1:
@@ -145,6 +146,19 @@ cdef class Graph:
         cdef GraphExecHandle h = self._h
         return present_values(h)
 
+    def cancel(self):
+        """End the device loops of the launches that have begun or are queued, each before its next iteration.
+
+        The work after a loop runs as usual, and a launch in flight ends in the order of its stream. Later launches are not
+        affected. The call does not wait for the launches.
+
+        Raises RuntimeError for a closed Graph, and for a graph with a loop whose condition is set by a kernel that is not
+        of `cuda_graphs.kernel`, such as one of CUDA C++. Then no loop ends.
+        """
+        self._check_open()
+        cdef GraphExecHandle graph = self._h
+        self._loops.cancel(graph)
+
     def upload(self, stream):
         """Upload the graph to the device, in the order of `stream`. Without this call the first launch uploads it."""
         self._check_open()
@@ -198,6 +212,7 @@ cdef class Graph:
         self._slots = find_slots(h)
         self._changes.clear()
         check_problem(problem, self._slots, {})
+        self._loops.begin(h, graph)
 
     def __getitem__(self, node):
         """Return the view of `node` in this Graph, an ExecutableGraphNode.
@@ -251,6 +266,7 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
         raise make_instantiate_error(definition, graph, status, &params)
     cdef Graph made = Graph._from_handle(h, callbacks)
     made._source = WeakNode(definition._h)
+    made._loops.begin(h, graph)
     return made
 
 

@@ -21,6 +21,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.graph.nodes.insertion_point cimport wrap_node
+from cuda_graphs.graph.operands.parameter cimport is_hidden
 from cuda_graphs.graph.operands.values cimport present_value, read_value, type_text
 
 ParameterState = namedtuple("ParameterState", "type value")
@@ -43,6 +44,8 @@ cdef dict find_slots(const GraphExecHandle& graph):
     with nogil:
         list_parameters(graph, present)
     for i in range(present.size()):
+        if is_hidden(present[i].parameter):
+            continue
         slot = Slot()
         slot.index, slot.parameter = i, present[i].parameter
         slots[name_of(slot.parameter)] = slot
@@ -148,6 +151,8 @@ cdef object present_values(const GraphExecHandle& graph):
         list_parameters(graph, present)
     states = {}
     for p in present:
+        if is_hidden(p.parameter):
+            continue
         value = present_value(p.parameter.get().type, p.value) if p.value.known else None
         states[name_of(p.parameter)] = ParameterState(type_text(p.parameter.get().type), value)
     return MappingProxyType(states)

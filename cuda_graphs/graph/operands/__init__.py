@@ -10,6 +10,7 @@ Other rooms may import:
     operands   single arguments: kernels, events, edges, memory
     parameter  Parameter, and the uses of parameters by nodes
     spans      Span
+    stop_words  the words that end loops
     transfer   the parameters of memcpy and memset nodes
     values     values of named parameters as bits
 """

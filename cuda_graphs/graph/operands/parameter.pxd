@@ -61,6 +61,9 @@ cdef size_t use_extent(NodeSpec& spec, Parameter value, str name) except? 0xBAD
 cdef int use_element(NodeSpec& spec, Parameter value, unsigned int* pattern) except -1
 cdef size_t use_bytes(NodeSpec& spec, Parameter value) except? 0xBAD
 
+# Returns True for a parameter that users do not see: its name begins with a dot.
+cdef bint is_hidden(const ParameterRef& parameter) noexcept
+
 # Returns the Parameters of the graph's hierarchy that no node uses.
 cdef list list_unused(GraphBox* graph)
 

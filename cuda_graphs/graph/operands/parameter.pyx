@@ -264,9 +264,10 @@ cdef size_t use_bytes(NodeSpec& spec, Parameter value) except? 0xBAD:
 cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) except *:
     cdef unique_ptr[NodeParameters] made = unique_ptr[NodeParameters](new NodeParameters())
     cdef CUresult status
-    for use in spec.uses:
-        if not parameters_of(graph[0]).has(use.parameter):
-            raise ValueError(f"{wrap(use.parameter)!r} belongs to another definition: definitions do not share parameters")
+    cdef size_t i
+    for i in range(spec.uses.size()):
+        if not join_hidden(graph, spec.uses[i].parameter) and not parameters_of(graph[0]).has(spec.uses[i].parameter):
+            raise ValueError(f"{wrap(spec.uses[i].parameter)!r} belongs to another definition: definitions do not share parameters")
     made.get().uses, made.get().rules = spec.uses, spec.rules
     with nogil:
         status = use_placeholders(spec, made.get()[0])
@@ -275,8 +276,32 @@ cdef unique_ptr[NodeParameters] prepare_uses(GraphBox* graph, NodeSpec& spec) ex
     return move(made)
 
 
+cdef bint join_hidden(GraphBox* graph, ParameterRef& parameter) except -1:
+    """Replace a hidden parameter by that of the same name in the graph. The first one of a name joins the graph; one without
+    a name joins none, as its use is only tried.
+
+    Returns False for a parameter that is not hidden.
+    """
+    cdef ParameterTable* table = &parameters_of(graph[0])
+    cdef ParameterRef known
+    if not is_hidden(parameter):
+        return False
+    if parameter.get().name.size() == 1:
+        return True
+    known = table.find(parameter.get().name)
+    if known:
+        (&parameter)[0] = known
+    else:
+        table.add(parameter)
+    return True
+
+
+cdef bint is_hidden(const ParameterRef& parameter) noexcept:
+    return parameter.get().name.front() == c"."
+
+
 cdef list list_unused(GraphBox* graph):
-    return [wrap(parameter) for parameter in unused_parameters(graph[0])]
+    return [wrap(parameter) for parameter in unused_parameters(graph[0]) if not is_hidden(parameter)]
 
 
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1:

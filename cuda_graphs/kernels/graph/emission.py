@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from cuda_graphs.compiler.artifact import STOP
+from cuda_graphs.compiler.ir.ir import LOOPS
 from cuda_graphs.graph.operands.edge_data import EdgeData
+from cuda_graphs.graph.operands.stop_words import StopWord
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
@@ -19,7 +22,7 @@ __all__ = ["ConditionSlot", "Emission", "TaskLaunch"]
 
 
 class ConditionSlot(str):
-    """The name of a condition that stands in the arguments of a task."""
+    """The name of a condition, or of the word that ends its loop, that stands in the arguments of a task."""
 
 
 class TaskLaunch(NamedTuple):
@@ -50,7 +53,7 @@ class Emission:
     Attributes:
         last: The last of the nodes, or `start` if the plan is empty.
         nodes: The nodes of the tasks, by number.
-        conditions: The Conditions, by name.
+        conditions: The Conditions and the words that end loops, by name.
         count: The number of nodes added, including nodes in bodies of conditional nodes.
     """
 
@@ -68,7 +71,9 @@ class Emission:
         for step in plan:
             if not isinstance(step, int) and step[0] != "parallel":
                 _, name, initial, _ = step
-                self.conditions[name] = graph.create_condition(default_value=initial)
+                self.conditions[name] = condition = graph.create_condition(default_value=initial)
+                if step[0] in LOOPS:
+                    self.conditions[f"{STOP}.{name}"] = StopWord.of(condition.handle)
         before = None
         for step in plan:
             if isinstance(step, int):

@@ -5,6 +5,8 @@
 A call allocates the memory when it builds the graph, perhaps on a thread that captures. All calls are capture-safe.
 """
 
+from types import MappingProxyType
+
 from libc.stddef cimport size_t
 from libc.stdint cimport uintptr_t
 
@@ -17,12 +19,17 @@ from cuda_graphs.compiler.artifact import REPORT, is_zeroed
 from cuda_graphs.kernels.targets import current_device
 
 
-def new_memory(name, artifact):
-    """Return memory for each temporary array of an artifact, in order, for one graph of the kernel `name`."""
+def new_memory(name, artifact, others=MappingProxyType({})):
+    """Return memory for each temporary array of an artifact, in order, for one graph of the kernel `name`.
+
+    `others` gives what takes the place of memory, by the path of the array.
+    """
     resource = SynchronousMemoryResource(current_device())
-    return [
-        new_report(name, artifact, size) if path == REPORT else new_array(resource, path, size) for path, size in artifact.temps
-    ]
+    return [others.get(path) or new_temporary(name, artifact, resource, path, size) for path, size in artifact.temps]
+
+
+cdef object new_temporary(name, artifact, resource, path, size):
+    return new_report(name, artifact, size) if path == REPORT else new_array(resource, path, size)
 
 
 cdef object new_report(name, artifact, size):

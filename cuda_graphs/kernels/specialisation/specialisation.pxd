@@ -151,6 +151,7 @@ cdef class Specialisation:
     # holds the memory of the temporary arrays.
     cdef list launches(self, const Leaf* leaves, dict owners, list temps)
     cdef list new_temps(self)
+    cdef list graph_temps(self)
     cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
     cdef object launch_for_results(self, const Leaf* leaves, const StreamHandle& handle, const vector[uint64_t]* stacks)

@@ -34,9 +34,10 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf
 import numpy
 
 from cuda_graphs.objects.code.launch_config import LaunchConfig
-from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, YIELDED
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, STOP, YIELDED
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.graph.checkpoints import status_of
+from cuda_graphs.graph.operands.stop_words import StopWord
 from cuda_graphs.kernels.graph.emission import ConditionSlot, TaskLaunch
 from cuda_graphs.kernels.arrays.ndarray import find_field
 from cuda_graphs.kernels.targets import current_device
@@ -262,6 +263,11 @@ cdef class Specialisation:
         """Return memory for the temporary arrays of a graph."""
         return new_memory(self.name, self.artifact)
 
+    cdef list graph_temps(self):
+        """Return the same for the nodes of a call. Graphs have the words that end loops."""
+        stops = {path: ConditionSlot(path) for path, _ in self.artifact.temps if path.startswith(STOP)}
+        return new_memory(self.name, self.artifact, stops)
+
     cdef list launches(self, const Leaf* leaves, dict owners, list temps):
         cdef size_t i
         if self.artifact.results:
@@ -273,15 +279,16 @@ cdef class Specialisation:
         for i in range(self.tasks.size()):
             info = self.artifact.tasks[i]
             slots = enumerate(info.slots)
-            values = tuple([typed(self._value(slot, i, k, leaves, owners, temps, seed), slot) for k, slot in slots])
+            values = [typed(self._value(slot, i, k, leaves, owners, temps, seed), slot) for k, slot in slots]
+            values = with_stop_words(info.slots, values)
             cooperative = bool(self.tasks[i].cooperative)
             config = LaunchConfig(
                 grid=self.grid_of(self.tasks[i], leaves), block=self.tasks[i].block, shmem_size=self.tasks[i].shared,
                 is_cooperative=cooperative,
             )
             arrays = {s.path: v for s, v in zip(info.slots, values) if s.kind == "pointer"}
-            arrays.pop(REPORT, None)  # no other node accesses it
-            arrays.pop(OVERFLOW_PATH, None)
+            for path in [path for path in arrays if path in (REPORT, OVERFLOW_PATH) or path.startswith(STOP)]:
+                del arrays[path]  # no other node accesses it
             reads, writes = ([arrays[path] for path in sorted(paths & arrays.keys())] for paths in (info.reads, info.writes))
             found.append(TaskLaunch(config, self.kernels[i], values, reads, writes))
         return found
@@ -404,3 +411,15 @@ cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil:
     if source.width == 2:
         return <uint16_t>bits
     return <uint8_t>bits if source.width == 1 else <int64_t>bits
+
+
+cdef tuple with_stop_words(slots, list values):
+    """Return the arguments of a task with the words that end loops: of conditions among the arguments, and of loops inside
+    of the task. Those of other conditions of the kernel stay ConditionSlots."""
+    own = {f"{STOP}.{s.path}": v for s, v in zip(slots, values) if s.kind == "condition"}
+    for i, slot in enumerate(slots):
+        if slot.path.startswith(STOP) and isinstance(values[i], ConditionSlot):
+            condition = own.get(slot.path)
+            if not isinstance(condition, ConditionSlot):
+                values[i] = StopWord.inside() if condition is None else StopWord.of(condition.handle)
+    return tuple(values)

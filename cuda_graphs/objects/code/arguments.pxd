@@ -15,6 +15,7 @@ from .kernel cimport Kernel
 cdef class StandIn:
     cdef uint64_t _bits  # value that is passed until then
     cdef size_t _width  # width in bytes
+    cdef bint _is_complete  # True if the value that is passed until then is valid
     cdef ValueForm _form
     # Of a pointer: what it points to.
     cdef ValueForm _element

@@ -18,7 +18,7 @@ from cuda_graphs.core.driver.seam cimport raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, NodeRecord, as_owner
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
-from .arguments cimport own_arguments, pack_arguments
+from .arguments cimport StandIn, own_arguments, pack_arguments
 from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
@@ -91,10 +91,10 @@ def launch(stream, config, kernel, *args):
             read_uses(&call.capture().box(), shape, args, stand_ins, uses)
         own_arguments(args, owner)
         keep_owners(call, as_owner(code._h), move(owner))
-    elif stand_ins.size():
-        raise TypeError(f"{args[stand_ins[0]]!r} has no value here: only nodes of its graph take it")
     elif in_graph:
         refuse_graph_memory(args)
+    elif stand_ins.size():
+        refuse_incomplete(args, stand_ins)
     if shape._cluster[0] or shape._is_cooperative or shape._is_programmatic:
         launch_with_attributes(raw_stream, shape, function, pack, call)
     else:
@@ -116,6 +116,13 @@ def launch(stream, config, kernel, *args):
 cdef LaunchConfig call_config(object config, tuple args):
     """Return the config that a function of the arguments gives. Without the graph package there are no parameters."""
     return accept_launch_config(config(*args)) if read_config == NULL else read_config(config, args)
+
+
+cdef int refuse_incomplete(tuple args, vector[size_t]& stand_ins) except -1:
+    for i in stand_ins:
+        if not (<StandIn>args[i])._is_complete:
+            raise TypeError(f"{args[i]!r} has no value here: only nodes of its graph take it")
+    return 0
 
 
 cdef int refuse_graph_memory(tuple args) except -1:

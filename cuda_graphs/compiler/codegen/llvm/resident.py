@@ -24,7 +24,7 @@ def slots_of(step: int | ir.Resident, program: ir.Program) -> Layout:
     if isinstance(step, int):
         return layout(program.tasks[step])
     tasks = [program.tasks[number] for number in ir.tasks_of(step.plan)]
-    return layout(*tasks, barrier=step.barrier)
+    return layout(*tasks, words=step.words)
 
 
 class ResidentTasks:
@@ -40,6 +40,10 @@ class ResidentTasks:
     ) -> None:
         self.e, self.resident, self.tasks, self.arguments = e, resident, program.tasks, arguments
         self.conditions = {slot.path: what for slot, what in slots if isinstance(what, ir.Array)}
+        self.stop = ""  # the word that ends loops, as the iteration began
+        if resident.stop is not None:
+            self.stop = e.slot("i32")
+            e.line(f"store i32 0, ptr {self.stop}")
 
     def run(self) -> None:
         """Emit the whole plan."""
@@ -93,15 +97,30 @@ class ResidentTasks:
     def holds(self, condition: ir.Condition) -> str:
         return self.e.let(f"icmp ne i32 {self.condition_value(condition)}, 0")
 
+    def read_stop(self) -> None:
+        """Emit a load of the word that ends loops. An iteration begins with it, so that its latency is hidden."""
+        array = self.resident.stop
+        assert array is not None
+        word = self.e.let(f"load volatile i32, {self.e.pointer(array)} {self.e.addresses[array]}")
+        self.e.line(f"store i32 {word}, ptr {self.stop}")
+
+    def is_stopped(self) -> str:
+        return self.e.let(f"icmp ne i32 {self.e.let(f'load i32, ptr {self.stop}')}, 0")
+
+    def goes_on(self, condition: ir.Condition) -> str:
+        """Emit the test of a loop; return its value."""
+        return self.e.let(f"select i1 {self.is_stopped()}, i1 false, i1 {self.holds(condition)}")
+
     def loop(self, branch: ir.Branch) -> None:
         e = self.e
         head, again, after = (e.label(stem) for stem in ("round", "again", "over"))
         e.line(f"br label %{head if branch.kind == 'do' else again}")
         e.start(head)
+        self.read_stop()
         self.body(branch.plans[0])
         e.jump(again)
         e.start(again)
-        e.jump_if(self.holds(branch.condition), head, after)
+        e.jump_if(self.goes_on(branch.condition), head, after)
         e.start(after)
 
     def if_else(self, branch: ir.Branch) -> None:

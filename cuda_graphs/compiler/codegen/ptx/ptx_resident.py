@@ -18,6 +18,9 @@ One thread of a block arrives for it, after a barrier of the block. Its atom.acq
 Its ld.acquire, before the next barrier of the block, makes the other blocks' writes visible (PTX ISA, "Memory
 Consistency Model": causality order is transitive through barriers of a block). A grid of one block needs only the
 barriers of the block.
+
+The thread that runs a serial task also ends loops: it sets the conditions that the task has set to 0 if the word that
+ends loops was not 0 as its iteration began. So all blocks see the same condition.
 """
 
 from __future__ import annotations
@@ -49,6 +52,8 @@ class GpuResidentTasks(ResidentTasks):
         self, e: Emitter, resident: ir.Resident, program: ir.Program, slots: Layout, arguments: str
     ) -> None:
         super().__init__(e, resident, program, slots, arguments)
+        steps = ir.all_steps(resident.plan)
+        self.loops = {s.condition.name for s in steps if isinstance(s, ir.Branch) and s.kind in ir.LOOPS}
         self.pending = False  # whether a task has run since the last barrier
         self.serial: list[ir.Task] = []  # tasks for the last thread to run at the next barrier
         self.words = {word: self.word_address(word) for word in (ARRIVED, LAST, SERIAL)}
@@ -103,6 +108,33 @@ class GpuResidentTasks(ResidentTasks):
             e.line(f"store i32 {self.next_serial_count()}, ptr {self.serial_count}")
         self.pending, self.serial = False, []
 
+    def read_stop(self) -> None:
+        e = self.e
+        read, after = e.label("read"), e.label("begun")
+        e.jump_if(self.leads, read, after)
+        e.start(read)
+        super().read_stop()
+        e.jump(after)
+        e.start(after)
+
+    def goes_on(self, condition: ir.Condition) -> str:
+        return self.holds(condition)
+
+    def clear_conditions(self) -> None:
+        """Emit code that sets the conditions of the serial tasks to 0 if loops are to end."""
+        stored = [s.array for task in self.serial for s in ir.walk(task.body) if isinstance(s, ir.Store)]
+        conditions = [array for array in dict.fromkeys(stored) if array.path in self.loops]
+        if not conditions:
+            return
+        e = self.e
+        clear, after = e.label("clear"), e.label("cleared")
+        e.jump_if(self.is_stopped(), clear, after)
+        e.start(clear)
+        for array in conditions:
+            e.line(f"store i32 0, {e.pointer(array)} {e.addresses[array]}")
+        e.jump(after)
+        e.start(after)
+
     def next_serial_count(self) -> str:
         return self.e.let(f"add i32 {self.e.let(f'load i32, ptr {self.serial_count}')}, 1")
 
@@ -131,6 +163,7 @@ class GpuResidentTasks(ResidentTasks):
         e.start(run)
         for task in self.serial:
             self.call(task)
+        self.clear_conditions()
         e.jump_if(self.alone, together, publish)
         e.start(publish)
         store_word(e, self.words[SERIAL], e.let(f"add i32 {before}, 1"), "release")

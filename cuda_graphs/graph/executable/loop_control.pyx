@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""LoopControl: the stop word of an executable's loops.
+
+All loops of an executable read the same word. `cancel` first gives later launches another word, and then writes the one
+that the launches so far read. The words are allocated in advance, as an allocation may wait for a loop that never ends.
+"""
+
+from libc.stdint cimport uint64_t
+
+from cuda_graphs.core.driver.cuda cimport CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.graphs.graph_handles cimport (
+    NodeRecord,
+    ParameterChanges,
+    ParameterProblem,
+    PresentParameter,
+    as_owner,
+    list_loops,
+    list_parameters,
+    set_parameters,
+)
+from cuda_graphs.core.resources.handles cimport write_word
+from cuda_graphs.graph.operands.stop_words cimport is_stop_word, new_words
+
+cdef enum:
+    WORDS = 64  # cancelled launches that may be in flight
+
+
+cdef class LoopControl:
+    cdef int begin(self, const GraphExecHandle& exec, GraphBox* graph) except -1:
+        cdef vector[PresentParameter] present
+        cdef NodeRecord* loop
+        cdef uint64_t handle = 0
+        cdef size_t i
+        with nogil:
+            list_parameters(exec, present)
+        conditions = set()
+        for loop in list_loops(graph[0]):
+            conditions.add(loop.metadata.get().condition)
+        known = set()
+        self.parameters.clear()
+        self.unknown.clear()
+        for i in range(present.size()):
+            if is_stop_word(present[i].parameter, &handle) and (handle == 0 or handle in conditions):
+                known.add(handle)
+                self.parameters.push_back(present[i].parameter)
+        for handle in sorted(conditions - known):
+            self.unknown.push_back(handle)
+        if self.parameters.empty():
+            return 0
+        if self.words is None:
+            self.words = new_words(WORDS)
+        return self.use_word(exec)
+
+    cdef int use_word(self, const GraphExecHandle& exec) except -1:
+        cdef ParameterChanges changes
+        cdef ParameterProblem problem
+        cdef size_t i
+        cdef bint done
+        changes.resize(self.parameters.size())
+        for i in range(changes.size()):
+            changes[i].parameter = self.parameters[i]
+            changes[i].value.bits, changes[i].value.known = self.address(), True
+            changes[i].value.owner = as_owner(self.words._h)
+        with nogil:
+            done = set_parameters(exec, changes, &problem)
+        if not done:
+            check_attempt(problem.status, "give the loops of a graph the word that ends them")
+        return 0
+
+    cdef CUdeviceptr address(self):
+        return self.words._address + 4 * self.place
+
+    cdef int cancel(self, const GraphExecHandle& exec) except -1:
+        cdef CUdeviceptr used
+        if not self.unknown.empty():
+            raise RuntimeError(
+                f"the condition {self.unknown[0]:#x} of a loop is not set by a kernel of cuda_graphs.kernel, so cancel() cannot "
+                "end the loop: set it with cg.set_condition in a kernel of Python, or give the loop a predicate"
+            )
+        if self.parameters.empty():
+            return 0
+        used = self.address()
+        self.place = (self.place + 1) % WORDS
+        write(self.address(), 0)
+        self.use_word(exec)
+        return write(used, 1)
+
+
+cdef int write(CUdeviceptr address, unsigned int value) except -1:
+    cdef CUresult status
+    with nogil:
+        status = write_word(address, value)
+    return check_attempt(status, "write the word that ends the loops of a graph")
