@@ -43,6 +43,7 @@ from cuda_graphs.compiler.pipeline import generate, lower
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.kernels.graph.emission import ConditionSlot, Emission, TaskLaunch
 from cuda_graphs.kernels.targets import current_device, target_named
+from cuda_graphs.objects.code.object_code import make_object_code
 from tests.ptx import rig as ptx_rig
 
 TARGETS = ("interpreter", "x86", "ptx")
@@ -301,6 +302,10 @@ def slot_value(slot, what, arrays, temps, flat):
     ]
 
 
+def word_of(value):
+    return np.frombuffer(value.tobytes(), f"<u{value.itemsize}")[0]
+
+
 def cast_argument(value, type):
     return scalar(value, type) if type.kind != "bool" else np.bool_(value)
 
@@ -382,7 +387,7 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
 
     device = current_device()
     artifact = generate(program, target_named("ptx", False), {})
-    code = cuda_graphs.ObjectCode.from_ptx(artifact.code)
+    code = make_object_code(artifact.code, "ptx", signatures={})  # takes words of any type
     stream, resource = device.create_stream(), cuda_graphs.ManagedMemoryResource(device)
     temps = storage(program, flat)
     buffers = {path: resource.allocate(max(1, array.nbytes)) for path, array in (arrays | temps).items()}
@@ -402,8 +407,7 @@ def on_gpu(program, arrays, flat, shape=(2, 32)):
                 values.append(ConditionSlot(slot.path))
                 continue
             value = slot_value(slot, what, arrays, temps, flat)
-            bits = buffers[slot.path] if slot.kind == "pointer" else int.from_bytes(value.tobytes(), "little")
-            values.append(bits)
+            values.append(buffers[slot.path] if slot.kind == "pointer" else word_of(value))
         kernel = code.get_kernel(info.entry)
         if info.dynamic_bytes:
             kernel.attributes.max_dynamic_shared_size_bytes = info.dynamic_bytes
