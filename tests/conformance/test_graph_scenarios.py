@@ -63,14 +63,9 @@ NAMES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def image(session_device):
-    return cg.Program(SOURCE, code_type="c++").compile("cubin").code
-
-
 @pytest.fixture
-def k(image):
-    module = cg.ObjectCode.from_cubin(image)
+def k(device):
+    module = cg.Program(SOURCE, code_type="c++").compile("cubin")
     return {name: module.get_kernel(name) for name in NAMES}
 
 

@@ -198,7 +198,7 @@ def test_wrong_arguments_are_refused(cupy, axpy, arrays):
         g.call(theirs, x, y, 2.0, 0.5)
     with pytest.raises(TypeError, match="pageable host memory"):
         g.call(theirs, x.get(), y, 2.0, 0.5, SIZE)
-    with pytest.raises(TypeError, match=r"numpy\.float64 has 8"):
+    with pytest.raises(TypeError, match=r"numpy\.float64, of 8 bytes, does not convert"):
         g.call(theirs, x, y, np.float64(2), 0.5, SIZE)
     with pytest.raises(TypeError, match=r"cupy\(\) takes a cupy\.RawKernel, got ElementwiseKernel"):
         cg.interop.cupy(cupy.ElementwiseKernel("float32 x", "float32 y", "y = 2 * x"))

@@ -262,9 +262,9 @@ extern "C" __global__ void count(int* x, unsigned long long c) { cudaGraphSetCon
 
 def test_a_loop_whose_condition_other_code_sets_is_refused(x, goes_on, stream):
     count = cg.Program(SOURCE, code_type="c++").compile("ptx").get_kernel("count")
-    g = explicit(x, goes_on)
+    g, y = explicit(x, goes_on), cg.zeros(1, cg.i32)
     c = g.create_condition(default_value=1)
-    g.while_loop(c).body.launch(ONE, count, x, c)
+    g.while_loop(c).body.launch(ONE, count, y, c)
     graph = g.instantiate()
     with pytest.raises(RuntimeError, match=r"condition .* of a loop is not set by .*cg\.set_condition"):
         graph.cancel()

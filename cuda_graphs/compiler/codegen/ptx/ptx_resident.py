@@ -20,7 +20,7 @@ Consistency Model": causality order is transitive through barriers of a block). 
 barriers of the block.
 
 The thread that runs a serial task also ends loops: it sets the conditions that the task has set to 0 if the word that
-ends loops was not 0 as its iteration began. So all blocks see the same condition.
+ends loops was not 0 as the iteration before began. So all blocks see the same condition.
 """
 
 from __future__ import annotations
