@@ -405,7 +405,13 @@ def test_debug_shows_each_pass_in_its_order(monkeypatch, capsys):
     monkeypatch.setenv("CUDA_GRAPHS_DEBUG", "3")
     compile_kernel(captured, signature(captured, out=np.zeros(2, "i4")), X86(), debug=True, reports=True)
     written = capsys.readouterr().err
-    steps = ["frontend", "check_bounds", *(step.__name__ for step, _ in PASSES), "stop_loops", "report_asserts"]
+    steps = [
+        "frontend",
+        "check_bounds",
+        *(step.__name__ for step, _ in PASSES),
+        "stop_loops",
+        "report_asserts",
+    ]
     assert re.findall(r"^\[cuda_graphs\] IR after (\w+)$", written, re.MULTILINE) == steps
     for step, why in PASSES:
         assert f"[cuda_graphs] {step.__name__}: {why}\n" in written
