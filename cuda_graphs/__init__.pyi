@@ -266,6 +266,10 @@ from cuda_graphs.kernels.arrays.ndarray import (
     Field as Field,
     NDArray as NDArray,
 )
+from cuda_graphs.kernels.arrays.struct_array import (
+    StructArray as StructArray,
+    StructField as StructField,
+)
 from cuda_graphs.kernels.call.compile_all import compile_all as compile_all
 from cuda_graphs.kernels.call.decorator import kernel as kernel
 from cuda_graphs.kernels.call.function import KernelFunction as KernelFunction
