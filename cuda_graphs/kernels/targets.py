@@ -20,6 +20,7 @@ __all__ = [
     "Shape",
     "current_device",
     "dynamic_shared",
+    "fitting_block",
     "max_blocks",
     "may_release_during_work",
     "target_named",
@@ -121,6 +122,12 @@ def max_blocks(kernel: Kernel, block: int, shared: int, waves: int) -> int:
     """Return the largest number of blocks of a grid: `waves` times the resident blocks of the device."""
     resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, shared)
     return max(1, waves * resident * current_device().properties.multiprocessor_count)
+
+
+def fitting_block(kernel: Kernel, threads: int) -> int:
+    """Return the most threads of a block, up to `threads`, for which a multiprocessor has the registers."""
+    most = kernel.attributes.max_threads_per_block
+    return threads if threads <= most else most // WARP * WARP
 
 
 def may_release_during_work() -> bool:

@@ -71,6 +71,7 @@ def local(out: cg.ndarray(cg.f64, 1), ball: Ball):
     out[6] = own.at.sum() - ball.at.sum() + ball.volume()
     b, c = c, b
     out[7] = b.radius + 10 * c.radius
+    cg.loop_config(serialize=True)
     for i in range(3):
         c.count += i
         if i == 1:

@@ -3,12 +3,14 @@
 """Law: how a task is launched on a GPU follows from what it does: few large blocks where each block has something to do
 once, many small ones where iterations take very different times."""
 
+import types
+
 import numpy as np
 import pytest
 
 from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
-from cuda_graphs.kernels.targets import TARGETS
+from cuda_graphs.kernels.targets import TARGETS, fitting_block
 from tests.compiler.rig import function_of
 
 GPU, HOST = TARGETS["cuda"][1], TARGETS["host"][1]
@@ -38,3 +40,13 @@ def test_shapes_are_what_the_gpu_can_launch():
         assert shape.waves >= 1
     assert GPU.gathering.block > GPU.block
     assert GPU.uneven.waves > GPU.waves
+
+
+@pytest.mark.parametrize("most", [32, 64, 250, 256, 511, 512, 1000, 1024])
+def test_a_block_is_as_large_as_the_registers_allow(most):
+    """`most` is what the driver reports for a kernel: one with 255 registers may have 256 threads."""
+    kernel = types.SimpleNamespace(attributes=types.SimpleNamespace(max_threads_per_block=most))
+    for threads in (1, 32, 128, 512, 1024):
+        block = fitting_block(kernel, threads)
+        assert block <= min(threads, most)
+        assert block == threads or (block % 32 == 0 and block + 32 > most)

@@ -42,7 +42,7 @@ from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STATE, YIELDED
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels.arrays.ndarray import FIELD, address_of, find_field
 from cuda_graphs.kernels.debug.reports import overflow_report
-from cuda_graphs.kernels.targets import CODE_TYPES, dynamic_shared, max_blocks, may_release_during_work
+from cuda_graphs.kernels.targets import CODE_TYPES, dynamic_shared, fitting_block, max_blocks, may_release_during_work
 from cuda_graphs.objects.code.object_code import make_object_code
 
 cdef enum:
@@ -79,13 +79,15 @@ cdef class Loader:
         elif info.parallel:
             shape = shape.of(info)
             task.block = info.block_dim or shape.block
+            if not info.fixed_block_dim:
+                task.block = fitting_block(kernel, task.block)
             task.max_blocks = max_blocks(kernel, task.block, task.shared, shape.waves)
             if info.threads is not None and self.code.artifact.target == "x86":  # one thread runs a block on the CPU
                 task.max_blocks = min(task.max_blocks, <unsigned int>info.threads)
             if stacked:
                 task.max_blocks = max(<unsigned int>1, min(task.max_blocks, <unsigned int>(MOST_WORKERS // task.block)))
             self.add_trip_count(
-                task, info, info.block_dim if info.fixed_block_dim else iterations_per_block(shape, info.block_dim)
+                task, info, info.block_dim if info.fixed_block_dim else iterations_per_block(shape, task.block)
             )
         for slot in info.slots:
             add_source(task.parameters, self.source_of_slot(slot))
@@ -214,9 +216,9 @@ cdef class Loader:
         return self.constant(self.code.report.handle)
 
 
-cdef int iterations_per_block(shape, block_dim) except -1:
-    """Return the iterations for each block, for loops whose blocks only divide the iterations."""
-    return shape.share if block_dim is None else max(1, shape.share * block_dim // shape.block)
+cdef int iterations_per_block(shape, block) except -1:
+    """Return the iterations for each block of `block` threads, for loops whose blocks only divide the iterations."""
+    return max(1, shape.share * block // shape.block)
 
 
 cdef int add_source(vector[Source]& sources, tuple parts) except -1:
