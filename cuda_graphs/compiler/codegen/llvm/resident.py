@@ -40,10 +40,8 @@ class ResidentTasks:
     ) -> None:
         self.e, self.resident, self.tasks, self.arguments = e, resident, program.tasks, arguments
         self.conditions = {slot.path: what for slot, what in slots if isinstance(what, ir.Array)}
-        # The word that ends loops, as the previous iteration began, and as this one began.
-        self.stop, self.next_stop = e.slot("i32"), e.slot("i32")
-        for slot in (self.stop, self.next_stop):
-            e.line(f"store i32 0, ptr {slot}")
+        self.stop = e.slot("i32")  # the word that ends loops, as the iteration began
+        e.line(f"store i32 0, ptr {self.stop}")
 
     def run(self) -> None:
         """Emit the whole plan."""
@@ -98,13 +96,11 @@ class ResidentTasks:
         return self.e.let(f"icmp ne i32 {self.condition_value(condition)}, 0")
 
     def read_stop(self) -> None:
-        """Emit a load of the word that ends loops. It is used an iteration later, so that its latency is hidden."""
+        """Emit a load of the word that ends loops. An iteration begins with it, so that its latency is hidden."""
         array = self.resident.stop
         assert array is not None
-        e = self.e
-        e.line(f"store i32 {e.let(f'load i32, ptr {self.next_stop}')}, ptr {self.stop}")
-        word = e.let(f"load volatile i32, {e.pointer(array)} {e.addresses[array]}")
-        e.line(f"store i32 {word}, ptr {self.next_stop}")
+        word = self.e.let(f"load volatile i32, {self.e.pointer(array)} {self.e.addresses[array]}")
+        self.e.line(f"store i32 {word}, ptr {self.stop}")
 
     def is_stopped(self) -> str:
         return self.e.let(f"icmp ne i32 {self.e.let(f'load i32, ptr {self.stop}')}, 0")
