@@ -37,6 +37,10 @@ STATEMENTS = {
     ast.Expr: ("cg.atomic_add(x[0], a)", "calls only"),
     ast.Assert: ('assert n > 0, f"n is {n}"', 'checked with `debug=True`; `"n is %d" % n` too'),
     ast.Pass: ("pass", ""),
+    ast.FunctionDef: (
+        "def twice(r):\n    return r * 2\nt = twice(a)",
+        "inlined at each call; reads the names around it and assigns to its own; no decorators",
+    ),
     ast.With: (
         "with cg.graph_parallel():\n    with cg.graph_section():\n        x[0] = a",
         "only [sections and checkpoints](#control-flow-between-tasks)",
@@ -74,9 +78,12 @@ EXPRESSIONS = {
         "t = n > 0 and counts[n] > 0",
         "evaluation stops at the deciding operand; for integers it is the result",
     ),
-    ast.Tuple: ("t, u = a, n", "the length is known at compile time, the elements need not be"),
+    ast.Tuple: (
+        "t, u = a, n",
+        "the length is known at compile time, the elements need not be; also `(*v, a)`",
+    ),
     ast.List: ("t = [a, b][0]", "a tuple"),
-    ast.Dict: ('t = {"low": 1, "high": 2}["low"]', "known when compiling"),
+    ast.Dict: ('t = {"low": 1, "high": 2}["low"]', "its keys are known when compiling; also `{**options}`"),
     ast.ListComp: (
         "t = [a * i for i in cg.static(range(3))][1]",
         "unrolled; over `cg.static`, tuples and vectors",
@@ -84,15 +91,19 @@ EXPRESSIONS = {
     ast.NamedExpr: ("t = (u := a) + u", ""),
     ast.Call: (
         "t = area(a)",
-        "of `@cg.func`s, which are inlined, and of what stands below; functions of Python run when compiling, with a "
-        "`CompileWarning`, where all of their arguments are known then",
+        "of functions of Python with a run-time argument and of `@cg.func`s, which are inlined, and of what stands "
+        "below; where all arguments of a function of Python are known when compiling, it runs then, with a "
+        "`CompileWarning`; `f(*v, **options)` passes the parts of a tuple, vector or dict",
+    ),
+    ast.Lambda: (
+        "f = lambda r: r * a\nt = f(b) + f(c)",
+        "inlined at each call; sees the names around it; an argument of other functions",
     ),
 }
 
 REFUSED = {
     "Try": "try:\n    pass\nfinally:\n    pass",
     "Raise": "raise ValueError",
-    "Lambda": "t = lambda: 1",
     "ClassDef": "class T:\n    pass",
     "Import": "import math",
     "ImportFrom": "from math import pi",
@@ -102,12 +113,11 @@ REFUSED = {
     "Global": "global t",
     "Match": "match n:\n    case 1:\n        pass",
     "With": "with x:\n    pass",
-    "FunctionDef": "def inner():\n    pass",
     "Set": "t = {1, 2}",
     "SetComp": "t = {i for i in range(3)}",
     "GeneratorExp": "t = min(i for i in range(3))",
-    "Starred": "t = (*v,)",
-    "keyword": "t = area(**{})",
+    "Starred": "print(*v)",
+    "keyword": "print(n, **{})",
     "JoinedStr": 't = f"{n}"',
     "Slice": "t = x[0:2]",
 }

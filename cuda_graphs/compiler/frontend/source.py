@@ -87,7 +87,7 @@ class Source:
     @property
     def body(self) -> list[ast.stmt]:
         """The statements without the docstring."""
-        return self.tree.body[1:] if ast.get_docstring(self.tree) is not None else self.tree.body
+        return body_of(self.tree)
 
     def loc(self, node: Any, caller: ir.Loc | None) -> ir.Loc:
         """Return the position of a node of the tree."""
@@ -119,6 +119,11 @@ class Source:
     def record(self, path: str, value: Any) -> None:
         """Record the current value of a name, or of an attribute of a named object."""
         free_values.record(self.free_values, path, value)
+
+
+def body_of(tree: ast.FunctionDef) -> list[ast.stmt]:
+    """Return the statements of a definition without the docstring."""
+    return tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
 
 
 LONGEST = 200  # lines of a statement before the line of a lambda in it

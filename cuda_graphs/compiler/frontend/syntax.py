@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs.compiler.frontend.calls.calls import call
+from cuda_graphs.compiler.frontend.calls.local_functions import function_statement, lambda_expression
 from cuda_graphs.compiler.frontend.expressions.arithmetic import binary, unary
 from cuda_graphs.compiler.frontend.expressions.conditions import boolean, compare, if_expression
 from cuda_graphs.compiler.frontend.expressions.expressions import (
@@ -55,6 +56,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Frame, Any, bool], None]] = {
     ast.Expr: expression_statement,
     ast.Assert: assert_statement,
     ast.Pass: pass_statement,
+    ast.FunctionDef: function_statement,
 }
 
 EXPRESSIONS: dict[type[ast.expr], Callable[[Frame, Any], Any]] = {
@@ -73,6 +75,7 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Frame, Any], Any]] = {
     ast.ListComp: comprehension,
     ast.NamedExpr: assign_expression,
     ast.Call: call,
+    ast.Lambda: lambda_expression,
 }
 
 

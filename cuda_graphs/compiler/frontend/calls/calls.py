@@ -22,6 +22,7 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
+from cuda_graphs.compiler.frontend.expressions.expressions import parts_of_starred
 from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS
 from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value, make_vector
 from cuda_graphs.compiler.frontend.expressions.struct_elements import arrays_in, extents_of, is_array
@@ -29,6 +30,7 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
+    LocalFunction,
     Static,
     TypeOf,
     Vector,
@@ -55,13 +57,14 @@ from .conversions import (
 )
 from .decompositions import DECOMPOSITIONS
 from .elementwise import elementwise, power, rounding, select, variadic
-from .inlining import inline
+from .inlining import inline, inline_local
 from .messages import print_call
+from .python_calls import called, run_python, runs_in_kernel
 from .random import random_integer, random_normal, random_number
 from .ranges import grouped, loop_config, ndrange_call, range_call
 from .set_condition import set_condition
 from .statement_words import WORDS, in_expression
-from .static import run_python, static_assert, static_print, static_value
+from .static import static_assert, static_print, static_value
 from .structs import make_struct
 from .vectors import matrix, method, vector, vector_type
 
@@ -71,14 +74,14 @@ def call(frame: Frame, node: ast.Call) -> Any:
     function = frame.visit(node.func)
     function = function.value if isinstance(function, Static) else function
     loc = frame.builder.loc
-    for each in node.keywords:
-        if each.arg is None:
-            raise frame.refuse(each)
     if is_hashable(function) and function in SPECIAL:
+        for each in node.keywords:
+            if each.arg is None:
+                raise frame.refuse(each)
         return SPECIAL[function](frame, node)
-    visit = frame.visit_number if converts(function) or is_struct(function) else frame.visit
-    args = [visit(each) for each in node.args]
-    keywords = {str(each.arg): visit(each.value) for each in node.keywords}
+    args, keywords = arguments(
+        frame, node, frame.visit_number if converts(function) or is_struct(function) else frame.visit
+    )
     frame.builder.loc = loc
     if isinstance(function, ScalarType):
         function = TypeOf(function)
@@ -98,6 +101,11 @@ def call(frame: Frame, node: ast.Call) -> Any:
         function = BoundFunction(function.function, scope.names["self"])
     if isinstance(function, BoundFunction):
         return inline(frame, function.function, [function.owner, *args], keywords, is_method=True)
+    if isinstance(function, LocalFunction):
+        return inline_local(frame, function, args, keywords)
+    if inner is None and row is None and runs_in_kernel(frame, function, args, keywords):
+        function, args, keywords = called(function, args, keywords)
+        inner = getattr(function, "__func__", function)
     if inner is not None and isinstance(function, types.MethodType):
         args.insert(0, function.__self__)  # an object from outside, known at compile time
     if inner is not None:
@@ -119,6 +127,34 @@ def call(frame: Frame, node: ast.Call) -> Any:
             "see the language reference for its arguments",
         ) from None
     return row(frame, *args, **keywords)
+
+
+def arguments(
+    frame: Frame, node: ast.Call, visit: Callable[[ast.expr], Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return the arguments of a call, with the parts of `*args` and `**kwargs`."""
+    args: list[Any] = []
+    for each in node.args:
+        if isinstance(each, ast.Starred):
+            args += parts_of_starred(frame, each)
+        else:
+            args.append(visit(each))
+    keywords: dict[str, Any] = {}
+    for keyword in node.keywords:
+        found = visit(keyword.value)
+        named = {keyword.arg: found} if keyword.arg is not None else found
+        if not isinstance(named, dict) or not all(isinstance(key, str) for key in named):
+            raise compile_error(
+                CompileTypeError, frame.builder.loc, f"** takes a dict of names, not {describe(named)}",
+                "write each argument with its name",
+            )  # fmt: skip
+        for name in named.keys() & keywords.keys():
+            raise compile_error(
+                CompileArgumentError, frame.builder.loc, f"{ast.unparse(node.func)}: two values for {name!r}",
+                "give one of them",
+            )  # fmt: skip
+        keywords |= named
+    return args, keywords
 
 
 def library_function(function: Any) -> Callable[..., Any]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 from collections.abc import Callable
@@ -21,9 +22,17 @@ from cuda_graphs.compiler.frontend.expressions.assignment import declare
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
 from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Static, Struct, StructArray, Vector, describe
+from cuda_graphs.compiler.frontend.frame.scope import Scope
+from cuda_graphs.compiler.frontend.frame.values import (
+    LocalFunction,
+    Static,
+    Struct,
+    StructArray,
+    Vector,
+    describe,
+)
 from cuda_graphs.compiler.frontend.precision import convert_implicitly
-from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.frontend.source import Source, body_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import NDArray, Tensor, VectorType
@@ -44,32 +53,57 @@ def inline(
 
     The first argument of a method is the owner itself, so that the method can change its members.
     """
-    names = bind_arguments(frame, function, args, keywords)
+    signature = inspect.signature(function)
+    names = bind_arguments(frame, function, signature, args, keywords)
     if is_method and names:
         names[next(iter(names))] = args[0]
+    root = frame.root
+    source = root.sources.setdefault(function, Source(function))
+    found = run_body(frame, source, source.tree, names)
+    root.free_values[function] = source.free_values
+    return result_of(frame, function, signature, found)
+
+
+def inline_local(frame: Frame, function: LocalFunction, args: list[Any], keywords: dict[str, Any]) -> Any:
+    """Translate a call of a function that is defined in the kernel. Return its result."""
+    around: Any = function.source.function
+    names = bind_arguments(frame, function, function.signature, args, keywords, around)
+    found = run_body(frame, function.source, function.tree, names, function.scope)
+    return result_of(frame, function, function.signature, found, around)
+
+
+def run_body(
+    frame: Frame, source: Source, tree: ast.FunctionDef, names: dict[str, Any], around: Scope | None = None
+) -> Any:
+    """Translate the body of a called function; return its result. `around`: the scope of its definition in a kernel."""
     if frame.depth + 1 >= MAX_DEPTH:
         raise compile_error(
             CompileRecursionError, frame.builder.loc,
-            f"{function.__name__} calls itself more than {MAX_DEPTH} levels deep",
+            f"{tree.name} calls itself more than {MAX_DEPTH} levels deep",
             "a recursion must end at compile time: decide with `if cg.static(...)`",
         )  # fmt: skip
-    root = frame.root
-    source = root.sources.setdefault(function, Source(function))
     callee = Frame(frame.builder, source, frame.syntax, frame, frame.parallel_level)
+    callee.scope = Scope(around)
     callee.scope.names.update(names)
     callee.outer_scope = frame.outer_scope
     loc = frame.builder.loc
-    callee.run(source.body)
+    callee.run(body_of(tree))
     frame.builder.loc = loc
-    root.free_values[function] = source.free_values
-    return result_of(frame, function, callee.result)
+    return callee.result
 
 
 def bind_arguments(
-    frame: Frame, function: Callable[..., Any], args: list[Any], keywords: dict[str, Any]
+    frame: Frame,
+    function: Any,
+    signature: inspect.Signature,
+    args: list[Any],
+    keywords: dict[str, Any],
+    around: Callable[..., Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the arguments of an inlined function by name: numbers by value, all others as they are."""
-    signature = inspect.signature(function)
+    """Return the arguments of an inlined function by name: numbers by value, all others as they are.
+
+    `around`: the function whose names annotations may contain, if it is another one.
+    """
     try:
         bound = signature.bind(*args, **keywords)
     except TypeError as error:
@@ -82,7 +116,7 @@ def bind_arguments(
     bound.apply_defaults()
     result = {}
     for name, value in bound.arguments.items():
-        kind = resolve(signature.parameters[name].annotation, function, frame.rules)
+        kind = resolve(signature.parameters[name].annotation, around or function, frame.rules)
         if is_template(kind):
             known = value.value if isinstance(value, Static) else value
             result[name] = python_value(frame, known)
@@ -109,12 +143,18 @@ def is_immutable(found: Any) -> bool:
     return isinstance(found, ir.Param) or not isinstance(found, (ir.Value, ir.Local))
 
 
-def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
+def result_of(
+    frame: Frame,
+    function: Any,
+    signature: inspect.Signature,
+    result: Any,
+    around: Callable[..., Any] | None = None,
+) -> Any:
     """Return the result of a call of an inlined function, converted to the declared types."""
-    kind = inspect.signature(function).return_annotation
+    kind, scope = signature.return_annotation, around or function
     if kind is inspect.Signature.empty:
         return result
-    kind, name = resolve(kind, function, frame.rules), function.__name__
+    kind, name = resolve(kind, scope, frame.rules), function.__name__
     if kind is None and result is not None:
         raise refuse(frame, f"{name} is declared to return None but returns a value")
     if kind in FREE or kind is None:
@@ -128,7 +168,7 @@ def result_of(frame: Frame, function: Callable[..., Any], result: Any) -> Any:
     if count != len(kinds):
         raise refuse(frame, f"{name} returns {count} values, and its annotation says {len(kinds)}")
     return tuple(
-        convert_to_declared(frame, resolve(each, function, frame.rules), part, f"the result of {name}")
+        convert_to_declared(frame, resolve(each, scope, frame.rules), part, f"the result of {name}")
         for each, part in zip(kinds, result, strict=True)
     )
 

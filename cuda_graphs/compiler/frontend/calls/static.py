@@ -7,15 +7,12 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-import types
 from collections.abc import Container
 from types import SimpleNamespace
 from typing import Any
 
-from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import (
     CompileArgumentError,
-    CompileNameError,
     CompileStaticError,
     CompileSyntaxError,
     CompileValueError,
@@ -24,9 +21,7 @@ from cuda_graphs.compiler.errors import (
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
-    Bound,
     Element,
-    IndexRange,
     KnownArray,
     KnownVector,
     Struct,
@@ -34,7 +29,6 @@ from cuda_graphs.compiler.frontend.frame.values import (
     VectorElement,
 )
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.language import intrinsics
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.free_names import dotted
 
@@ -135,68 +129,6 @@ def as_python(frame: Frame, found: Any) -> Any:
     if isinstance(found, (Vector, VectorElement)):
         return KnownVector(found if isinstance(found, Vector) else found.elements)
     return python_value(frame, found)
-
-
-def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
-    """Run a function of Python at compile time; return its result, a constant."""
-    loc = frame.builder.loc
-    if not is_python(function):
-        raise compile_error(
-            CompileNameError, loc, f"{name} cannot be called in a kernel",
-            "kernels create no objects: create it outside and pass it as an argument, or use variables for its members"
-            if isinstance(function, type)
-            else "decorate it with @cg.func to have it inlined, or call it in cg.static(...) to run it when compiling",
-        )  # fmt: skip
-    given = [as_python(frame, each) for each in args]
-    named = {key: as_python(frame, each) for key, each in keywords.items()}
-    if any(is_run_time_value(each) for each in (*given, *named.values())):
-        raise compile_error(
-            CompileStaticError, loc, f"{name} is a function of Python, and an argument is known at run time only",
-            language_remedy(function) or "decorate it with @cg.func to have it inlined",
-        )  # fmt: skip
-    try:
-        found = function(*given, **named)
-    except Exception as error:
-        raise compile_error(
-            CompileStaticError, loc, f"{name}: {type(error).__name__}: {error}",
-            "Python runs it when compiling: try it outside of a kernel, or decorate it with @cg.func",
-        ) from error  # fmt: skip
-    errors.warn(
-        loc, f"{name} is a function of Python: it ran when compiling, and its result is a constant",
-        f"If that is meant, write cg.static({name}(...)); else decorate it with @cg.func",
-    )  # fmt: skip
-    return found
-
-
-def language_remedy(function: Any) -> str | None:
-    """Return the remedy for a function of another library, if the language has a function of that name."""
-    name = getattr(function, "__name__", "")
-    return (
-        None
-        if isinstance(function, types.FunctionType) or name not in intrinsics.__all__
-        else f"write cg.{name}(...)"
-    )
-
-
-def is_python(function: Any) -> bool:
-    """Return whether a value is a Python function, or a C function of `math` or NumPy without side effects."""
-    if isinstance(function, (types.FunctionType, types.MethodType)):
-        return not getattr(function, "__module__", "").startswith("cuda_graphs.")
-    module = getattr(function, "__module__", None) or type(function).__module__
-    return (
-        callable(function)
-        and not isinstance(function, type)
-        and module.partition(".")[0] in ("math", "numpy")
-    )
-
-
-def is_run_time_value(found: Any) -> bool:
-    """Return whether a value, or a part of it, is known only at run time."""
-    if isinstance(found, (list, tuple, dict)):
-        return any(map(is_run_time_value, found.values() if isinstance(found, dict) else found))
-    if isinstance(found, SimpleNamespace):
-        return is_run_time_value(vars(found))
-    return isinstance(found, (ir.Value, ir.Local, KnownArray, KnownVector, Element, IndexRange, Bound))
 
 
 def static_assert(frame: Frame, node: ast.Call) -> None:

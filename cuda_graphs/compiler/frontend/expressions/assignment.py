@@ -51,6 +51,9 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
     elif isinstance(target, (ast.Tuple, ast.List)):
         value = frame.read(value)
         parts = value.components if isinstance(value, Vector) else value
+        if isinstance(parts, (tuple, list)) and any(isinstance(each, ast.Starred) for each in target.elts):
+            bind_starred(frame, target.elts, tuple(parts))
+            return
         if not isinstance(parts, (tuple, list)) or len(parts) != len(target.elts):
             found = len(parts) if isinstance(parts, (tuple, list)) else describe(value)
             raise compile_error(
@@ -65,6 +68,25 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
         assign_lvalue(frame, lvalue(frame, target), value)
     else:
         raise frame.refuse(target)
+
+
+def bind_starred(frame: Frame, targets: list[ast.expr], parts: tuple[Any, ...]) -> None:
+    """Assign parts to targets of which one takes all that the others leave: `first, *rest = v`."""
+    at = next(i for i, each in enumerate(targets) if isinstance(each, ast.Starred))
+    rest = len(parts) - len(targets) + 1
+    if rest < 0:
+        raise compile_error(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"at least {len(targets) - 1} values are needed, and there are {len(parts)}",
+            "write fewer names",
+        )
+    starred = targets[at]
+    assert isinstance(starred, ast.Starred)
+    names = [*targets[:at], starred.value, *targets[at + 1 :]]
+    values = [*parts[:at], parts[at : at + rest], *parts[at + rest :]]
+    for each, part in zip(names, values, strict=True):
+        bind(frame, each, part)
 
 
 def bind_name(frame: Frame, name: str, value: Any) -> None:

@@ -89,9 +89,18 @@ def slice_of(frame: Frame, node: ast.Slice) -> slice:
 def dictionary(frame: Frame, node: ast.Dict) -> Any:
     found = {}
     for key, value in zip(node.keys, node.values, strict=True):
-        if key is None:
-            raise frame.refuse(ast.copy_location(ast.keyword(None, value), value))
-        found[hashable_key(frame, frame.visit(key))] = frame.visit(value)
+        part = frame.visit(value)
+        if key is not None:
+            found[hashable_key(frame, frame.visit(key))] = part
+        elif isinstance(part, dict):
+            found |= part
+        else:
+            raise compile_error(
+                CompileTypeError,
+                frame.builder.loc,
+                f"** takes a dict, not {describe(part)}",
+                "write its items",
+            )
     return found
 
 
@@ -151,7 +160,28 @@ def static_truth(frame: Frame, node: ast.expr) -> bool:
 
 
 def sequence(frame: Frame, node: ast.Tuple | ast.List) -> Any:
-    return tuple(frame.visit(each) for each in node.elts)
+    """Return the parts of a tuple or list, with those of `*parts` in it."""
+    found: list[Any] = []
+    for each in node.elts:
+        if isinstance(each, ast.Starred):
+            found += parts_of_starred(frame, each)
+        else:
+            found.append(frame.visit(each))
+    return tuple(found)
+
+
+def parts_of_starred(frame: Frame, node: ast.Starred) -> tuple[Any, ...]:
+    """Return the parts of `*value`: of a tuple, list, range or vector."""
+    found = frame.visit(node.value)
+    found = found.value if isinstance(found, Static) else found
+    found = found.elements if isinstance(found, VectorElement) else found
+    parts = found.components if isinstance(found, Vector) else found
+    if not isinstance(parts, (tuple, list, range)):
+        raise compile_error(
+            CompileTypeError, frame.builder.loc, f"* takes the parts of a tuple or vector, not of {describe(found)}",
+            "write each of them",
+        )  # fmt: skip
+    return tuple(parts)
 
 
 def assign_expression(frame: Frame, node: ast.NamedExpr) -> Any:

@@ -255,16 +255,15 @@ def has_places(found: tuple[Any, ...]) -> bool:
 
 
 NAMES = {
-    "Try": "try", "Raise": "raise", "Lambda": "lambda", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
+    "Try": "try", "Raise": "raise", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
     "Delete": "del", "Yield": "yield", "YieldFrom": "yield from", "Global": "global", "Nonlocal": "nonlocal",
-    "Match": "match", "With": "with", "FunctionDef": "a function inside a function",
+    "Match": "match", "With": "with",
     "AsyncFunctionDef": "async def", "AsyncWith": "async with", "AsyncFor": "async for",
     "Await": "await", "Set": "a set", "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
     "Starred": "*", "keyword": "**", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
 }  # fmt: skip
 REMEDIES = {
-    "Try": "check the condition with if", "Raise": "use assert", "FunctionDef": "define it outside, with @cg.func",
-    "Lambda": "define a function outside, with @cg.func", "Slice": "write a loop over the indices",
+    "Try": "check the condition with if", "Raise": "use assert", "Slice": "write a loop over the indices",
     "Match": "write if and elif", "Starred": "write each of them", "keyword": "write each of them",
     "Import": "import outside of the kernel", "ImportFrom": "import outside of the kernel",
 }  # fmt: skip

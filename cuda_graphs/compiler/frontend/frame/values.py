@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -176,6 +178,24 @@ class BoundFunction:
     owner: Struct
 
 
+@dataclass(frozen=True, eq=False)
+class LocalFunction:
+    """A lambda or function that a kernel defines: it sees the names of the block around its definition.
+
+    source  the source of the function around it
+    scope   the scope of its definition
+    """
+
+    tree: ast.FunctionDef
+    signature: inspect.Signature
+    source: Any
+    scope: Any
+
+    @property
+    def __name__(self) -> str:  # as functions have
+        return self.tree.name
+
+
 @dataclass(frozen=True)
 class TypeOf:
     """A scalar type as a callable: `cg.f32(x)`."""
@@ -245,5 +265,5 @@ NOUNS = {
     "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
     "Element": "an element of {0.array.path!r}", "Component": "a component of a vector",
     "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
-    "NoneType": "None", "tuple": "a tuple",
+    "NoneType": "None", "tuple": "a tuple", "LocalFunction": "the function {0.tree.name}",
 }  # fmt: skip
