@@ -51,5 +51,6 @@ cdef inline CUresult finish_call_without_node(CapturedCall& call, const char* wh
 cdef NodeRecord* record_node(CapturedCall& call, NodeKind kind, const char* what) except? NULL
 cdef int record_operation(CapturedCall& call, const char* what, NodeRecord* node) except -1
 
-# Raises the CUDAError of a failed call, with the text of the ledger. `cause` is that of raise_explained.
+# Raises the CUDAError of a failed call, with the text of the ledger, or RuntimeError for a call that was not made, since
+# another thread had ended the capture. `cause` is that of raise_explained.
 cdef int raise_call_error(CapturedCall& call, object attempt, tuple cause=*) except -1

@@ -49,7 +49,12 @@ cdef int record_operation(CapturedCall& call, const char* what, NodeRecord* node
     return 0
 
 
+ENDED_MEANWHILE = "the capture has ended during the call: another thread ended it, or the driver was called directly"
+
+
 cdef int raise_call_error(CapturedCall& call, object attempt, tuple cause=None) except -1:
+    if call.has_ended():
+        raise RuntimeError(ENDED_MEANWHILE)
     if call.is_captured():
         return raise_capture_error(call.capture(), call.status(), attempt, cause)
     return raise_explained(call.status(), attempt, cause)

@@ -170,9 +170,9 @@ def test_operation_that_pytorch_refuses_spoils_nothing(how, said, torch, on, bui
 
 def test_our_launches_are_nodes_of_a_graph_that_pytorch_captures(torch, kernels, stream):
     x = torch.zeros(32, dtype=torch.int32, device="cuda")
+    torch.cuda.synchronize()
     cg.launch(stream, BLOCK, kernels.add, x, 32, 0)  # loads the code
     stream.sync()
-    torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         x += 1

@@ -399,3 +399,16 @@ def test_builder_is_used_and_ended_side_by_side(end, make, use, world):
         attempt(builder.close)
         world.parent = None
     gc.collect()
+
+
+def test_callback_that_meets_the_end_of_its_capture_is_never_called(world):
+    calls = []
+    for _ in range(300):
+        builder = building(world)
+        side_by_side(
+            lambda builder=builder: attempt(lambda: builder.callback(lambda: calls.append(1))),
+            lambda builder=builder: attempt(builder.end_building),
+        )
+        attempt(builder.close)
+    world.device.sync()
+    assert calls == []

@@ -64,8 +64,9 @@ struct CaptureBox {
     std::vector<Fork> forks;
     std::vector<CUgraphNode> strays;  // nodes of calls that failed half way, destroyed after the capture
     Spoiler spoiler;
-    std::mutex calls;  // held without the GIL, from a driver call until its node is found, and while the capture is
-                       // ended.
+    // Held without the GIL: from a driver call until its node is found, and while the capture is ended.
+    std::mutex calls;
+    bool ended = false;  // by this library: the driver executes the calls of its streams. Guarded by `calls`
     Counted<Kind::kCapture> counted;
 
     GraphBox& box() const noexcept { return *box_of<NodeRecord>(graph)->graph; }

@@ -141,6 +141,7 @@ CUresult ask_to_end(CaptureBox& capture) noexcept {
         const Lock alone(capture.calls);  // waits while a call looks for the node that it made
         status = driver().cuStreamEndCapture(*capture.origin, &ended);
         goes_on = status != CUDA_SUCCESS && goes_on_after(status, *capture.origin);
+        capture.ended = !goes_on;
     }
     if (goes_on) return status;
     retire(capture);

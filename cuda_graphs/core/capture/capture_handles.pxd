@@ -118,6 +118,7 @@ cdef extern from "captured_call.hpp" namespace "cg" nogil:
         cpp_bool keep_owners(Opaque first, Opaque second) noexcept
         CUresult run(...) except +  # run(function, its arguments); write <T*>NULL for NULL
         CUresult status() noexcept
+        cpp_bool has_ended() noexcept
         CUresult run_add(NodeSpec& spec) except +
         NodeRecord* record_node(NodeKind kind) except +
         CUresult query_status() noexcept

@@ -42,16 +42,21 @@ class CapturedCall {
     // Sets the owners that must live as long as the node. Returns false with a noted error on failure.
     bool keep_owners(Opaque first, Opaque second) noexcept;
 
-    // Makes the call `function(args...)`, and finds the node that it made. Returns its status.
+    // Makes the call `function(args...)`, and finds the node that it made. Returns its status. After another thread has
+    // ended the capture, the driver would execute the work, whose owners no node keeps: the call is not made.
     template <class Function, class... Args>
     CUresult run(Function function, Args&&... args) {
         if (!is_captured()) return status_ = function(std::forward<Args>(args)...);
         const Lock alone(capture_->calls);
+        has_ended_ = capture_->ended;
+        if (has_ended_) return status_ = CUDA_ERROR_ILLEGAL_STATE;
         status_ = function(std::forward<Args>(args)...);
         find_node();
         return status_;
     }
     CUresult status() const noexcept { return status_; }
+    // Returns true when `run` made no call, since the capture had ended.
+    bool has_ended() const noexcept { return has_ended_; }
 
     // A `run` that makes the node of a spec after the work that the stream has captured so far. The next work that the
     // stream captures depends on the node.
@@ -74,6 +79,7 @@ class CapturedCall {
     CaptureHandle capture_;
     CUstream stream_ = nullptr;
     OwnerSlot owners_;
+    bool has_ended_ = false;
     CUresult status_ = CUDA_SUCCESS;
     CUresult asked_ = CUDA_SUCCESS;
     CaptureState state_;

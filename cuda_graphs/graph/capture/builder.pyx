@@ -78,6 +78,7 @@ from cuda_graphs.objects.capture_ledger cimport (
     record_foreign_spoiler,
 )
 from cuda_graphs.objects.captured_call cimport find_capture, keep_owners
+from cuda_graphs.objects.captured_call import ENDED_MEANWHILE
 from cuda_graphs.objects.numbers cimport as_int, read_flag, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
 from cuda_graphs.objects.device.current cimport StreamBlock, enter_block, leave_block
@@ -106,7 +107,6 @@ from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.nodes.condition_tests cimport ConditionTest, first_test, read_test
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, add_loop_test, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
-from .builder_nodes import ENDED_MEANWHILE
 from cuda_graphs.objects.ledger_text import JOIN_BY_EVENT, describe_unjoined
 from cuda_graphs.objects import constructors
 from cuda_graphs.objects.code.launch import launch

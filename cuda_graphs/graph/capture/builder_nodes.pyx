@@ -11,6 +11,7 @@ from cuda_graphs.core.resources.handles cimport StreamBox, StreamHandle, box_of,
 from cuda_graphs.objects.capture_ledger cimport raise_capture_error
 from cuda_graphs.objects.body_rules cimport check_call_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, keep_owners, raise_call_error, record_node
+from cuda_graphs.objects.captured_call import ENDED_MEANWHILE
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.definition cimport make_condition
 from cuda_graphs.graph.operands.operands cimport accept_context
@@ -34,9 +35,6 @@ cdef int check_driver_has(str what) except -1:
     if (major, minor) < needed:
         raise RuntimeError(f"Driver version {major}.{minor} does not support {text}")
     return 0
-
-
-ENDED_MEANWHILE = "the capture has ended during the call: another thread ended it, or the driver was called directly"
 
 
 cdef CUcontext context_of(const StreamHandle& h) except NULL:

@@ -353,9 +353,8 @@ struct Actor {
             const GilRelease released;
             call.run(driver().cuLaunchHostFunc, *stream, spec.params.host.fn, spec.params.host.userData);
         }
-        const NodeRecord* const node = call.record_node(NodeKind::kHost);
-        // Another thread has ended the capture meanwhile, so the function runs outside the capture.
-        if (call.status() == CUDA_SUCCESS && node == nullptr) late.push_back(spec.owners.first);
+        // After another thread has ended the capture, the function must not run: its owner goes with `spec`.
+        call.record_node(NodeKind::kHost);
     }
 
     // Another thread may end the capture at any time, as a Python thread may close a GraphBuilder.
@@ -459,8 +458,6 @@ struct Actor {
         for (const Choice& choice : kChoices)
             if ((at -= choice.weight) < 0) return (this->*choice.act)();
     }
-
-    std::vector<Opaque> late;
 };
 
 }  // namespace
@@ -503,15 +500,13 @@ void hammer(unsigned seed) {
         for (auto& stream : shared.streams) stream = create_stream(primary_context(0), CU_STREAM_NON_BLOCKING, 0);
         for (auto& definition : shared.definitions) definition = make_definition();
     }
-    std::vector<std::vector<Opaque>> late(kThreads);
     parallelize(kThreads, [&](int thread) {
         CHECK(driver().cuCtxSetCurrent(*primary_context(0)) == CUDA_SUCCESS);
-        Actor actor{std::mt19937(seed * 1000 + static_cast<unsigned>(thread)), {}};
+        Actor actor{std::mt19937(seed * 1000 + static_cast<unsigned>(thread))};
         for (int i = 0; i < kSteps; ++i) {
             const GilAcquire python;
             actor.step();
         }
-        late[static_cast<std::size_t>(thread)] = std::move(actor.late);
         // Only the thread that began a capture may end it, unless it is relaxed.
         const GilAcquire python;
         for (auto& capture : shared.captures)
@@ -521,7 +516,6 @@ void hammer(unsigned seed) {
     for (auto& branch : shared.branches) branch.leave();
     for (auto& capture : shared.captures) capture.reset();
     wait_for_the_device();
-    late.clear();
     for (auto& executable : shared.executables) executable = {};
     for (auto& definition : shared.definitions) definition.reset();
     for (auto& stream : shared.streams) stream.reset();
