@@ -284,3 +284,37 @@ def test_cancel_needs_an_open_graph_and_no_loop(x, stream):
     graph.close()
     with pytest.raises(RuntimeError, match="closed"):
         graph.cancel()
+
+
+CALLS = (
+    "cuMemcpyHtoDAsync",
+    "cuStreamCreateWithPriority",
+    "cuStreamSynchronize",
+    "cuGraphExecKernelNodeSetParams",
+)
+
+
+@pytest.mark.parametrize("turn", range(3))
+@pytest.mark.parametrize("name", CALLS)
+def test_cancel_that_the_driver_refuses_can_be_repeated(x, goes_on, stream, driver_table, name, turn):
+    graph = explicit(x, goes_on).instantiate()
+    graph.launch(stream)
+    left, original = [turn], driver_table.original(name)
+
+    def refuse(*words):
+        left[0] -= 1
+        return 46 if left[0] == -1 else original(*words)
+
+    driver_table.replace(name, refuse)
+    try:
+        graph.cancel()
+        assert left[0] >= 0, "the refusal was swallowed"
+    except cg.CUDAError:
+        graph.cancel()
+    driver_table.restore()
+    stream.sync(timeout=LIMIT)
+    assert x.to_numpy()[2:].tolist() == [1, 1]
+    goes_on[0] = 3
+    graph.launch(stream)
+    stream.sync(timeout=LIMIT)
+    assert x.to_numpy()[1:].tolist() == [3, 2, 2]

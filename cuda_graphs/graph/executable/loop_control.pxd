@@ -18,9 +18,9 @@ cdef class LoopControl:
     # Gives the loops of an executable a stop word, after it was made from the graph or updated from it.
     cdef int begin(self, const GraphExecHandle& exec, GraphBox* graph) except -1
 
-    # Makes the loops of later launches read the word in use.
-    cdef int use_word(self, const GraphExecHandle& exec) except -1
-    cdef CUdeviceptr address(self)
+    # Makes the loops of later launches read the word at a place. After an error they read the same word as before.
+    cdef int use_word(self, const GraphExecHandle& exec, size_t place) except -1
+    cdef CUdeviceptr address(self, size_t place)
 
     # Ends the loops of the launches so far.
     cdef int cancel(self, const GraphExecHandle& exec) except -1

@@ -37,7 +37,7 @@ cdef class LoopControl:
             list_parameters(exec, present)
         conditions = set()
         for loop in list_loops(graph[0]):
-            conditions.add(loop.metadata.get().condition)
+            conditions.add(loop.metadata.get().condition if loop.metadata.get() != NULL else 0)
         known = set()
         self.parameters.clear()
         self.unknown.clear()
@@ -51,9 +51,9 @@ cdef class LoopControl:
             return 0
         if self.words is None:
             self.words = new_words(WORDS)
-        return self.use_word(exec)
+        return self.use_word(exec, self.place)
 
-    cdef int use_word(self, const GraphExecHandle& exec) except -1:
+    cdef int use_word(self, const GraphExecHandle& exec, size_t place) except -1:
         cdef ParameterChanges changes
         cdef ParameterProblem problem
         cdef size_t i
@@ -61,19 +61,20 @@ cdef class LoopControl:
         changes.resize(self.parameters.size())
         for i in range(changes.size()):
             changes[i].parameter = self.parameters[i]
-            changes[i].value.bits, changes[i].value.known = self.address(), True
+            changes[i].value.bits, changes[i].value.known = self.address(place), True
             changes[i].value.owner = as_owner(self.words._h)
         with nogil:
             done = set_parameters(exec, changes, &problem)
         if not done:
             check_attempt(problem.status, "give the loops of a graph the word that ends them")
+        self.place = place
         return 0
 
-    cdef CUdeviceptr address(self):
-        return self.words._address + 4 * self.place
+    cdef CUdeviceptr address(self, size_t place):
+        return self.words._address + 4 * place
 
     cdef int cancel(self, const GraphExecHandle& exec) except -1:
-        cdef CUdeviceptr used
+        cdef size_t used = self.place, following = (self.place + 1) % WORDS
         if not self.unknown.empty():
             raise RuntimeError(
                 f"the condition {self.unknown[0]:#x} of a loop is not set by a kernel of cuda_graphs.kernel, so cancel() cannot "
@@ -81,11 +82,13 @@ cdef class LoopControl:
             )
         if self.parameters.empty():
             return 0
-        used = self.address()
-        self.place = (self.place + 1) % WORDS
-        write(self.address(), 0)
-        self.use_word(exec)
-        return write(used, 1)
+        write(self.address(following), 0)
+        self.use_word(exec, following)
+        try:
+            return write(self.address(used), 1)
+        except BaseException:  # so that a later cancel() ends these launches
+            self.use_word(exec, used)
+            raise
 
 
 cdef int write(CUdeviceptr address, unsigned int value) except -1:
