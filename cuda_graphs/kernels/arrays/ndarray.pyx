@@ -941,6 +941,17 @@ def view_buffer(Buffer buffer, dtype, shape):
     return self
 
 
+def memory_of(NDArray array not None):
+    """Return a Buffer of exactly the elements, for code that tells each change of the array."""
+    array._ready()
+    return array._memory()
+
+
+def version_of(NDArray array not None):
+    """Return the number of the last change of the elements; 0 if other code has access to the memory."""
+    return array._changes.version
+
+
 cdef object resource_of(device):
     if device.properties.direct_managed_mem_access_from_host:
         return ManagedMemoryResource(device)

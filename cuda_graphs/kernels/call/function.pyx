@@ -210,6 +210,14 @@ cdef class KernelFunction:
         """Return the fields that the kernel uses in calls with arguments of these types."""
         return self.specialiser.find_for(args).fields
 
+    def written(self, *args):
+        """Return the memory that a call with these arguments writes: {path: Buffer, or an array of another library}."""
+        cdef dict owners = {}
+        cdef Specialisation code = self.specialiser.find_for(args)
+        for reader, value in zip(self.specialiser.readers, args):
+            (<Reader>reader).add_owners(owners, value)
+        return code.written(owners)
+
     def has_gradient(self, *args):
         """Return True if an array among the arguments, or a field that the kernel uses, has a gradient."""
         cdef Specialisation code = self.specialiser.find_for(args)

@@ -3,7 +3,8 @@
 """`cg.ad`: derivatives of many calls. A Tape records calls of kernels and runs their gradients in reverse order.
 
 A tape records the calls of the thread that entered it: the kernel, its arguments and its stream. It saves no array
-contents: a gradient reads the contents that the arrays have when the gradient runs.
+contents, and a gradient reads the contents that the arrays have when it runs, unless the tape keeps states
+(recomputation.py).
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals, clear_fields
-from cuda_graphs.objects.device.stream import Stream, default_stream
+from cuda_graphs.objects.device.stream import default_stream
 
+from .call_arrays import arrays_of, flows_through
 from .custom_gradients import GradReplaced, grad_for, grad_replaced, no_grad
 from .forward_mode import FwdMode
 from .grad_check import GradCheck, GradientCheckError
+from .kept_states import StreamOrder
 from .losses import Loss, clear_gradient, has_gradient
+from .recomputation import Recomputation
+from .tape_stats import TapeStats
 from .thread_hooks import Call, hooks
 from .validation import OverwrittenError, SavedArray, check_saved, save_arrays
 
@@ -52,10 +57,19 @@ class Tape:
         grad_check: Arrays of f64 whose gradients are compared, at the end, with central differences of the block along
             a random direction. A GradientCheckError reports a difference of more than 1 %. This option is for
             debugging: it repeats the block many times, including the writes of the host to arrays between calls.
+        max_states: The most states that the tape keeps, at least 2: copies of the arrays that kernels write in the
+            block, as they were after a call. The tape then runs each gradient with the arrays as they were after its
+            call, and repeats calls to compute states that it does not keep. At the end, the arrays have their results.
+            With None the tape keeps no states: a later call must not overwrite values that an earlier gradient needs.
+        memory_limit: The most bytes of all kept states, instead of or in addition to `max_states`.
+
+    Attributes:
+        stats: The TapeStats of a tape with `max_states` or `memory_limit`, else None.
 
     Raises:
         TypeError: `loss` is not an array, or `grad_check` contains something other than an array of f64.
-        ValueError: `loss` has more than one element or no gradient; or an array of `grad_check` has no gradient.
+        ValueError: `loss` has more than one element or no gradient; an array of `grad_check` has no gradient; or
+            `max_states` or `memory_limit` is too small.
     """
 
     def __init__(
@@ -64,6 +78,8 @@ class Tape:
         clear_gradients: bool = True,
         validation: bool = False,
         grad_check: Sequence[NDArray] | None = None,
+        max_states: int | None = None,
+        memory_limit: int | None = None,
     ) -> None:
         self.loss = loss
         self._loss = None if loss is None else Loss(loss)
@@ -75,10 +91,16 @@ class Tape:
                     "grad_check needs a Tape with a loss and clear_gradients=True, as it compares the gradients"
                 )
             self.check = GradCheck(grad_check, self._loss)
+        keeps = max_states is not None or memory_limit is not None
+        self.recomputation = Recomputation(max_states, memory_limit) if keeps else None
         self.calls: list[Call] = []
         self._users: list[Call] = []  # `calls`, and the kernels that a GradReplaced called
         self._saved: dict[int, list[SavedArray]] = {}  # saved arrays, by the number of the call
         self._state = "new"
+
+    @property
+    def stats(self) -> TapeStats | None:
+        return None if self.recomputation is None else self.recomputation.stats
 
     def __enter__(self) -> Tape:
         if self._state != "new":
@@ -96,6 +118,8 @@ class Tape:
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         hooks.remove()
         self._state = "closed" if error is None else "left by an exception"
+        if self.recomputation is not None and error is not None:
+            self.recomputation.release()
         if self.loss is not None and error is None:
             self._run_gradients()
             if self.check is not None:
@@ -119,26 +143,34 @@ class Tape:
 
     def _run_gradients(self) -> None:
         self._state = "done"
-        calls = [(number, call) for number, call in enumerate(self.calls) if flows_through(call)]
         if self._loss is not None:
             if self.clear_gradients:
                 done: dict[int, Any] = {}
                 for function, args, _ in filter(flows_through, self._users):
                     clear(function, args, done)
             self._loss.seed()
-        before: Stream | None = None
-        for number, (function, args, stream) in reversed(calls):
-            if number in self._saved:
-                check_saved(function, args, self._saved[number])
-            # A function without a stream calls its kernels on the default stream.
-            where = stream or default_stream()
-            if before is not None and where != before:
-                where.wait(before)
-            if stream is None:
-                function.grad(*args)
-            else:
-                function.grad(*args, stream=stream)
-            before = where
+        if self.recomputation is not None:
+            arrays = [each for call in self._users for each in arrays_of(call)]
+            self.recomputation.reverse(
+                [each.grad for each in arrays if each.grad is not None], self._run_gradient
+            )
+            return
+        order = StreamOrder()
+        for number, call in reversed(list(enumerate(self.calls))):
+            if flows_through(call):
+                # A function without a stream calls its kernels on the default stream.
+                order.enter(call[2] or default_stream())
+                self._run_gradient(number, call)
+
+    def _run_gradient(self, number: int, call: Call) -> None:
+        """Run the gradient of the call with this number."""
+        function, args, stream = call
+        if number in self._saved:
+            check_saved(function, args, self._saved[number])
+        if stream is None:
+            function.grad(*args)
+        else:
+            function.grad(*args, stream=stream)
 
     def before(self, call: Call, inside: tuple[Any, ...]) -> None:
         """Check a call of a kernel, or of a function with its own gradient, before it runs."""
@@ -146,6 +178,8 @@ class Tape:
             call[0].require_gradient()
         if self.check is not None:
             self.check.before(len(self.calls), call, inside)
+        if self.recomputation is not None and is_recorded(call):
+            self.recomputation.before(call, inside)
 
     def after(self, call: Call, inside: tuple[Any, ...]) -> None:
         """Record a call, so that `_run_gradients` runs its gradient."""
@@ -153,6 +187,8 @@ class Tape:
             self.check.after(call)
         if not any(each.is_constant for each in inside):
             self._users.append(call)
+        if self.recomputation is not None:
+            self.recomputation.after(call, inside)
         if inside:
             return
         function, args, _ = call
@@ -168,12 +204,9 @@ class Tape:
         )
 
 
-def flows_through(call: Call) -> bool:
-    """Return True if a gradient flows through the call."""
-    function, args, _ = call
-    return (
-        not function.is_constant if isinstance(function, GradReplaced) else bool(function.has_gradient(*args))
-    )
+def is_recorded(call: Call) -> bool:
+    """Return True if the call is not that of a gradient, which a tape does not record."""
+    return isinstance(call[0], GradReplaced) or call[0].mode is None
 
 
 def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any]) -> None:

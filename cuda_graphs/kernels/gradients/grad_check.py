@@ -9,17 +9,15 @@ call.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cuda_graphs.compiler.ir.types import f64
 from cuda_graphs.kernels.arrays.ndarray import NDArray
-from cuda_graphs.kernels.arrays.struct_array import StructArray
 
-from .custom_gradients import GradReplaced
+from .call_arrays import arrays_of
 from .losses import Loss
 from .thread_hooks import Call
 
@@ -29,7 +27,6 @@ __all__ = ["GradCheck", "GradientCheckError"]
 STEPS = tuple(2.0**-exponent for exponent in range(3, 30, 2))
 ALLOWED = 0.01  # tolerance relative to the derivative
 ROUNDING = 1e-12  # tolerance relative to the loss
-DEPTH = 8  # levels of nested members
 
 
 class GradientCheckError(AssertionError):
@@ -118,22 +115,3 @@ class GradCheck:
             else:
                 function(*args, stream=stream)
         return float(self.loss[(0,) * self.loss.ndim])
-
-
-def arrays_of(call: Call) -> list[NDArray]:
-    """Return the NDArrays that a call uses, each once."""
-    function, args, _ = call
-    fields: Iterable[Any] = () if isinstance(function, GradReplaced) else function.fields(*args)
-    return list(dict.fromkeys([each for value in (*args, *fields) for each in arrays_in(value, DEPTH)]))
-
-
-def arrays_in(value: Any, depth: int) -> Iterator[NDArray]:
-    """Yield the NDArrays in an argument and in its members."""
-    if isinstance(value, NDArray):
-        yield value
-    elif isinstance(value, StructArray):
-        for member in value.members.values():
-            yield from arrays_in(member, depth)
-    elif depth and (dataclasses.is_dataclass(value) or hasattr(type(value), "__cuda_graphs_data_oriented__")):
-        for member in vars(value).values():
-            yield from arrays_in(member, depth - 1)

@@ -145,6 +145,8 @@ cdef class Specialisation:
     # Records that the kernel changes its arrays on a stream. After `in_graph`, the arrays are untracked: launches of
     # the graph change them without a new version.
     cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1
+    # Returns the memory that the kernel writes, {path: Buffer, or an array of another library}. `owners` as for `launches`.
+    cdef dict written(self, dict owners)
     # Launches the tasks on a stream that is not captured.
     cdef int launch(self, const Leaf* leaves, const StreamHandle& stream, const vector[uint64_t]* stacks) except -1
     # Returns the TaskLaunch of each task, for nodes of graphs. `owners` holds the owners of leaves, by index; `temps`

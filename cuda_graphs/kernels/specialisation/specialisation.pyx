@@ -39,7 +39,7 @@ from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.graph.operands.stop_words import StopWord
 from cuda_graphs.kernels.graph.emission import ConditionSlot, TaskLaunch
-from cuda_graphs.kernels.arrays.ndarray import find_field
+from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field, memory_of
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.kernels.graph.temporaries import new_memory
 
@@ -115,6 +115,13 @@ cdef class Specialisation:
             if in_graph:
                 field._changes.version = 0
         return 0
+
+    cdef dict written(self, dict owners):
+        cdef dict found = {path: owners[n] for path, n in self.leaf_numbers.items() if path in self.writes and n in owners}
+        for path in self.writes:
+            if path.startswith(FIELD):
+                found[path] = memory_of(find_field(path))
+        return found
 
     cdef int launch(self, const Leaf* leaves, const StreamHandle& stream, const vector[uint64_t]* stacks) except -1:
         cdef Buffer memory = None
