@@ -31,8 +31,8 @@ STATEMENTS = {
     ast.Continue: ("for i in x:\n    continue", "in every loop"),
     ast.Return: (
         "return",
-        "at the end only; kernels return numbers, vectors and dataclasses: `-> cg.vec3`, "
-        "`-> tuple[cg.f32, cg.i32]`",
+        "also in branches and loops, but not in a parallel loop, or before one; kernels return numbers, vectors and "
+        "dataclasses: `-> cg.vec3`, `-> tuple[cg.f32, cg.i32]`",
     ),
     ast.Expr: ("cg.atomic_add(x[0], a)", "calls only"),
     ast.Assert: ('assert n > 0, f"n is {n}"', 'checked with `debug=True`; `"n is %d" % n` too'),
@@ -71,8 +71,8 @@ EXPRESSIONS = {
     ast.Compare: ("t = 0 < n < k", "a chain is a conjunction; the middle operand is evaluated once"),
     ast.IfExp: (
         "t = a if n > 0 else b",
-        "only the selected operand is evaluated; a condition that is known at compile time removes the other operand "
-        "and its type",
+        "only the selected operand is evaluated; also vectors, tuples and structures; a condition that is known at "
+        "compile time removes the other operand and its type",
     ),
     ast.BoolOp: (
         "t = n > 0 and counts[n] > 0",

@@ -338,7 +338,7 @@ MISTAKES = [
      'while cg.graph_do_while(c):\n    break  #!'),
     (CompileLoopError, 'cannot leave a body',
      'while cg.graph_do_while(c):\n    continue  #!'),
-    (CompileReturnError, 'return cannot depend',
+    (CompileReturnError, 'return cannot leave control flow',
      'while cg.graph_do_while(c):\n    return  #!'),
     (CompileTypeError, 'the condition of a while cannot be a f32',
      'while cg.graph_while(f[()]):  #!\n    x[0] = 1'),

@@ -382,7 +382,7 @@ MISTAKES = [
     (CompileSectionError, "is a statement of its own", "with cg.graph_parallel() as p:  #!\n    pass"),
     (CompileSectionError, "is a statement of its own", "with cg.graph_parallel(), cg.graph_section():  #!\n    pass"),
     (UnsupportedSyntaxError, "with is not supported in kernels", "with open(n) as f:  #!\n    pass"),
-    (CompileReturnError, "return cannot depend", REGION + "with cg.graph_section():\n        return  #!"),
+    (CompileReturnError, "return cannot leave control flow", REGION + "with cg.graph_section():\n        return  #!"),
     (CompileLoopError, "break cannot leave a body",
      REGION + "for i in cg.static(range(2)):\n        with cg.graph_section():\n            break  #!"),
     (CompileLoopError, "loop_config is not followed by a loop",

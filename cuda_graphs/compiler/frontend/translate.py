@@ -23,6 +23,7 @@ from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphSt
 from cuda_graphs.compiler.frontend.frame.values import Packed, Struct, StructArray, Vector
 from cuda_graphs.compiler.frontend.frame.weak_types import WeakTypes
 from cuda_graphs.compiler.frontend.statements.checkpoint_state import init_checkpoint_state
+from cuda_graphs.compiler.frontend.statements.statements import return_from_kernel
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import ScalarType
@@ -116,6 +117,7 @@ def translate_once(
         found = frame.graph_state.checkpoints = init_checkpoint_state(frame, params)
     with enough_stack(builder):
         frame.run(source.body)
+        return_from_kernel(frame)
     check_returns(frame)
     values = with_functions_that_ran(
         {function: source.free_values, **frame.free_values}, static_values(signature.values())

@@ -20,6 +20,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.expressions.assignment import declare
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
+from cuda_graphs.compiler.frontend.expressions.merging import joined_result
 from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.scope import Scope
@@ -59,23 +60,41 @@ def inline(
         names[next(iter(names))] = args[0]
     root = frame.root
     source = root.sources.setdefault(function, Source(function))
-    found = run_body(frame, source, source.tree, names)
+    found = run_body(
+        frame, source, source.tree, names, lambda value: result_of(frame, function, signature, value)
+    )
     root.free_values[function] = source.free_values
-    return result_of(frame, function, signature, found)
+    return found
 
 
 def inline_local(frame: Frame, function: LocalFunction, args: list[Any], keywords: dict[str, Any]) -> Any:
     """Translate a call of a function that is defined in the kernel. Return its result."""
     around: Any = function.source.function
     names = bind_arguments(frame, function, function.signature, args, keywords, around)
-    found = run_body(frame, function.source, function.tree, names, function.scope)
-    return result_of(frame, function, function.signature, found, around)
+    return run_body(
+        frame,
+        function.source,
+        function.tree,
+        names,
+        lambda value: result_of(frame, function, function.signature, value, around),
+        function.scope,
+    )
 
 
 def run_body(
-    frame: Frame, source: Source, tree: ast.FunctionDef, names: dict[str, Any], around: Scope | None = None
+    frame: Frame,
+    source: Source,
+    tree: ast.FunctionDef,
+    names: dict[str, Any],
+    convert: Callable[[Any], Any],
+    around: Scope | None = None,
 ) -> Any:
-    """Translate the body of a called function; return its result. `around`: the scope of its definition in a kernel."""
+    """Translate the body of a called function; return its result.
+
+    Args:
+        convert: Converts what it returns as it declares that.
+        around: The scope of its definition in a kernel.
+    """
     if frame.depth + 1 >= MAX_DEPTH:
         raise compile_error(
             CompileRecursionError, frame.builder.loc,
@@ -88,8 +107,9 @@ def run_body(
     callee.outer_scope = frame.outer_scope
     loc = frame.builder.loc
     callee.run(body_of(tree))
+    found = joined_result(callee, convert)
     frame.builder.loc = loc
-    return callee.result
+    return found
 
 
 def bind_arguments(

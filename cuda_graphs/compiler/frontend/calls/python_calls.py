@@ -31,20 +31,25 @@ from cuda_graphs.compiler.frontend.frame.values import (
 )
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language import intrinsics
+from cuda_graphs.compiler.language.free_names import is_ours
 
 from .static import as_python
 
 __all__ = ["called", "run_python", "runs_in_kernel"]
 
 # Libraries whose functions of Python work on objects of the host.
-OF_THE_HOST = (sys.stdlib_module_names - {"builtins"}) | {"numpy", "cuda_graphs"}
+OF_THE_HOST = (sys.stdlib_module_names - {"builtins"}) | {"numpy"}
 
 
 def runs_in_kernel(frame: Frame, function: Any, args: list[Any], keywords: dict[str, Any]) -> bool:
     """Return whether a call is inlined: of a user's function, method or callable object, with a run-time argument."""
     function, args, keywords = called(function, args, keywords)
-    code = getattr(getattr(function, "__func__", function), "__code__", None)
-    if not isinstance(code, types.CodeType) or module_of(function) in OF_THE_HOST:
+    function = getattr(function, "__func__", function)
+    if (
+        not isinstance(function, types.FunctionType)
+        or is_ours(function)
+        or module_of(function) in OF_THE_HOST
+    ):
         return False
     return has_run_time_value(frame, args, keywords)
 
@@ -116,7 +121,7 @@ def language_remedy(function: Any) -> str | None:
 def is_python(function: Any) -> bool:
     """Return whether a value is a Python function, or a C function of `math` or NumPy without side effects."""
     if isinstance(function, (types.FunctionType, types.MethodType)):
-        return not getattr(function, "__module__", "").startswith("cuda_graphs.")
+        return not is_ours(getattr(function, "__func__", function))
     module = getattr(function, "__module__", None) or type(function).__module__
     return (
         callable(function)

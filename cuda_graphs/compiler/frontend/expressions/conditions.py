@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -14,12 +14,13 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Static, Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import Static, Vector
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import ScalarType, bool_, promote
+from cuda_graphs.compiler.ir.types import promote
 
 from .arithmetic import operands
 from .lvalues import broadcast
+from .merging import merged, zero
 
 
 def compare(frame: Frame, node: ast.Compare) -> Any:
@@ -76,33 +77,20 @@ def choose(frame: Frame, condition: ir.Value, then: Callable[[], Any], orelse: C
 
 def merge_branches(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
     """Return the value of an If whose branches leave `a` or `b`, from variables that the branches set."""
-    if isinstance(a, Vector) and isinstance(b, Vector) and a.shape == b.shape:
-        pairs = list(zip(a.leaves(), b.leaves(), strict=True))
-    elif isinstance(a, ir.Value) and isinstance(b, ir.Value):
-        pairs = [(a, b)]
-    else:
-        raise compile_error(
-            CompileTypeError,
-            frame.builder.loc,
-            f"one branch gives {describe(a)}, the other {describe(b)}",
-            "both branches must give numbers, or vectors of one shape",
-        )
-    locals_ = []
-    for left, right in pairs:
-        type = left.type if left.type == right.type else common(left, right)
-        local = ir.Local("choice", type)
-        frame.builder.put(ir.Set(local, ir.Const(0 if type != bool_ else False, type), frame.builder.loc))
+    builder = frame.builder
+
+    def variable(pair: Sequence[Any]) -> ir.Local:
+        left, right = (frame.scalar(each) for each in pair)
+        local = ir.Local("choice", left.type if left.type == right.type else promote(left.type, right.type))
+        builder.put(ir.Set(local, zero(local.type), builder.loc))
         for block, value in ((statement.then, left), (statement.orelse, right)):
-            with frame.builder.into(block):
-                frame.builder.put(ir.Set(local, frame.builder.cast(value, type), frame.builder.loc))
-        locals_.append(local)
-    frame.builder.put(statement)
-    values = iter([frame.builder.put(ir.Get(local, frame.builder.loc)) for local in locals_])
-    return a.map(lambda _: next(values)) if isinstance(a, Vector) else next(values)
+            with builder.into(block):
+                builder.put(ir.Set(local, builder.cast(value, local.type), builder.loc))
+        return local
 
-
-def common(a: ir.Value, b: ir.Value) -> ScalarType:
-    return promote(a.type, b.type)
+    found = merged(frame, (a, b), variable, "branch")
+    builder.put(statement)
+    return frame.read(found)
 
 
 def if_expression(frame: Frame, node: ast.IfExp) -> Any:

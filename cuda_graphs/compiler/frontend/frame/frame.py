@@ -8,6 +8,8 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -25,12 +27,13 @@ from cuda_graphs.compiler.frontend.free_values import FreeValues
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import ScalarType, bool_
 from cuda_graphs.compiler.language.annotations import FieldSpec
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 
 from .graph_state import GraphState
 from .parallel_loop import ParallelLoop
+from .paths import OpenPath, Path, Paths, ReturnPoint
 from .scope import Scope
 from .values import Component, Computed, Element, Static, Struct, Vector, VectorElement, describe
 from .weak_types import WeakTypes
@@ -75,16 +78,20 @@ class Frame:
         self.loops: list[ir.Block | None] = []
         self.arrays: list[ir.Array] = []  # of the kernel
         self.parallel_loops = 0  # of `loops`: 1 in a parallel loop of this frame
-        self.returned_early = False
         self.scope = Scope()
         self.outer_scope: Scope | None = None  # this scope and its parents existed before the parallel loop
         self.parameters: set[str] = set()
         self.returned: tuple[ScalarType, ...] = ()
-        self.result: Any = None
         self.free_values: FreeValues = {}  # of the inlined functions
         self.sources: dict[Callable[..., Any], Source] = {}  # of a kernel: those of functions that it calls
         self.next_loop: tuple[ir.LoopSettings, ir.Loc | None] | None = None  # settings of cg.loop_config
-        self.root_block = builder.block
+        self.root_block, self.start = builder.block, len(builder.block.body)
+        self.returns: list[ReturnPoint] = []
+        self.path: Path = None  # after the current statement
+        self.has_returned, self.tests_return = ir.Local("returned", bool_), False
+        self.is_behind_return = (
+            False  # the current statement would be at the parallel level without a return before
+        )
         self.parallel_loop: ParallelLoop | None = None  # of a kernel: the current one
         self.shared_arrays = 0  # of a kernel: their number
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: the annotated types
@@ -94,12 +101,66 @@ class Frame:
 
     def run(self, statements: list[ast.stmt]) -> None:
         """Translate statements of this function, in order."""
-        for i, statement in enumerate(statements):
-            self.at(statement)
-            self.syntax.statement(self, statement, i == len(statements) - 1)
-            if self.returned_early:
-                break
+
+        def translate(i: int) -> None:
+            self.at(statements[i])
+            self.syntax.statement(self, statements[i], i == len(statements) - 1)
+
+        self.sequence(partial(translate, i) for i in range(len(statements)))
         self.require_no_settings()
+
+    def sequence(self, steps: Iterator[Callable[[], None]]) -> None:
+        """Translate one step after the other, each on the paths that have not returned yet."""
+        for step in steps:
+            step()
+            if self.path is not None:
+                self.go_on(steps)
+                return
+
+    def go_on(self, steps: Iterator[Callable[[], None]]) -> None:
+        """Translate the steps after one that may have returned."""
+        path, self.path, loc = self.path, None, self.builder.loc
+        if path is Paths.ENDED:
+            self.path = path  # the rest never runs
+        elif isinstance(path, OpenPath):
+            with self.rest_in(path):
+                self.sequence(steps)
+        elif self.in_run_time_loop():
+            self.put_if_returned(ir.Block([ir.Break(loc)]), ir.Block(), loc)
+            self.sequence(steps)
+        else:
+            first = next(steps, None)
+            if first is None:
+                self.path = path
+                return
+            rest = ir.Block()
+            self.put_if_returned(ir.Block(), rest, loc)
+            with self.rest_in(OpenPath(rest, Scope(self.scope))):
+                self.sequence(chain((first,), steps))
+
+    def put_if_returned(self, then: ir.Block, orelse: ir.Block, loc: ir.Loc | None) -> None:
+        """Put an If on the flag that the function has returned."""
+        self.tests_return = True
+        self.builder.put(ir.If(self.builder.put(ir.Get(self.has_returned, loc)), then, orelse, loc))
+
+    def in_run_time_loop(self) -> bool:
+        """Return whether a loop of this frame surrounds the current statement, besides unrolled loops."""
+        return any(each is None for each in self.loops)
+
+    @contextmanager
+    def rest_in(self, path: OpenPath) -> Iterator[None]:
+        """Continue the statements of the current block on the only path that goes on."""
+        before = self.scope, self.parallel_level, self.is_behind_return, self.loops
+        if self.loops and self.loops[-1] is self.builder.block:
+            self.loops = [*self.loops[:-1], path.block]
+        self.is_behind_return = self.is_behind_return or self.parallel_level
+        self.scope, self.parallel_level = path.scope, False
+        try:
+            with self.builder.into(path.block):
+                yield
+        finally:
+            self.scope, self.parallel_level, self.is_behind_return, self.loops = before
+            self.path = self.path or path
 
     def at(self, node: ast.AST) -> ir.Loc:
         """Make the position of a node the current one, and return it."""

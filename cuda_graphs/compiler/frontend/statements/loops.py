@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import ast
 import itertools
+from functools import partial
 from typing import Any
 
 from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import (
     CompileLoopError,
+    CompileReturnError,
     CompileStaticError,
     CompileTypeError,
     compile_error,
@@ -21,6 +23,7 @@ from cuda_graphs.compiler.frontend.expressions.static_loops import MAX_UNROLLED,
 from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of, is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.parallel_loop import ParallelLoop
+from cuda_graphs.compiler.frontend.frame.paths import Paths
 from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import IndexRange, Static, Stride, Vector, describe
 from cuda_graphs.compiler.ir import ir
@@ -77,9 +80,10 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
             frame.builder.loc, f"a loop over cg.static is unrolled {len(items)} times, which takes long to compile",
             "Loop without cg.static where the loop variable need not be known when compiling",
         )  # fmt: skip
-    outer = frame.scope
-    frame.loops.append(frame.builder.block)
-    for item in items:
+    left: list[str] = []
+
+    def iteration(item: Any) -> None:
+        outer = frame.scope
         frame.scope = Scope(outer)
         if isinstance(item, (ir.Value, Vector)):
             bind(frame, node.target, item)
@@ -88,10 +92,12 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
         try:
             frame.run(node.body)
         except LeaveStatic as leave:
-            if leave.args == ("break",):
-                break
+            left.extend(leave.args)
         finally:
             frame.scope = outer
+
+    frame.loops.append(frame.builder.block)
+    frame.sequence(partial(iteration, item) for item in items if "break" not in left)
     frame.loops.pop()
 
 
@@ -101,7 +107,12 @@ def loop(frame: Frame, node: ast.For, range_: IndexRange) -> None:
     names = targets(frame, node.target, range_)
     axes = tuple(axis(frame, name, *bounds) for name, bounds in zip(names, range_.axes, strict=True))
     parallel = frame.parallel_level and not settings.serialize
-    body = ir.Block()
+    if frame.is_behind_return and not settings.serialize and not frame.in_run_time_loop():
+        raise compile_error(
+            CompileReturnError, loc, "a return before this loop depends on a value known at run time only, so that the "
+            "loop would run on one thread", "put the test into the loop, or cg.loop_config(serialize=True) before it",
+        )  # fmt: skip
+    body, returns = ir.Block(), len(frame.returns)
     outer_loop = frame.root.parallel_loop
     if parallel:
         frame.root.parallel_loop = ParallelLoop(
@@ -127,6 +138,7 @@ def loop(frame: Frame, node: ast.For, range_: IndexRange) -> None:
     if range_.block_dim is not None:
         settings = ir.replace(settings, block_dim=range_.block_dim)
     put_loop(frame, ir.For(axes, body, parallel, settings, loc, blocks))
+    frame.path = Paths.GUARDED if len(frame.returns) > returns else None
 
 
 def targets(frame: Frame, target: ast.expr, range_: IndexRange) -> list[str]:
@@ -189,7 +201,7 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
         )
     frame.require_no_settings()
     loc = frame.builder.loc
-    head, body = ir.Block(), ir.Block()
+    head, body, returns = ir.Block(), ir.Block(), len(frame.returns)
     frame.loops.append(None)
     with frame.block(head):
         test = frame.visit(node.test)
@@ -205,6 +217,7 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
         frame.run(node.body)
     frame.loops.pop()
     frame.builder.put(ir.While(head, condition, body, loc))
+    frame.path = Paths.GUARDED if len(frame.returns) > returns else None
 
 
 def for_statement(frame: Frame, node: ast.For, last: bool) -> None:

@@ -28,7 +28,9 @@ from cuda_graphs.compiler.frontend.expressions.assignment import (
 )
 from cuda_graphs.compiler.frontend.expressions.linear import matmul
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
+from cuda_graphs.compiler.frontend.expressions.merging import joined_result
 from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.paths import OpenPath, Paths, ReturnPoint, joined
 from cuda_graphs.compiler.frontend.frame.values import (
     Component,
     Computed,
@@ -207,10 +209,14 @@ def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
         return
     value = frame.builder.truth(frame.scalar(condition, "the condition"), "the condition of an if")
     statement = ir.If(value, ir.Block(), ir.Block(), frame.builder.loc)
+    paths = []
     for block, body in ((statement.then, node.body), (statement.orelse, node.orelse)):
         with frame.block(block):
             frame.run(body)
+            paths.append((frame.path, OpenPath(block, frame.scope)))
+        frame.path = None
     frame.builder.put(statement)
+    frame.path = joined(*paths)
 
 
 def match_statement(frame: Frame, node: ast.Match, last: bool) -> None:
@@ -221,25 +227,33 @@ def match_statement(frame: Frame, node: ast.Match, last: bool) -> None:
 
 
 def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
-    if frame.loops or frame.builder.block is not frame.root_block:
+    if frame.parallel_loops:
         raise compile_error(
-            CompileReturnError, frame.builder.loc, "return cannot depend on a value known at run time only",
-            "assign the result to a variable in the branches and return that at the end",
+            CompileReturnError, frame.builder.loc, "return cannot leave a parallel loop: its iterations have no order",
+            "write continue to end the iteration, or put cg.loop_config(serialize=True) before the loop",
+        )  # fmt: skip
+    if frame.parallel_level and frame.builder.block is not frame.root_block:
+        raise compile_error(
+            CompileReturnError, frame.builder.loc, "return cannot leave control flow between tasks",
+            "put the tasks after it into a branch of the control flow",
         )  # fmt: skip
     if not last:
         raise compile_error(
             CompileReturnError, frame.builder.loc, "statements after return never run", "remove them"
         )
-    frame.returned_early = True
     value = None if node.value is None else read_all(frame, frame.visit(node.value))
-    if frame.caller is not None:
-        frame.result = value
-    elif value is not None:
-        return_from_kernel(frame, value if isinstance(value, tuple) else (value,))
+    block = frame.builder.block
+    frame.returns.append(ReturnPoint(block, len(block.body), value, frame.builder.loc))
+    if frame.in_run_time_loop():
+        frame.builder.put(ir.Break(frame.builder.loc))
+    frame.path = Paths.ENDED
 
 
-def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
-    types = frame.return_types
+def kernel_result(frame: Frame, value: Any) -> tuple[ir.Value, ...] | None:
+    """Return the numbers of a value that a kernel returns, in the declared types."""
+    if value is None:
+        return None
+    parts, types = value if isinstance(value, tuple) else (value,), frame.return_types
     if frame.graph_state is not None:
         raise compile_error(
             CompileReturnError, frame.builder.loc, "a graph kernel returns nothing, since no caller waits for it",
@@ -250,13 +264,19 @@ def return_from_kernel(frame: Frame, parts: tuple[Any, ...]) -> None:
             CompileReturnError, frame.builder.loc, f"the kernel returns {len(parts)} values, and its annotation says "
             f"{0 if types is None else len(types)}", REMEDY,
         )  # fmt: skip
-    found = [
+    return tuple(
         leaf
         for part, kind in zip(parts, types, strict=True)
         for leaf in scalars_in(frame, convert_to_declared(frame, kind, part, "the result of the kernel"))
-    ]
-    frame.returned = tuple(each.type for each in found)
-    frame.builder.put(ir.Return(tuple(found), frame.builder.loc))
+    )
+
+
+def return_from_kernel(frame: Frame) -> None:
+    """Put the Return of a kernel, which is the last statement."""
+    found = joined_result(frame, lambda value: kernel_result(frame, value))
+    if found is not None:
+        frame.returned = tuple(each.type for each in found)
+        frame.builder.put(ir.Return(found, frame.builder.loc))
 
 
 def scalars_in(frame: Frame, found: Any) -> list[ir.Value]:
