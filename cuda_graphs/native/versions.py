@@ -8,7 +8,6 @@ import hashlib
 import os
 import sys
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
@@ -25,15 +24,17 @@ def llvm_version() -> str:
     The version comes from the name of the installer's folder beside the package. The library may be rebuilt under the
     same version. Importing the package or its metadata would take much longer.
     """
-    for folder in map(Path, sys.path):
-        if (folder / "llvmlite").is_dir():
+    for folder in sys.path:
+        binding = os.path.join(folder, "llvmlite", "binding")
+        if os.path.isdir(binding):
             names = [
                 each
-                for each in os.listdir(folder)
+                for each in os.listdir(folder or ".")
                 if each.startswith("llvmlite-") and each.endswith(".dist-info")
             ]
             found = names[0] if len(names) == 1 else version("llvmlite")
-            return "\n".join((found, *map(state_of, (folder / "llvmlite" / "binding").glob("libllvmlite.*"))))
+            libraries = sorted(each for each in os.listdir(binding) if each.startswith("libllvmlite."))
+            return "\n".join((found, *(state_of(os.path.join(binding, each)) for each in libraries)))
     return version("llvmlite")
 
 

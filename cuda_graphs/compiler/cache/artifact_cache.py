@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda_graphs.compiler.artifact import Artifact, GradientInfo, Result, Slot, StackInfo, TaskInfo
-from cuda_graphs.compiler.frontend import free_values
+from cuda_graphs.compiler.frontend import definitions, free_values
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.compiler.language.annotations import Spec
 from cuda_graphs.compiler.language.free_names import path_value
@@ -143,6 +143,7 @@ def cached_compile(
     # A free name that another thread changed meanwhile may be in the code with its old or its new value.
     if key is not None and key != fingerprint(function, signature, target, *options):
         key = None
+    definitions.forget()
     data = None if key is None else encoded(artifact, key[1])
     if key is not None and data is not None and disk_cache.write(KIND, key[0], data):
         compile_cache.stored += 1

@@ -10,6 +10,7 @@ lowest to the highest: the source and its free names, `frame/`, `precision.py` (
 Other rooms may import:
     translate    the entry: from a function to IR
     source       the syntax tree of a function
+    definitions  the text and syntax of definitions in a file
     free_values  values of globals and closures that a kernel depends on
     returns      checks of declared return types
 """

@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import inspect
 import linecache
-import textwrap
-import tokenize
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +16,8 @@ from typing import Any
 from cuda_graphs.compiler.errors import CompileError, CompileNameError, CompileSyntaxError, compile_error
 from cuda_graphs.compiler.frontend import free_values
 from cuda_graphs.compiler.ir import ir
+
+from .definitions import block_of, definition_in
 
 
 @dataclass(eq=False)
@@ -37,12 +36,31 @@ class Source:
         return self.function.__code__.co_filename
 
     @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the file."""
+        linecache.checkcache(self.file)
+        return linecache.getlines(self.file, self.function.__globals__)
+
+    @cached_property
+    def definition(self) -> tuple[str, ast.stmt]:
+        """The text and the syntax of the function itself, even if it wraps another one."""
+        first = self.function.__code__.co_firstlineno
+        if first > len(self.lines):
+            raise self.without_source()
+        found = definition_in(self.lines, first)
+        if found is None:
+            raise self.not_by_def()
+        return found
+
+    @cached_property
     def text(self) -> str:
-        """The source in the file: that of the function itself, even if it wraps another one."""
-        try:
-            return "".join(inspect.getsourcelines(self.function.__code__)[0])
-        except (OSError, TypeError):
-            raise self.without_source() from None
+        """The source in the file."""
+        if self.is_lambda:
+            first = self.function.__code__.co_firstlineno
+            if first > len(self.lines):
+                raise self.without_source()
+            return block_of(self.lines[first - 1 :])
+        return self.definition[0]
 
     @property
     def is_lambda(self) -> bool:
@@ -52,25 +70,12 @@ class Source:
     def tree(self) -> ast.FunctionDef:
         """The definition, with line and column numbers of the file. A lambda returns its expression."""
         if self.is_lambda:
-            linecache.checkcache(self.file)
-            lines = linecache.getlines(self.file, self.function.__globals__)
-            if not lines:
+            if not self.lines:
                 raise self.without_source()
-            return definition_of(find_lambda(self.function.__code__, lines))
-        text = textwrap.dedent(self.text)
-        shift = len(self.text.splitlines()[0]) - len(text.splitlines()[0])
-        try:
-            found = ast.parse(text).body[0]
-        except SyntaxError:
-            found = None
+            return definition_of(find_lambda(self.function.__code__, self.lines))
+        found = self.definition[1]
         if not isinstance(found, ast.FunctionDef):
             raise self.not_by_def()
-        ast.increment_lineno(found, self.function.__code__.co_firstlineno - 1)
-        for node in ast.walk(found):
-            if hasattr(node, "col_offset"):
-                node.col_offset += shift
-                node.end_col_offset += shift  # type: ignore[attr-defined]
-        linecache.checkcache(self.file)
         return found
 
     def without_source(self) -> CompileError:
@@ -161,10 +166,7 @@ def lambdas_at(lines: list[str], number: int) -> list[ast.Lambda]:
 def parse_statement(lines: list[str], number: int) -> ast.Module:
     """Return the statements from a line to the end of the first one with a lambda, without its block. The line numbers
     are those of the file."""
-    try:
-        text = "".join(inspect.getblock(lines))
-    except (SyntaxError, tokenize.TokenError):
-        return ast.Module([], [])
+    text = block_of(lines)
     around = "if 1:\n" if text[:1].isspace() else "\n"
     for rest in ("", f"{DEEP}pass\n"):
         try:

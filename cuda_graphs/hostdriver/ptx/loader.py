@@ -14,7 +14,7 @@ from cuda_graphs.native import llvm, trace
 from cuda_graphs.native.image import is_native_image
 from cuda_graphs.native.loaded_code import LoadedCode
 
-from . import abi, cache, code_generation, native_image
+from . import abi, native_image
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, OUT_OF_MEMORY, ImageError, invalid_ptx
 
 
@@ -167,6 +167,8 @@ def _text(image: bytes) -> str:
 
 
 def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
+    from . import cache, code_generation  # native images need neither, and are loaded in first calls
+
     image = image.rstrip(b"\0")
     name = cache.key(image, {**code_generation.depends_on(), "wants": repr(wants)})
     entry = cache.load(name)
