@@ -82,11 +82,11 @@ EXPRESSIONS = {
         "t, u = a, n",
         "the length is known at compile time, the elements need not be; also `(*v, a)`",
     ),
-    ast.List: ("t = [a, b][0]", "a tuple"),
+    ast.List: ("t = ([a, b] * 2 + [c])[1]", "a tuple"),
     ast.Dict: ('t = {"low": 1, "high": 2}["low"]', "its keys are known when compiling; also `{**options}`"),
     ast.ListComp: (
-        "t = [a * i for i in cg.static(range(3))][1]",
-        "unrolled; over `cg.static`, tuples and vectors",
+        "t = [a * i + j for i in range(3) for j in (1, 2)][1]",
+        "unrolled; over `cg.static`, ranges of known length, tuples and vectors",
     ),
     ast.NamedExpr: ("t = (u := a) + u", ""),
     ast.Call: (
@@ -129,15 +129,19 @@ LOOPS = (
     ),
     (
         "for i, j in cg.ndrange(n, (1, k)):\n    pass",
-        "the indices of a box: each extent is `n` or `(begin, end)`",
+        "the indices of a box: each extent is `n` or `(begin, end)`; `axes=(1, 0)` orders the loops, the outermost "
+        "first",
     ),
-    ("for i, j in plane:\n    pass", "the indices of an array or field"),
+    ("for i, j in plane:\n    pass", "the indices of an array or field; one, `()`, without dimensions"),
     ("for I in cg.grouped(plane):\n    t = plane[I] + I.x", "the index as one vector; also for an `ndrange`"),
     (
         "for i, j in cg.blocks(n, 256):\n    pass",
         "`n` blocks of 256 threads, which may cooperate: see [below](#blocks-and-warps); also `(k, n)`, `(16, 16)`",
     ),
-    ("for i in cg.static(range(3)):\n    t = v[i]", "unrolled: `i` is known at compile time"),
+    (
+        "for i, t in cg.static(enumerate((a, x[n]))):\n    u = t * i",
+        "unrolled: `i` is known at compile time; items of tuples need not be",
+    ),
 )
 
 # Examples in a loop of blocks. Rows of collectives.py have their examples there.

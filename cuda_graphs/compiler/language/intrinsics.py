@@ -10,7 +10,7 @@ an assignment target: an element of an array or field, or a variable.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -128,14 +128,24 @@ def func(function: F) -> F:
     return only_in_kernels  # type: ignore[return-value]
 
 
-def static(value: Any) -> Any:
-    """Evaluate an expression at compile time in a kernel; return the value."""
-    return value
+def static(value: Any, *more: Any) -> Any:
+    """Evaluate an expression at compile time in a kernel; return the value, or the tuple of several values."""
+    return (value, *more) if more else value
 
 
-def ndrange(*extents: int | tuple[int, int]) -> Iterator[tuple[int, ...]]:
-    """Return all points of a box as tuples; each extent is n or (begin, end). A kernel loops over the points."""
-    return itertools.product(*(range(*each) if isinstance(each, tuple) else range(each) for each in extents))
+def ndrange(*extents: int | tuple[int, int], axes: Sequence[int] | None = None) -> Iterator[tuple[int, ...]]:
+    """Return all points of a box as tuples; each extent is n or (begin, end). A kernel loops over the points.
+
+    Args:
+        axes: The numbers of the dimensions from the outermost to the innermost loop; None: in their order. A point has
+            its coordinates in the order of `extents`.
+    """
+    ranges = [range(*each) if isinstance(each, tuple) else range(each) for each in extents]
+    if axes is None:
+        return itertools.product(*ranges)
+    places = [list(axes).index(number) for number in range(len(ranges))]
+    points = itertools.product(*(ranges[each] for each in axes))
+    return (tuple(point[place] for place in places) for point in points)
 
 
 @_in_kernels_only

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import count
+from string import Formatter
 from typing import Any, TypeGuard
 
 from cuda_graphs.compiler.errors import (
@@ -58,6 +60,8 @@ def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
         return value_parts(frame, frame.visit(node.value), constant_format(frame, node))
     if is_percent(node):
         return percent_parts(frame, node)
+    if is_format(node):
+        return format_parts(frame, node)
     return value_parts(frame, frame.visit(node), "")
 
 
@@ -80,6 +84,44 @@ def is_percent(node: ast.expr) -> TypeGuard[ast.BinOp]:
         and isinstance(node.left, ast.Constant)
         and isinstance(node.left.value, str)
     )
+
+
+def is_format(node: ast.expr) -> TypeGuard[ast.Call]:
+    """Return whether an expression looks like `"n is {}".format(n)`."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "format"
+        and isinstance(node.func.value, ast.Constant)
+        and isinstance(node.func.value.value, str)
+    )
+
+
+def format_parts(frame: Frame, node: ast.Call) -> list[Any]:
+    """Return the parts of `"n is {}, x {x:8.3f}".format(n, x=x)`."""
+    text: str = node.func.value.value  # type: ignore[attr-defined]
+    given: dict[Any, ast.expr] = dict(enumerate(node.args))
+    given |= {each.arg: each.value for each in node.keywords if each.arg is not None}
+    parts: list[Any] = []
+    try:
+        pieces = list(Formatter().parse(text))
+    except ValueError as error:
+        raise compile_error(
+            CompileValueError, frame.at(node), f"str.format: {error}", "write {{ for a brace"
+        ) from None
+    unnumbered = count()
+    for literal, place, form, conversion in pieces:
+        parts += [literal] if literal else []
+        if place is None:
+            continue
+        key = int(place) if place.isdecimal() else place or next(unnumbered)
+        if key not in given or conversion or "{" in (form or ""):
+            raise compile_error(
+                CompileArgumentError, frame.at(node), f"the place {{{place}}} of str.format has no value here",
+                "write {}, {0}, {name} or {x:8.3f}, and give a value for each",
+            )  # fmt: skip
+        parts += value_parts(frame, frame.visit(given[key]), form or "")
+    return parts
 
 
 CONVERSION = re.compile(r"%([+ 0]*\d*(?:\.\d+)?)([a-zA-Z%])")

@@ -91,8 +91,14 @@ def bound(frame: Frame, found: Any) -> ir.Value:
     return integer(frame, found, "a bound")
 
 
-def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
-    axes = []
+def indices_of(frame: Frame, array: Any) -> IndexRange:
+    """Return the indices of an array. An array without dimensions has one, ()."""
+    axes = tuple((ir.Const(0, i32), end, 1) for end in extents_of(frame, array))
+    return IndexRange(axes) if axes else IndexRange(((ir.Const(0, i32), ir.Const(1, i32), 1),), is_point=True)
+
+
+def ndrange_call(frame: Frame, *args: Any, axes: Any = None) -> IndexRange:
+    found = []
     for each in args:
         pair = each if isinstance(each, tuple) else (0, each)
         if len(pair) != 2:
@@ -102,13 +108,27 @@ def ndrange_call(frame: Frame, *args: Any) -> IndexRange:
                 "each dimension of ndrange is n or (begin, end)",
                 "cg.ndrange(n, (begin, end))",
             )
-        axes.append((bound(frame, pair[0]), bound(frame, pair[1]), 1))
-    return IndexRange(tuple(axes))
+        found.append((bound(frame, pair[0]), bound(frame, pair[1]), 1))
+    return IndexRange(tuple(found), order=None if axes is None else order_of(frame, axes, len(found)))
+
+
+def order_of(frame: Frame, axes: Any, count: int) -> tuple[int, ...]:
+    """Return the order of the dimensions of an ndrange: all their numbers, each once."""
+    order = python_value(frame, axes)
+    order = (
+        tuple(python_value(frame, each) for each in order) if isinstance(order, (tuple, list)) else (order,)
+    )
+    if not all(type(each) is int for each in order) or sorted(order) != list(range(count)):
+        raise compile_error(
+            CompileValueError, frame.builder.loc, f"axes of ndrange has not each number from 0 to {count - 1} once",
+            "cg.ndrange(n, m, axes=(1, 0)): the outermost loop comes first",
+        )  # fmt: skip
+    return order
 
 
 def grouped(frame: Frame, what: Any) -> IndexRange:
     if is_array(what):
-        return IndexRange(tuple((ir.Const(0, i32), end, 1) for end in extents_of(frame, what)), True)
+        return replace(indices_of(frame, what), grouped=True)
     if not isinstance(what, IndexRange):
         raise compile_error(
             CompileTypeError,

@@ -19,11 +19,13 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
+from cuda_graphs.compiler.frontend.expressions.struct_elements import is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
     Element,
     KnownArray,
     KnownVector,
+    RunTimePart,
     Struct,
     Vector,
     VectorElement,
@@ -35,30 +37,33 @@ from cuda_graphs.compiler.language.free_names import dotted
 
 def static_value(frame: Frame, node: ast.Call) -> Any:
     """Return the operand of `cg.static`, which Python evaluates with the values known at compile time."""
-    if len(node.args) != 1 or node.keywords:
+    if not node.args or node.keywords:
         raise compile_error(
             CompileArgumentError,
             frame.builder.loc,
-            "cg.static takes one expression",
-            "cg.static((a, b)) for a tuple",
+            "cg.static takes one expression, or several for a tuple",
+            "cg.static(a), cg.static(a, b)",
         )
+    given = node.args[0]
+    if len(node.args) > 1:
+        given = ast.copy_location(ast.Tuple(node.args, ast.Load()), node)
     spelling = ast.unparse(node.func)
-    if any(
-        isinstance(each, ast.Call) and ast.unparse(each.func) == spelling for each in ast.walk(node.args[0])
-    ):
+    if any(isinstance(each, ast.Call) and ast.unparse(each.func) == spelling for each in ast.walk(given)):
         raise compile_error(
             CompileSyntaxError, frame.builder.loc, "cg.static inside cg.static", "remove the inner one"
         )
-    names: dict[str, Any] = {}
     inner = {
         each.id
-        for each in ast.walk(node.args[0])
+        for each in ast.walk(given)
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
     }
-    for each in ast.walk(node.args[0]):
-        if isinstance(each, ast.Name) and each.id not in inner and each.id not in names:
+    parts = _RunTimeParts(frame, inner)
+    given = parts.visit(copy.deepcopy(given))
+    names: dict[str, Any] = {}
+    for each in ast.walk(given):
+        if isinstance(each, ast.Name) and not {each.id} & (inner | names.keys() | parts.found.keys()):
             names[each.id] = static_name(frame, each)
-    for each in names_used_whole(node.args[0]):
+    for each in names_used_whole(given):
         if each.id in names:
             frame.record(each.id, names[each.id], whole=True)
 
@@ -68,10 +73,10 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
         frame.record(path, found, whole)
         return found
 
-    recorded = _AttributeRecorder(names).visit(copy.deepcopy(node.args[0]))
+    recorded = _AttributeRecorder(names).visit(given)
     try:
         code = compile(ast.fix_missing_locations(ast.Expression(recorded)), frame.source.file, "eval")
-        return eval(code, {**vars(builtins), **names, RECORD: record})
+        return eval(code, {**vars(builtins), **names, **parts.found, RECORD: record})
     except Exception as error:
         raise compile_error(
             CompileStaticError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
@@ -107,12 +112,62 @@ class _AttributeRecorder(ast.NodeTransformer):
         return ast.Call(ast.Name(RECORD, ast.Load()), [ast.Constant(path), node, ast.Constant(whole)], [])
 
 
+class _RunTimeParts(ast.NodeTransformer):
+    """Translates the items of tuples and lists that are known at run time only; Python sees a RunTimePart for each.
+
+    Attributes:
+        found: The parts by the names that stand for them in the expression.
+    """
+
+    def __init__(self, frame: Frame, inner: Container[str]) -> None:
+        self.frame, self.inner, self.found = frame, inner, dict[str, RunTimePart]()
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        return self.items(node)
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        return self.items(node)
+
+    def items(self, node: Any) -> ast.expr:
+        self.generic_visit(node)
+        node.elts = [self.part(each) for each in node.elts]
+        return node
+
+    def part(self, node: ast.expr) -> ast.expr:
+        names = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+        is_whole = isinstance(node, (ast.Tuple, ast.List, ast.Starred)) or set(names) & self.found.keys()
+        if is_whole or any(name in self.inner for name in names) or not self.is_run_time(node):
+            return node
+        name = f"part {len(self.found)}"  # cannot be a name in an expression
+        self.found[name] = RunTimePart(self.frame.read(self.frame.visit(node)))
+        return ast.copy_location(ast.Name(name, ast.Load()), node)
+
+    def is_run_time(self, node: ast.expr) -> bool:
+        """Return whether an expression reads a variable or an element."""
+        for each in ast.walk(node):
+            is_element = isinstance(each, ast.Subscript) and isinstance(each.value, ast.Name)
+            if is_element and is_array(self.meaning(each.value)):  # type: ignore[attr-defined]
+                return True
+            if isinstance(each, ast.Name) and is_variable(self.meaning(each)):
+                return True
+        return False
+
+    def meaning(self, node: ast.Name) -> Any:
+        scope = self.frame.scope.find(node.id)
+        return None if scope is None else scope.names[node.id]
+
+
+def is_variable(found: Any) -> bool:
+    """Return whether a name stands for a number that is known at run time only."""
+    return isinstance(found, (ir.Local, Element)) or (
+        isinstance(found, ir.Value) and not isinstance(found, ir.Const)
+    )
+
+
 def static_name(frame: Frame, node: ast.Name) -> Any:
     scope = frame.scope.find(node.id)
     found = frame.source.lookup(node.id, frame.at(node)) if scope is None else scope.names[node.id]
-    if isinstance(found, (ir.Local, Element)) or (
-        isinstance(found, ir.Value) and not isinstance(found, ir.Const)
-    ):
+    if is_variable(found):
         raise compile_error(
             CompileStaticError, frame.builder.loc, f"{node.id!r} is not known when compiling",
             "cg.static takes constants, cg.template parameters, globals, and shapes of fields",

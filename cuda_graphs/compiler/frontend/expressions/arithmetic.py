@@ -9,6 +9,7 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import (
     CompileTypeError,
+    CompileValueError,
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
@@ -20,6 +21,7 @@ from cuda_graphs.compiler.ir.types import bool_, i32
 from .linear import matmul
 from .lvalues import broadcast
 from .numbers import calculate, negate
+from .static_loops import MAX_UNROLLED
 
 
 def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
@@ -39,9 +41,27 @@ def typed_binary(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any
     a, b = frame.read(a), frame.read(b)
     if operator == "MatMult":
         return matmul(frame, a, b)
+    if isinstance(a, tuple) and operator == "Add" and isinstance(b, tuple):
+        return a + b
+    if isinstance(a, tuple) and operator == "Mult" and is_count(b):
+        return repeated(frame, a, int(b.value))
     if isinstance(a, Vector) or isinstance(b, Vector):
         return broadcast(frame, lambda x, y: frame.builder.binary(operator, x, y), a, b)
     return frame.builder.binary(operator, *operands(frame, operator, a, b))
+
+
+def is_count(found: Any) -> bool:
+    """Return whether a value is an integer that is known when compiling."""
+    return isinstance(found, ir.Const) and found.type.kind in ("int", "uint")
+
+
+def repeated(frame: Frame, parts: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    """Return the tuple of `[a, b] * count`."""
+    if len(parts) * count > MAX_UNROLLED:
+        raise compile_error(
+            CompileValueError, frame.builder.loc, f"a list of {len(parts) * count} items", "use an array"
+        )
+    return parts * count
 
 
 def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.Value]:

@@ -5,18 +5,21 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
     CompileIndexError,
     CompileStaticError,
-    CompileSyntaxError,
     CompileTypeError,
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import (
+    PLACES,
+    IndexRange,
     Packed,
     Static,
     StructArray,
@@ -29,7 +32,7 @@ from cuda_graphs.compiler.ir import ir
 from .assignment import bind
 from .lvalues import component, element, item, python_value
 from .names import meaning_of
-from .static_loops import bind_static, check_count
+from .static_loops import MAX_UNROLLED, bind_static, check_count
 from .struct_elements import struct_element
 
 
@@ -116,33 +119,50 @@ def hashable_key(frame: Frame, key: Any) -> Any:
 
 
 def comprehension(frame: Frame, node: ast.ListComp) -> Any:
-    """Return the tuple of a comprehension over a compile-time list."""
-    if len(node.generators) != 1 or node.generators[0].is_async:
-        raise compile_error(
-            CompileSyntaxError,
-            frame.builder.loc,
-            "a comprehension has one loop here",
-            "nest two comprehensions",
-        )
-    loop = node.generators[0]
-    items = frame.visit(loop.iter)
-    items = (
-        items.value if isinstance(items, Static) else items.components if isinstance(items, Vector) else items
-    )
-    if not isinstance(items, (tuple, list, range)):
-        raise compile_error(
-            CompileTypeError, frame.builder.loc, f"a comprehension over {describe(items)}, not a compile-time list",
-            "[f(i) for i in cg.static(range(3))]",
-        )  # fmt: skip
+    """Return the tuple of a comprehension over lists that are known when compiling."""
+    outer, found = frame.scope, list[Any]()
+    frame.scope = Scope(outer)
+    try:
+        comprehend(frame, node, 0, found)
+    finally:
+        frame.scope = outer
+    return tuple(found)
+
+
+def comprehend(frame: Frame, node: ast.ListComp, depth: int, found: list[Any]) -> None:
+    """Append the items of a comprehension to `found`, for the current values of its first `depth` loops."""
+    if depth == len(node.generators):
+        found.append(frame.visit(node.elt))
+        return
+    loop, outer = node.generators[depth], frame.scope
+    items = items_of(frame, frame.visit(loop.iter))
     check_count(frame, items)
-    free_name, found = frame.scope, []
     for each in items:
-        frame.scope = Scope(free_name)
+        frame.scope = Scope(outer)
         bind_static(frame, loop.target, each)
         if all(static_truth(frame, test) for test in loop.ifs):
-            found.append(frame.visit(node.elt))
-    frame.scope = free_name
-    return tuple(found)
+            comprehend(frame, node, depth + 1, found)
+    frame.scope = outer
+
+
+def items_of(frame: Frame, found: Any) -> Any:
+    """Return the items over which a comprehension runs."""
+    found = found.value if isinstance(found, Static) else found
+    found = found.elements if isinstance(found, VectorElement) else found
+    if isinstance(found, Vector):
+        return found.components
+    if isinstance(found, IndexRange) and len(found.axes) == 1 and found.stride is None:
+        begin, end, step = found.axes[0]
+        if isinstance(begin, ir.Const) and isinstance(end, ir.Const):
+            return range(int(begin.value), int(end.value), step)
+    if isinstance(found, (tuple, list, range)):
+        return found
+    if isinstance(found, Iterable) and not isinstance(found, (str, *PLACES)):
+        return list(islice(found, MAX_UNROLLED + 1))
+    raise compile_error(
+        CompileTypeError, frame.builder.loc, f"a comprehension over {describe(found)}, whose length is not known",
+        "[f(i) for i in range(3)]",
+    )  # fmt: skip
 
 
 def static_truth(frame: Frame, node: ast.expr) -> bool:

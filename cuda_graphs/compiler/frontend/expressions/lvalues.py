@@ -23,6 +23,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     KnownArray,
     KnownVector,
     Packed,
+    RunTimePart,
     Static,
     StructArray,
     Vector,
@@ -118,6 +119,10 @@ def field_or_value(frame: Frame, found: Any) -> Any:
         return found.array
     if isinstance(found, KnownVector):
         return found.vector
+    if isinstance(found, RunTimePart):
+        return found.found
+    if type(found) in (tuple, list) and any(isinstance(each, RunTimePart) for each in found):
+        return tuple(field_or_value(frame, each) for each in found)
     if isinstance(found, HostVector):
         return constant_vector(found)
     field = getattr(found, "__cuda_graphs_field__", None)

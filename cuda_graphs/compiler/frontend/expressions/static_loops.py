@@ -13,7 +13,10 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import PLACES
+from cuda_graphs.compiler.ir import ir
 
+from .assignment import declare
 from .lvalues import field_or_value
 
 MAX_UNROLLED = 1_000_000
@@ -21,7 +24,9 @@ MAX_UNROLLED = 1_000_000
 
 def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
     if isinstance(target, ast.Name):
-        frame.scope.names[target.id] = field_or_value(frame, item)
+        found = field_or_value(frame, item)
+        is_place = isinstance(found, PLACES) and not isinstance(found, ir.Const)
+        frame.scope.names[target.id] = declare(frame, target.id, frame.read(found)) if is_place else found
         return
     parts = parts_of(item)
     if isinstance(target, (ast.Tuple, ast.List)) and len(target.elts) == len(parts):

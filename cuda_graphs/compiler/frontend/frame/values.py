@@ -135,12 +135,16 @@ class IndexRange:
     grouped    the loop variable is one index vector
     block_dim  threads of a block of cg.blocks
     stride     how the loop variable follows from the only axis
+    order      the numbers of the axes from the outermost to the innermost loop, if not that of `axes`
+    is_point   the indices of an array without dimensions: one iteration, whose index is ()
     """
 
     axes: tuple[tuple[ir.Value, ir.Value, int], ...]
     grouped: bool = False
     block_dim: int | None = None
     stride: Stride | None = None
+    order: tuple[int, ...] | None = None
+    is_point: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,6 +230,18 @@ class KnownVector:
         self.vector = vector
         for name, extent in zip("nm", vector.shape, strict=False):
             setattr(self, name, extent)
+
+
+class RunTimePart:
+    """A value that only the running kernel has, as a part of a tuple or list in cg.static. Python passes it on."""
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    def refuse(self, *_: Any) -> Any:
+        raise ValueError("a value that is known at run time only takes part in the expression")
+
+    __bool__ = __eq__ = __hash__ = __lt__ = __gt__ = __le__ = __ge__ = __index__ = refuse
 
 
 class Extents(tuple[Any, ...]):

@@ -17,17 +17,17 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.calls.ranges import as_index, index_type
+from cuda_graphs.compiler.frontend.calls.ranges import as_index, index_type, indices_of
 from cuda_graphs.compiler.frontend.expressions.assignment import bind
 from cuda_graphs.compiler.frontend.expressions.static_loops import MAX_UNROLLED, bind_static, check_count
-from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of, is_array
+from cuda_graphs.compiler.frontend.expressions.struct_elements import is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.parallel_loop import ParallelLoop
 from cuda_graphs.compiler.frontend.frame.paths import Paths
 from cuda_graphs.compiler.frontend.frame.scope import Scope
-from cuda_graphs.compiler.frontend.frame.values import IndexRange, Static, Stride, Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import PLACES, IndexRange, Static, Stride, Vector, describe
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import i32, i64
+from cuda_graphs.compiler.ir.types import i64
 
 from .checkpoints import put_loop
 from .graph_flow import conditional, conditional_word
@@ -42,7 +42,7 @@ def iterate(frame: Frame, node: ast.For) -> None:
         unroll(frame, node, range_.value)
         return
     if is_array(range_):
-        range_ = IndexRange(tuple((ir.Const(0, i32), end, 1) for end in extents_of(frame, range_)))
+        range_ = indices_of(frame, range_)
     if not isinstance(range_, IndexRange):
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"cannot iterate over {describe(range_)}",
@@ -85,8 +85,8 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
     def iteration(item: Any) -> None:
         outer = frame.scope
         frame.scope = Scope(outer)
-        if isinstance(item, (ir.Value, Vector)):
-            bind(frame, node.target, item)
+        if isinstance(item, PLACES) and not isinstance(item, ir.Const):
+            bind(frame, node.target, frame.read(item))
         else:
             bind_static(frame, node.target, item)
         try:
@@ -104,7 +104,7 @@ def unroll(frame: Frame, node: ast.For, items: Any) -> None:
 def loop(frame: Frame, node: ast.For, range_: IndexRange) -> None:
     loc = frame.builder.loc
     settings = settings_of(frame)
-    names = targets(frame, node.target, range_)
+    names = ["_"] if range_.is_point else targets(frame, node.target, range_)
     axes = tuple(axis(frame, name, *bounds) for name, bounds in zip(names, range_.axes, strict=True))
     parallel = frame.parallel_level and not settings.serialize
     if frame.is_behind_return and not settings.serialize and not frame.in_run_time_loop():
@@ -127,7 +127,9 @@ def loop(frame: Frame, node: ast.For, range_: IndexRange) -> None:
             each.index if range_.stride is None else strided(frame, range_.stride, each.index)
             for each in axes
         ]
-        if range_.grouped and isinstance(node.target, ast.Name):
+        if range_.is_point:
+            bind_static(frame, node.target, ())
+        elif range_.grouped and isinstance(node.target, ast.Name):
             frame.scope.names[node.target.id] = Vector(tuple(indices))
         else:
             frame.scope.names.update({name: i for name, i in zip(names, indices, strict=True) if name != "_"})
@@ -137,6 +139,8 @@ def loop(frame: Frame, node: ast.For, range_: IndexRange) -> None:
     frame.root.parallel_loop = outer_loop
     if range_.block_dim is not None:
         settings = ir.replace(settings, block_dim=range_.block_dim)
+    if range_.order is not None:
+        axes = tuple(axes[each] for each in range_.order)
     put_loop(frame, ir.For(axes, body, parallel, settings, loc, blocks))
     frame.path = Paths.GUARDED if len(frame.returns) > returns else None
 
