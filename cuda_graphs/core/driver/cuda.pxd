@@ -146,6 +146,10 @@ cdef extern from "table.hpp" namespace "cg" nogil:
         CUresult cuStreamGetPriority(CUstream stream, int* priority)
         CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
         CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status)
+        CUresult cuStreamGetCaptureInfo(
+            CUstream stream, CUstreamCaptureStatus* status, cuuint64_t* id, void* graph, void* dependencies, void* edges,
+            size_t* count,
+        )
 
         CUresult cuEventRecord(CUevent event, CUstream stream)
         CUresult cuEventQuery(CUevent event)

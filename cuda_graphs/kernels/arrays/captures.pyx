@@ -6,12 +6,14 @@ from cuda_graphs.core.driver.cuda cimport (
     CU_STREAM_CAPTURE_STATUS_NONE,
     CUresult,
     CUstreamCaptureStatus,
+    cuuint64_t,
     driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.captured_call cimport find_capture
+from cuda_graphs.objects.device.stream cimport Stream
 
 
 cdef bint is_captured(const StreamHandle& h) except -1:
@@ -26,3 +28,18 @@ cdef bint is_captured_by_any_code(const StreamHandle& h) except -1:
         status = driver().cuStreamIsCapturing(raw_of(h), &now)
     check_attempt(status, "find out whether a stream is being captured")
     return now != CU_STREAM_CAPTURE_STATUS_NONE
+
+
+def capture_of(Stream stream not None):
+    """Return the driver's number of the capture that includes a stream, 0 without one. Each body of a conditional node has
+    a capture of its own."""
+    cdef StreamHandle h = stream._h
+    cdef CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE
+    cdef cuuint64_t number = 0
+    cdef CUresult status
+    if not is_captured_by_any_code(h):
+        return 0
+    with nogil:
+        status = driver().cuStreamGetCaptureInfo(raw_of(h), &now, &number, NULL, NULL, NULL, NULL)
+    check_attempt(status, "find the capture of a stream")
+    return number

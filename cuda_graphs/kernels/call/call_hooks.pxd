@@ -10,6 +10,3 @@ cdef object replacement_of(object kernel, tuple args, object stream)
 
 # Notifies the hook after a call.
 cdef int after_call(object kernel, tuple args, object stream) except -1
-
-# Notifies the hook before a capture turns a call into nodes.
-cdef int before_capture(object kernel) except -1

@@ -8,8 +8,7 @@ cdef object hook = None
 def set_hook(new):
     """Set the hook of all later calls of kernels; None removes it.
 
-    Each call runs `new.before`, which returns the function to call instead or None, and then `new.after`. A captured
-    call runs `new.captured`.
+    Each call runs `new.before`, which returns the function to call instead or None, and then `new.after`.
     """
     global hook
     hook = new
@@ -26,10 +25,4 @@ cdef object replacement_of(object kernel, tuple args, object stream):
 cdef int after_call(object kernel, tuple args, object stream) except -1:
     if hook is not None:
         hook.after(kernel, args, stream)
-    return 0
-
-
-cdef int before_capture(object kernel) except -1:
-    if hook is not None:
-        hook.captured(kernel)
     return 0

@@ -14,7 +14,6 @@ from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, graph_memory
-from .call_hooks cimport before_capture
 from cuda_graphs.kernels.arrays.captures cimport is_captured
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.kernels.specialisation.task_size cimport follow_parameters
@@ -48,7 +47,6 @@ cdef class CaptureStrategy(Strategy):
         return None
 
     cdef int add_captured(self, Stream captured, tuple args) except -1:
-        before_capture(self.specialiser.function)
         make_call(self, args, None).emit(CapturedInsertionPoint(captured))
         return 0
 

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals, clear_fields
-from cuda_graphs.objects.device.stream import default_stream
+from cuda_graphs.objects.device.current import current_stream
+from cuda_graphs.objects.device.stream import Stream, default_stream
 
 from .call_arrays import arrays_of, flows_through
 from .custom_gradients import GradReplaced, grad_for, grad_replaced, no_grad
@@ -45,7 +47,9 @@ class Tape:
     gradients of the calls in reverse order, each on the stream of its call.
 
     The arrays of kernels that run inside a function with its own gradient are cleared too. The tape skips calls that
-    use no array with a gradient. If the block raises an exception, the tape neither clears nor computes gradients.
+    use no array with a gradient. If the current stream is being captured when the block begins, the calls and their
+    gradients become nodes of the captured graph, and each launch computes them. If the block raises an exception, the
+    tape neither clears nor computes gradients.
 
     Args:
         loss: An array, field or PyTorch tensor of one element with a gradient. With None the block only records calls,
@@ -97,6 +101,8 @@ class Tape:
         self._users: list[Call] = []  # `calls`, and the kernels that a GradReplaced called
         self._saved: dict[int, list[SavedArray]] = {}  # saved arrays, by the number of the call
         self._state = "new"
+        self._home = default_stream()  # current stream when the block begins
+        self._capture = 0  # capture of this stream
 
     @property
     def stats(self) -> TapeStats | None:
@@ -105,10 +111,16 @@ class Tape:
     def __enter__(self) -> Tape:
         if self._state != "new":
             raise RuntimeError("a Tape can be entered only once: make a new one")
+        self._home = current_stream()
+        self._capture = capture_of(self._home)
+        if self._capture:
+            self._check_options()
         hooks.install(self)
         try:
             if self._loss is not None:
                 self._loss.begin()
+            if self.recomputation is not None:
+                self.recomputation.begin(self._home, self._capture != 0)
         except BaseException:
             hooks.remove()
             raise
@@ -124,6 +136,17 @@ class Tape:
             self._run_gradients()
             if self.check is not None:
                 self.check.compare(self.calls)
+
+    def _check_options(self) -> None:
+        """Raise RuntimeError for options that read arrays, which a capture cannot do."""
+        if self.validation or self.check is not None:
+            raise RuntimeError(
+                "a Tape in a capture cannot have validation or grad_check, which read arrays: use them outside"
+            )
+        if self.loss is not None and not isinstance(self.loss, NDArray):
+            raise RuntimeError(
+                "the loss of a Tape in a capture must be a cg.ndarray or cg.field, not a tensor"
+            )
 
     def grad(self) -> None:
         """Run the gradients of the recorded calls in reverse order, without clearing gradients first.
@@ -142,25 +165,34 @@ class Tape:
         self._run_gradients()
 
     def _run_gradients(self) -> None:
+        if capture_of(self._home) != self._capture:
+            raise RuntimeError(
+                "a Tape that began in a capture computes its gradients in the same capture, which has ended: leave the "
+                "block of the Tape first"
+            )
         self._state = "done"
+        order = StreamOrder() if self.recomputation is None else self.recomputation.kept.order
+        if self._capture:
+            for stream in dict.fromkeys(stream for _, _, stream in self.calls if stream is not None):
+                order.enter(stream)
+            order.enter(self._home)
         if self._loss is not None:
             if self.clear_gradients:
                 done: dict[int, Any] = {}
                 for function, args, _ in filter(flows_through, self._users):
-                    clear(function, args, done)
+                    clear(function, args, done, self._home if self._capture else None)
             self._loss.seed()
         if self.recomputation is not None:
             arrays = [each for call in self._users for each in arrays_of(call)]
-            self.recomputation.reverse(
-                [each.grad for each in arrays if each.grad is not None], self._run_gradient
-            )
-            return
-        order = StreamOrder()
-        for number, call in reversed(list(enumerate(self.calls))):
-            if flows_through(call):
-                # A function without a stream calls its kernels on the default stream.
-                order.enter(call[2] or default_stream())
-                self._run_gradient(number, call)
+            gradients = [each.grad for each in arrays if each.grad is not None]
+            self.recomputation.reverse(gradients, self._run_gradient)
+        else:
+            for number, call in reversed(list(enumerate(self.calls))):
+                if flows_through(call):
+                    order.enter(call[2] or self._home)
+                    self._run_gradient(number, call)
+        if self._capture:
+            order.enter(self._home)
 
     def _run_gradient(self, number: int, call: Call) -> None:
         """Run the gradient of the call with this number."""
@@ -176,10 +208,29 @@ class Tape:
         """Check a call of a kernel, or of a function with its own gradient, before it runs."""
         if isinstance(call[0], GradReplaced):
             call[0].require_gradient()
+        else:
+            self._check_capture(call)
         if self.check is not None:
             self.check.before(len(self.calls), call, inside)
         if self.recomputation is not None and is_recorded(call):
             self.recomputation.before(call, inside)
+
+    def _check_capture(self, call: Call) -> None:
+        """Raise RuntimeError if a call becomes a node of another graph than the gradients."""
+        function, _, stream = call
+        found = self._capture if stream is None else capture_of(stream)
+        if found == self._capture:
+            return
+        if self._capture == 0:
+            why = "began outside of the capture, and does not see launches of the graph"
+            remedy = "enter the Tape in the capture, in a block of `with cg.capture()` or `with builder`"
+        elif found == 0:
+            why, remedy = "is captured, on a stream that is not", f"call it on {self._home!r}"
+        else:
+            why = "is in another capture or outside of this body of a conditional node"
+            remedy = "enter the Tape in the block of the body"
+        what = "is captured in" if found else "runs in"
+        raise RuntimeError(f"{function.__name__}() {what} a Tape that {why}: {remedy}")
 
     def after(self, call: Call, inside: tuple[Any, ...]) -> None:
         """Record a call, so that `_run_gradients` runs its gradient."""
@@ -196,26 +247,20 @@ class Tape:
             self._saved[len(self.calls)] = save_arrays(function, args)
         self.calls.append(call)
 
-    def captured(self, function: Any) -> None:
-        """Reject the capture of a kernel: the tape cannot see when and how often the graph runs."""
-        raise RuntimeError(
-            f"{function.__name__}() is captured in a Tape, which does not see launches of the graph: capture before "
-            "the block, and launch the graph in a function with its own gradient (cg.ad.grad_replaced)"
-        )
-
 
 def is_recorded(call: Call) -> bool:
     """Return True if the call is not that of a gradient, which a tape does not record."""
     return isinstance(call[0], GradReplaced) or call[0].mode is None
 
 
-def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any]) -> None:
+def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any], captured: Stream | None) -> None:
     """Fill the gradients of the array arguments and of the fields of a call with zeros.
 
-    `done` holds gradients that are already clear, by identity. The function skips these and adds new ones.
+    `done` holds gradients that are already clear, by identity. The function skips these and adds new ones. `captured`
+    is the current stream if it is being captured.
     """
     if not isinstance(function, GradReplaced):
-        function.grad.clear(args, function.fields(*args), done)
+        function.grad.clear(args, function.fields(*args), done, captured)
         return
     for each in args:
         if has_gradient(each):

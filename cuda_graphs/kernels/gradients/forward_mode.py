@@ -101,9 +101,6 @@ class FwdMode:
     def after(self, call: Call, inside: tuple[Any, ...]) -> None:
         """Do nothing: forward mode records no calls."""
 
-    def captured(self, function: Any) -> None:
-        """Do nothing: captured kernels compute duals too."""
-
 
 def arrays_of(given: Several, what: str) -> tuple[NDArray, ...]:
     """Return one array or several as a tuple, and check that all have duals."""

@@ -50,7 +50,7 @@ cdef class GradientFunction(KernelFunction):
         """Return the compiler's GradientInfo for these arguments."""
         return self.specialiser.find_for(args).artifact.gradient
 
-    def clear(self, tuple args, fields, dict done):
+    def clear(self, tuple args, fields, dict done, stream=None):
         """Fill the gradients of the array arguments and of `fields` with zeros, without compiling.
 
         Args:
@@ -58,6 +58,11 @@ cdef class GradientFunction(KernelFunction):
             fields: The fields that the kernel uses (KernelFunction.fields). The code of the gradient does not list all
                 of them: it can write the gradient of a field without reading the field.
             done: The gradients that are already clear, by identity. The method skips these and adds new ones.
+            stream: The current stream, which is being captured: the work becomes nodes of its graph. None waits for the
+                work.
+
+        Raises:
+            RuntimeError: The gradient is in a tensor of PyTorch, whose work a graph cannot repeat.
         """
         cdef Reader reader
         cdef dict owners = {}
@@ -66,20 +71,27 @@ cdef class GradientFunction(KernelFunction):
             reader = each
             reader.add_owners(owners, value)
             leaves.update(leaf_paths(reader))
-        stream = current_device().default_stream
+        cdef bint captures = stream is not None
+        if not captures:
+            stream = current_device().default_stream
         before = len(done)
         for path, number in leaves.items():
             if path.endswith(".grad") and number in owners and id(owners[number]) not in done:
                 done[id(owners[number])] = owners[number]
                 if isinstance(owners[number], Buffer):
                     owners[number].fill(0, stream=stream)
+                elif captures:
+                    raise RuntimeError(
+                        f"the gradient of {path.removesuffix('.grad')!r} is a tensor, which a captured Tape cannot clear: clear it "
+                        "in the graph and pass clear_gradients=False, or pass a cg.ndarray"
+                    )
                 else:
                     fill(owners[number], 0)
         for field in fields:
             if field.needs_grad and id(field.grad) not in done:
                 done[id(field.grad)] = field.grad
                 field.grad.fill(0)
-        if len(done) > before:
+        if len(done) > before and not captures:
             stream.sync()
 
     def forget(self):

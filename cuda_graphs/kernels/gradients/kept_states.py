@@ -18,6 +18,7 @@ from cuda_graphs.kernels.arrays.tensors import is_tensor, wait_for_stream
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.memory.buffer import Buffer
+from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
 
 __all__ = ["KeptStates", "Memory", "State", "StreamOrder"]
 
@@ -43,8 +44,12 @@ class Memory:
         """The bytes of a copy."""
         return self.end - self.begin
 
+    def allocate(self, stream: Stream, captured: bool) -> Any:
+        """Return memory for a copy, or None if `read` makes it."""
+        return None
+
     def read(self, to: Any, stream: Stream) -> Any:
-        """Return a copy of the contents: in `to`, or in new memory for None."""
+        """Return a copy of the contents, in `to` if it is not None."""
         raise NotImplementedError
 
     def write(self, values: Any, stream: Stream) -> None:
@@ -59,11 +64,16 @@ class DeviceMemory(Memory):
         super().__init__(owner)
         self.begin, self.end = owner.handle, owner.handle + owner.size
 
+    def allocate(self, stream: Stream, captured: bool) -> Any:
+        device = current_device()
+        # The nodes of a graph keep the memory of their copies.
+        resource = SynchronousMemoryResource(device) if captured else device.memory_resource
+        return resource.allocate(self.size, stream=stream)
+
     def read(self, to: Any, stream: Stream) -> Any:
-        values = current_device().memory_resource.allocate(self.size, stream=stream) if to is None else to
         if self.size:
-            values.copy_from(self.owner, stream=stream)
-        return values
+            to.copy_from(self.owner, stream=stream)
+        return to
 
     def write(self, values: Any, stream: Stream) -> None:
         if self.size:
@@ -174,6 +184,7 @@ class KeptStates:
         bytes: The bytes of all copies now.
         most_bytes: The most bytes at any time.
         most_states: The most states at any time, with the results.
+        captured: Whether copies are nodes of a graph.
     """
 
     def __init__(self) -> None:
@@ -181,6 +192,7 @@ class KeptStates:
         self.states: list[State] = []
         self.results: State | None = None
         self.order = StreamOrder()
+        self.captured = False
         self.bytes = self.most_bytes = self.most_states = 0
         self.held: dict[Copy, int] = {}  # number of states of each copy
 
@@ -193,9 +205,14 @@ class KeptStates:
         """Return the new Memory of an array, if the known ones do not contain it, and all that overlap it.
 
         Raises:
-            TypeError: The array is of a library whose arrays cannot be copied.
+            TypeError: The array is of a library whose arrays cannot be copied, or cannot be copied in a graph.
         """
         kind = next((made for is_kind, made in KINDS if is_kind(owner)), None)
+        if self.captured and kind is not DeviceMemory:
+            raise TypeError(
+                f"a captured Tape with max_states keeps copies of cg.ndarray and cg.field in its graph, and none of a "
+                f"{type(owner).__name__}: pass a cg.ndarray"
+            )
         if kind is None:
             raise TypeError(
                 f"a Tape with max_states copies arrays that kernels write: pass a cg.ndarray, cg.field, NumPy array or "
@@ -235,7 +252,7 @@ class KeptStates:
         found = memory.copies.get(memory.change)
         if found is None:
             self.order.enter(stream)
-            to = memory.spare.pop() if memory.spare else None
+            to = memory.spare.pop() if memory.spare else memory.allocate(stream, self.captured)
             found = memory.copies[memory.change] = Copy(memory, memory.read(to, stream))
         return found
 

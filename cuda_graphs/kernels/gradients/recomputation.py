@@ -63,13 +63,20 @@ class Recomputation:
         self.draws: list[int] = []
         self.versions: dict[NDArray, int] = {}
         self.count = 0  # calls so far
+        self.home = default_stream()  # stream of functions with their own gradient
+        self.captured = False
         self.stats = TapeStats()
 
     # The block
 
+    def begin(self, home: Stream, captured: bool) -> None:
+        """Begin the block. `captured`: the stream `home` is captured, and the calls become nodes of a graph."""
+        self.home, self.captured = home, captured
+        self.kept.captured = captured
+
     def before(self, call: Call, inside: tuple[Any, ...]) -> None:
         """Prepare for a call: keep the state of the step before it, and the memory that the call writes first."""
-        stream = call[2] or default_stream()
+        stream = call[2] or self.home
         if not inside:
             self.check_versions(arrays_of(call))
             self.pending = []
@@ -152,7 +159,12 @@ class Recomputation:
         self.note_most()
 
     def check_versions(self, arrays: list[NDArray]) -> None:
-        """Raise RuntimeError if an array of an earlier call was changed by anything but a recorded call."""
+        """Raise RuntimeError if an array of an earlier call was changed by anything but a recorded call.
+
+        The host's writes during a capture come before all launches of the graph.
+        """
+        if self.captured:
+            return
         for each in arrays:
             before = self.versions.get(each, 0)
             if before and version_of(each) != before:
@@ -184,11 +196,11 @@ class Recomputation:
         self.check_versions(list(self.versions))
         self.check_gradients(gradients)
         at = len(self.steps) - 1 if not self.rest else -1  # the step whose state the arrays have
-        stream = default_stream()
+        stream = self.home
         try:
             for position in reversed(range(len(self.steps))):
                 call, number = self.steps[position][-1][:2]
-                stream = call[2] or default_stream()
+                stream = call[2] or self.home
                 if at != position:
                     self.compute(position, stream)
                 self.kept.order.enter(stream)
@@ -222,7 +234,7 @@ class Recomputation:
         """Call the kernels of a step again."""
         self.stats.forward_steps += 1
         for (function, args, stream), number, writes, drawn in step:
-            self.kept.order.enter(stream or default_stream())
+            self.kept.order.enter(stream or self.home)
             with seeds.repeated(drawn):
                 if stream is None:
                     function(*args)

@@ -30,9 +30,6 @@ class CallHook(Protocol):
     def after(self, call: Call, inside: tuple[Any, ...]) -> None:
         """Run after a call."""
 
-    def captured(self, function: Any) -> None:
-        """Run before a capture turns a call into nodes."""
-
 
 class ThreadHooks:
     """The hook of each thread, and the active functions with their own gradient in each thread."""
@@ -92,11 +89,6 @@ class ThreadHooks:
         hook = self.current()
         if hook is not None:
             hook.after((function, args, stream), self.enclosing())
-
-    def captured(self, function: Any) -> None:
-        hook = self.current()
-        if hook is not None:
-            hook.captured(function)
 
 
 hooks = ThreadHooks()
