@@ -212,6 +212,7 @@ from cuda_graphs.graph.analysis.check import CheckReport as CheckReport, Finding
 from cuda_graphs.graph.capture.builder import GraphBuilder as GraphBuilder, capture as capture
 from cuda_graphs.graph.definition import GraphDef as GraphDef
 from cuda_graphs.graph.executable.executable import Graph as Graph
+from cuda_graphs.graph.executable.loop_count import LoopCount as LoopCount
 from cuda_graphs.graph.executable.executable_nodes import (
     ExecutableChildGraphNode as ExecutableChildGraphNode,
     ExecutableEventRecordNode as ExecutableEventRecordNode,

@@ -71,7 +71,15 @@ PLAIN = {
         "LaunchConfig",
         "LaunchError",
     ),
-    *("NVRTCError", "ProgramOptions", "Span", "StreamOptions", "DeviceProperties", "MemoryResource"),
+    *(
+        "LoopCount",
+        "NVRTCError",
+        "ProgramOptions",
+        "Span",
+        "StreamOptions",
+        "DeviceProperties",
+        "MemoryResource",
+    ),
 }
 # `deallocate` is for those who make a resource of their own; the images for `from_ptx` are only kept.
 UNUSED = {

@@ -87,7 +87,7 @@ def flags_decide_loops_and_branches(world):
     left[:] = 2
     try:
         g = cg.GraphDef()
-        loop = g.while_loop(left)
+        loop = g.while_loop(left, max_iterations=3, name="loop")
         loop.body.launch(ONE, world.kernels.add, left, 1, -1)
         add(world, loop.body, 4)
         choice = loop.if_else(left)
@@ -95,6 +95,7 @@ def flags_decide_loops_and_branches(world):
         add(world, choice.else_, 6)
         graph = run(world, g)
         graph.cancel()
+        assert graph.iterations == {"loop": (2, False)}
     finally:
         cg.reset()  # or the kernels of the library stay loaded
     assert left[0] == 0 and list(world.x[4:7]) == [2, 0, 1]

@@ -194,7 +194,7 @@ def test_another_graph_goes_on(x, goes_on, device):
     first.cancel()
     streams[0].sync(timeout=LIMIT)
     with pytest.raises(TimeoutError):
-        streams[1].sync(timeout=0.1)
+        streams[1].sync(timeout=0.001)
     second.cancel()
     streams[1].sync(timeout=LIMIT)
 

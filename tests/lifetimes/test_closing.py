@@ -134,7 +134,7 @@ def executable(world):
 
 def with_loop(world):
     g, flag = cg.GraphDef(), cg.zeros(1, cg.i32)
-    g.while_loop(flag).body.memset(flag, 0)
+    g.while_loop(flag, name="loop").body.memset(flag, 0)
     return g.instantiate()
 
 
@@ -153,6 +153,7 @@ GRAPH = {
         (with_value, lambda w, g: g.launch(w.stream, value=2)),
     ],
     "cancel": [(with_loop, lambda w, g: g.cancel())],
+    "iterations": [(with_loop, lambda w, g: g.iterations)],
     "params": [(with_value, lambda w, g: dict(g.params))],
     "set": [(with_value, lambda w, g: g.set(value=3))],
     "update": [(executable, lambda w, g: g.update(w.definition))],

@@ -330,11 +330,12 @@ class RegionCollective(Statement):
 
 @dataclass(eq=False, slots=True)
 class SetCondition(Statement):
-    """Sets a condition to a value, a u32."""
+    """Sets a condition to a value, a u32. With `keeps`, a value other than 0 leaves the condition as it is."""
 
     condition: Condition
     value: Value
     loc: Loc | None = None
+    keeps: bool = False
 
 
 @dataclass(eq=False, slots=True)

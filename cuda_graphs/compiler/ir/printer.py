@@ -149,7 +149,9 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Barrier: lambda p, s: f"barrier of the {s.scope}",
     ir.Collective: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
     ir.RegionCollective: lambda p, s: p.region_collective(s),
-    ir.SetCondition: lambda p, s: f"set_condition {s.condition.name} = {p.value(s.value)}",
+    ir.SetCondition: lambda p, s: (
+        f"{'keep' if s.keeps else 'set'}_condition {s.condition.name} = {p.value(s.value)}"
+    ),
     ir.Break: lambda p, s: "break",
     ir.Exit: lambda p, s: "exit",
     ir.Continue: lambda p, s: "continue",

@@ -150,6 +150,8 @@ class ThreadInterpreter:
 
     def set_condition(self, statement: ir.SetCondition) -> None:
         condition, value = statement.condition, self.value(statement.value)
+        if statement.keeps and value:
+            return
         if condition.is_parameter:
             self.arrays[condition.name][()] = value
         else:

@@ -14,7 +14,8 @@
 6.  A loop counts in one integer type, and its step is not 0. Conditions are bools.
 7.  Break and Continue are in a loop. No Break leaves a parallel loop.
 8.  Only Conditionals and Sections may surround a parallel loop, a Conditional or a Sections. One thread sets the
-    condition of a Conditional, which belongs to that one. No Conditional has a condition that is a parameter.
+    condition of a Conditional, which belongs to that one. No Conditional has a condition that is a parameter. Only the
+    condition of a parameter is kept.
 9.  A Return is the last statement of a kernel, and its values have the types that the kernel declares.
 10. Each array is the kernel's, a temporary of the program with a unique name, or local to a thread or block.
 11. The plan of a program has each task once. A task has no Conditional and no Sections. It has at most one parallel
@@ -283,6 +284,8 @@ class _Verifier:
         parallel = any(isinstance(each, ir.For) and each.parallel for each in self.loops)
         alone = statement.condition.is_parameter or not parallel
         self.law(8, alone, statement, "several threads set the condition")
+        known = statement.condition.is_parameter or not statement.keeps
+        self.law(8, known, statement, "keeps the condition of a loop of the kernel")
 
     def conditional(self, statement: ir.Conditional) -> None:
         self.law(8, statement.condition not in self.conditions, statement, "a condition of two Conditionals")

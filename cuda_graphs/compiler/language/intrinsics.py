@@ -232,6 +232,11 @@ def set_condition(condition: Any, value: Any) -> Any:
 
 
 @_in_kernels_only
+def keep_condition(condition: Any, value: Any) -> Any:
+    """Set a condition to 0 if the value is 0; otherwise leave it as it is. For kernels of the library."""
+
+
+@_in_kernels_only
 def loop_config(
     block_dim: Any = None, serialize: Any = False, parallelize: Any = None, name: Any = None
 ) -> Any:

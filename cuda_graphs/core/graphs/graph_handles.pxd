@@ -236,6 +236,7 @@ cdef extern from "node.hpp" namespace "cg" nogil:
         shared_ptr[const GraphLabels] inner_labels
         vector[GraphBox*] inner
         CUgraphConditionalHandle condition
+        Opaque counter
         int device
         Opaque array_form
         NodeRecord* freed_by

@@ -58,6 +58,7 @@ struct NodeMetadata {
     std::vector<GraphBox*> inner;                     // bodies of a conditional node, or the one embedded graph
     std::shared_ptr<const GraphLabels> inner_labels;  // labels for the embedded graph, until its first use
     CUgraphConditionalHandle condition = 0;           // condition of a conditional node
+    Opaque counter;                                   // the LoopCounter of a loop; a Python object
     int device = -1;                                  // requested device of an alloc node
     Opaque array_form;                                // type and shape of an alloc node's array; a Python object
     NodeRecord* freed_by = nullptr;                   // free node of an alloc node; null without one

@@ -48,4 +48,8 @@ CUresult write_word(CUdeviceptr memory, std::uint32_t value) noexcept {
     return run_alone([=](CUstream stream) { return driver().cuMemcpyHtoDAsync(memory, &value, sizeof value, stream); });
 }
 
+CUresult read_memory(void* to, CUdeviceptr memory, std::size_t size) noexcept {
+    return run_alone([=](CUstream stream) { return driver().cuMemcpyDtoHAsync(to, memory, size, stream); });
+}
+
 }  // namespace cg

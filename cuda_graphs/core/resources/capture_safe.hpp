@@ -29,6 +29,9 @@ CUresult write_zeros(CUdeviceptr memory, std::size_t size) noexcept;
 // resident kernels may occupy all of them.
 CUresult write_word(CUdeviceptr memory, std::uint32_t value) noexcept;
 
+// Reads memory that running kernels may write, and waits for the copy.
+CUresult read_memory(void* to, CUdeviceptr memory, std::size_t size) noexcept;
+
 }  // namespace cg
 
 #endif

@@ -116,6 +116,7 @@ cdef extern from "capture_safe.hpp" namespace "cg" nogil:
     CUresult query_stream(CUstream stream) noexcept
     CUresult write_zeros(CUdeviceptr memory, size_t size) noexcept
     CUresult write_word(CUdeviceptr memory, uint32_t value) noexcept
+    CUresult read_memory(void* to, CUdeviceptr memory, size_t size) noexcept
 
 cdef extern from "memory.hpp" namespace "cg" nogil:
     cppclass PoolBox:

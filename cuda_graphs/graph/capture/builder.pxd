@@ -9,6 +9,7 @@ from cuda_graphs.objects.device.stream cimport Stream
 from .builder_state cimport BuilderState, Kind
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.operands.loop_counter cimport LoopCounter
 
 
 cdef class GraphBuilder(BuilderState):
@@ -32,8 +33,9 @@ cdef class GraphBuilder(BuilderState):
     cdef int _abandon(self) except -1
 
     cdef tuple _add_tested(
-        self, const char* what, object condition, object args, object do, NodeKind kind,
-        CUgraphConditionalNodeType cond_type, object count, object name)
+        self, const char* what, object condition, object args, object do, LoopCounter counter, NodeKind kind,
+        CUgraphConditionalNodeType cond_type, object count, object name,
+    )
     cdef GraphBox* _box(self) except NULL
     cdef tuple _add_conditional(
         self, const char* what, Condition condition, NodeKind kind, CUgraphConditionalNodeType cond_type,

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, SupportsIndex
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.executable.executable import Graph
@@ -56,7 +56,13 @@ class GraphBuilder(BuilderState):
         self, condition: _Decider, *, args: Sequence[Any] = (), name: str | None = None
     ) -> tuple[GraphBuilder, GraphBuilder]: ...
     def while_loop(
-        self, condition: _Decider, *, args: Sequence[Any] = (), do: bool = False, name: str | None = None
+        self,
+        condition: _Decider,
+        *,
+        args: Sequence[Any] = (),
+        do: bool = False,
+        max_iterations: SupportsIndex | None = None,
+        name: str | None = None,
     ) -> GraphBuilder: ...
     def switch(
         self, condition: _Decider, count: int, *, args: Sequence[Any] = (), name: str | None = None

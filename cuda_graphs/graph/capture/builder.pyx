@@ -105,6 +105,7 @@ from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.operands.parameter cimport declare
 from cuda_graphs.graph.nodes.labels cimport check_name, labels_of, set_name
 from cuda_graphs.graph.nodes.condition_tests cimport ConditionTest, first_test, read_test
+from cuda_graphs.graph.operands.loop_counter cimport LoopCounter, make_counter
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, add_loop_test, wrap_graph
 from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_child
 from cuda_graphs.objects.ledger_text import JOIN_BY_EVENT, describe_unjoined
@@ -574,7 +575,7 @@ cdef class GraphBuilder(BuilderState):
             CUDAError: The condition belongs to another graph, or another node uses it.
             RecursionError: The body would have more than 1024 graphs around it.
         """
-        return self._add_tested(b"if_then", condition, args, False, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
+        return self._add_tested(b"if_then", condition, args, False, None, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)[0]
 
     def if_else(self, condition, *, args=(), name=None):
         """Add an IfElseNode and return the builders of its two bodies. See `if_then`.
@@ -585,23 +586,31 @@ cdef class GraphBuilder(BuilderState):
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.8.
             TypeError, ValueError, CompileError, CUDAError: The errors of `if_then`.
         """
-        return self._add_tested(b"if_else", condition, args, False, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+        return self._add_tested(b"if_else", condition, args, False, None, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
 
-    def while_loop(self, condition, *, args=(), do=False, name=None):
+    def while_loop(self, condition, *, args=(), do=False, max_iterations=None, name=None):
         """Add a WhileNode and return a builder of its body. See `if_then`.
 
         Before each iteration the driver checks the condition. The body runs as long as the condition is not 0. For a flag
         or a predicate, a kernel at the end of the body sets the condition, after all work that the body captures.
 
         Args:
-            condition, args, name: See `if_then`.
+            condition, args: See `if_then`.
             do: True for a flag or a predicate: the body runs once before the first test.
+            max_iterations: The number of iterations after which the loop ends in any case, 1 or more. None: no limit.
+            name: The name of the node, and of the loop in `Graph.iterations`, which has loops on a Condition only if they
+                have a limit.
 
         Raises:
             RuntimeError: The builder is not building, or the driver is older than CUDA 12.3.
+            ValueError: `max_iterations` is below 1.
             TypeError, ValueError, CompileError, CUDAError: The errors of `if_then`.
         """
-        return self._add_tested(b"while_loop", condition, args, do, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)[0]
+        self._check_open()
+        cdef LoopCounter counter = make_counter(max_iterations, name, not isinstance(condition, Condition))
+        return self._add_tested(
+            b"while_loop", condition, args, do, counter, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name
+        )[0]
 
     def switch(self, condition, count, *, args=(), name=None):
         """Add a SwitchNode and return the builders of its `count` bodies. See `if_then`.
@@ -615,10 +624,10 @@ cdef class GraphBuilder(BuilderState):
             CUDAError: `count` is 0.
             TypeError, ValueError, CompileError, CUDAError: The errors of `if_then`.
         """
-        return self._add_tested(b"switch", condition, args, False, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count, name)
+        return self._add_tested(b"switch", condition, args, False, None, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, count, name)
 
     cdef tuple _add_tested(
-        self, const char* what, object condition, object args, object do, NodeKind kind,
+        self, const char* what, object condition, object args, object do, LoopCounter counter, NodeKind kind,
         CUgraphConditionalNodeType cond_type, object count, object name,
     ):
         """Add a conditional node on a Condition, a flag or a predicate."""
@@ -626,16 +635,19 @@ cdef class GraphBuilder(BuilderState):
         check_driver_has(what.decode())
         cdef bint begins = read_flag(do, "do")
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
-        cdef ConditionTest test = read_test(condition, args, begins)
+        cdef ConditionTest test = read_test(condition, args, begins, counter)
         if test is None:
             return self._add_conditional(what, condition, kind, cond_type, size, name)
         cdef CaptureHandle capture = self._require_capture(NOT_CAPTURING)
         cdef InsertionPoint graph = wrap_graph(capture.get().graph, &capture.get().box())
         graph._try_test(test, size, name)
-        condition = self.create_condition(1 if begins else None)
+        if not test.is_guard:
+            condition = self.create_condition(1 if begins else None)
         first = first_test(test, begins, capture.get().box().holder == NULL)
         if first is not None:
             launch(self._stream_or_error(), None, first.kernel, condition, *first.args)
+        elif counter is not None:
+            counter.memory.fill(0, stream=self._stream_or_error())
         bodies = self._add_conditional(what, condition, kind, cond_type, size, name)
         if kind == NodeKind.kWhile:
             add_loop_test(capture.get().graph, (<GraphBuilder>bodies[0])._box(), test, condition)

@@ -5,4 +5,5 @@
 Other rooms may import:
     executable        Graph
     executable_nodes  nodes of executables
+    loop_count        LoopCount
 """

@@ -26,6 +26,7 @@ from .executable_nodes import (
     ExecutableMemcpyNode,
     ExecutableMemsetNode,
 )
+from .loop_count import LoopCount
 from .parameter_values import ParameterState
 
 class _HasStream(Protocol):
@@ -45,6 +46,8 @@ class Graph:
     @property
     def params(self) -> Mapping[str, ParameterState]: ...
     def cancel(self) -> None: ...
+    @property
+    def iterations(self) -> dict[str, LoopCount]: ...
     def upload(self, stream: Stream | _HasStream) -> None: ...
     def update(self, source: GraphDef | _Builder) -> None: ...
     @overload

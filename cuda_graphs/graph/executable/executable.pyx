@@ -159,6 +159,20 @@ cdef class Graph:
         cdef GraphExecHandle graph = self._h
         self._loops.cancel(graph)
 
+    @property
+    def iterations(self):
+        """How often each named loop ran in the latest launch: a dict of names to LoopCounts.
+
+        The loops are those of `while_loop` that have a `name` and a flag or a predicate, or a `name` and `max_iterations`.
+        Wait for the launch first: in a launch that has not ended, the numbers are those so far, or those of the launch
+        before it. A loop in the body of another loop has the number of its latest run. A loop that a launch did not reach
+        keeps its numbers. The call waits for a copy of 16 bytes for each loop.
+
+        Raises RuntimeError for a closed Graph, ValueError for two loops of one name, and CUDAError if the driver fails.
+        """
+        self._check_open()
+        return self._loops.read_counters()
+
     def upload(self, stream):
         """Upload the graph to the device, in the order of `stream`. Without this call the first launch uploads it."""
         self._check_open()

@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.driver.cuda_graph cimport CUgraphConditionalHandle
-from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphExecHandle, ParameterRef
+from cuda_graphs.core.graphs.graph_handles cimport GraphBox, GraphExecHandle, NodeRecord, ParameterRef
 from cuda_graphs.objects.memory.buffer cimport Buffer
 
 
@@ -14,9 +14,15 @@ cdef class LoopControl:
     cdef size_t place  # of the stop word in use
     cdef vector[ParameterRef] parameters  # stop words of loops
     cdef vector[CUgraphConditionalHandle] unknown  # conditions of loops that other kernels set
+    cdef list counters  # (name, LoopCounter) of each loop that has both
 
     # Gives the loops of an executable a stop word, after it was made from the graph or updated from it.
     cdef int begin(self, const GraphExecHandle& exec, GraphBox* graph) except -1
+
+    cdef int add_counter(self, NodeRecord* loop) except -1
+
+    # Returns the LoopCount of each loop by its name.
+    cdef dict read_counters(self)
 
     # Makes the loops of later launches read the word at a place. After an error they read the same word as before.
     cdef int use_word(self, const GraphExecHandle& exec, size_t place) except -1

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""LoopControl: the stop word of an executable's loops.
+"""LoopControl: the stop word of an executable's loops, and their counters.
 
 All loops of an executable read the same word. `cancel` first gives later launches another word, and then writes the one
 that the launches so far read. The words are allocated in advance, as an allocation may wait for a loop that never ends.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
 from cuda_graphs.core.driver.cuda cimport CUresult
@@ -21,7 +22,10 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     set_parameters,
 )
 from cuda_graphs.core.resources.handles cimport write_word
+from cuda_graphs.graph.nodes.labels cimport given_name
+from cuda_graphs.graph.operands.loop_counter cimport LoopCounter
 from cuda_graphs.graph.operands.stop_words cimport is_stop_word, new_words
+from .loop_count import LoopCount
 
 cdef enum:
     WORDS = 64  # cancelled launches that may be in flight
@@ -36,7 +40,9 @@ cdef class LoopControl:
         with nogil:
             list_parameters(exec, present)
         conditions = set()
+        self.counters = []
         for loop in list_loops(graph[0]):
+            self.add_counter(loop)
             conditions.add(loop.metadata.get().condition if loop.metadata.get() != NULL else 0)
         known = set()
         self.parameters.clear()
@@ -52,6 +58,22 @@ cdef class LoopControl:
         if self.words is None:
             self.words = new_words(WORDS)
         return self.use_word(exec, self.place)
+
+    cdef int add_counter(self, NodeRecord* loop) except -1:
+        name = given_name(loop)
+        if name is not None and loop.metadata.get().counter:
+            self.counters.append((name, <LoopCounter><PyObject*>loop.metadata.get().counter.get()))
+        return 0
+
+    cdef dict read_counters(self):
+        cdef LoopCounter counter
+        counts = {}
+        for name, counter in self.counters:
+            if name in counts:
+                raise ValueError(f"two loops have the name {name!r}: give each loop a name of its own in while_loop()")
+            iterations, limited = counter.read()
+            counts[name] = LoopCount(iterations, limited != 0)
+        return counts
 
     cdef int use_word(self, const GraphExecHandle& exec, size_t place) except -1:
         cdef ParameterChanges changes

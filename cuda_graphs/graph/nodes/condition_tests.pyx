@@ -36,18 +36,33 @@ cdef ConditionTest make_test(object made):
     return self
 
 
-cdef ConditionTest read_test(object what, object args, bint do):
+cdef ConditionTest make_tests(object made, LoopCounter counter):
+    cdef ConditionTest self = make_test(made[1])
+    self.first, self.counter = make_test(made[0]), counter
+    return self
+
+
+cdef ConditionTest make_guard(LoopCounter counter):
+    cdef ConditionTest self
+    if counter is None:
+        return None
+    self = make_test(constructors.condition_tests().of_guard(counter))
+    self.counter, self.is_guard = counter, True
+    return self
+
+
+cdef ConditionTest read_test(object what, object args, bint do, LoopCounter counter):
     if not isinstance(args, (tuple, list)):
         raise TypeError(f"args must be a tuple of the predicate's arguments, got {type(args).__name__}")
     if isinstance(what, Condition):
         if do:
             raise ValueError(f"do=True is for a flag or a predicate: create {what!r} with default_value=1 instead")
         check_no_arguments(args, "a Condition")
-        return None
+        return make_guard(counter)
     if callable(what):
-        return make_test(constructors.condition_tests().of_predicate(what, tuple(args)))
+        return make_tests(constructors.condition_tests().of_predicate(what, tuple(args), counter), counter)
     check_no_arguments(args, "a flag")
-    return make_test(constructors.condition_tests().of_flag(what, count_dimensions(what)))
+    return make_tests(constructors.condition_tests().of_flag(what, count_dimensions(what), counter), counter)
 
 
 cdef int check_no_arguments(object args, str what) except -1:
@@ -75,9 +90,9 @@ cdef Py_ssize_t count_dimensions(object flag) except -1:
 
 cdef ConditionTest first_test(ConditionTest test, bint do, bint is_outermost):
     if not do:
-        return test
+        return test.first
     # Bodies run more than once in a launch, and a default value counts for the first time only.
-    return None if is_outermost else make_test(constructors.condition_tests().of_start())
+    return None if is_outermost else make_test(constructors.condition_tests().of_start(test.counter))
 
 
 cdef int check_count(unsigned int count) except -1:

@@ -14,6 +14,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 )
 from cuda_graphs.graph.operands.condition cimport Condition
 from .condition_tests cimport ConditionTest
+from cuda_graphs.graph.operands.loop_counter cimport LoopCounter
 
 
 cdef class InsertionPoint:
@@ -38,8 +39,9 @@ cdef class InsertionPoint:
 
     # Adds a conditional node on a Condition, a flag or a predicate.
     cdef InsertionPoint _add_tested(
-        self, object condition, object args, object do, NodeKind kind, CUgraphConditionalNodeType type,
-        unsigned int size, object name)
+        self, object condition, object args, object do, LoopCounter counter, NodeKind kind,
+        CUgraphConditionalNodeType type, unsigned int size, object name,
+    )
     cdef InsertionPoint _add_conditional(
         self, object condition, NodeKind kind, CUgraphConditionalNodeType type, unsigned int size, object name)
 

@@ -124,7 +124,13 @@ class InsertionPoint:
         self, condition: _Decider, *, args: Sequence[Any] = (), name: str | None = None
     ) -> IfElseNode: ...
     def while_loop(
-        self, condition: _Decider, *, args: Sequence[Any] = (), do: bool = False, name: str | None = None
+        self,
+        condition: _Decider,
+        *,
+        args: Sequence[Any] = (),
+        do: bool = False,
+        max_iterations: SupportsIndex | None = None,
+        name: str | None = None,
     ) -> WhileNode: ...
     def switch(
         self, condition: _Decider, count: int, *, args: Sequence[Any] = (), name: str | None = None

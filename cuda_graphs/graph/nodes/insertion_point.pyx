@@ -66,6 +66,7 @@ from .labels cimport check_name, labels_of, set_name
 from .node_classes cimport class_of, make_instance
 from .sized_config cimport SizedConfig, join_call_of
 from cuda_graphs.graph.operands.condition cimport Condition
+from cuda_graphs.graph.operands.loop_counter cimport LoopCounter, make_counter
 from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, accept_element_type
 from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
@@ -270,6 +271,8 @@ cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test
     cdef InsertionPoint place = wrap_graph(any, body)
     cdef InsertionPoint last = place.launch(None, test.kernel, condition, *test.args)
     body.test = last._record()
+    if test.counter is not None:
+        body.holder.make_metadata().counter = hold_python(<PyObject*>test.counter)
     return 0
 
 
@@ -598,20 +601,24 @@ cdef class InsertionPoint:
         return self._add(spec, name)
 
     cdef InsertionPoint _add_tested(
-        self, object condition, object args, object do, NodeKind kind, CUgraphConditionalNodeType type,
-        unsigned int size, object name,
+        self, object condition, object args, object do, LoopCounter counter, NodeKind kind,
+        CUgraphConditionalNodeType type, unsigned int size, object name,
     ):
         cdef bint begins = read_flag(do, "do")
-        cdef ConditionTest test = read_test(condition, args, begins)
+        cdef ConditionTest test = read_test(condition, args, begins, counter)
         cdef InsertionPoint place = self, node
         cdef list added = []
         if test is None:
             return self._add_conditional(condition, kind, type, size, name)
         self._try_test(test, size, name)
-        condition = wrap_graph(self._h, self._open()).create_condition(1 if begins else None)
+        if not test.is_guard:
+            condition = wrap_graph(self._h, self._open()).create_condition(1 if begins else None)
         first = first_test(test, begins, self._open().holder == NULL)
         if first is not None:
             place = self.launch(None, first.kernel, condition, *first.args)
+            added.append(place)
+        elif counter is not None:
+            place = self.memset(counter.memory, 0)
             added.append(place)
         try:
             node = place._add_conditional(condition, kind, type, size, name)
@@ -668,22 +675,28 @@ cdef class InsertionPoint:
         1024 graphs around it. Raises TypeError and ValueError for any other condition and for arguments that do not fit,
         and CompileError for a predicate that cannot be compiled. Then nothing has been added.
         """
-        return self._add_tested(condition, args, False, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
+        return self._add_tested(condition, args, False, None, NodeKind.kIf, CU_GRAPH_COND_TYPE_IF, 1, name)
 
     def if_else(self, condition, *, args=(), name=None):
         """Add an IfElseNode: `then` runs if the condition is not 0, `else_` if it is 0. See `if_then`."""
-        return self._add_tested(condition, args, False, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
+        return self._add_tested(condition, args, False, None, NodeKind.kIfElse, CU_GRAPH_COND_TYPE_IF, 2, name)
 
-    def while_loop(self, condition, *, args=(), do=False, name=None):
+    def while_loop(self, condition, *, args=(), do=False, max_iterations=None, name=None):
         """Add a WhileNode: `body` runs repeatedly, as long as the condition is not 0 before an iteration. See `if_then`.
 
-        do  True for a flag or a predicate: the body runs once before the first test
+        do              True for a flag or a predicate: the body runs once before the first test
+        max_iterations  the number of iterations after which the loop ends in any case, 1 or more. None: no limit
+        name            the name of the node, and of the loop in `Graph.iterations`
 
         For a flag or a predicate, the body holds a kernel that sets the condition at the end of each iteration. The kernel
         is there when this method returns. It comes after all other nodes of the body: the edges to it are added when the
         graph is instantiated, listed, drawn or checked. Nodes that are added after the kernel itself stay after it.
+
+        The same kernel counts the iterations of a loop that has a name or a limit. On a Condition only a loop with a limit
+        is counted: its body holds a kernel for the limit alone. Raises ValueError for a limit below 1.
         """
-        return self._add_tested(condition, args, do, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
+        cdef LoopCounter counter = make_counter(max_iterations, name, not isinstance(condition, Condition))
+        return self._add_tested(condition, args, do, counter, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
 
     def switch(self, condition, count, *, args=(), name=None):
         """Add a SwitchNode with `count` bodies: `branches[n]` runs if the condition is n, no body if it is >= count.
@@ -691,7 +704,7 @@ cdef class InsertionPoint:
         See `if_then`. Raises CUDAError for count 0.
         """
         cdef unsigned int size = <unsigned int>read_unsigned(count, "count", 32)
-        return self._add_tested(condition, args, False, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
+        return self._add_tested(condition, args, False, None, NodeKind.kSwitch, CU_GRAPH_COND_TYPE_SWITCH, size, name)
 
     def call(self, obj, *args, name=None):
         """Let `obj` add its nodes after this node. Returns the last of these nodes, which gets the name.

@@ -7,6 +7,7 @@ Other rooms may import:
     condition  Condition
     edge_data  EdgeData
     graph_array  GraphArray, the memory of alloc nodes as arrays
+    loop_counter  the iterations of loops
     operands   single arguments: kernels, events, edges, memory
     parameter  Parameter, and the uses of parameters by nodes
     spans      Span

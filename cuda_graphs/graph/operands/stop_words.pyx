@@ -61,5 +61,5 @@ cdef Buffer new_words(size_t count):
     cdef CUresult status
     with nogil:
         status = write_zeros(address, 4 * count)
-    check_attempt(status, "set the words that end loops to 0")
+    check_attempt(status, "set the words of loops to 0")
     return words

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of the library that set the condition of a conditional node, for graph/nodes/condition_tests.pyx.
 
-Such a kernel is one statement, whose source is made here: ``set_condition(condition, EXPRESSION)``. The expression
-reads a flag, or calls a predicate of the user. A predicate is copied with the values that its names have now. Arrays
-and Parameters among them become parameters of the kernel: the copy, which nodes of the graph keep, does not refer to
-memory of the graph.
+The source of such a kernel is made here. It is one statement, ``set_condition(condition, EXPRESSION)``, or a few that
+count the iterations of a loop as well. The expression reads a flag, or calls a predicate of the user. A predicate is
+copied with the values that its names have now. Arrays and Parameters among them become parameters of the kernel: the
+copy, which nodes of the graph keep, does not refer to memory of the graph.
 """
 
 from __future__ import annotations
@@ -25,35 +25,49 @@ from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType
 from cuda_graphs.compiler.language.annotations import Captured, Template
 from cuda_graphs.compiler.language.annotations import NDArray as ArrayAnnotation
 from cuda_graphs.compiler.language.free_names import free_names, is_array, is_ours, path_value
-from cuda_graphs.compiler.language.intrinsics import func, loop_config, set_condition
+from cuda_graphs.compiler.language.intrinsics import func, keep_condition, loop_config, set_condition
 from cuda_graphs.graph.operands.condition import Condition
+from cuda_graphs.graph.operands.loop_counter import LoopCounter
 from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter
 from cuda_graphs.kernels.arrays.ndarray import Field, NDArray
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.objects.memory.array_view import view_array
+from cuda_graphs.objects.memory.buffer import Buffer
 
 from .function import KernelFunction
 from .kernel_factory import kernel_of
 
-__all__ = ["of_flag", "of_predicate", "of_start"]
+__all__ = ["counter_array", "of_flag", "of_guard", "of_predicate", "of_start"]
 
 Test = tuple[KernelFunction, tuple[Any, ...]]  # a kernel, and its arguments after the condition
+Tests = tuple[Test, Test]  # for the first iteration of a loop, or for a branch; for the other iterations
 
+LANGUAGE = {function.__name__: function for function in (keep_condition, loop_config, set_condition)}
 OPTIONS = Options(debug=False, fast_math=False, graph=False, loop="auto", chain="auto")
 
 
-def of_flag(flag: Any, dimensions: int) -> Test:
-    """Return the test of an array of one element."""
-    return flag_kernel(dimensions, isinstance(flag, Field)), (flag,)
+def counter_array(memory: Buffer) -> NDArray:
+    """Return the memory of a LoopCounter as an argument of tests."""
+    return memory.view(SCALARS["i64"], 2)
 
 
-def of_start() -> Test:
+def of_flag(flag: Any, dimensions: int, counter: LoopCounter | None) -> Tests:
+    """Return the tests of an array of one element."""
+    return tests_of(counter, (flag,), functools.partial(flag_kernel, dimensions, isinstance(flag, Field)))
+
+
+def of_start(counter: LoopCounter | None) -> Test:
     """Return the test that always holds."""
-    return start_kernel(), ()
+    return tests_of(counter, (), start_kernel)[0]
 
 
-def of_predicate(predicate: Callable[..., Any], args: tuple[Any, ...]) -> Test:
-    """Return the test of a function of `args`.
+def of_guard(counter: LoopCounter) -> Test:
+    """Return the test that ends a loop at its limit, and otherwise leaves the condition, which other kernels set."""
+    return guard_kernel(), (counter.array, counter.limit)
+
+
+def of_predicate(predicate: Callable[..., Any], args: tuple[Any, ...], counter: LoopCounter | None) -> Tests:
+    """Return the tests of a function of `args`.
 
     Raises:
         TypeError: `predicate` is not a function of Python, or `args` do not fit its parameters.
@@ -71,10 +85,19 @@ def of_predicate(predicate: Callable[..., Any], args: tuple[Any, ...]) -> Test:
     given = {f"arg_{i}": annotation_of(value, f"argument {i} of {name}()") for i, value in enumerate(args)}
     taken = {each: annotation_of(value, f"{each!r} of {name}()") for each, value in captured.items()}
     expression = f"predicate({', '.join(given)})"
-    kernel = kernel_of_expression(
-        f"test_{name}", {**given, **taken}, expression, {"predicate": func(function)}
-    )
-    return kernel, (*args, *captured.values())
+    names = {"predicate": func(function)}
+    make = functools.partial(kernel_of_expression, f"test_{name}", {**given, **taken}, expression, names)
+    return tests_of(counter, (*args, *captured.values()), make)
+
+
+def tests_of(
+    counter: LoopCounter | None, args: tuple[Any, ...], make: Callable[[str], KernelFunction]
+) -> Tests:
+    """Return the two tests. `make` returns the kernel of a key of STATEMENTS."""
+    if counter is None:
+        test = make("set"), args
+        return test, test
+    return (make("begin"), (*args, counter.array)), (make("count"), (*args, counter.array, counter.limit))
 
 
 def check_count(function: Callable[..., Any], args: tuple[Any, ...]) -> None:
@@ -91,32 +114,65 @@ TEXT = """\
 def {name}({parameters}):
     loop_config(serialize=True)
     for _ in range(1):
-        set_condition(condition, {expression})
+        {statements}
 """
 
+# What a test does -> its statements. counter[0] is the number of iterations. counter[1] becomes 1 when the limit ends
+# the loop.
+STATEMENTS = {
+    "set": ("set_condition(condition, {expression})",),
+    "begin": ("counter[0] = 0", "counter[1] = 0", "set_condition(condition, {expression})"),
+    "count": (
+        "counter[0] += 1",
+        "if {expression}:",
+        "    counter[1] = counter[0] >= limit",
+        "    set_condition(condition, counter[0] < limit)",
+        "else:",
+        "    set_condition(condition, 0)",
+    ),
+    "guard": (
+        "counter[0] += 1",
+        "counter[1] = counter[0] >= limit",
+        "keep_condition(condition, counter[0] < limit)",
+    ),
+}
+COUNTER = {"counter": ArrayAnnotation(dtype=SCALARS["i64"], ndim=1)}
+LIMIT = {"limit": SCALARS["i64"]}
+PARAMETERS = {"set": {}, "begin": COUNTER, "count": {**COUNTER, **LIMIT}, "guard": {**COUNTER, **LIMIT}}
+
 
 @functools.cache
-def flag_kernel(dimensions: int, is_field: bool) -> KernelFunction:
+def flag_kernel(dimensions: int, is_field: bool, kind: str) -> KernelFunction:
     index = ", ".join(["0"] * dimensions) or "()"
     annotation = Template() if is_field else ArrayAnnotation()
-    return kernel_of_expression("test_flag", {"flag": annotation}, f"flag[{index}]", {})
+    return kernel_of_expression("test_flag", {"flag": annotation}, f"flag[{index}]", {}, kind)
 
 
 @functools.cache
-def start_kernel() -> KernelFunction:
-    return kernel_of_expression("test_start", {}, "1", {})
+def start_kernel(kind: str) -> KernelFunction:
+    return kernel_of_expression("test_start", {}, "1", {}, kind)
+
+
+@functools.cache
+def guard_kernel() -> KernelFunction:
+    return kernel_of_expression("test_limit", {}, "", {}, "guard")
 
 
 def kernel_of_expression(
-    name: str, parameters: Mapping[str, Any], expression: str, names: Mapping[str, Any]
+    name: str, parameters: Mapping[str, Any], expression: str, names: Mapping[str, Any], kind: str
 ) -> KernelFunction:
-    """Return the kernel that sets a condition, its first parameter, to an expression of the others."""
-    text = TEXT.format(name=name, parameters=", ".join(("condition", *parameters)), expression=expression)
-    file = f"<cuda_graphs {name}: {expression}>"
+    """Return the kernel that sets a condition, its first parameter, to an expression of the others.
+
+    `kind` is a key of STATEMENTS, whose own parameters come last.
+    """
+    parameters = {"condition": Condition, **parameters, **PARAMETERS[kind]}
+    statements = "\n        ".join(STATEMENTS[kind]).format(expression=expression)
+    text = TEXT.format(name=name, parameters=", ".join(parameters), statements=statements)
+    file = f"<cuda_graphs {name} ({kind}): {expression}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    namespace: dict[str, Any] = {"loop_config": loop_config, "set_condition": set_condition, **names}
+    namespace: dict[str, Any] = {**LANGUAGE, **names}
     exec(compile(text, file, "exec"), namespace)
-    return kernel_of(namespace[name], OPTIONS.with_defaults(), {"condition": Condition, **parameters})
+    return kernel_of(namespace[name], OPTIONS.with_defaults(), parameters)
 
 
 # ---- types of arguments

@@ -246,7 +246,16 @@ class Emitter(ValueEmitter):
         self.start(holds)
 
     def set_condition(self, statement: ir.SetCondition) -> None:
-        self.target.set_condition(self, self.names[statement.condition], self.value(statement.value))
+        condition, value = self.names[statement.condition], self.value(statement.value)
+        end = self.label("end")
+        if statement.keeps:
+            then = self.label("then")
+            self.jump_if(self.let(f"icmp eq i32 {value}, 0"), then, end)
+            self.start(then)
+        self.target.set_condition(self, condition, value)
+        if statement.keeps:
+            self.jump(end)
+            self.start(end)
 
     def last(self, statement: ir.Last) -> None:
         self.target.last(self, self.addresses[statement.array], lambda: self.block(statement.body))

@@ -62,7 +62,7 @@ from .messages import print_call
 from .python_calls import called, run_python, runs_in_kernel
 from .random import random_integer, random_normal, random_number
 from .ranges import grouped, loop_config, ndrange_call, range_call
-from .set_condition import set_condition
+from .set_condition import keep_condition, set_condition
 from .statement_words import WORDS, in_expression
 from .static import static_assert, static_print, static_value
 from .structs import make_struct
@@ -240,6 +240,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     mat: matrix,
     cg.loop_config: loop_config,
     cg.set_condition: set_condition,
+    cg.keep_condition: keep_condition,
     cg.blocks: blocks_call,
     **BLOCK_OPERATIONS,
     **DECOMPOSITIONS,

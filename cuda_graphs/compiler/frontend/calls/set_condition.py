@@ -13,10 +13,15 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import u32, u64
 
-__all__ = ["as_state", "set_condition"]
+__all__ = ["as_state", "keep_condition", "set_condition"]
 
 
-def set_condition(frame: Frame, condition: Any, value: Any) -> None:
+def keep_condition(frame: Frame, condition: Any, value: Any) -> None:
+    """Translate keep_condition(condition, value), of the library's own kernels."""
+    set_condition(frame, condition, value, keeps=True)
+
+
+def set_condition(frame: Frame, condition: Any, value: Any, keeps: bool = False) -> None:
     """Translate cg.set_condition(condition, value)."""
     builder = frame.builder
     if not isinstance(condition, ir.Condition):
@@ -30,7 +35,7 @@ def set_condition(frame: Frame, condition: Any, value: Any) -> None:
             CompileTypeError, builder.loc, f"a condition is an integer or a bool, not {state.type}",
             "compare it, as in x > 0",
         )  # fmt: skip
-    builder.put(ir.SetCondition(condition, as_state(builder, state), builder.loc))
+    builder.put(ir.SetCondition(condition, as_state(builder, state), builder.loc, keeps))
 
 
 def as_state(builder: Builder, value: ir.Value) -> ir.Value:

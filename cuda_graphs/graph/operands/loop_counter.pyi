@@ -1,0 +1,7 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+class LoopCounter:
+    array: Any
+    limit: int
