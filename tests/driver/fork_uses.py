@@ -103,7 +103,8 @@ copy.dst | copy.src | copy.size | copy.width | copy.height | copy.depth | copy.d
 copy.dst_height | copy.src_height | copy.update(size=8) | copy.update(src=pinned)
 child.child_graph.nodes() | child.update(inner) | record.event | record.update(event) | wait.event | wait.update(event)
 graph.launch(stream) | graph.cancel() | graph.iterations | graph.upload(stream) | graph.update(g)
-executable.launch(stream, alpha=4) | executable.set(alpha=4) | executable.params | executable.update(h) | executable.update(ended) | executable[work]
+executable.launch(stream, alpha=4) | executable.set(alpha=4)
+executable.params | executable.update(h) | executable.update(ended) | executable[work]
 in_work.update(config=ONE, kernel=kernel, args=(pinned, 1, 0)) | in_work.is_enabled | in_work.enable()
 in_work.disable() | in_fill.update(dst=memory, value=0) | in_fill.is_enabled | in_fill.enable() | in_fill.disable()
 in_copy.update(dst=memory, src=pinned) | in_copy.is_enabled | in_copy.enable() | in_copy.disable()

@@ -104,7 +104,7 @@ def test_iterations_are_those_of_a_loop_of_python(define, test, do, arrays, stre
 @pytest.mark.parametrize("is_captured", [False, True])
 @pytest.mark.parametrize("limit", LIMITS[1:])
 def test_limit_ends_a_loop_whose_condition_a_kernel_sets(is_captured, limit, arrays, stream):
-    x, left, flag = arrays
+    x, left, _ = arrays
     if is_captured:
         with cg.capture() as g:
             c = g.create_condition(default_value=1)
@@ -126,7 +126,7 @@ def test_limit_ends_a_loop_whose_condition_a_kernel_sets(is_captured, limit, arr
 
 
 def test_an_inner_loop_counts_each_run_anew(arrays, stream):
-    x, left, flag = arrays
+    x, left, _ = arrays
     rounds = cg.zeros(1, cg.i32)
 
     @cg.kernel
@@ -149,7 +149,7 @@ def test_an_inner_loop_counts_each_run_anew(arrays, stream):
 
 
 def test_a_cancelled_loop_has_the_iterations_that_ran(arrays, stream):
-    x, left, _ = arrays
+    x, _, _ = arrays
     g = cg.GraphDef()
     loop = g.call(begin, *arrays, 1).while_loop(lambda: x[0] >= 0, name="loop")
     loop.body.call(work, *arrays)
@@ -180,7 +180,7 @@ def test_an_updated_graph_counts_the_new_loops(arrays, stream):
 
 
 def test_only_loops_with_a_name_and_a_count_are_listed(arrays, stream):
-    x, left, _ = arrays
+    _, left, _ = arrays
     g = cg.GraphDef()
     c = g.create_condition(default_value=1)
     at = g.call(begin, *arrays, 2)

@@ -138,7 +138,12 @@ STATEMENTS = {
 }
 COUNTER = {"counter": ArrayAnnotation(dtype=SCALARS["i64"], ndim=1)}
 LIMIT = {"limit": SCALARS["i64"]}
-PARAMETERS = {"set": {}, "begin": COUNTER, "count": {**COUNTER, **LIMIT}, "guard": {**COUNTER, **LIMIT}}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "set": {},
+    "begin": COUNTER,
+    "count": {**COUNTER, **LIMIT},
+    "guard": {**COUNTER, **LIMIT},
+}
 
 
 @functools.cache
