@@ -292,7 +292,15 @@ def test_numpy_has_a_copy_or_a_view_as_the_memory_allows(device):
         assert tensor.dtype == np.float32
         tensor[1, 1] = 7
         assert array[1, 1] == 7
+        for view in (array.to_numpy(copy=False), array.to_numpy(copy=None)):
+            view[0, 2] += 1
+        assert array[0, 2] == 4
+        assert not np.shares_memory(array.to_numpy(copy=True), view)
+        with pytest.raises(ValueError, match="has elements of bf16, which NumPy lacks"):
+            cg.ndarray(cg.bf16, 2).to_numpy(copy=False)
     else:
+        with pytest.raises(ValueError, match="is in memory that the host cannot access"):
+            array.to_numpy(copy=False)
         assert array.__dlpack_device__() == (2, device.device_id)
         with pytest.raises(AttributeError, match="use to_numpy"):
             array.__array_interface__  # noqa: B018

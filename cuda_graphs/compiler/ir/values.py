@@ -78,6 +78,7 @@ class Array:
     ndim   the number of indices; those of a vector or matrix element come last
     shape  the extents, known at compile time; None for PARAM
     inner  the shape of one element, () for scalars
+    offset  the first index of each dimension in the source, which the frontend subtracts; None: zeros
 
     Reverse derivatives flow through arrays that need a gradient, forward derivatives through those that need a dual.
     Two arrays that are gradients themselves are the same memory with the same extents, or do not overlap.
@@ -93,6 +94,7 @@ class Array:
     needs_grad: bool = False
     needs_dual: bool = False
     is_grad: bool = False
+    offset: tuple[int, ...] | None = None
 
 
 @dataclass(eq=False, slots=True)

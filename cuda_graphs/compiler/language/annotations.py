@@ -249,7 +249,10 @@ class ArraySpec:
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """An array whose extents are known at compile time. `name` distinguishes the fields of one kernel."""
+    """An array whose extents are known at compile time. `name` distinguishes the fields of one kernel.
+
+    `offset` is the first index of each dimension; None: zeros.
+    """
 
     name: str
     dtype: ScalarType
@@ -257,6 +260,7 @@ class FieldSpec:
     inner: tuple[int, ...] = ()
     needs_grad: bool = False
     needs_dual: bool = False
+    offset: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

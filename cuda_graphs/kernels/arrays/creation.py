@@ -8,6 +8,7 @@ keep their type.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, overload
 
 import numpy as np
@@ -105,6 +106,7 @@ def field(
     needs_dual: bool = False,
     device: Any = None,
     layout: None = None,
+    offset: Any = None,
 ) -> Field: ...
 def field(
     dtype: Any,
@@ -114,13 +116,30 @@ def field(
     needs_dual: bool = False,
     device: Any = None,
     layout: str | None = None,
+    offset: Any = None,
 ) -> Any:
     """Make a Field: an array like `ndarray`, whose address and shape are constants of kernels.
 
     The first use, by a kernel or by the host, allocates the memory and fills it with zeros. Without a
     `device`, the field is on the device that is current at the first use.
+
+    Args:
+        dtype, shape, needs_grad, needs_dual, device, layout: As in `ndarray`.
+        offset: The first index of each dimension, in kernels and on the host: an int or a tuple of ints. Indices of a
+            field with an offset do not count from its end, and it has no slices.
+
+    Raises:
+        TypeError: `offset` is not made of ints, or the elements are structures.
+        ValueError: `offset` has not one number for each dimension, or indices exceed 32 bits.
     """
-    return make_elements(number_field, dtype, shape, needs_grad, needs_dual, device, layout)
+    if offset is None:
+        return make_elements(number_field, dtype, shape, needs_grad, needs_dual, device, layout)
+    if is_struct(dtype):
+        raise TypeError(
+            "offset is for fields of numbers and vectors: subtract it from the indices of structures"
+        )
+    make = partial(number_field, offset=offset)
+    return make_elements(make, dtype, shape, needs_grad, needs_dual, device, layout)
 
 
 def make_elements(

@@ -31,6 +31,7 @@ cdef class NDArray(TypedMemory):
     cdef uint64_t _key  # key of the array type, from key_of
     cdef object __weakref__
     cdef str _name  # name of a Field in code
+    cdef tuple _offset  # first index of each dimension, of a Field with `offset` and of its partners; None: zeros
     cdef Changes _changes
 
     cdef NDArray _dual_or_none(self)

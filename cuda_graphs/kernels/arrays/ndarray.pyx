@@ -12,6 +12,7 @@ other devices, the elements are in device memory.
 
 import itertools
 import math
+import numbers
 import threading
 import weakref
 
@@ -198,6 +199,7 @@ cdef class NDArray(TypedMemory):
             made = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, self._device)
             with allocation_lock:
                 if self._dual is None:
+                    made._offset = self._offset
                     made._allocate()
                     self._dual = made
                     with_duals.add(self)
@@ -268,6 +270,7 @@ cdef class NDArray(TypedMemory):
             stream.sync()  # kernels may use it on any stream
         if self._needs_grad:
             grad = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
+            grad._offset = self._offset
             grad._allocate()
         self._grad, self._device, self._address = grad, device, buffer._address
         self._buffer = buffer
@@ -294,18 +297,31 @@ cdef class NDArray(TypedMemory):
         fill_elements(self._buffer, self._address, element, self.size, usual_stream if stream is None else stream)
         self._end_change(stream, (self,))
 
-    def to_numpy(self, *, timeout=None):
+    def to_numpy(self, *, copy=True, timeout=None):
         """Return a copy as a NumPy array of shape ``shape + element_shape``; bf16 becomes float32, which is exact.
 
         Waits for the device first. `timeout` and Ctrl-C are those of `Stream.sync`.
 
+        Args:
+            copy: False returns a view of the memory, which later kernels change; None returns a view if the host can
+                access the memory, and a copy otherwise.
+
         Raises:
             TimeoutError: The work of the device takes longer than `timeout` seconds.
+            ValueError: `copy` is False, and the host cannot access the memory, or NumPy has no such elements.
         """
         import numpy as np
 
         from .dtypes import device_dtype, from_device
 
+        if not copy:
+            self._open()
+            if self._buffer.is_host_accessible and self.dtype.dtype:
+                self._wait(timeout)
+                return np.from_dlpack(self)
+            if copy is not None:
+                why = "is in memory that the host cannot access" if self.dtype.dtype else f"has elements of {self.dtype}, which NumPy lacks"
+                raise ValueError(f"{self._identify()} {why}: to_numpy() returns a copy")
         elements = np.empty(self.shape + self.element_shape, device_dtype(self.dtype))
         self._wait(timeout)
         self._read(elements, 0)
@@ -406,6 +422,8 @@ cdef class NDArray(TypedMemory):
         """Return the bytes from the first element to the element at `index`, or the part of the array at `index`."""
         if index is None and not self.shape:
             index = ()
+        if self._offset is not None:
+            index = from_zero(self, index)
         indices = index if isinstance(index, tuple) else (index,)
         offset, shape, strides = select(self._identify, index, self.shape, self.strides)
         if len(indices) == len(self.shape) and not any([each is ... or isinstance(each, slice) for each in indices]):
@@ -573,6 +591,8 @@ cdef class NDArray(TypedMemory):
         cdef NDArray copy = make_unallocated(
             NDArray if self._base is not None else type(self), self.dtype, self.element_shape, self.shape, self._needs_grad, self._needs_dual, self.device
         )
+        if self._base is None:
+            copy._offset = self._offset
         copy.copy_from(self)
         if self._needs_grad:
             copy.grad.copy_from(self.grad)
@@ -587,7 +607,7 @@ cdef class NDArray(TypedMemory):
         grad = self.grad.to_numpy() if self._needs_grad else None
         dual = None if self._dual is None else self._dual.to_numpy()
         kinds = bool(self._needs_grad), bool(self._needs_dual)
-        return _rebuild, (type(self), self.dtype.name, self.element_shape, *kinds, self.to_numpy(), grad, dual)
+        return _rebuild, (type(self), self.dtype.name, self.element_shape, *kinds, self.to_numpy(), grad, dual, self._offset)
 
     def _identify(self):
         """Return the repr without the values, for messages."""
@@ -762,7 +782,13 @@ cdef class Field(NDArray):
         if self._name is None:
             self._name = f"{FIELD}{next(field_numbers)}>"
             fields[self._name] = self
-        return FieldSpec(self._name, self.dtype, self.shape, self.element_shape, self.needs_grad, self.needs_dual)
+        kinds = self.needs_grad, self.needs_dual
+        return FieldSpec(self._name, self.dtype, self.shape, self.element_shape, *kinds, self._offset)
+
+    @property
+    def offset(self):
+        """The first index of each dimension, in kernels and on the host."""
+        return (0,) * len(self.shape) if self._offset is None else self._offset
 
 
 cdef class PackedField(Field):
@@ -849,9 +875,40 @@ def number_array(dtype, shape, needs_grad, needs_dual, device):
     return made
 
 
-def number_field(dtype, shape, needs_grad, needs_dual, device):
+def number_field(dtype, shape, needs_grad, needs_dual, device, offset=None):
     """Return a Field of numbers or vectors. The arguments are those of `field` (creation.py)."""
-    return make_array(Field, dtype, shape, needs_grad, needs_dual, device)
+    cdef NDArray made = make_array(Field, dtype, shape, needs_grad, needs_dual, device)
+    if offset is not None:
+        made._offset = accept_offset(offset, made.shape)
+    return made
+
+
+cdef object from_zero(NDArray array, index):
+    """Return an index of an array with an offset as one that counts from 0."""
+    if index is ...:
+        return index
+    indices = index if isinstance(index, tuple) else (index,)
+    if len(indices) != len(array.shape) or not all([isinstance(each, numbers.Integral) for each in indices]):
+        raise TypeError(f"{array._identify()} has an offset: give one int for each dimension, or ...")
+    for each, first, extent in zip(indices, array._offset, array.shape):
+        if not first <= each < first + extent:
+            raise IndexError(
+                f"index {each} is outside of {array._identify()}, whose indices there are from {first} to {first + extent - 1}"
+            )
+    return tuple([each - first for each, first in zip(indices, array._offset)])
+
+
+cdef tuple accept_offset(offset, tuple shape):
+    """Return the first index of each dimension; None for zeros."""
+    found = offset if isinstance(offset, (tuple, list)) else (offset,)
+    if not all([isinstance(each, numbers.Integral) and not isinstance(each, bool) for each in found]):
+        raise TypeError(f"offset must be an int for each dimension, got {offset!r}")
+    if len(found) != len(shape):
+        raise ValueError(f"offset={offset!r} has {len(found)} numbers, and the field has {len(shape)} dimensions")
+    for each, extent in zip(found, shape):
+        if not -(1 << 31) <= each <= (1 << 31) - 1 - extent:
+            raise ValueError(f"offset={offset!r}: indices must be from -2**31 to 2**31 - 1")
+    return tuple([int(each) for each in found]) if any(found) else None
 
 
 cdef NDArray make_array(cls, dtype, shape, needs_grad, needs_dual, device):
@@ -958,12 +1015,13 @@ cdef object resource_of(device):
     return device.memory_resource
 
 
-def _rebuild(cls, name, inner, needs_grad, needs_dual, values, grad, dual):
+def _rebuild(cls, name, inner, needs_grad, needs_dual, values, grad, dual, offset=None):
     """Return the array from its pickled parts."""
     from cuda_graphs.compiler.ir.types import SCALARS
 
     shape = values.shape[: values.ndim - len(inner)]
     cdef NDArray self = make_unallocated(cls, SCALARS[name], inner, shape, needs_grad, needs_dual, None)
+    self._offset = offset
     self.from_numpy(values)
     if grad is not None:
         self.grad.from_numpy(grad)

@@ -93,8 +93,17 @@ def bound(frame: Frame, found: Any) -> ir.Value:
 
 def indices_of(frame: Frame, array: Any) -> IndexRange:
     """Return the indices of an array. An array without dimensions has one, ()."""
-    axes = tuple((ir.Const(0, i32), end, 1) for end in extents_of(frame, array))
+    axes: tuple[Any, ...] = tuple((ir.Const(0, i32), end, 1) for end in extents_of(frame, array))
+    offset = getattr(array, "offset", None)
+    if offset is not None:
+        axes = tuple(moved(*pair) for pair in zip(axes, offset, strict=True))
     return IndexRange(axes) if axes else IndexRange(((ir.Const(0, i32), ir.Const(1, i32), 1),), is_point=True)
+
+
+def moved(axis: tuple[Any, Any, int], first: int) -> tuple[ir.Value, ir.Value, int]:
+    """Return an axis of a field, whose extents are known, from its first index on."""
+    begin, end, step = axis
+    return ir.Const(begin.value + first, i32), ir.Const(end.value + first, i32), step
 
 
 def ndrange_call(frame: Frame, *args: Any, axes: Any = None) -> IndexRange:

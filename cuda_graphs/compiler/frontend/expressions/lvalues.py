@@ -31,7 +31,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import BY_DTYPE, i32, promote
+from cuda_graphs.compiler.ir.types import BY_DTYPE, i32, i64, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec, PackedSpec, StructArraySpec, VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
@@ -176,10 +176,26 @@ def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
             f"{array.path!r} has {free_name} dimension{'s' * (free_name != 1)} and {len(flat)} were indexed",
             "give one index for each dimension" if free_name else "x[()] is the element of an array without dimensions",
         )  # fmt: skip
+    if array.offset is not None:
+        flat = [from_zero(frame, array, *pair) for pair in zip(flat, array.offset, strict=True)]
     components_ = tuple(integer_index(frame, array, axis, each) for axis, each in enumerate(flat))
     if not array.inner:
         return Element(array, components_)
     return VectorElement(components(array, components_, array.inner))
+
+
+def from_zero(frame: Frame, array: ir.Array, found: Any, first: int) -> ir.Value:
+    """Return an index of an array with an offset as one that counts from 0."""
+    index = integer(frame, found, "an index")
+    if isinstance(index, ir.Const):
+        if index.value < first:
+            raise compile_error(
+                CompileIndexError, frame.builder.loc, f"index {index.value} is outside of {array.path!r}",
+                f"its first index there is {first}",
+            )  # fmt: skip
+        return ir.Const(int(index.value) - first, i64, frame.builder.loc)
+    type = index.type if index.type.size >= i32.size and index.type.kind == "int" else i64
+    return frame.builder.op("sub", frame.builder.cast(index, type), ir.Const(first, type))
 
 
 def components(array: ir.Array, index: tuple[ir.Value, ...], inner: tuple[int, ...]) -> Vector:

@@ -284,6 +284,7 @@ class Frame:
                 spec.inner,
                 spec.needs_grad,
                 spec.needs_dual,
+                offset=spec.offset,
             )
         )
         return arrays[-1]
