@@ -13,6 +13,8 @@ Other rooms may import:
     image          the format of native images
     llvm           the LLVM driver: optimises IR, emits objects and PTX
     loaded_code    object files as code in this process
+    object_merge   several object files as one
     trace          debug output on stderr
+    units          the parts of a program, compiled and kept on disk one by one
     versions       versions and hashes of everything that decides code
 """

@@ -43,7 +43,8 @@ DIGEST = 32
 KINDS = (
     "kernel",
     "image",
-)  # suffixes of files: compiled kernels, and images that were translated to the CPU
+    "unit",
+)  # suffixes of files: compiled kernels, images that were translated to the CPU, and parts of kernels (units.py)
 DEFAULT_MIB = 256
 UNFINISHED = ".unfinished-"
 ABANDONED_S = 3600.0  # age in seconds at which an unfinished file is taken to have no writer
@@ -118,8 +119,11 @@ def refuse(kind: str, name: str) -> None:
     _warn(f"{directory()}/{name}.{kind} is damaged and will be built again")
 
 
-def write(kind: str, name: str, payload: bytes) -> bool:
-    """Store an entry; return False if that is impossible, with a warning unless the cache is off."""
+def write(kind: str, name: str, payload: bytes, *, warns: bool = True) -> bool:
+    """Store an entry; return False if that is impossible, with a warning unless the cache is off.
+
+    `warns` is False for parts of an entry that is written next.
+    """
     folder = _folder()
     if folder is None:
         return False
@@ -134,7 +138,8 @@ def write(kind: str, name: str, payload: bytes) -> bool:
             raise
         _trim_if_full(folder, len(MAGIC) + DIGEST + len(payload))
     except OSError as error:
-        _warn(f"cannot write to {folder}: {error}")
+        if warns:
+            _warn(f"cannot write to {folder}: {error}")
         return False
     return True
 

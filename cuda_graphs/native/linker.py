@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["LinkedObject", "is_linkable"]
+__all__ = ["LinkedObject", "Section", "content", "is_linkable", "name_at", "sections_of"]
 
 # <elf.h>
 RELOCATABLE, X86_64 = 1, 62  # e_type, e_machine
@@ -70,8 +70,10 @@ class Section(NamedTuple):
     flags: int
     begin: int
     size: int
+    link: int
     info: int
     align: int
+    entry_size: int
 
 
 class Symbol(NamedTuple):
@@ -128,7 +130,7 @@ class LinkedObject:
         for number, place in offsets.items():
             section = sections[number]
             if section.type != NOBITS:
-                ctypes.memmove(self.address + place, _content(image, section), section.size)
+                ctypes.memmove(self.address + place, content(image, section), section.size)
 
     def _value(self, symbol: Symbol, offsets: dict[int, int], imports: Mapping[str, int]) -> int | None:
         """Return the address of a symbol, or None if no relocation can refer to it."""
@@ -147,7 +149,7 @@ class LinkedObject:
             if section.type != RELA or section.info not in offsets:
                 continue
             place, size = offsets[section.info], sections[section.info].size
-            for offset, info, addend in RELOCATION.iter_unpack(_content(image, section)):
+            for offset, info, addend in RELOCATION.iter_unpack(content(image, section)):
                 value = values[info >> 32]
                 if info & 0xFFFFFFFF != R_X86_64_64 or value is None or offset + WORD.size > size:
                     raise RuntimeError(
@@ -163,8 +165,8 @@ class LinkedObject:
             libc.munmap(address, self.size)
 
 
-def _read(image: bytes) -> tuple[list[Section], list[Symbol]]:
-    """Return the sections and symbols of an object."""
+def sections_of(image: bytes) -> list[Section]:
+    """Return the sections of an object."""
     if not is_linkable(image):
         raise RuntimeError("this is not an object for x86-64")
     *_, table, _, _, _, _, each, count, names = HEADER.unpack_from(image)
@@ -172,29 +174,36 @@ def _read(image: bytes) -> tuple[list[Section], list[Symbol]]:
         raise RuntimeError("the object's section headers have an unknown size")
     rows = [SECTION.unpack_from(image, table + i * each) for i in range(count)]
     _, kind, _, _, begin, size, *_ = rows[names]
-    text = _content(image, Section("", kind, 0, begin, size, 0, 1))
-    sections = [
-        Section(_name(text, name), kind, flags, begin, size, info, align)
-        for name, kind, flags, _, begin, size, _, info, align, _ in rows
+    text = content(image, Section("", kind, 0, begin, size, 0, 0, 1, 0))
+    return [
+        Section(name_at(text, name), kind, flags, begin, size, link, info, align, entry_size)
+        for name, kind, flags, _, begin, size, link, info, align, entry_size in rows
     ]
+
+
+def _read(image: bytes) -> tuple[list[Section], list[Symbol]]:
+    """Return the sections and symbols of an object."""
+    sections = sections_of(image)
     symbols: list[Symbol] = []
-    for section, (*_, link, _, _, _) in zip(sections, rows, strict=True):
+    for section in sections:
         if section.type == SYMTAB:
-            text = _content(image, sections[link])
+            text = content(image, sections[section.link])
             symbols += [
-                Symbol(_name(text, name), info >> 4 == LOCAL, where, value)
-                for name, info, _, where, value, _ in SYMBOL.iter_unpack(_content(image, section))
+                Symbol(name_at(text, name), info >> 4 == LOCAL, where, value)
+                for name, info, _, where, value, _ in SYMBOL.iter_unpack(content(image, section))
             ]
     return sections, symbols
 
 
-def _content(image: bytes, section: Section) -> bytes:
+def content(image: bytes, section: Section) -> bytes:
+    """Return the bytes of a section. Raises RuntimeError."""
     if section.begin + section.size > len(image):
         raise RuntimeError("the object ends inside a section")
     return image[section.begin : section.begin + section.size]
 
 
-def _name(text: bytes, at: int) -> str:
+def name_at(text: bytes, at: int) -> str:
+    """Return a name in a table of names."""
     return text[at : text.index(b"\0", at)].decode() if at < len(text) else ""
 
 

@@ -3,7 +3,9 @@
 """Runs LLVM: optimises LLVM IR and emits an object file for this CPU, or PTX.
 
 This is the only module that runs LLVM's passes and code generators. LLVM is loaded on the first use. One lock covers
-it.
+it. Its holder may compile several modules at the same time (`in_parallel`): each thread has its own modules, contexts
+and code generators, and calls LLVM's two long functions without the lock of llvmlite, which lets in one thread at a
+time.
 """
 
 from __future__ import annotations
@@ -13,22 +15,41 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import trace
 
 if TYPE_CHECKING:
     from llvmlite.binding import ModuleRef, TargetMachine
 
-__all__ = ["CODE_MODEL", "LOCK", "InvalidIR", "assembly", "object_code", "preload", "ptx", "requirements"]
+__all__ = [
+    "CODE_MODEL",
+    "LANES",
+    "LOCK",
+    "SERIAL",
+    "InvalidIR",
+    "assembly",
+    "in_parallel",
+    "object_code",
+    "object_codes",
+    "preload",
+    "ptx",
+    "requirements",
+]
 
 LOCK = threading.RLock()
 # A linker may place code and constants of one object more than 2 GiB apart. 32-bit distances between them (the small
 # code model; with position independence also in jump tables) then end the process in an assertion.
 CODE_MODEL = {"reloc": "static", "codemodel": "large"}
+
+
+# Attributes of functions, which choose the passes of their module. LANES: an emitter has already made vectors of the
+# loops, and the search for more of them (SLP), which takes as long as all other passes, finds nothing. SERIAL: there is
+# no loop, so passes for loops have nothing to do.
+LANES, SERIAL = '"cuda_graphs-passes"="lanes"', '"cuda_graphs-passes"="serial"'
 
 
 class InvalidIR(Exception):
@@ -75,13 +96,26 @@ def cpu_machine(name: str, features: str) -> TargetMachine:
     return target.create_target_machine(cpu=name, features=features, opt=3, **CODE_MODEL)
 
 
-@cache
+def _per_thread(make: Callable[..., TargetMachine]) -> Callable[..., TargetMachine]:
+    """Return a function that makes each code generator once in each thread."""
+    kept = threading.local()
+
+    def get(*args: object) -> TargetMachine:
+        made: dict[str, TargetMachine] = kept.__dict__
+        if str(args) not in made:
+            made[str(args)] = make(*args)
+        return made[str(args)]
+
+    return get
+
+
+@_per_thread
 def this_cpu() -> TargetMachine:
     """Return the code generator for the CPU of this process."""
     return cpu_machine(binding().get_host_cpu_name(), binding().get_host_cpu_features().flatten())
 
 
-@cache
+@_per_thread
 def gpu_machine(arch: str, version: int) -> TargetMachine:
     target = binding().Target.from_triple("nvptx64-nvidia-cuda")
     return target.create_target_machine(cpu=arch, features=f"+ptx{version}", opt=3)
@@ -93,17 +127,29 @@ def object_code(text: str, rewrite: Callable[[str], str] | None = None) -> bytes
     `rewrite` changes the text of the optimised module. Functions that it adds as alwaysinline are inlined.
     """
     with LOCK:
-        module = _optimised(text, this_cpu(), rewrite=rewrite)
-        if trace.level() >= trace.ASSEMBLY:
-            trace.show(trace.ASSEMBLY, "assembly", this_cpu().emit_assembly(module))
-        with trace.timed("LLVM code generation"):
-            return this_cpu().emit_object(module)
+        return _object_code(text, rewrite)
+
+
+def _object_code(text: str, rewrite: Callable[[str], str] | None = None) -> bytes:
+    machine = this_cpu()
+    module = _optimised(text, machine, rewrite=rewrite)
+    if trace.level() >= trace.ASSEMBLY:
+        trace.show(trace.ASSEMBLY, "assembly", machine.emit_assembly(module))
+    with trace.timed("LLVM code generation"):
+        return _emitted(machine, module, is_object=True)
+
+
+def object_codes(texts: Sequence[str]) -> list[bytes]:
+    """Return the object files of several modules, which are compiled at the same time."""
+    with LOCK:
+        return in_parallel(_object_code, texts)
 
 
 def assembly(text: str, rewrite: Callable[[str], str] | None = None) -> str:
     """Return the assembly of the object file from `object_code`."""
     with LOCK:
-        return this_cpu().emit_assembly(_optimised(text, this_cpu(), rewrite=rewrite))
+        machine = this_cpu()
+        return machine.emit_assembly(_optimised(text, machine, rewrite=rewrite))
 
 
 def ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
@@ -112,7 +158,7 @@ def ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
         machine = gpu_machine(arch, version)
         module = _optimised(text, machine, library=libdevice if "@__nv_" in text else None)
         with trace.timed("LLVM code generation"):
-            found = machine.emit_assembly(module)
+            found = _emitted(machine, module, is_object=False).decode()
         trace.show(trace.ASSEMBLY, "PTX", found)
         return found
 
@@ -133,12 +179,73 @@ def _optimised(
     if library is not None:
         _link(module, library)
     with trace.timed("LLVM optimise"):
-        passes = _pass_builder(machine)
-        passes.getModulePassManager().run(module, passes)
+        passes = _pass_builder(machine, text)
+        _unlocked().LLVMPY_RunNewModulePassManager(passes.getModulePassManager(), module, passes)
         if rewrite is not None:
             module = _rewritten(module, machine, rewrite)
     trace.show(trace.LLVM, "LLVM after optimisation", module)
     return module
+
+
+@cache
+def _unlocked() -> Any:
+    """Return the functions of llvmlite's library that take long, without llvmlite's lock."""
+    found = ctypes.CDLL(binding().ffi.lib._name)
+    pointer = ctypes.c_void_p
+    found.LLVMPY_RunNewModulePassManager.argtypes = [pointer, pointer, pointer]
+    found.LLVMPY_RunNewModulePassManager.restype = None
+    found.LLVMPY_TargetMachineEmitToMemory.argtypes = [pointer, pointer, ctypes.c_int, pointer]
+    found.LLVMPY_TargetMachineEmitToMemory.restype = pointer
+    return found
+
+
+def _emitted(machine: TargetMachine, module: ModuleRef, *, is_object: bool) -> bytes:
+    """Return the object file or the assembly of a module."""
+    library = binding().ffi.lib
+    error = ctypes.c_char_p()
+    buffer = _unlocked().LLVMPY_TargetMachineEmitToMemory(machine, module, is_object, ctypes.addressof(error))
+    if not buffer:
+        raise RuntimeError((error.value or b"LLVM gives no reason").decode())
+    buffer = ctypes.cast(buffer, binding().ffi.LLVMMemoryBufferRef)
+    try:
+        return ctypes.string_at(library.LLVMPY_GetBufferStart(buffer), library.LLVMPY_GetBufferSize(buffer))
+    finally:
+        library.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_parallel(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Return the result of each item, in order. Threads share the items; the caller holds LOCK and is one of them.
+
+    The first item that fails raises its error, as if there were one thread.
+    """
+    found: dict[int, Result] = {}
+    failed: dict[int, BaseException] = {}
+    left, taking = iter(range(len(items))), threading.Lock()
+
+    def run() -> None:
+        while not failed:
+            with taking:
+                number = next(left, None)
+            if number is None:
+                return
+            try:
+                found[number] = work(items[number])
+            except BaseException as error:  # raised below
+                failed[number] = error
+
+    others = [threading.Thread(target=run) for _ in range(min(len(items), len(os.sched_getaffinity(0))) - 1)]
+    for thread in others:
+        thread.start()
+    run()
+    for thread in others:
+        thread.join()
+    if failed:
+        raise failed[min(failed)]
+    return [found[number] for number in range(len(items))]
 
 
 def _parsed(text: str, machine: TargetMachine) -> ModuleRef:
@@ -153,9 +260,11 @@ def _parsed(text: str, machine: TargetMachine) -> ModuleRef:
     return module
 
 
-def _pass_builder(machine: TargetMachine) -> Any:
-    options = binding().create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.slp_vectorization = True
+def _pass_builder(machine: TargetMachine, text: str = "") -> Any:
+    """Return the passes for the text of a module."""
+    options = binding().create_pipeline_tuning_options(speed_level=1 if SERIAL in text else 3)
+    options.loop_vectorization = True
+    options.slp_vectorization = LANES not in text
     options.loop_interleaving = options.loop_unrolling = True
     return binding().create_pass_builder(machine, options)
 

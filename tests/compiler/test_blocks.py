@@ -13,7 +13,7 @@ from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import generate, lower
-from cuda_graphs.native.llvm import assembly
+from cuda_graphs.native.units import assembly
 from tests.compiler.rig import cg, function_of, run_all
 
 SIZES = (1, 2, 31, 32, 33, 96, 256, 1024)

@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cuda_graphs
 from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.cache import artifact_cache
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.native import disk_cache
+from cuda_graphs.native import disk_cache, llvm, units
 from tests.compiler.rig import cg, function_of
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -208,6 +209,40 @@ def test_a_warm_start_for_a_cpu_compiles_nothing(folder, counts, monkeypatch):
     assert counts() == (1, 1, 1)
 
 
+LOOPS = """
+def k(x: ndarray(f32, 1)):
+    for i in x:
+        x[i] = x[i] + {first}
+    for i in x:
+        x[i] = x[i] * {second}
+    x[0] = x[1] + {third}
+"""
+
+
+def test_a_changed_task_is_compiled_alone(folder, monkeypatch):
+    compiled_texts, compile_all = [], llvm.object_codes
+
+    def counted(texts):
+        compiled_texts.append(len(texts))
+        return compile_all(texts)
+
+    monkeypatch.setattr(llvm, "object_codes", counted)
+
+    def run(text, wanted):
+        k, x = function_of(text), np.ones(4, "f4")
+        cuda_graphs.kernel(k)(x)
+        np.testing.assert_array_equal(x, np.array(wanted, "f4"))
+
+    run(LOOPS.format(first=1, second=2, third=3), [7, 4, 4, 4])
+    run(LOOPS.format(first=1, second=5, third=3), [13, 10, 10, 10])  # one is changed
+    more = LOOPS.format(first=1, second=2, third=3).replace(
+        "    x[0]", "    for i in x:\n        x[i] = x[i] - 2\n    x[0]"
+    )
+    run(more, [5, 2, 2, 2])  # one is inserted: the last task has another name
+    run("\n\n" + more, [5, 2, 2, 2])  # all are moved
+    assert compiled_texts == [3, 1, 1, 0]
+
+
 CALLED = """
 import numpy as np, cuda_graphs as cg
 @cg.kernel
@@ -227,9 +262,20 @@ def test_a_warm_start_imports_no_frontend(folder, tmp_path):
     assert found == ["True", "False"]
 
 
+def kernels_in(folder):
+    """The entries of whole kernels."""
+    return list(folder.glob("*.kernel"))
+
+
 def the_entry(folder):
-    (found,) = folder.iterdir()
+    (found,) = kernels_in(folder)
     return found
+
+
+@pytest.fixture
+def no_units(monkeypatch):
+    """Only whole kernels are kept."""
+    monkeypatch.setattr(units, "is_kept", lambda: False)
 
 
 DAMAGES = {
@@ -346,7 +392,7 @@ def test_a_full_disk_is_no_trouble_and_leaves_nothing_behind(folder):
         print([str(each.message) for each in caught])
     """
     assert "cannot write to" in python(script).stdout
-    assert list(folder.iterdir()) == []
+    assert {path.suffix for path in folder.iterdir()} <= {".unit"}
 
 
 def test_many_processes_that_write_at_once_leave_whole_entries(folder, counts):
@@ -361,13 +407,13 @@ def test_many_processes_that_write_at_once_leave_whole_entries(folder, counts):
     for process in running:
         assert process.communicate(timeout=120) == (None, b"")
         assert process.returncode == 0
-    assert len(list(folder.iterdir())) == 3
+    assert len(kernels_in(folder)) == 3
     for n in range(3):
         compiled(n)
     assert counts() == (3, 0, 0)
 
 
-def test_cache_never_exceeds_its_size_and_drops_the_least_used(folder, counts, monkeypatch):
+def test_cache_never_exceeds_its_size_and_drops_the_least_used(folder, counts, no_units, monkeypatch):
     compiled(1)
     compiled(2)
     old, new = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
@@ -433,7 +479,7 @@ def test_zero_turns_it_off(folder, counts, monkeypatch):
     assert not folder.exists()
 
 
-def test_cache_lists_and_clears_its_entries(folder):
+def test_cache_lists_and_clears_its_entries(folder, no_units):
     shown = artifact_cache.CompileCache()
     assert shown.entries() == []
     compiled(1)
@@ -466,7 +512,7 @@ def k(t: cg.template, x: ndarray(i32, 1)):
     for _ in range(2):
         artifact_cache.cached_compile(k, given, X86())
     assert counts() == (0, 2, 0)
-    assert not folder.exists()
+    assert not kernels_in(folder)
 
 
 def test_an_attribute_of_such_a_thing_that_is_outside_is_a_value_like_any_other(folder, counts):

@@ -13,7 +13,7 @@ from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.codegen.x86.vectorisation_analysis import vectorisation_of
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.native.llvm import assembly
+from cuda_graphs.native.units import assembly
 from tests.compiler.rig import cg, function_of, run_all
 
 RNG = np.random.default_rng(7)

@@ -16,7 +16,7 @@ from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.passes.offload import offload
 from cuda_graphs.compiler.passes.privatise_atomics import privatise_atomics
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.native.llvm import assembly
+from cuda_graphs.native.units import assembly
 from tests.compiler.rig import cg, function_of, pairs_of, run_all
 
 INTS, FLOATS = np.arange(-40, 60, dtype="i4"), np.arange(100, dtype="f4")

@@ -14,7 +14,7 @@ from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
-from cuda_graphs.native.llvm import assembly
+from cuda_graphs.native.units import assembly
 from tests.compiler.rig import cg, on_ptx, on_x86, ptx_target, run_all
 
 

@@ -61,8 +61,8 @@ ORDER = {
     "native": [
         "__init__",
         ("access_sites", "disk_cache", "function_text", "image", "linker", "trace", "versions"),
-        "llvm",
-        ("host_cpu", "loaded_code"),
+        ("llvm", "object_merge"),
+        ("host_cpu", "loaded_code", "units"),
     ],
     "compiler": [
         ("ir", "errors"),

@@ -41,7 +41,10 @@ MALFORMED = (
 
 
 class Entry(NamedTuple):
-    """One file. `kind`: "kernel", or "image" for PTX that was translated to the CPU. `used`: seconds since 1970."""
+    """One file. `used`: seconds since 1970.
+
+    `kind`: "kernel", "unit" for the code of one task, or "image" for PTX that was translated to the CPU.
+    """
 
     name: str
     kind: str

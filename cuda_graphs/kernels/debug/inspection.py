@@ -12,7 +12,7 @@ from cuda_graphs.compiler.artifact import Artifact
 from cuda_graphs.compiler.ir import printer
 from cuda_graphs.compiler.pipeline import compile_kernel, lower
 from cuda_graphs.kernels.targets import target_named
-from cuda_graphs.native.llvm import assembly
+from cuda_graphs.native.units import assembly
 
 __all__ = ["Inspection"]
 

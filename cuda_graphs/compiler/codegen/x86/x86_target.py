@@ -17,6 +17,7 @@ the inner loop if it contains no other loop; otherwise outer_loop_vectoriser.py 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -32,6 +33,8 @@ from cuda_graphs.native import llvm
 from cuda_graphs.native.function_text import FunctionText
 from cuda_graphs.native.host_cpu import identity, made_here
 from cuda_graphs.native.image import pack_image
+from cuda_graphs.native.object_merge import Part, merged
+from cuda_graphs.native.units import Unit, codes_of, joined, units_of
 
 from . import sines
 from .instrumentation import InstrumentedEmitter, InstrumentedResidentTasks
@@ -55,8 +58,13 @@ class X86:
     name: ClassVar[str] = "x86"
 
     def code(self, text: str) -> bytes:
-        """Return the object file of LLVM text."""
-        return llvm.object_code(text)
+        """Return the object file of a program as LLVM text."""
+        units = units_of(text)
+        codes = codes_of(units, (self.name, identity(), str(llvm.CODE_MODEL)), llvm.object_codes)
+        return merged([
+            Part(code.data, {} if code.name == unit.name else {code.name: unit.name})
+            for unit, code in zip(units, codes, strict=True)
+        ])  # fmt: skip
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""
@@ -145,15 +153,22 @@ class X86:
         return False
 
     def module(self, program: ir.Program) -> str:
-        """Return the program as LLVM text."""
+        """Return the program as LLVM text: a unit for each entry. Only objects for x86-64 can be merged."""
+        steps = list(ir.steps_of(program.plan))
+        groups = [[step] for step in steps] if os.uname().machine == "x86_64" else [steps]
+        return joined([self.unit(group, program) for group in groups])
+
+    def unit(self, steps: list[int | ir.Resident], program: ir.Program) -> Unit:
+        """Return a module with the entries of steps."""
         declarations: dict[str, str] = {}
         functions = []
-        for step in ir.steps_of(program.plan):
+        for step in steps:
             if isinstance(step, ir.Resident):
                 functions += self.resident(step, program, declarations)
             else:
                 functions.append(self.task(program.tasks[step], declarations, slots_of(step, program)))
-        return "\n".join([*functions, *declarations.values(), METADATA])
+        name = program.tasks[step].name if isinstance(step, int) else step.name
+        return Unit(name, "\n".join([*functions, *declarations.values(), METADATA]))
 
     def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
         e = (
@@ -170,7 +185,14 @@ class X86:
                 self.parallel(e, task, task.loop)
             else:
                 e.block(ir.Block([statement]))
-        return function(e, task.name, linkage)
+        return function(e, task.name, linkage, "" if linkage else self.passes(task))
+
+    def passes(self, task: ir.Task) -> str:
+        """Return the attribute that chooses the passes of an entry, or "" for the usual ones."""
+        if self.vectorisation(task) is not None:
+            return llvm.LANES
+        has_loops = any(isinstance(each, (ir.For, ir.While)) for each in ir.walk(task.body))
+        return "" if has_loops else llvm.SERIAL
 
     def receive(self, e: Emitter, slots: Layout) -> None:
         for slot, what in slots:
@@ -288,14 +310,15 @@ class X86:
             e.loops.pop()
             e.metadata = ""
 
-        e.counted(point, low, high, 1, body, ", !llvm.loop !1")
+        # After vectors fewer iterations are left than a vector has lanes: LLVM must not vectorise or unroll their loop.
+        e.counted(point, low, high, 1, body, f", !llvm.loop {'!1' if vectorisation is None else '!6'}")
 
 
-def function(e: Emitter, name: str, linkage: str = "") -> str:
-    """Return the text of an entry, or of a function that an entry calls."""
+def function(e: Emitter, name: str, linkage: str = "", passes: str = "") -> str:
+    """Return the text of an entry, or of a function that an entry calls. `passes`: an attribute of native/llvm.py."""
     e.line("ret void")
     given = "ptr %launch, ptr %params, ptr noalias %shared, i64 %first, i64 %end"
-    return f"define {linkage}void @{name}({given}) {{\n{e.text()}\n}}\n"
+    return f"define {linkage}void @{name}({given}) {passes} {{\n{e.text()}\n}}\n"
 
 
 # Functions that LLVM has as intrinsics. The others are called in libm.
@@ -308,4 +331,6 @@ METADATA = """
 !3 = !{}
 !4 = distinct !{!4, !5}
 !5 = !{!"llvm.loop.unroll.disable"}
+!6 = distinct !{!6, !5, !7}
+!7 = !{!"llvm.loop.vectorize.enable", i1 false}
 """

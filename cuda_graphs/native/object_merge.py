@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Merges ELF objects for x86-64 into one, so that code that was compiled in parts is loaded as one object.
+
+Sections of one name become one. Relocations and symbols move with their sections. This is `ld -r` for the objects that
+linker.py links; it leaves out what that linker does not read: unwind tables, notes and debug information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .linker import (
+    ABSOLUTE,
+    ALLOC,
+    HEADER,
+    NOBITS,
+    RELA,
+    RELOCATABLE,
+    RELOCATION,
+    SECTION,
+    STRTAB,
+    SYMBOL,
+    SYMTAB,
+    UNDEFINED,
+    UNWIND,
+    X86_64,
+    Section,
+    content,
+    name_at,
+    sections_of,
+)
+
+__all__ = ["Part", "merged"]
+
+ELF = b"\x7fELF", 2, 1  # magic, 64 bits, little endian
+VERSION = 1
+
+
+class Part(NamedTuple):
+    """An object, and new names of its global symbols."""
+
+    image: bytes
+    names: dict[str, str]
+
+
+@dataclass
+class Output:
+    """A section of the merged object, with its content so far."""
+
+    name: str
+    type: int
+    flags: int
+    size: int = 0
+    align: int = 1
+    entry_size: int = 0
+    data: bytearray = field(default_factory=bytearray)
+    relocations: bytearray = field(default_factory=bytearray)
+
+    def append(self, data: bytes, size: int, align: int) -> int:
+        """Add the content of a section and return its offset. Sections without content have only a size."""
+        begin = -(-self.size // align) * align
+        if self.type != NOBITS:
+            self.data += bytes(begin - self.size) + data
+        self.size, self.align = begin + size, max(self.align, align)
+        return begin
+
+
+class Symbols:
+    """The symbol table: local symbols first, as ELF wants it."""
+
+    def __init__(self) -> None:
+        self.local = [SYMBOL.pack(0, 0, 0, 0, 0, 0)]
+        self.others: list[bytes] = []
+        self.undefined: dict[str, int] = {}
+        self.names = bytearray(1)
+
+    def name(self, text: str) -> int:
+        begin = len(self.names)
+        self.names += text.encode() + b"\0"
+        return begin
+
+
+def merged(parts: Sequence[Part]) -> bytes:
+    """Return one object with the code of all parts. One part without new names is returned unchanged.
+
+    Raises RuntimeError or struct.error for an object that is damaged.
+    """
+    if len(parts) == 1 and not parts[0].names:
+        return parts[0].image
+    outputs: dict[tuple[str, int, int], Output] = {}
+    symbols = Symbols()
+    moves = []  # (relocations, {symbol of the part: (is local, number)}) of each section
+    for part in parts:
+        moves += add(part, outputs, symbols)
+    for output, offset, rows, numbers in moves:
+        for place, info, addend in RELOCATION.iter_unpack(rows):
+            is_local, number = numbers[info >> 32]
+            symbol = number if is_local else len(symbols.local) + number
+            output.relocations += RELOCATION.pack(place + offset, symbol << 32 | info & 0xFFFFFFFF, addend)
+    return written(list(outputs.values()), symbols)
+
+
+Move = tuple[Output, int, bytes, dict[int, tuple[bool, int]]]
+
+
+def add(part: Part, outputs: dict[tuple[str, int, int], Output], symbols: Symbols) -> list[Move]:
+    """Add the sections and symbols of a part. Return its relocations, whose symbols have no final numbers yet."""
+    sections = sections_of(part.image)
+    places: dict[int, tuple[Output, int]] = {}
+    for number, each in enumerate(sections):
+        if each.flags & ALLOC and each.name != UNWIND and each.type not in (RELA, SYMTAB, STRTAB):
+            output = outputs.setdefault(
+                (each.name, each.type, each.flags), Output(each.name, each.type, each.flags)
+            )
+            output.entry_size = each.entry_size
+            data = b"" if each.type == NOBITS else content(part.image, each)
+            places[number] = output, output.append(data, each.size, max(each.align, 1))
+    positions = {id(output): number for number, output in enumerate(outputs.values(), 1)}
+    numbers: dict[int, tuple[bool, int]] = {}
+    for table in sections:
+        if table.type == SYMTAB:
+            text = content(part.image, sections[table.link])
+            rows = SYMBOL.iter_unpack(content(part.image, table))
+            for number, (name, info, other, section, value, size) in enumerate(rows):
+                if section in places:
+                    output, offset = places[section]
+                    section, value = positions[id(output)], value + offset
+                elif section not in (UNDEFINED, ABSOLUTE):
+                    continue  # of a section that is left out
+                found = part.names.get(name_at(text, name), name_at(text, name))
+                numbers[number] = enter(symbols, found, info, other, section, value, size)
+    return [
+        (*places[each.info], content(part.image, each), numbers)
+        for each in sections
+        if each.type == RELA and each.info in places
+    ]
+
+
+def enter(
+    symbols: Symbols, name: str, info: int, other: int, section: int, value: int, size: int
+) -> tuple[bool, int]:
+    """Add a symbol. Return whether it is local, and its number among those. Undefined names are entered once."""
+    if section == UNDEFINED and not name:
+        return True, 0
+    if section == UNDEFINED and name in symbols.undefined:
+        return False, symbols.undefined[name]
+    row = SYMBOL.pack(symbols.name(name) if name else 0, info, other, section, value, size)
+    is_local = info >> 4 == 0
+    rows = symbols.local if is_local else symbols.others
+    rows.append(row)
+    if section == UNDEFINED and not is_local:
+        symbols.undefined[name] = len(rows) - 1
+    return is_local, len(rows) - 1
+
+
+class File:
+    """An object file, section by section, and the table of its sections."""
+
+    def __init__(self) -> None:
+        self.body = bytearray(HEADER.size)
+        self.names = bytearray(1)
+        self.rows = [bytes(SECTION.size)]
+
+    def add(self, section: Section, data: bytes | bytearray) -> None:
+        self.body += bytes(-len(self.body) % section.align)
+        fields = section._replace(begin=len(self.body))
+        name, begin = len(self.names), fields.begin
+        self.rows.append(
+            SECTION.pack(
+                name, fields.type, fields.flags, 0, begin, fields.size,
+                fields.link, fields.info, fields.align, fields.entry_size,
+            )
+        )  # fmt: skip
+        self.names += section.name.encode() + b"\0"
+        self.body += data
+
+    def add_table(
+        self, name: str, kind: int, data: bytes | bytearray, link: int, info: int, each: int
+    ) -> None:
+        """Add a section that is not part of the program."""
+        self.add(Section(name, kind, 0, 0, len(data), link, info, 8 if each else 1, each), data)
+
+    def finished(self) -> bytes:
+        """Return the file, with the names of its sections as the last section."""
+        names = bytes(self.names) + b".shstrtab\0"
+        self.add_table(".shstrtab", STRTAB, names, 0, 0, 0)
+        self.body += bytes(-len(self.body) % 8)
+        count, begin = len(self.rows), len(self.body)
+        self.body[: HEADER.size] = HEADER.pack(
+            *ELF, RELOCATABLE, X86_64, VERSION, 0, 0, begin, 0, HEADER.size, 0, 0, SECTION.size, count, count - 1
+        )  # fmt: skip
+        self.body[6] = VERSION  # of the identification
+        return bytes(self.body) + b"".join(self.rows)
+
+
+def written(outputs: list[Output], symbols: Symbols) -> bytes:
+    """Return the object file: its sections, their relocations, and the symbols."""
+    file = File()
+    moving = [(number, each) for number, each in enumerate(outputs, 1) if each.relocations]
+    table = len(outputs) + len(moving) + 1
+    for each in outputs:
+        section = Section(each.name, each.type, each.flags, 0, each.size, 0, 0, each.align, each.entry_size)
+        file.add(section, each.data)
+    for number, each in moving:
+        file.add_table(f".rela{each.name}", RELA, each.relocations, table, number, RELOCATION.size)
+    rows = b"".join([*symbols.local, *symbols.others])
+    file.add_table(".symtab", SYMTAB, rows, table + 1, len(symbols.local), SYMBOL.size)
+    file.add_table(".strtab", STRTAB, symbols.names, 0, 0, 0)
+    return file.finished()
