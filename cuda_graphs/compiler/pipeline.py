@@ -29,6 +29,7 @@ from cuda_graphs.compiler.passes.conditions_in_memory import conditions_in_memor
 from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
 from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
 from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
+from cuda_graphs.compiler.passes.limit_loops import limit_loops
 from cuda_graphs.compiler.passes.lower_random import lower_random
 from cuda_graphs.compiler.passes.make_resident import make_resident
 from cuda_graphs.compiler.passes.mark_bins import mark_bins
@@ -73,6 +74,7 @@ EFFECTLESS = ("reverse", "count")  # modes that write no arrays of the kernel an
 Pass = tuple[Callable[..., Any], str]
 
 PASSES: tuple[Pass, ...] = (
+    (limit_loops, "loops between tasks count their iterations, if their number has a limit"),
     (check_sections, "sections that may run at the same time are independent of each other, or refused"),
     (lower_random, "random numbers are operations on counters, the same on all machines"),
     (

@@ -345,12 +345,14 @@ class Conditional(Statement):
     kind  "while": repeats the block as long as the condition is not 0, tested before each iteration. "do": the same
           without a test before the first iteration. "if": the first block, or the second, if any, where the condition
           is 0. "switch": the block with that number, if any.
+    most  of "while" and "do": the most iterations; None for any number. passes/limit_loops.py counts them
     """
 
     kind: str
     condition: Condition
     blocks: tuple[Block, ...]
     loc: Loc | None = None
+    most: int | None = None
 
 
 @dataclass(eq=False, slots=True)

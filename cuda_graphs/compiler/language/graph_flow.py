@@ -24,13 +24,20 @@ __all__ = [
 
 
 @_in_kernels_only
-def graph_do_while(flag: Any) -> Any:
-    """Run the body of `while cg.graph_do_while(flag):` once, and again as long as the i32 in `flag` is not 0."""
+def graph_do_while(flag: Any, max_iterations: int | None = None) -> Any:
+    """Run the body of `while cg.graph_do_while(flag):` once, and again as long as the i32 in `flag` is not 0.
+
+    With `max_iterations`, a constant, the loop ends after so many iterations. In a `cg.ad.Tape` it raises
+    AdstackOverflowError instead if it would continue.
+    """
 
 
 @_in_kernels_only
-def graph_while(condition: Any) -> Any:
-    """Run the body of `while cg.graph_while(condition):` as long as the condition holds. The test comes first."""
+def graph_while(condition: Any, max_iterations: int | None = None) -> Any:
+    """Run the body of `while cg.graph_while(condition):` as long as the condition holds. The test comes first.
+
+    `max_iterations` is that of `graph_do_while`.
+    """
 
 
 @_in_kernels_only

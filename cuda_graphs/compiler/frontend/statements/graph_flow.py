@@ -22,6 +22,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.calls.set_condition import as_state
 from cuda_graphs.compiler.frontend.calls.statement_words import WORDS, misplaced
+from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import GraphState
 from cuda_graphs.compiler.frontend.frame.scope import Scope
@@ -34,6 +35,7 @@ from cuda_graphs.compiler.language.free_names import dotted
 from .checkpoint_state import Guard, guard_of
 
 MAX_CASES = 1024  # cases of a switch
+LIMIT = "max_iterations"
 
 
 def conditional_word(frame: Frame, test: ast.expr) -> Callable[..., Any] | None:
@@ -72,12 +74,34 @@ def conditional(frame: Frame, node: ast.While | ast.If | ast.Match, word: Callab
             "a section holds loops and statements: put control flow between tasks around cg.graph_parallel, before or "
             "after it",
         )  # fmt: skip
-    if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+    limit = [each.value for each in call.keywords if each.arg == LIMIT and statement is ast.While]
+    if len(call.args) != 1 or len(limit) != len(call.keywords) or isinstance(call.args[0], ast.Starred):
+        also = f", and {LIMIT}" if statement is ast.While else ""
         raise compile_error(
-            CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument", WORDS[word][1]
+            CompileTypeError, frame.builder.loc, f"cg.{name} takes one argument{also}", WORDS[word][1]
         )
     frame.require_no_settings()
+    most = limit_of(frame, limit[0]) if limit else None
     translate(frame, node, call.args[0])
+    if most is not None:
+        made = frame.builder.block.body[-1]
+        assert isinstance(made, ir.Conditional)
+        made.most = most
+
+
+def limit_of(frame: Frame, node: ast.expr) -> int | None:
+    """Return the number of iterations that a loop may have; None for any number."""
+    found = node.value if isinstance(node, ast.Constant) else python_value(frame, frame.visit(node))
+    frame.at(node)
+    if found is None:
+        return None
+    if type(found) is not int or not 1 <= found < 2**31:
+        what = repr(found) if isinstance(node, ast.Constant) else describe(found)
+        raise compile_error(
+            CompileTypeError, frame.builder.loc, f"{LIMIT} is {what}",
+            "it must be an integer constant of at least 1: a number, a global name, or a template parameter",
+        )  # fmt: skip
+    return found
 
 
 def do_while(frame: Frame, node: ast.While, argument: ast.expr) -> None:
