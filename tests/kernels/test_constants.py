@@ -159,11 +159,6 @@ def test_attributes_of_template_arguments_are_seen_when_they_change():
     assert count(use) == 2
 
 
-def test_an_ndarray_is_no_template():
-    with pytest.raises(TypeError, match="parameter 'what' is a template and takes no NDArray"):
-        run(choose, cg.ndarray(cg.i32, 3))
-
-
 F = cg.field(cg.i32, (3, 4))
 F.fill(0)  # its memory is there before any test, and after
 

@@ -193,12 +193,12 @@ class Fingerprint:
         """Add a dataclass parameter. The kernel sees only its members and the class's functions of the language."""
         self.text("struct", value.cls.__module__, value.cls.__qualname__)
         for name in dir(value.cls):
-            member = getattr(value.cls, name, None)
-            if hasattr(member, "__cuda_graphs_func__"):
+            member: Any = getattr(value.cls, name, None)
+            if hasattr(member, "__cuda_graphs_func__") or (is_own(member) and not is_generated(member)):
                 self.text(name)
                 self.value(member)
         for name, member in value.members:
-            self.text(name)
+            self.text(str(name))
             self.value(member)
 
     def member(self, value: enum.Enum) -> None:

@@ -187,10 +187,10 @@ def parameter(path: str, spec: Any, params: list[ir.Param], frame: Frame) -> Any
         case VectorSpec():
             return vector_parameter(path, spec.type.dtype, spec.type.shape, params)
         case StructSpec():
-            return Struct(
-                spec.cls,
-                {name: parameter(f"{path}.{name}", member, params, frame) for name, member in spec.members},
-            )
+            members = {name: parameter(f"{path}.{name}", each, params, frame) for name, each in spec.members}
+            if spec.cls in (list, tuple):
+                return tuple(members.values())
+            return members if spec.cls is dict else Struct(spec.cls, members)
         case StructArraySpec():
             members = {name: parameter(f"{path}.{name}", each, params, frame) for name, each in spec.members}
             return StructArray(spec.cls, members)

@@ -189,9 +189,10 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Record:
-    """The annotation of `self` in a method, or of a member of `self` that has members.
+    """The annotation of `self` in a method, or of a member of `self` that has members or items.
 
-    `members` holds (name, annotation) of each member that the kernel uses.
+    `members` holds (name, annotation) of each member that the kernel uses, or (key, annotation) of each item of a list,
+    tuple or dict.
     """
 
     cls: type
@@ -272,7 +273,7 @@ class VectorSpec:
 
 @dataclass(frozen=True)
 class StructSpec:
-    """A dataclass instance, passed member by member: (field name, spec) in order."""
+    """A dataclass instance, passed member by member: (field name, spec) in order. Or a list, tuple or dict: its items."""
 
     cls: type
     members: tuple[tuple[str, Any], ...]

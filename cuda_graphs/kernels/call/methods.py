@@ -20,6 +20,7 @@ import numpy as np
 
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import Fixed, NDArray, OwnMethod, Record
+from cuda_graphs.compiler.language.free_names import is_ours
 from cuda_graphs.compiler.language.signature import declared
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 from cuda_graphs.kernels.specialisation.constants import freeze
@@ -186,10 +187,11 @@ def is_array(value: Any) -> bool:
     return any(hasattr(value, each) for each in ARRAYS)
 
 
-def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
+def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH, around: tuple[Any, ...] = ()) -> Record:
     """Return the Record of the members with these names, and of the members that their methods use.
 
-    A `func` of the class is inlined, so the record does not contain it.
+    A method of the class is inlined, so the record does not contain it. Objects in `around`, which hold this one, are
+    left out too.
     """
     members, waiting, done = [], list(names), set()
     while waiting:
@@ -202,13 +204,14 @@ def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH) -> Record:
         for each in methods:
             used = uses_of(each, type(owner)).names
             waiting += vars(owner) if used is None else used
-        members.append((name, member_of(value, depth)))
+        if not any(each is value for each in (*around, owner)):
+            members.append((name, member_of(value, depth, (*around, owner))))
     return Record(type(owner), tuple(members))
 
 
 def is_of_class(owner: Any, name: str) -> bool:
-    """Return True for the name of a `func` in the class of an object."""
-    return name not in getattr(owner, "__dict__", ()) and is_func(getattr(type(owner), name, None))
+    """Return True for the name of a method in the class of an object, which kernels inline."""
+    return name not in getattr(owner, "__dict__", ()) and is_inlined(getattr(type(owner), name, None))
 
 
 def with_own_methods(value: Any, owner: Any) -> tuple[Any, list[Callable[..., Any]]]:
@@ -232,13 +235,56 @@ def with_own_methods(value: Any, owner: Any) -> tuple[Any, list[Callable[..., An
 MISSING = object()
 
 
-def member_of(value: Any, depth: int) -> Any:
-    """Return the annotation of a member."""
+def member_of(value: Any, depth: int, around: tuple[Any, ...]) -> Any:
+    """Return the annotation of a member. `around`: the objects that hold it."""
     if is_array(value):
         return NDArray()
     if isinstance(value, StructArray) and not isinstance(value, StructField):
         return NDArray(struct=value.cls)
-    return record_of(value, vars(value), depth - 1) if has_members(value) and depth else Fixed(value)
+    if not depth:
+        return Fixed(value)
+    if has_members(value) or (has_own_members(value) and has_arrays(value)):
+        return record_of(value, vars(value), depth - 1, around)
+    if type(value) in CONTAINERS and has_arrays(value):
+        items = items_of(value)
+        return Record(type(value), tuple((name, member_of(each, depth - 1, around)) for name, each in items))
+    return Fixed(value)
+
+
+CONTAINERS = (list, tuple, dict)
+
+
+def items_of(value: Any) -> Iterable[tuple[Any, Any]]:
+    """Return (key, item) of a list, tuple or dict."""
+    return value.items() if type(value) is dict else enumerate(value)
+
+
+def has_own_members(value: Any) -> bool:
+    """Return True for an instance of a class of a user, whose attributes are in a dict."""
+    is_code = isinstance(value, (type, types.ModuleType, types.FunctionType))
+    return hasattr(value, "__dict__") and not is_code and not is_ours(type(value))
+
+
+def has_arrays(value: Any) -> bool:
+    """Return True if a value is, or holds at any depth, an array whose address comes with each call."""
+    waiting, done = [value], set[int]()
+    while waiting:
+        each = waiting.pop()
+        if is_array(each) or (isinstance(each, StructArray) and not isinstance(each, StructField)):
+            return True
+        if id(each) in done:
+            continue
+        done.add(id(each))
+        if type(each) in CONTAINERS:
+            waiting += [item for _, item in items_of(each)]
+        elif has_own_members(each):
+            waiting += vars(each).values()
+    return False
+
+
+def is_inlined(value: Any) -> bool:
+    """Return True for a member of a class that kernels inline: a `func`, or a plain method."""
+    return is_func(value) or isinstance(value, types.FunctionType)
 
 
 def is_func(value: Any) -> bool:
@@ -280,9 +326,9 @@ def uses_of(function: Callable[..., Any], cls: type) -> MemberUses:
         whole = whole or names is None
         for name in dir(cls) if names is None else names:
             method: Any = getattr(cls, name, None)
-            if is_func(method) and method not in functions:
+            if is_inlined(method) and not name.startswith("__") and method not in functions:
                 functions.append(method)
-                waiting.append(method.__cuda_graphs_func__)
+                waiting.append(getattr(method, "__cuda_graphs_func__", method))
             found[name] = None
     return MemberUses(None if whole else tuple(sorted(found)), tuple(functions))
 

@@ -64,9 +64,12 @@ class KeptStruct(KeptArgument):
         self.cls, self.members = cls, members
 
     def restore(self):
+        members = {n: each.restore() if isinstance(each, KeptArgument) else each for n, each in self.members.items()}
+        if self.cls in (list, tuple, dict):
+            return members if self.cls is dict else self.cls(members.values())
         made = object.__new__(self.cls)
-        for name, value in self.members.items():
-            object.__setattr__(made, name, value.restore() if isinstance(value, KeptArgument) else value)
+        for name, value in members.items():
+            object.__setattr__(made, name, value)
         return made
 
 
@@ -409,8 +412,14 @@ cdef class Vector(Reader):
         return annotations.VectorSpec(self.annotation)
 
 
+cdef object part_of(object value, object name):
+    """Return a member of an object, or an item of a list, tuple or dict."""
+    return value[name] if type(value) in (list, tuple, dict) else getattr(value, name)
+
+
 cdef class Struct(Reader):
-    """Reads an instance of a dataclass member by member, or the members of `self` that a kernel uses."""
+    """Reads an instance of a dataclass member by member, the members of `self` that a kernel uses, or the items of a list,
+    tuple or dict with arrays in it."""
 
     cdef object cls
     cdef list names, members
@@ -426,7 +435,7 @@ cdef class Struct(Reader):
             r.members = <PyObject*>found
         for i in range(len(self.names)):
             member = self.members[i]
-            found = getattr(value, self.names[i])
+            found = part_of(value, self.names[i])
             (<list>r.members).append(found)
             member.read(r, found)
         return 0
@@ -435,7 +444,7 @@ cdef class Struct(Reader):
         cdef Reader member
         for name, reader in zip(self.names, self.members):
             member = reader
-            member.add_owners(owners, getattr(value, name))
+            member.add_owners(owners, part_of(value, name))
         return 0
 
     cdef object keep(self, object value):
@@ -443,7 +452,7 @@ cdef class Struct(Reader):
         kept = {}
         for name, reader in zip(self.names, self.members):
             member = reader
-            kept[name] = member.keep(getattr(value, name))
+            kept[name] = member.keep(part_of(value, name))
         return KeptStruct(self.cls, kept)
 
     cdef int forget(self) except -1:
@@ -458,7 +467,7 @@ cdef class Struct(Reader):
         specs = []
         for name, reader in zip(self.names, self.members):
             member = reader
-            specs.append((name, member.spec(getattr(value, name))))
+            specs.append((name, member.spec(part_of(value, name))))
         return annotations.StructSpec(self.cls, tuple(specs))
 
 
@@ -525,59 +534,43 @@ cdef class ValueNumbers:
         return 0
 
 
-cdef class Template(Reader):
-    """Reads a template value; each value has its own number and its own code."""
-
-    cdef ValueNumbers numbers
-
-    def __cinit__(self):
-        self.keys = 1
-
-    cdef int read(self, Reading* r, object value) except -1:
-        if isinstance(value, NDArray) and not isinstance(value, Field):
-            raise TypeError(
-                f"parameter {self.path!r} is a template and takes no NDArray, whose address is known only in a call: make "
-                "it a cg.field, or declare the parameter as cg.types.ndarray()"
-            )
-        r.keys[self.key] = <uint64_t>self.numbers.number_of(value)
-        return 0
-
-    cdef int forget(self) except -1:
-        self.numbers.forget()
-        return 0
-
-    cdef object spec(self, object value):
-        found = getattr(value, "__cuda_graphs_field__", None)
-        return annotations.StaticSpec(value) if found is None else found
-
-
 cdef class Tensor(Reader):
-    """Reads a field, which is a constant of the code, or an array."""
+    """Reads a field, which is a constant of the code, or an array.
+
+    A template (`takes_values`) takes our arrays, and all other values as constants: each has its own code.
+    """
 
     cdef Array array
     cdef ValueNumbers numbers
+    cdef bint takes_values
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
 
+    cdef bint is_constant(self, object value):
+        return isinstance(value, Field) or (self.takes_values and not isinstance(value, (NDArray, ArrayParameter)))
+
     cdef int read(self, Reading* r, object value) except -1:
-        if not isinstance(value, Field):
+        if not self.is_constant(value):
             return self.array.read(r, value)
         r.keys[self.key] = OF_FIELD | <uint64_t>self.numbers.number_of(value)
         return 0
 
     cdef int add_owners(self, dict owners, object value) except -1:
-        return 0 if isinstance(value, Field) else self.array.add_owners(owners, value)
+        return 0 if self.is_constant(value) else self.array.add_owners(owners, value)
 
     cdef object keep(self, object value):
-        return value if isinstance(value, Field) else self.array.keep(value)
+        return value if self.is_constant(value) else self.array.keep(value)
 
     cdef int forget(self) except -1:
         self.numbers.forget()
         return 0
 
     cdef object spec(self, object value):
-        return value.__cuda_graphs_field__ if isinstance(value, Field) else self.array.spec(value)
+        if not self.is_constant(value):
+            return self.array.spec(value)
+        found = getattr(value, "__cuda_graphs_field__", None)
+        return annotations.StaticSpec(value) if found is None else found
 
 
 cdef class Fixed(Reader):
@@ -606,8 +599,9 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = array_reader(annotation)
         if extra_leaf != kNoExtra:
             (<Array>self).extra_leaf, self.leaves = extra_leaf, 2
-    elif annotation is annotations.Tensor:
+    elif annotation is annotations.Tensor or is_template(annotation):
         self = Tensor.__new__(Tensor)
+        (<Tensor>self).takes_values = annotation is not annotations.Tensor
         (<Tensor>self).array = reader_of(annotations.NDArray(), path, leaf, key, extra_leaf)
         self.leaves = (<Tensor>self).array.leaves
         (<Tensor>self).numbers = ValueNumbers()
@@ -615,9 +609,6 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = Fixed.__new__(Fixed)
     elif is_condition(annotation):
         self = ConditionHandle.__new__(ConditionHandle)
-    elif is_template(annotation):
-        self = Template.__new__(Template)
-        (<Template>self).numbers = ValueNumbers()
     else:
         self = struct_reader(annotation, path, leaf, key, extra_leaf)
     self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key

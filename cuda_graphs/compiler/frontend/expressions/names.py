@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+from inspect import getattr_static
 from types import FunctionType
 from typing import Any
 
@@ -78,6 +79,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if isinstance(owner, Struct):
         if node.attr not in owner.members:
             method: Any = getattr(owner.cls, node.attr, None)
+            if isinstance(getattr_static(owner.cls, node.attr, None), staticmethod):
+                return method
             if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
                 return BoundFunction(getattr(method, "__cuda_graphs_func__", method), owner)
             if hasattr(method, "__cuda_graph_emit__"):

@@ -1,0 +1,177 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays that reach a kernel inside of other objects: each call reads them again, and no other array compiles again."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+
+Numbers = cg.types.ndarray(cg.f32, ndim=1)
+
+
+def array(*values, needs_grad=False):
+    return cg.array(np.array(values, np.float32), needs_grad=needs_grad)
+
+
+class Part:
+    """An object of a plain class."""
+
+    def __init__(self, values, scale=2.0):
+        self.values, self.scale = values, scale
+
+    def at(self, i):
+        return self.values[i] * self.scale
+
+    @staticmethod
+    def shifted(a):
+        return a + 1.0
+
+
+@cg.data_oriented
+class System:
+    def __init__(self, *values):
+        self.part = Part(array(*values))
+        self.parts = [array(*values), Part(array(*values), 3.0)]
+        self.named = {"x": (array(*values),), "n": 5.0}
+        self.part.owner = self
+
+    def weighed(self, i):
+        return self.part.at(i) + self.parts[0][i] * 10.0
+
+    @cg.kernel
+    def add(self, out: Numbers):
+        for i in out:
+            out[i] = (
+                self.weighed(i) + Part.shifted(self.parts[1].at(i)) + self.named["x"][0][i] * self.named["n"]
+            )
+
+    @cg.kernel
+    def move(self):
+        for i in self.parts[0]:
+            self.parts[0][i] += self.part.values[i]
+
+
+def wanted(values):
+    return np.array(values) * (2 + 10 + 3 + 5) + 1
+
+
+@pytest.fixture
+def forget():
+    yield
+    for each in (System.add, System.move):
+        each.forget()
+
+
+def test_nested_objects_lists_and_dicts_pass_their_arrays(device, forget):
+    out = array(0, 0, 0)
+    System(1, 2, 3).add(out)
+    np.testing.assert_allclose(out.to_numpy(), wanted([1, 2, 3]))
+
+
+def test_other_arrays_in_nested_objects_need_no_other_code(device, forget):
+    out, system = array(0, 0, 0), System(1, 2, 3)
+    system.add(out)
+    system.part.values, system.parts[1].values = array(4, 5, 6), array(4, 5, 6)
+    system.parts[0], system.named["x"] = array(4, 5, 6), (array(4, 5, 6),)
+    system.add(out)
+    np.testing.assert_allclose(out.to_numpy(), wanted([4, 5, 6]))
+    System(7, 8, 9).add(out)
+    np.testing.assert_allclose(out.to_numpy(), wanted([7, 8, 9]))
+    assert len(System.add.kernels) == 1
+    assert "1 specialisations" in repr(next(iter(System.add.kernels.values())))
+    system.part.scale = 0.0  # all else is constant
+    system.add(out)
+    np.testing.assert_allclose(out.to_numpy(), wanted([4, 5, 6]) - 2 * np.array([4, 5, 6]))
+    assert len(System.add.kernels) == 2
+
+
+def test_kernels_write_to_arrays_in_lists(device, forget):
+    system = System(1, 2, 3)
+    system.move()
+    assert system.parts[0].to_numpy().tolist() == [2, 4, 6]
+
+
+def test_gradients_reach_arrays_in_nested_objects(device, forget):
+    system, out = System(1, 2, 3), array(0, 0, 0, needs_grad=True)
+    system.part.values = array(1, 2, 3, needs_grad=True)
+    system.parts[0] = array(1, 2, 3, needs_grad=True)
+    out.grad.fill(1)
+    system.add.grad(out)
+    assert system.part.values.grad.to_numpy().tolist() == [2, 2, 2]
+    assert system.parts[0].grad.to_numpy().tolist() == [10, 10, 10]
+
+
+def test_objects_with_nested_arrays_are_called_in_graphs(device, forget):
+    system, definition = System(1, 2, 3), cg.GraphDef()
+    definition.call(system.move)
+    graph = definition.instantiate()
+    graph.launch(device.default_stream)
+    graph.launch(device.default_stream)
+    device.sync()
+    assert system.parts[0].to_numpy().tolist() == [3, 6, 9]
+
+
+@cg.kernel
+def double(x: cg.template):
+    for i in x:
+        x[i] *= 2
+
+
+def test_template_takes_arrays_by_reference_and_all_else_by_value(device):
+    first, second = array(1, 2), array(3, 4)
+    double(first)
+    double(second)
+    double(cg.array(np.array([5], np.int32)))
+    assert (first.to_numpy().tolist(), second.to_numpy().tolist()) == ([2, 4], [6, 8])
+    assert "2 specialisations" in repr(double)  # one for each type
+
+
+def test_template_takes_parameters_of_graphs(device):
+    definition = cg.GraphDef()
+    x = definition.param("x", Numbers)
+    definition.call(double, x)
+    graph, given = definition.instantiate(), array(1, 2, 3)
+    graph.launch(device.default_stream, x=given)
+    device.sync()
+    assert given.to_numpy().tolist() == [2, 4, 6]
+
+
+def test_gradient_through_a_template_array(device):
+    x, y = array(1, 2, 3, needs_grad=True), array(0, 0, 0, needs_grad=True)
+
+    @cg.kernel
+    def square(x: cg.template, y: cg.template, power: cg.template):
+        for i in x:
+            y[i] = x[i] ** power
+
+    y.grad.fill(1)
+    square.grad(x, y, 3)
+    assert x.grad.to_numpy().tolist() == [3, 12, 27]
+
+
+@dataclasses.dataclass
+class Pair:
+    a: cg.f32
+
+    def plain(self):
+        return self.a * 2
+
+
+def test_change_of_a_plain_method_of_a_structure_is_in_the_key_of_its_code(device):
+    from cuda_graphs.compiler.cache.fingerprint import Fingerprint
+    from cuda_graphs.compiler.language.annotations import StructSpec
+
+    def digest():
+        found = Fingerprint()
+        found.value(StructSpec(Pair, ()))
+        return found.digest()
+
+    before, method = digest(), Pair.plain
+    Pair.plain = Part.at
+    try:
+        assert digest() != before
+    finally:
+        Pair.plain = method
