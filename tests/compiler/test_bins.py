@@ -9,7 +9,8 @@ import pytest
 from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import types as t
-from cuda_graphs.compiler.pipeline import lower
+from cuda_graphs.compiler.language.annotations import ArraySpec
+from cuda_graphs.compiler.pipeline import generate, lower
 from tests.compiler.rig import cg, function_of, pairs_of, run_all
 
 RNG = np.random.default_rng(5)
@@ -147,3 +148,16 @@ def test_a_loop_that_an_assert_may_end_has_no_bins():
 
     program, _ = lower(k, specialise(k, {"x": BYTES, "bins": np.zeros(12, "i4")}), debug=True, verify_ir=True)
     assert [task.bins for task in program.tasks] == [()]
+
+
+def test_bins_of_vectors_need_no_extents_but_those_of_the_array():
+    k = function_of("""
+def k(at: ndarray(u8, 1), x: ndarray(f32, 1)):
+    for i in at:
+        x[at[i]] += 1.0
+""")
+    specs = {"at": ArraySpec(t.u8, 1), "x": ArraySpec(t.f32, 1, (3,))}
+    program, free_values = lower(k, specs, verify_ir=True)
+    assert {atomic.array.path for task in program.tasks for atomic in task.bins} == {"x"}
+    slots = [slot for task in generate(program, X86(), free_values).tasks for slot in task.slots]
+    assert {(s.path, s.axis) for s in slots if s.kind == "extent"} == {("at", 0), ("x", 0)}

@@ -250,3 +250,9 @@ def test_the_list_of_close_pairs_grows_when_it_must_and_agrees_with_numpy(room, 
     output = run("close_pairs.py", "--room", room, cwd=tmp_path)
     assert ("a larger list, and on at FIND" in output) == grows
     assert "1 graph; NumPy agrees" in output
+
+
+def test_the_fluid_moves_as_in_numpy_and_stays_in_the_box(tmp_path):
+    output = run("fluid_mpm.py", 500, 300, cwd=tmp_path)
+    assert "500 particles, after 50 steps" in output
+    assert "300 more steps" in output

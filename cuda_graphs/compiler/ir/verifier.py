@@ -10,7 +10,8 @@
 4.  A local is written before it is read: by a Set at a place where a value would have to be defined. The written value
     has the type of the local.
 5.  An array access has one integer index for each dimension. A stored value, atomic or not, has the element type.
-    Bitwise atomics need integers or bools. A cas, the only atomic that compares, needs integers.
+    Bitwise atomics need integers or bools. A cas, the only atomic that compares, needs integers. An Extent is that of
+    an axis of the array, not of its elements.
 6.  A loop counts in one integer type, and its step is not 0. Conditions are bools.
 7.  Break and Continue are in a loop. No Break leaves a parallel loop.
 8.  Only Conditionals and Sections may surround a parallel loop, a Conditional or a Sections. One thread sets the
@@ -206,6 +207,10 @@ class _Verifier:
             5, (atomic.compare is not None) == (atomic.kind == "cas"), atomic, "only a cas may compare values"
         )
 
+    def extent(self, extent: ir.Extent) -> None:
+        outer = extent.array.ndim - len(extent.array.inner)
+        self.law(5, 0 <= extent.axis < outer, extent, f"{extent.array.path} has no axis {extent.axis}")
+
     def collective(self, statement: ir.Collective) -> None:
         self.in_blocks(statement)
         try:
@@ -327,6 +332,7 @@ RULES: dict[type, Callable[[_Verifier, Any], None]] = {
     ir.Get: _Verifier.get,
     ir.Set: _Verifier.set,
     ir.Load: _Verifier.element,
+    ir.Extent: _Verifier.extent,
     ir.Store: _Verifier.store,
     ir.Atomic: _Verifier.atomic,
     ir.Collective: _Verifier.collective,

@@ -33,7 +33,7 @@ def mark_task(task: ir.Task) -> ir.Task:
         ir.Extent(atomic.array, axis, loc=atomic.loc)
         for atomic in found
         if isinstance(atomic.array, ir.Array)
-        for axis in range(atomic.array.ndim)
+        for axis in range(atomic.array.ndim - len(atomic.array.inner))
     ]
     return ir.replace(task, body=ir.Block([*extents, *task.body.body]), bins=found)
 
