@@ -256,3 +256,15 @@ def test_the_fluid_moves_as_in_numpy_and_stays_in_the_box(tmp_path):
     output = run("fluid_mpm.py", 500, 300, cwd=tmp_path)
     assert "500 particles, after 50 steps" in output
     assert "300 more steps" in output
+
+
+def test_the_cloth_is_thrown_to_the_target_by_the_right_gradient(tmp_path):
+    output = run("cloth_throw.py", cwd=tmp_path)
+    assert "302 calls, 1061 with repeats" in output
+    assert "it lands 0.01 cm away" in output
+
+
+def test_the_chain_has_the_period_of_theory_and_keeps_its_energy(tmp_path):
+    output = run("rigid_chain.py", 16, cwd=tmp_path)
+    assert "period of one body 0.916" in output
+    assert "16 chains of 5 bodies" in output

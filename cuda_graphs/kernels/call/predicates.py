@@ -117,7 +117,7 @@ def {name}({parameters}):
         {statements}
 """
 
-# What a test does -> its statements. counter[0] is the number of iterations. counter[1] becomes 1 when the limit ends
+# The statements of each kind of test. counter[0] is the number of iterations. counter[1] becomes 1 when the limit ends
 # the loop.
 STATEMENTS = {
     "set": ("set_condition(condition, {expression})",),
