@@ -36,8 +36,9 @@ __all__ = [
     "object_code",
     "object_codes",
     "preload",
-    "ptx",
+    "ptx_codes",
     "requirements",
+    "uses_libdevice",
 ]
 
 LOCK = threading.RLock()
@@ -152,15 +153,27 @@ def assembly(text: str, rewrite: Callable[[str], str] | None = None) -> str:
         return machine.emit_assembly(_optimised(text, machine, rewrite=rewrite))
 
 
-def ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
-    """Return PTX for `arch` ("sm_90") in an ISA version (83: 8.3). `libdevice` is the path of the math library."""
+def ptx_codes(texts: Sequence[str], arch: str, version: int, libdevice: str | None) -> list[str]:
+    """Return the PTX of several modules, which are compiled at the same time.
+
+    `arch` is the architecture ("sm_90"), `version` that of the ISA (83: 8.3), `libdevice` the path of the math library.
+    """
     with LOCK:
-        machine = gpu_machine(arch, version)
-        module = _optimised(text, machine, library=libdevice if "@__nv_" in text else None)
-        with trace.timed("LLVM code generation"):
-            found = _emitted(machine, module, is_object=False).decode()
-        trace.show(trace.ASSEMBLY, "PTX", found)
-        return found
+        return in_parallel(lambda text: _ptx(text, arch, version, libdevice), texts)
+
+
+def _ptx(text: str, arch: str, version: int, libdevice: str | None) -> str:
+    machine = gpu_machine(arch, version)
+    module = _optimised(text, machine, library=libdevice if uses_libdevice(text) else None)
+    with trace.timed("LLVM code generation"):
+        found = _emitted(machine, module, is_object=False).decode()
+    trace.show(trace.ASSEMBLY, "PTX", found)
+    return found
+
+
+def uses_libdevice(text: str) -> bool:
+    """Return whether a module calls functions of libdevice. Linking and optimising it takes some 100 ms a module."""
+    return "@__nv_" in text
 
 
 def _optimised(

@@ -24,12 +24,13 @@ from .versions import FOLDER, llvm_version, tree_hash
 __all__ = ["Code", "Unit", "assembly", "codes_of", "joined", "units_of"]
 
 KIND = "unit"
-HEAD = re.compile(r"^; unit (\S+)\n", re.MULTILINE)
-PLACEHOLDER = "\0"
+HEAD = re.compile(r"^; unit (\S*)\n", re.MULTILINE)
+PLACEHOLDER = "@\0"
+STRING = re.compile(r'c"([^"]*)"')
 
 
 class Unit(NamedTuple):
-    """A module of LLVM, and the name of its entry; "" for text that is no program."""
+    """A module of LLVM, and the name of its entry, with which all its global names begin; "" for other modules."""
 
     name: str
     text: str
@@ -89,7 +90,9 @@ def is_kept() -> bool:
 
 def key(unit: Unit, depends_on: Sequence[str]) -> str:
     """Return the name of the entry of a unit."""
-    text = unit.text.replace(f"@{unit.name}(", PLACEHOLDER)
+    text = unit.text
+    if unit.name and not any(unit.name in each for each in STRING.findall(text)):
+        text = text.replace(f"@{unit.name}", PLACEHOLDER)
     found = hashlib.sha256()
     for part in (text, source(), llvm_version(), *depends_on):
         data = part.encode()

@@ -22,10 +22,13 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.native import llvm
 from cuda_graphs.native.function_text import FunctionText
+from cuda_graphs.native.units import Unit, codes_of, joined, units_of
+from cuda_graphs.native.versions import state_of
 
 from .block_reductions import add_sums, with_block_bins
 from .grid_stride import strided, strided_box
 from .ptx_blocks import GpuBlockLoop
+from .ptx_merge import merged_ptx
 from .ptx_resident import GpuResidentTasks, run_in_last_thread
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
@@ -54,8 +57,20 @@ class Ptx:
     name: ClassVar[str] = "ptx"
 
     def code(self, text: str) -> bytes:
-        """Return the PTX of LLVM text."""
-        return llvm.ptx(text, self.arch, self.version, self.libdevice).encode()
+        """Return the PTX of a program as LLVM text."""
+        units = units_of(text)
+        library = state_of(self.libdevice) if self.libdevice and llvm.uses_libdevice(text) else ""
+        depends_on = self.name, self.arch, str(self.version), library
+        codes = codes_of(units, depends_on, self.compiled)
+        parts = [code.data.decode() for code in codes]
+        for number, (code, unit) in enumerate(zip(codes, units, strict=True)):
+            if code.name != unit.name:
+                parts[number] = re.sub(rf"(?<![\w$]){re.escape(code.name)}", unit.name, parts[number])
+        return merged_ptx(parts).encode()
+
+    def compiled(self, texts: list[str]) -> list[bytes]:
+        """Return the PTX of modules."""
+        return [each.encode() for each in llvm.ptx_codes(texts, self.arch, self.version, self.libdevice)]
 
     def depends_on(self) -> tuple[object, ...]:
         """Return the properties of the target that its code depends on."""
@@ -101,10 +116,22 @@ class Ptx:
         return e.call(f"__nv_{name}" + ("f" if type.size == 4 else ""), t, [(t, arg) for arg in args])
 
     def module(self, program: ir.Program) -> str:
-        """Return the program as LLVM text."""
+        """Return the program as LLVM text: a unit for each entry, but one for all that need libdevice."""
+        steps = list(ir.steps_of(program.plan))
+        units = [self.unit([step], program) for step in steps]
+        needy = [llvm.uses_libdevice(unit.text) for unit in units]
+        if sum(needy) > 1:
+            units = [unit for unit, needs in zip(units, needy, strict=True) if not needs]
+            units.append(
+                self.unit([step for step, needs in zip(steps, needy, strict=True) if needs], program)
+            )
+        return joined(units)
+
+    def unit(self, steps: list[int | ir.Resident], program: ir.Program) -> Unit:
+        """Return a module with the entries of steps. Only a module of one entry has a name."""
         declarations: dict[str, str] = {}
         functions = []
-        for step in ir.steps_of(program.plan):
+        for step in steps:
             if isinstance(step, ir.Resident):
                 functions += self.resident(step, program, declarations)
             else:
@@ -112,7 +139,9 @@ class Ptx:
                 blocks = 0 if task.loop is None else task.loop.block_dim
                 slots, early = slots_of(step, program), self.is_early(program)
                 functions.append(self.task(task, declarations, slots, ENTRY, required_threads(blocks), early))
-        return "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES])
+        name = program.tasks[step].name if isinstance(step, int) else step.name
+        text = "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES, ""])
+        return Unit(name if len(steps) == 1 and isinstance(step, int) else "", text)
 
     def is_early(self, program: ir.Program) -> bool:
         """Return whether entries wait for earlier ones (PTX ISA, griddepcontrol: from 7.8 on, for sm_90 and up)."""
