@@ -192,6 +192,7 @@ class Artifact:
     llvm      the LLVM IR before optimisation
     disjoint  pairs of arrays that must not share memory in a call, since sections run at the same time
     gradient  the description of a gradient, if this kernel computes one
+    parts     of a part of a kernel: the plan of all parts (autodiff/parts.py)
     early     an entry may begin before the previous entry has ended: it waits for that by itself
     claims    assertions that report failures in the array "debug.report" (passes/report.py), which must be zero first
     """
@@ -212,6 +213,7 @@ class Artifact:
     why: str = ""
     gradient: GradientInfo | None = None
     checkpoints: tuple[ir.Checkpoint, ...] = ()
+    parts: tuple[Any, ...] = ()
 
 
 def size_of(array: ir.Array) -> int:

@@ -61,8 +61,10 @@ DEBUG: dict[bool, Pass] = {
     False: (without_asserts, "asserts are for debugging"),
 }
 
-# mode -> (function of autodiff/, description). A mode replaces the kernel. Only these modes import autodiff/.
+# mode -> (function of autodiff/, description). A mode replaces the kernel. Only these modes import autodiff/. A mode
+# with the number of a part, as in "reverse:3", replaces this part of the kernel.
 MODES = {
+    "part": ("part", "the statements between two conditionals of a graph kernel"),
     "reverse": ("gradient", "its gradient"),
     "size": ("sizing", "a kernel that computes the capacities of the stacks where arrays determine them"),
     "count": ("counting", "a kernel that counts the capacities of the stacks of its gradient"),
@@ -137,11 +139,14 @@ def lower(
     if mode is not None:
         from . import autodiff
 
-        make, why = MODES[mode]
+        name, number = split_mode(mode)
+        make, why = MODES[name]
         with trace.timed("gradient"):
-            found = getattr(autodiff, make)(
-                propagate(without_asserts(kernel) if mode in EFFECTLESS else kernel)
-            )
+            found = propagate(without_asserts(kernel) if name in EFFECTLESS else kernel)
+            if number is not None:
+                found = autodiff.part(found, number)
+            if name != "part":
+                found = getattr(autodiff, make)(found)
         show(mode, why, found, verify_ir)
     for step, why in (DEBUG[debug], *PASSES):
         with trace.timed(step.__name__):
@@ -160,6 +165,12 @@ def lower(
         found = make_resident(found, graph == "resident", chain)
         show("make_resident", "tasks become one launch, whose threads stay", found, verify_ir)
     return found, free_values
+
+
+def split_mode(mode: str) -> tuple[str, int | None]:
+    """Return the name of a mode, and the number of the part that it is for, or None for the whole kernel."""
+    name, _, number = mode.partition(":")
+    return name, int(number) if number else None
 
 
 def show(step: str, why: str, found: ir.Kernel | ir.Program, verify_ir: bool) -> None:
@@ -219,7 +230,8 @@ def compile_kernel(
         asserts=asserts,
         lowering=actual_lowering(program.plan, graph),
         why=why,
-        gradient=gradient_info(program, target) if mode == "reverse" else None,
+        gradient=gradient_info(program, target) if mode and split_mode(mode)[0] == "reverse" else None,
+        parts=program.kernel.parts,
     )
 
 

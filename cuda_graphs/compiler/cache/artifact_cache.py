@@ -123,7 +123,7 @@ def cached_compile(
     if key is not None and trace.level() < trace.PASSES:
         with trace.timed("cache"):
             found = load(*key)
-    if found is not None and (mode != "reverse" or found.gradient is not None):
+    if found is not None and (not (mode or "").startswith("reverse") or found.gradient is not None):
         compile_cache.hits += 1
         return found
     llvm.preload()
@@ -203,6 +203,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "early": artifact.early,
         "why": artifact.why,
         "checkpoints": artifact.checkpoints,
+        "parts": artifact.parts,
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
         "free_values": recorded,
@@ -249,6 +250,7 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         why=head["why"],
         gradient=_gradient(head.get("gradient")),
         checkpoints=_tuples(head["checkpoints"]),
+        parts=_tuples(head["parts"]),
     )
 
 

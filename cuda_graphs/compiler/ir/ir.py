@@ -449,6 +449,7 @@ class Kernel:
     overwrites   of a gradient: paths of the arrays that the kernel itself writes
     repeats      of a gradient: (path, line) of each array of the kernel that it reads, with the line of the first read
     checkpoints  in the order of the source
+    parts        of a part of a kernel: the plan of all parts (autodiff/parts.py)
     """
 
     name: str
@@ -461,6 +462,7 @@ class Kernel:
     overwrites: tuple[str, ...] = ()
     repeats: tuple[tuple[str, int], ...] = ()
     checkpoints: tuple[Checkpoint, ...] = ()
+    parts: tuple[Any, ...] = ()
 
 
 @dataclass(eq=False, slots=True)

@@ -17,6 +17,7 @@ cdef class KernelFunction:
     cdef ReplayStrategy replay  # None for kernels that are not graph kernels
     cdef Specialisation called  # Specialisation of the last call
     cdef dict forwards          # KernelFunctions for forward differentiation, by mode
+    cdef int extra_leaf         # ExtraLeaf of the kernel itself
     cdef object make_gradient   # constructor of the GradientFunction; None for derivatives
     cdef object gradient        # GradientFunction; None until the first access to `grad`
     cdef object __weakref__

@@ -109,7 +109,7 @@ cdef class KernelFunction:
         finally:
             Py_XDECREF(r.foreign)
             Py_XDECREF(r.members)
-        if self.specialiser.mode is None:
+        if self.specialiser.is_primal:
             after_call(self, args, stream)
         if self.specialiser.returned is not None and result is not None:
             return composite(self.specialiser.returned, result)
@@ -151,7 +151,7 @@ cdef class KernelFunction:
 
     @property
     def mode(self):
-        """The derivative that the code computes, one of the compiler's MODES; None for the kernel itself."""
+        """What the code computes, one of the compiler's MODES, with the number of a part; None for the kernel itself."""
         return self.specialiser.mode
 
     @property
@@ -173,7 +173,7 @@ cdef class KernelFunction:
     @property
     def grad(self):
         """The GradientFunction, which takes the arguments of the kernel. A gradient raises AttributeError."""
-        if self.mode is not None:
+        if not self.specialiser.is_primal:
             raise AttributeError(f"{self.__name__} is a gradient and has no gradient: there are no second derivatives")
         with self.specialiser.lock:
             if self.gradient is None:
@@ -191,6 +191,26 @@ cdef class KernelFunction:
             if found is None:
                 found = self.forwards[mode] = derived_from(KernelFunction, self, kDual, mode)
             return found
+
+    def part(self, number):
+        """Return the KernelFunction of the statements between two conditionals of a graph kernel (autodiff/parts.py)."""
+        cdef KernelFunction found
+        mode = f"part:{number}"
+        with self.specialiser.lock:
+            found = self.forwards.get(mode)
+            if found is None:
+                found = self.forwards[mode] = derived_from(KernelFunction, self, self.extra_leaf, mode)
+                found.make_gradient = self.make_gradient
+            return found
+
+    def parts(self, *args):
+        """Return the plan of the parts of a graph kernel for these arguments (autodiff/parts.py).
+
+        Raises:
+            CompileGradientError: The kernel cannot be divided into parts.
+        """
+        cdef KernelFunction first = self.part(0)
+        return first.specialiser.find_for(args).artifact.parts
 
     @property
     def grad_stats(self):
@@ -334,7 +354,7 @@ def make_kernel(function, options, annotations, make_gradient):
     """Return the kernel of a function, as `kernel_factory.kernel_of` does. `make_gradient` makes its GradientFunction."""
     cdef int extra_leaf = kGradient if names_gradients(function) else kNoExtra
     cdef KernelFunction self = make(KernelFunction, function, options, annotations, extra_leaf, None)
-    self.make_gradient = make_gradient
+    self.make_gradient, self.extra_leaf = make_gradient, extra_leaf
     return self
 
 

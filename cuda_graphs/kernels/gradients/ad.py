@@ -22,6 +22,7 @@ from .custom_gradients import GradReplaced, grad_for, grad_replaced, no_grad
 from .forward_mode import FwdMode
 from .grad_check import GradCheck, GradientCheckError
 from .kept_states import StreamOrder
+from .loop_calls import LoopCall, has_control_flow
 from .losses import Loss, clear_gradient, has_gradient
 from .recomputation import Recomputation
 from .tape_stats import TapeStats
@@ -51,6 +52,10 @@ class Tape:
     gradients become nodes of the captured graph, and each launch computes them. If the block raises an exception, the
     tape neither clears nor computes gradients.
 
+    The loops and branches between the tasks of a graph kernel run one iteration at a time in the block, and the host
+    reads their conditions. From such a call on the tape keeps states: all of them, unless `max_states` or
+    `memory_limit` says how many.
+
     Args:
         loss: An array, field or PyTorch tensor of one element with a gradient. With None the block only records calls,
             and `grad` runs the gradients.
@@ -68,7 +73,7 @@ class Tape:
         memory_limit: The most bytes of all kept states, instead of or in addition to `max_states`.
 
     Attributes:
-        stats: The TapeStats of a tape with `max_states` or `memory_limit`, else None.
+        stats: The TapeStats of a tape that keeps states, else None.
 
     Raises:
         TypeError: `loss` is not an array, or `grad_check` contains something other than an array of f64.
@@ -97,6 +102,8 @@ class Tape:
             self.check = GradCheck(grad_check, self._loss)
         keeps = max_states is not None or memory_limit is not None
         self.recomputation = Recomputation(max_states, memory_limit) if keeps else None
+        # Calls before this one have no kept states.
+        self._first_kept: int | None = 0 if keeps else None
         self.calls: list[Call] = []
         self._users: list[Call] = []  # `calls`, and the kernels that a GradReplaced called
         self._saved: dict[int, list[SavedArray]] = {}  # saved arrays, by the number of the call
@@ -120,7 +127,7 @@ class Tape:
             if self._loss is not None:
                 self._loss.begin()
             if self.recomputation is not None:
-                self.recomputation.begin(self._home, self._capture != 0)
+                self.recomputation.begin(self._home, self._capture != 0, 0)
         except BaseException:
             hooks.remove()
             raise
@@ -186,11 +193,10 @@ class Tape:
             arrays = [each for call in self._users for each in arrays_of(call)]
             gradients = [each.grad for each in arrays if each.grad is not None]
             self.recomputation.reverse(gradients, self._run_gradient)
-        else:
-            for number, call in reversed(list(enumerate(self.calls))):
-                if flows_through(call):
-                    order.enter(call[2] or self._home)
-                    self._run_gradient(number, call)
+        for number, call in reversed(list(enumerate(self.calls[: self._first_kept]))):
+            if flows_through(call):
+                order.enter(call[2] or self._home)
+                self._run_gradient(number, call)
         if self._capture:
             order.enter(self._home)
 
@@ -204,16 +210,41 @@ class Tape:
         else:
             function.grad(*args, stream=stream)
 
-    def before(self, call: Call, inside: tuple[Any, ...]) -> None:
-        """Check a call of a kernel, or of a function with its own gradient, before it runs."""
+    def before(self, call: Call, inside: tuple[Any, ...]) -> LoopCall | None:
+        """Check a call of a kernel, or of a function with its own gradient, before it runs.
+
+        Return the function that runs in its place, if the kernel has loops between its tasks.
+        """
         if isinstance(call[0], GradReplaced):
             call[0].require_gradient()
         else:
             self._check_capture(call)
+            if not inside and (found := self._loop_call(call)) is not None:
+                return found
         if self.check is not None:
             self.check.before(len(self.calls), call, inside)
         if self.recomputation is not None and is_recorded(call):
             self.recomputation.before(call, inside)
+        return None
+
+    def _loop_call(self, call: Call) -> LoopCall | None:
+        """Return the calls of parts that take the place of a graph kernel, if a gradient flows through its loops."""
+        function, args, _ = call
+        if function.mode is not None or not function.is_graph or not function.has_gradient(*args):
+            return None
+        plan = function.parts(*args)
+        if not has_control_flow(plan):
+            return None
+        if self._capture:
+            raise RuntimeError(
+                f"{function.__name__}() has control flow between its tasks, which the host decides in a Tape, and a "
+                "capture cannot: use a Tape outside of the capture"
+            )
+        if self.recomputation is None:
+            self.recomputation = Recomputation(None, None)
+            self.recomputation.begin(self._home, captured=False, number=len(self.calls))
+            self._first_kept = len(self.calls)
+        return LoopCall(function, plan)
 
     def _check_capture(self, call: Call) -> None:
         """Raise RuntimeError if a call becomes a node of another graph than the gradients."""
@@ -250,7 +281,7 @@ class Tape:
 
 def is_recorded(call: Call) -> bool:
     """Return True if the call is not that of a gradient, which a tape does not record."""
-    return isinstance(call[0], GradReplaced) or call[0].mode is None
+    return isinstance(call[0], GradReplaced) or (call[0].mode or "part").startswith("part")
 
 
 def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any], captured: Stream | None) -> None:

@@ -105,13 +105,14 @@ cdef class GradientFunction(KernelFunction):
 
 def gradient_of(KernelFunction primal):
     """Return a new GradientFunction for a kernel."""
-    cdef GradientFunction self = derived_from(GradientFunction, primal, kGradient, "reverse")
+    cdef str of_part = (primal.mode or "").removeprefix("part")
+    cdef GradientFunction self = derived_from(GradientFunction, primal, kGradient, f"reverse{of_part}")
     cdef GradientLaunch launch = GradientLaunch.__new__(GradientLaunch)
     cdef GradientCapture capture = GradientCapture.__new__(GradientCapture)
     self.stacks = StackMemory.__new__(StackMemory)
     self.stacks.name, self.stacks.lock = self.specialiser.name, self.specialiser.lock
-    self.stacks.sizing_kernel = derived_from(KernelFunction, primal, kNoExtra, "size")
-    self.stacks.counting_kernel = derived_from(KernelFunction, primal, kNoExtra, "count")
+    self.stacks.sizing_kernel = derived_from(KernelFunction, primal, kNoExtra, f"size{of_part}")
+    self.stacks.counting_kernel = derived_from(KernelFunction, primal, kNoExtra, f"count{of_part}")
     self.stacks.operands, self.stacks.heaps, self.stacks.stats = {}, weakref.WeakKeyDictionary(), GradStats()
     launch.stacks = capture.stacks = self.stacks
     capture.specialiser = self.specialiser

@@ -62,16 +62,16 @@ class Recomputation:
         self.pending: list[Memory] = []  # what the present call writes
         self.draws: list[int] = []
         self.versions: dict[NDArray, int] = {}
-        self.count = 0  # calls so far
+        self.count = 0  # number of the next call
         self.home = default_stream()  # stream of functions with their own gradient
         self.captured = False
         self.stats = TapeStats()
 
     # The block
 
-    def begin(self, home: Stream, captured: bool) -> None:
-        """Begin the block. `captured`: the stream `home` is captured, and the calls become nodes of a graph."""
-        self.home, self.captured = home, captured
+    def begin(self, home: Stream, captured: bool, number: int) -> None:
+        """Begin to record. `captured`: the stream `home` is captured. `number` is that of the next call."""
+        self.home, self.captured, self.count = home, captured, number
         self.kept.captured = captured
 
     def before(self, call: Call, inside: tuple[Any, ...]) -> None:
@@ -169,9 +169,10 @@ class Recomputation:
             before = self.versions.get(each, 0)
             if before and version_of(each) != before:
                 raise RuntimeError(
-                    f"{each!r} was written after a call of the Tape had used it, and not by a recorded call, so a Tape "
-                    "with max_states or memory_limit cannot compute its states again: write it before the block, in a "
-                    "kernel, or in a function with its own gradient (cg.ad.grad_replaced)"
+                    f"{each!r} was written after a call of the Tape had used it, and not by a recorded call. A Tape "
+                    "with max_states, with memory_limit or with loops of graph kernels cannot compute its states "
+                    "again: write it before the block, in a kernel, or in a function with its own gradient "
+                    "(cg.ad.grad_replaced)"
                 )
 
     def note_most(self) -> None:

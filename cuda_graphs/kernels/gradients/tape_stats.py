@@ -11,7 +11,7 @@ __all__ = ["TapeStats"]
 
 @dataclass
 class TapeStats:
-    """Counters of a tape with `max_states` or `memory_limit`.
+    """Counters of a tape that keeps states: with `max_states`, with `memory_limit`, or with loops of graph kernels.
 
     Attributes:
         steps: Number of calls through which a gradient flows. Calls before such a call belong to its step.

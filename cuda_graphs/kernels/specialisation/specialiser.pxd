@@ -19,7 +19,8 @@ cdef class HeapReading:
 cdef class Specialiser:
     cdef readonly object function, options
     cdef object annotations    # annotations that are missing in the source, by parameter; or None
-    cdef readonly object mode  # one of the compiler's MODES; None: the kernel itself
+    cdef readonly object mode  # one of the compiler's MODES, with the number of a part; None: the kernel itself
+    cdef bint is_primal        # True for a kernel itself, or a part of it
     cdef str name
     cdef bint is_graph, is_replayed  # True if a call launches one graph; True if that graph is kept for later calls
     cdef bint has_checkpoints

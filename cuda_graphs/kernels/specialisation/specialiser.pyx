@@ -195,7 +195,7 @@ cdef Specialiser specialiser_of(object function, object options, object annotati
     cdef Specialiser self = Specialiser.__new__(Specialiser)
     cdef Reader reader
     self.function, self.options, self.annotations, self.mode = function, options, annotations, mode
-    self.name = function.__name__
+    self.name, self.is_primal = function.__name__, mode is None or mode.startswith("part")
     self.is_graph, self.has_checkpoints = options.graph and mode is None, options.checkpoints
     self.is_replayed = self.is_graph and graphs_are_on and not options.debug
     self.returned = composite_results(function, options)

@@ -27,7 +27,7 @@ CONSTRUCTS: dict[type, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         (ir.Conditional, ir.SetCondition, ir.Sections),
-        ("control flow between tasks has no gradient", "call kernels without such control flow one by one"),
+        ("control flow between tasks has a gradient in a tape only", "call the kernel in a cg.ad.Tape"),
     ),
     **dict.fromkeys(
         (ir.Collective, ir.Barrier, ir.Position),
