@@ -3,6 +3,8 @@
 """Arrays that reach a kernel inside of other objects: each call reads them again, and no other array compiles again."""
 
 import dataclasses
+import gc
+import types
 
 import numpy as np
 import pytest
@@ -175,3 +177,165 @@ def test_change_of_a_plain_method_of_a_structure_is_in_the_key_of_its_code(devic
         assert digest() != before
     finally:
         Pair.plain = method
+
+
+shared = Part(None)
+grid = types.ModuleType("grid")
+plain = None
+
+
+@cg.func
+def of_helper(i):
+    return plain[i] * 100
+
+
+@cg.kernel
+def by_names(out: Numbers):
+    for i in out:
+        out[i] = plain[i] + shared.at(i) + grid.x[i] * 10 + of_helper(i) + shared.values.shape[0]
+
+
+@pytest.fixture
+def arrays(device, monkeypatch):
+    monkeypatch.setitem(globals(), "plain", array(1, 2, 3))
+    monkeypatch.setattr(shared, "values", array(1, 2, 3))
+    grid.x = array(1, 2, 3)
+    yield
+    grid.x = None
+
+
+def test_arrays_are_taken_by_the_names_of_globals_objects_and_modules(arrays, monkeypatch):
+    out = array(0, 0, 0)
+    by_names(out)
+    assert out.to_numpy().tolist() == [116, 229, 342]
+    monkeypatch.setitem(globals(), "plain", array(2, 4, 6))
+    shared.values, grid.x = array(3, 3, 3), array(0, 0, 1)
+    by_names(out)
+    assert out.to_numpy().tolist() == [211, 413, 625]
+    (variant,) = by_names_variants().values()
+    assert "1 specialisations" in repr(variant)
+
+
+def by_names_variants():
+    """Return the kernels that were made for the arrays around `by_names`."""
+    return {id(each): each for each in gc.get_objects() if isinstance(each, cg.KernelFunction) and each is not by_names
+            and each.__name__ == "by_names" and "0 specialisations" not in repr(each)}  # fmt: skip
+
+
+def test_closures_have_arrays_of_their_own(device):
+    def made(values):
+        @cg.kernel
+        def add(x: Numbers):
+            for i in x:
+                x[i] += values[i]
+
+        return add
+
+    x = array(0, 0)
+    made(array(1, 2))(x)
+    made(array(10, 20))(x)
+    assert x.to_numpy().tolist() == [11, 22]
+
+
+def test_helpers_of_one_factory_do_not_mix_their_arrays(device):
+    def reader(values):
+        return lambda i: values[i]
+
+    first, second = reader(array(1, 2)), reader(array(30, 40))
+
+    @cg.kernel
+    def add(x: Numbers):
+        for i in x:
+            x[i] += first(i) + second(i)
+
+    x = array(0, 0)
+    add(x)
+    assert x.to_numpy().tolist() == [31, 42]
+
+
+@cg.kernel
+def by_template(out: Numbers, part: cg.template, factor: cg.template):
+    for i in out:
+        out[i] = part.at(i) * factor
+
+
+def test_objects_with_arrays_are_templates(device):
+    part, out = Part(array(1, 2, 3)), array(0, 0, 0)
+    by_template(out, part, 2)
+    assert out.to_numpy().tolist() == [4, 8, 12]
+    part.values = array(5, 5, 5)
+    by_template(out, part, factor=2)
+    assert out.to_numpy().tolist() == [20, 20, 20]
+    by_template(out, Part(array(1, 1, 1)), 2)
+    assert out.to_numpy().tolist() == [4, 4, 4]
+    part.scale = 1.0
+    by_template(out, part, 3)
+    assert out.to_numpy().tolist() == [15, 15, 15]
+
+
+def test_gradients_reach_arrays_around_a_kernel(device):
+    part, out = Part(array(1, 2, 3, needs_grad=True), 4.0), array(0, 0, 0, needs_grad=True)
+    weights = array(1, 1, 1, needs_grad=True)
+    total = cg.ndarray(cg.f32, (), needs_grad=True)
+
+    @cg.kernel
+    def weigh(out: Numbers, part: cg.template):
+        for i in out:
+            out[i] = part.at(i) * weights[i]
+
+    @cg.kernel
+    def add():
+        for i in out:
+            total[()] += out[i]
+
+    with cg.ad.Tape(loss=total):
+        weigh(out, part)
+        add()
+    assert part.values.grad.to_numpy().tolist() == [4, 4, 4]
+    assert weights.grad.to_numpy().tolist() == [4, 8, 12]
+    out.grad.fill(1)
+    weigh.grad(out, part)
+    assert weights.grad.to_numpy().tolist() == [8, 16, 24]
+
+
+def test_arrays_around_a_kernel_are_used_in_graphs_and_captures(device):
+    values = array(1, 2, 3)
+
+    @cg.kernel
+    def add(x: Numbers):
+        for i in x:
+            x[i] += values[i]
+
+    @cg.kernel(graph=True)
+    def add_twice(x: Numbers):
+        for i in x:
+            x[i] += values[i]
+        for i in x:
+            x[i] += values[i]
+
+    x, definition, stream = array(0, 0, 0), cg.GraphDef(), device.create_stream()
+    definition.call(add, x)
+    graph = definition.instantiate()
+    graph.launch(stream)
+    stream.sync()
+    with stream.create_graph_builder() as builder:
+        add(x, stream=stream)
+    builder.graph.launch(stream) if hasattr(builder, "graph") else None
+    stream.sync()
+    before = x.to_numpy()
+    add_twice(x, stream=stream)
+    stream.sync()
+    np.testing.assert_array_equal(x.to_numpy(), before + 2 * np.array([1, 2, 3]))
+    assert "values" in str(add.explain(x)) or add.inspect(x).ir
+
+
+def test_numpy_arrays_around_a_kernel_are_refused(device):
+    table = np.zeros(3, np.float32)
+
+    @cg.kernel
+    def add(x: Numbers):
+        for i in x:
+            x[i] += table[i]
+
+    with pytest.raises(cg.CompileTypeError, match="'table' is an array from outside"):
+        add(array(1, 2))

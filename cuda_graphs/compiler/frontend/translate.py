@@ -31,6 +31,7 @@ from cuda_graphs.compiler.language.annotations import (
     ArraySpec,
     ConditionSpec,
     FieldSpec,
+    OutsideName,
     PackedSpec,
     ScalarSpec,
     Spec,
@@ -107,8 +108,10 @@ def translate_once(
     frame.rules, frame.weak_types = rules, weak_types
     arrays = frame.arrays
     for name, spec in signature.items():
-        frame.scope.names[name] = parameter(name, spec, params, frame)
+        frame.scope.names[name] = parameter(str(name), spec, params, frame)
         frame.parameters.add(name)
+        if isinstance(name, OutsideName):
+            frame.outside[name.function, name.path] = frame.scope.names[name]
     frame.graph_state = None if graph is None else GraphState(graph)
     found: Checkpoints | None = None
     frame.return_types = returned_types(function, rules)

@@ -19,8 +19,8 @@ from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, pointer
 from .host_vectors import HostVector, host_vector
 
 __all__ = [
-    "ArraySpec", "Captured", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OwnMethod", "PackedSpec", "Record",
-    "ScalarSpec", "Spec", "StaticSpec", "StructArraySpec", "StructSpec", "Template", "Tensor", "VectorSpec",
+    "ArraySpec", "Captured", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OutsideName", "OwnMethod", "PackedSpec",
+    "Record", "ScalarSpec", "Spec", "StaticSpec", "StructArraySpec", "StructSpec", "Template", "Tensor", "VectorSpec",
     "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 
@@ -30,6 +30,21 @@ class Captured:
     """Stands for an array or a Parameter that a function captures by reference: the kernel has it as a parameter."""
 
     parameter: str
+
+
+class OutsideName(str):
+    """The name of a parameter that stands for an array, or for an object with arrays, from outside of a kernel.
+
+    `path` is its name or path in `function`, which is the kernel or a function that the kernel calls.
+    """
+
+    function: Callable[..., Any]
+    path: str
+
+    def __new__(cls, name: str, function: Callable[..., Any], path: str) -> OutsideName:
+        made = super().__new__(cls, name)
+        made.function, made.path = function, path
+        return made
 
 
 @dataclass(frozen=True)
@@ -273,7 +288,7 @@ class VectorSpec:
 
 @dataclass(frozen=True)
 class StructSpec:
-    """A dataclass instance, passed member by member: (field name, spec) in order. Or a list, tuple or dict: its items."""
+    """A dataclass instance, passed member by member: (name, spec) in order. Or a list, tuple or dict: its items."""
 
     cls: type
     members: tuple[tuple[str, Any], ...]

@@ -18,6 +18,7 @@ from .annotations import (
     ConditionSpec,
     FieldSpec,
     NDArray,
+    OutsideName,
     PackedSpec,
     ScalarSpec,
     Spec,
@@ -97,7 +98,8 @@ def declared(
         annotation = resolve(parameter.annotation, function, rules)
         check_annotation(annotation, f"parameter {name!r}", loc)
         found[name] = annotation
-    return found
+    outside = {name: each for name, each in (known or {}).items() if isinstance(name, OutsideName)}
+    return found | outside
 
 
 def is_method(function: Callable[..., Any]) -> bool:

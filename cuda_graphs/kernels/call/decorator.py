@@ -111,4 +111,4 @@ def kernel(
         from .methods import KernelMethod
 
         return KernelMethod(function, options)
-    return kernel_of(function, options)
+    return kernel_of(function, options, takes_outside=True)

@@ -19,10 +19,12 @@ cdef class KernelFunction:
     cdef dict forwards          # KernelFunctions for forward differentiation, by mode
     cdef int extra_leaf         # ExtraLeaf of the kernel itself
     cdef object make_gradient   # constructor of the GradientFunction; None for derivatives
+    cdef object outside         # OutsideArrays; None if no call takes arrays from around the kernel
     cdef object gradient        # GradientFunction; None until the first access to `grad`
     cdef object __weakref__
     cdef dict __dict__
 
+    cdef tuple resolved(self, tuple args)
     cdef object _run(self, Reading* r, Stream stream)
     cdef Strategy _strategy(self, Specialisation code, Reading* r, const StreamHandle& handle)
 

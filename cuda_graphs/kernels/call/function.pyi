@@ -59,4 +59,5 @@ def make_kernel(
     options: Options,
     annotations: Mapping[str, Any] | None,
     make_gradient: Callable[[KernelFunction], GradientFunction],
+    outside: Any = None,
 ) -> KernelFunction: ...

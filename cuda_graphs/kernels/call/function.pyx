@@ -90,6 +90,10 @@ cdef class KernelFunction:
                 args = self.specialiser.order(args, keywords)
         if stream is None:
             stream = current_or(usual_stream)
+        if self.outside is not None:
+            other, args = self.resolved(args)
+            if other is not self:
+                return other(*args, stream=stream)
         if has_hook():
             other = replacement_of(self, args, stream)
             if other is not None:
@@ -114,6 +118,17 @@ cdef class KernelFunction:
         if self.specialiser.returned is not None and result is not None:
             return composite(self.specialiser.returned, result)
         return result
+
+    cdef tuple resolved(self, tuple args):
+        """Return the kernel and the arguments of a call: those of a variant if arrays come from around the kernel."""
+        if self.outside is None:
+            return self, args
+        found = self.outside.variant(args)
+        if found is None:
+            if not self.outside.is_needed:
+                self.outside = None
+            return self, args
+        return found if self.mode is None else (found[0].grad, found[1])
 
     cdef object _run(self, Reading* r, Stream stream):
         cdef Specialisation code = self.specialiser.find(r)
@@ -224,11 +239,15 @@ cdef class KernelFunction:
             TypeError: The arguments do not fit the parameters.
             CompileError: The function cannot be compiled for the arguments.
         """
-        self.specialiser.find_for(self.specialiser.order(args, keywords))
+        cdef KernelFunction of
+        of, args = self.resolved(self.specialiser.order(args, keywords))
+        of.specialiser.find_for(args)
 
     def fields(self, *args):
         """Return the fields that the kernel uses in calls with arguments of these types."""
-        return self.specialiser.find_for(args).fields
+        cdef KernelFunction of
+        of, args = self.resolved(args)
+        return of.specialiser.find_for(args).fields
 
     def written(self, *args):
         """Return the memory that a call with these arguments writes: {path: Buffer, or an array of another library}."""
@@ -240,19 +259,25 @@ cdef class KernelFunction:
 
     def has_gradient(self, *args):
         """Return True if an array among the arguments, or a field that the kernel uses, has a gradient."""
-        cdef Specialisation code = self.specialiser.find_for(args)
+        cdef KernelFunction of
+        of, args = self.resolved(args)
+        cdef Specialisation code = of.specialiser.find_for(args)
         return code.has_gradients or any([field.needs_grad for field in code.fields])
 
     def __cuda_graph_emit__(self, node, args):
         """Add a KernelNode for each task after `node`, for `node.call(kernel, *args)`, and return the last node."""
-        return self.capture.add_nodes(node, args)
+        cdef KernelFunction of
+        of, args = self.resolved(tuple(args))
+        return of.capture.add_nodes(node, args)
 
     def __cuda_graph_kernel__(self, config, args):
         """Return (config, Kernel, arguments) of a kernel with one task.
 
         Any grid of one dimension runs all iterations.
         """
-        return self.capture.single_node(config, args)
+        cdef KernelFunction of
+        of, args = self.resolved(tuple(args))
+        return of.capture.single_node(config, args)
 
     def resume(self, *args, from_checkpoint, stream=None, **keywords):
         """Call a kernel with checkpoints, and skip the work before a checkpoint.
@@ -277,10 +302,12 @@ cdef class KernelFunction:
             raise AttributeError(f"{name} has no checkpoints: write @cg.kernel(graph=True, checkpoints=True)")
         if from_checkpoint is None:
             raise TypeError(f"{name}.resume(): from_checkpoint must be a label, not None")
-        reading = self.specialiser.read_to_heap(self.specialiser.order(args, keywords), False)
-        labels = self.specialiser.find(&reading.r).labels
-        reading.r.leaves[self.specialiser.start].bits = <uint64_t>number_of(name, labels, from_checkpoint)
-        return self._run(&reading.r, current_or(usual_stream) if stream is None else accept_stream(stream))
+        cdef KernelFunction of
+        of, args = self.resolved(self.specialiser.order(args, keywords))
+        reading = of.specialiser.read_to_heap(args, False)
+        labels = of.specialiser.find(&reading.r).labels
+        reading.r.leaves[of.specialiser.start].bits = <uint64_t>number_of(name, labels, from_checkpoint)
+        return of._run(&reading.r, current_or(usual_stream) if stream is None else accept_stream(stream))
 
     def graph(self, *args, **keywords):
         """Return a GraphDef with the nodes of a call with these arguments, to inspect, to draw, or to extend."""
@@ -301,12 +328,13 @@ cdef class KernelFunction:
 
         cdef Specialisation code
         cdef dict annotations = {}
-        args = self.specialiser.order(args, keywords)
-        code = self.specialiser.find_for(args)
-        for name, reader in zip(self.specialiser.names, self.specialiser.readers):
+        cdef KernelFunction of
+        of, args = self.resolved(self.specialiser.order(args, keywords))
+        code = of.specialiser.find_for(args)
+        for name, reader in zip(of.specialiser.names, of.specialiser.readers):
             annotations[name] = (<Reader>reader).annotation
-        why = self.specialiser.options.why(code.artifact, code.is_refused)
-        return explain(self.specialiser.function, annotations, self.specialiser.signature(args), code.artifact, why)
+        why = of.specialiser.options.why(code.artifact, code.is_refused)
+        return explain(of.specialiser.function, annotations, of.specialiser.signature(args), code.artifact, why)
 
     @property
     def graph_stats(self):
@@ -328,7 +356,9 @@ cdef class KernelFunction:
         """
         from cuda_graphs.kernels.debug.inspection import Inspection
 
-        signature = self.specialiser.signature(self.specialiser.order(args, keywords))
+        cdef KernelFunction of
+        of, args = self.resolved(self.specialiser.order(args, keywords))
+        signature = of.specialiser.signature(args)
         lowering, options = self.specialiser.lowering(False), self.specialiser.options
         return Inspection(self.specialiser.function, signature, target, lowering, options, self.specialiser.mode)
 
@@ -336,6 +366,8 @@ cdef class KernelFunction:
         """Drop the compiled code and the template values: the next call compiles again. Running work continues."""
         with self.specialiser.lock:
             self.called = None
+            if self.outside is not None:
+                self.outside.forget()
             if self.gradient is not None:
                 self.gradient.forget()
             self.forwards.clear()
@@ -350,11 +382,14 @@ cdef class KernelFunction:
         return f"<kernel {self.__qualname__}({names}){options}, {self.specialiser.count()} specialisations>"
 
 
-def make_kernel(function, options, annotations, make_gradient):
-    """Return the kernel of a function, as `kernel_factory.kernel_of` does. `make_gradient` makes its GradientFunction."""
+def make_kernel(function, options, annotations, make_gradient, outside=None):
+    """Return the kernel of a function, as `kernel_factory.kernel_of` does.
+
+    `make_gradient` makes its GradientFunction, and `outside` its variants (outside_arrays.py).
+    """
     cdef int extra_leaf = kGradient if names_gradients(function) else kNoExtra
     cdef KernelFunction self = make(KernelFunction, function, options, annotations, extra_leaf, None)
-    self.make_gradient, self.extra_leaf = make_gradient, extra_leaf
+    self.make_gradient, self.extra_leaf, self.outside = make_gradient, extra_leaf, outside
     return self
 
 

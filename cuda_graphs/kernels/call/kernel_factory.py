@@ -11,15 +11,25 @@ from typing import Any
 from cuda_graphs.kernels.specialisation.options import Options
 
 from .function import KernelFunction, make_kernel
+from .outside_arrays import OutsideArrays
 
 __all__ = ["kernel_of"]
 
 
 def kernel_of(
-    function: Callable[..., Any], options: Options, annotations: Mapping[str, Any] | None = None
+    function: Callable[..., Any],
+    options: Options,
+    annotations: Mapping[str, Any] | None = None,
+    takes_outside: bool = False,
 ) -> KernelFunction:
-    """Return the kernel of a function. `annotations` are those that its source lacks, by parameter."""
-    return make_kernel(function, options, annotations, make_gradient)
+    """Return the kernel of a function.
+
+    Args:
+        annotations: Those that its source lacks, by parameter.
+        takes_outside: Whether it takes arrays by the names of objects around it.
+    """
+    outside = OutsideArrays(function, options, annotations, kernel_of) if takes_outside else None
+    return make_kernel(function, options, annotations, make_gradient, outside)
 
 
 def make_gradient(kernel: KernelFunction) -> Any:

@@ -116,5 +116,5 @@ def gradient_of(KernelFunction primal):
     self.stacks.operands, self.stacks.heaps, self.stacks.stats = {}, weakref.WeakKeyDictionary(), GradStats()
     launch.stacks = capture.stacks = self.stacks
     capture.specialiser = self.specialiser
-    self.launch, self.capture = launch, capture
+    self.launch, self.capture, self.outside = launch, capture, primal.outside
     return self

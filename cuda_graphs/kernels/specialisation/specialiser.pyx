@@ -204,7 +204,7 @@ cdef Specialiser specialiser_of(object function, object options, object annotati
     for name, annotation in parameters.items():
         if name in RESERVED:
             raise TypeError(f"{self.name}: a parameter of a kernel cannot be called {name!r}, a keyword of every call")
-        reader = reader_of(annotation, name, self.leaves, self.keys, extra_leaf)
+        reader = reader_of(annotation, str(name), self.leaves, self.keys, extra_leaf)
         self.leaves += reader.leaves
         self.keys += reader.keys
         self.readers.append(reader)

@@ -46,6 +46,9 @@ def name(frame: Frame, node: ast.Name) -> Any:
 
 def free_name(frame: Frame, node: ast.Name, whole: bool) -> Any:
     """Return the meaning of a global or closure variable, and record it."""
+    outside = frame.source.function, node.id
+    if outside in frame.outside:
+        return frame.outside[outside]
     found = frame.source.lookup(node.id, frame.at(node))
     frame.record(node.id, found, whole)
     return meaning_of(frame, found, node.id)
@@ -73,6 +76,9 @@ def owner_of(frame: Frame, node: ast.expr) -> Any:
 
 
 def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
+    outside = frame.source.function, dotted(node) or ""
+    if outside in frame.outside and frame.scope.find(outside[1].partition(".")[0]) is None:
+        return frame.outside[outside]  # in a module
     owner = owner_of(frame, node.value)
     owner = owner.value if isinstance(owner, Static) else owner
     frame.at(node)

@@ -81,6 +81,8 @@ class Frame:
         self.scope = Scope()
         self.outer_scope: Scope | None = None  # this scope and its parents existed before the parallel loop
         self.parameters: set[str] = set()
+        # Of a kernel: what its parameters have in place of objects from outside, by function and path.
+        self.outside: dict[tuple[Callable[..., Any], str], Any] = {} if caller is None else caller.outside
         self.returned: tuple[ScalarType, ...] = ()
         self.free_values: FreeValues = {}  # of the inlined functions
         self.sources: dict[Callable[..., Any], Source] = {}  # of a kernel: those of functions that it calls

@@ -1,0 +1,234 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays that a kernel takes from objects around it: from globals and closures of its functions, and from the objects
+that it gets as templates.
+
+A call passes such arrays, and the arrays inside of such objects, as further arguments of a variant of the kernel. So
+other arrays of the same types need no other code. All else in the objects is constant, as in `methods.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.errors import CompileError
+from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.language.annotations import NDArray, OutsideName
+from cuda_graphs.compiler.language.free_names import dotted, free_names, is_installed, is_ours, path_value
+from cuda_graphs.compiler.language.signature import is_template, resolve
+from cuda_graphs.kernels.specialisation.options import Options
+
+from .members import (
+    CONTAINERS,
+    has_arrays,
+    has_own_members,
+    is_array,
+    member_key,
+    member_of,
+    record_of,
+    uses_from,
+)
+
+__all__ = ["OutsideArrays"]
+
+Place = tuple[Callable[..., Any], str]  # a function, and the path of an object in it
+Names = set[str] | None  # the attributes of an object that a function uses; None for all of them
+
+
+class OutsideArrays:
+    """The variants of one kernel for the arrays around it.
+
+    Attributes:
+        is_needed: False if no call can have such arrays.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: Options,
+        annotations: Mapping[str, Any] | None,
+        make: Callable[..., Any],
+    ) -> None:
+        self.function, self.options, self.annotations, self.make = function, options, annotations or {}, make
+        self.kernels: dict[Any, Any] = {}
+        self.lock = threading.Lock()
+        self.places: dict[Place, Names] | None = None  # None before the first call
+        self.templates: list[tuple[int, str]] = []
+        self.is_needed = True
+
+    def variant(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
+        """Return the kernel for a call with these arguments, and its arguments; None for the kernel itself."""
+        if self.places is None:
+            self.search()
+        assert self.places is not None
+        given = [path_value(*place) for place in self.places]
+        objects = [each for each in self.templates if each[0] < len(args) and has_references(args[each[0]])]
+        if not given and not objects:
+            return None
+        known = {name: self.annotation_of(args[i], (self.function, name)) for i, name in objects}
+        for number, (place, value) in enumerate(zip(self.places, given, strict=True)):
+            known[OutsideName(f"outside_{number}_{place[1].replace('.', '_')}", *place)] = self.annotation_of(
+                value, place
+            )
+        key = tuple((name, key_of_annotation(each)) for name, each in known.items())
+        with self.lock:
+            found = self.kernels.get(key)
+            if found is None:
+                found = self.kernels[key] = self.make(
+                    self.function, self.options, {**self.annotations, **known}
+                )
+        return found, (*args, *given)
+
+    def search(self) -> None:
+        """Find the objects around the kernel that hold arrays, and its parameters that may be such objects."""
+        parameters = inspect.signature(self.function).parameters.values()
+        self.templates = [
+            (i, each.name)
+            for i, each in enumerate(parameters)
+            if each.name not in self.annotations and is_template(resolve(each.annotation, self.function))
+        ]
+        self.places = dict(places_of(self.function)) if may_use_arrays(self.function) else {}
+        self.is_needed = bool(self.places or self.templates)
+
+    def annotation_of(self, value: Any, place: Place) -> Any:
+        """Return the annotation of an object that is, or holds, arrays."""
+        if not has_own_members(value) or is_array(value):
+            return member_of(value, depth=8, around=())
+        assert self.places is not None
+        names = self.places.get(place) or attributes_of(*place)
+        used = None if names is None else uses_from(names, type(value)).names
+        return record_of(value, vars(value) if used is None else used)
+
+    def forget(self) -> None:
+        """Drop the variants with their code."""
+        with self.lock:
+            for each in self.kernels.values():
+                each.forget()
+            self.kernels.clear()
+            self.places = None
+
+
+def key_of_annotation(annotation: Any) -> Any:
+    return annotation if isinstance(annotation, NDArray) else member_key(annotation)
+
+
+def has_references(value: Any) -> bool:
+    """Return True for an object that holds arrays that kernels take by reference."""
+    return (type(value) in CONTAINERS or has_own_members(value)) and has_arrays(value, of_numpy=False)
+
+
+def places_of(function: Callable[..., Any]) -> Iterator[tuple[Place, Names]]:
+    """Yield the objects with arrays that a kernel and its functions use, with the names of their members."""
+    waiting, done, found = [function], set[Callable[..., Any]](), set[Place]()
+    while waiting:
+        each = waiting.pop()
+        if each in done:
+            continue
+        done.add(each)
+        try:
+            tree = Source(each).tree
+        except CompileError:  # the call reports it
+            continue
+        for path, value in free_names(each, tree):
+            place, holder = outside_modules(each, path)
+            if is_reference(holder):
+                if (each, place) not in found:
+                    found.add((each, place))
+                    names = attributes_of(each, place)
+                    yield (each, place), names
+                    waiting += uses_from(names or set(dir(holder)), type(holder)).plain_functions()
+            else:
+                waiting += functions_of(value)
+
+
+def may_use_arrays(function: Callable[..., Any]) -> bool:
+    """Return False if no name of a kernel and its functions leads to an array. The bytecode is quicker to read than the
+    source."""
+    waiting, done = [function], set[Callable[..., Any]]()
+    while waiting:
+        each = waiting.pop()
+        if each in done:
+            continue
+        done.add(each)
+        names = names_in(each.__code__)
+        for value in values_of(each, names):
+            if is_reference(value):
+                return True
+            waiting += functions_of(value)
+            if has_own_members(value):
+                waiting += [
+                    function for name in names for function in functions_of(getattr(value, name, None))
+                ]
+    return False
+
+
+def names_in(code: types.CodeType) -> set[str]:
+    """Return the names of globals, closure variables and attributes in a function and in those inside it."""
+    inner = [names_in(each) for each in code.co_consts if isinstance(each, types.CodeType)]
+    return {*code.co_names, *code.co_freevars}.union(*inner)
+
+
+def values_of(function: Callable[..., Any], names: set[str]) -> Iterator[Any]:
+    """Yield the values of names, and for a module those of its members of these names."""
+    for name in names:
+        try:
+            value = path_value(function, name)
+        except LookupError:  # an attribute, or a local name
+            continue
+        if not isinstance(value, types.ModuleType):
+            yield value
+        elif not is_ours_or_installed(value):
+            yield from (getattr(value, each, None) for each in names)
+
+
+def is_ours_or_installed(module: types.ModuleType) -> bool:
+    root = module.__name__.partition(".")[0]
+    return root in ("cuda_graphs", "numpy", "math") or root in sys.stdlib_module_names
+
+
+def outside_modules(function: Callable[..., Any], path: str) -> tuple[str, Any]:
+    """Return the shortest beginning of a path that is no module, and its value."""
+    names = path.split(".")
+    for count in range(1, len(names) + 1):
+        found = ".".join(names[:count])
+        value = path_value(function, found)
+        if not isinstance(value, types.ModuleType):
+            break
+    return found, value
+
+
+def is_reference(value: Any) -> bool:
+    """Return True for an array that kernels take by reference, or an object that holds one. Arrays of NumPy are not."""
+    if isinstance(value, (np.ndarray, np.generic, types.FunctionType, types.MethodType, type)):
+        return False
+    return is_array(value) or has_references(value)
+
+
+def functions_of(value: Any) -> list[Callable[..., Any]]:
+    """Return the functions of the user that a value is or holds, without their decorators."""
+    if type(value) in CONTAINERS:
+        return [
+            each for item in (value.values() if type(value) is dict else value) for each in functions_of(item)
+        ]
+    value = getattr(value, "__func__", value)
+    value = getattr(value, "__cuda_graphs_func__", value)
+    is_users = isinstance(value, types.FunctionType) and not is_installed(value) and not is_ours(value)
+    return [value] if is_users else []
+
+
+def attributes_of(function: Callable[..., Any], path: str) -> Names:
+    """Return the attributes of an object that a function uses; None if it uses the object as a whole."""
+    nodes = list(ast.walk(Source(function).tree))
+    owners = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    uses = [
+        id(node) for node in nodes if isinstance(node, (ast.Name, ast.Attribute)) and dotted(node) == path
+    ]
+    return {owners[each] for each in uses} if all(each in owners for each in uses) else None
