@@ -19,6 +19,8 @@ import numpy as np
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import Fixed, NDArray, OwnMethod, Record
 from cuda_graphs.compiler.language.free_names import is_ours
+from cuda_graphs.kernels.arrays.ndarray import Field
+from cuda_graphs.kernels.arrays.ndarray import NDArray as OurArray
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 from cuda_graphs.kernels.specialisation.constants import freeze
 
@@ -39,6 +41,8 @@ def has_members(value: Any) -> bool:
 
 def is_array(value: Any) -> bool:
     """Return True for an array whose address comes with each call, which excludes NumPy scalars and fields."""
+    if isinstance(value, OurArray):  # its protocols for other libraries wait for the work on it
+        return not isinstance(value, Field)
     if isinstance(value, (type, np.generic)) or hasattr(value, "__cuda_graphs_field__"):
         return False
     return any(hasattr(value, each) for each in ARRAYS)

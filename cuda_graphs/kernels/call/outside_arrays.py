@@ -100,7 +100,7 @@ class OutsideArrays:
 
     def annotation_of(self, value: Any, place: Place) -> Any:
         """Return the annotation of an object that is, or holds, arrays."""
-        if not has_own_members(value) or is_array(value):
+        if is_array(value) or not has_own_members(value):
             return member_of(value, depth=8, around=())
         assert self.places is not None
         names = self.places.get(place) or attributes_of(*place)
