@@ -78,6 +78,7 @@ ROWS = {
     ("switch", "count"): (NO_INT, "count"),
     **{(method, "args"): (NOT_OURS, "args") for method in ("if_then", "if_else", "while_loop", "switch")},
     ("while_loop", "do"): (NO_FLAG, "do"),
+    ("while_loop", "max_iterations"): (optional(NO_INT), "max_iterations"),
     ("call", "*0"): (NOT_OURS, "__cuda_graph_emit__"),
     ("edge_data", "before"): (NOT_OURS, "before"),
     ("edge_data", "after"): (NOT_OURS, "after"),

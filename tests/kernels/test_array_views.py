@@ -165,6 +165,7 @@ def test_wrong_views_are_refused_and_name_the_array(device):
 def test_kernels_take_parts_in_calls_graphs_and_captures(device, stream):
     array = made(12)
     double(array[4:8])
+    device.sync()
     double(array[6:], stream=stream)
     stream.sync()
     wanted = values(12, cg.f32)
