@@ -215,6 +215,17 @@ PROTECTIONS = (
 )
 
 
+def alignment_of(section: Section) -> int:
+    """Return the alignment of a section in bytes.
+
+    Raises RuntimeError for one that is not a power of two up to a page, and for a section that is too large.
+    """
+    align = max(section.align, 1)
+    if align & (align - 1) or align > mmap.PAGESIZE or section.size > MOST:
+        raise RuntimeError(f"section {section.name} has an unsupported alignment or size")
+    return align
+
+
 def _layout(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
     """Return (offset of each section, bytes of all, spans of equal protection). Each page has one protection."""
     offsets: dict[int, int] = {}
@@ -229,9 +240,7 @@ def _layout(sections: list[Section]) -> tuple[dict[int, int], int, list[Span]]:
                 or kind != section.flags & (WRITE | EXECUTE)
             ):
                 continue
-            align = max(section.align, 1)
-            if align & (align - 1) or align > mmap.PAGESIZE or section.size > MOST:
-                raise RuntimeError(f"section {section.name} has an unsupported alignment or size")
+            align = alignment_of(section)
             end = -(-end // align) * align
             offsets[number] = end
             end += section.size

@@ -28,6 +28,7 @@ from .linker import (
     UNWIND,
     X86_64,
     Section,
+    alignment_of,
     content,
     name_at,
     sections_of,
@@ -117,7 +118,7 @@ def add(part: Part, outputs: dict[tuple[str, int, int], Output], symbols: Symbol
             )
             output.entry_size = each.entry_size
             data = b"" if each.type == NOBITS else content(part.image, each)
-            places[number] = output, output.append(data, each.size, max(each.align, 1))
+            places[number] = output, output.append(data, each.size, alignment_of(each))
     positions = {id(output): number for number, output in enumerate(outputs.values(), 1)}
     numbers: dict[int, tuple[bool, int]] = {}
     for table in sections:

@@ -85,6 +85,16 @@ def test_other_programs_read_merged_objects(parts, tmp_path):
     assert "Error" not in done.stdout + done.stderr
 
 
+def test_a_part_with_a_huge_alignment_is_refused_before_memory_is_filled(parts):
+    image = bytearray(parts[0].image)
+    begin = linker.HEADER.unpack_from(image)[8]
+    for row in range(begin, len(image) - linker.SECTION.size + 1, linker.SECTION.size):
+        name, kind, flags, address, at, size, link, info, _, each = linker.SECTION.unpack_from(image, row)
+        linker.SECTION.pack_into(image, row, name, kind, flags, address, at, size, link, info, 1 << 40, each)
+    with pytest.raises(RuntimeError, match="unsupported alignment"):
+        merged([Part(bytes(image), {}), parts[1]])
+
+
 def test_a_damaged_part_is_refused_or_gives_an_object(parts):
     """Never anything else: not an endless loop, and no crash."""
     image, draw = parts[0].image, random.Random(3)
