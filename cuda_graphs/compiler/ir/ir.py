@@ -12,7 +12,7 @@ Parts of the IR refer to one another by identity, and passes do not modify them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -509,55 +509,67 @@ class Program:
     early: bool = False
 
 
+def _inner(statement: Any) -> tuple[Block, ...]:
+    return (statement.body,)
+
+
+def _blocks(statement: Any) -> tuple[Block, ...]:
+    return statement.blocks
+
+
+# Class of statements -> the blocks inside. Passes ask this of each statement, so it is a look-up and no search.
+BLOCKS: dict[type, Callable[..., tuple[Block, ...]]] = {
+    If: lambda statement: (statement.then, statement.orelse),
+    While: lambda statement: (statement.head, statement.body),
+    **dict.fromkeys((For, Region, Last), _inner),
+    **dict.fromkeys((Conditional, Sections), _blocks),
+}
+
+
 def blocks_of(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks inside a statement."""
-    match statement:
-        case If():
-            return statement.then, statement.orelse
-        case For() | Region() | Last():
-            return (statement.body,)
-        case While():
-            return statement.head, statement.body
-        case Conditional() | Sections():
-            return statement.blocks
-    return ()
+    inside = BLOCKS.get(type(statement))
+    return () if inside is None else inside(statement)
+
+
+def _parts_of(parts: tuple[Any, ...]) -> tuple[Value, ...]:
+    return tuple(part[0] for part in parts if isinstance(part, tuple))
+
+
+# Class of statements -> the values that a statement itself uses.
+OPERANDS: dict[type, Callable[..., tuple[Value, ...]]] = {
+    **dict.fromkeys((Op, Collective), lambda statement: statement.args),
+    **dict.fromkeys((Set, SetCondition), lambda statement: (statement.value,)),
+    **dict.fromkeys((If, While), lambda statement: (statement.condition,)),
+    RegionCollective: lambda statement: tuple(each for each in statement.args if isinstance(each, Value)),
+    Return: lambda statement: statement.values,
+    Load: lambda statement: statement.index,
+    Store: lambda statement: (*statement.index, statement.value),
+    Atomic: lambda statement: (
+        *statement.index,
+        statement.value,
+        *(() if statement.compare is None else (statement.compare,)),
+    ),
+    For: lambda statement: tuple(value for axis in statement.axes for value in (axis.begin, axis.end)),
+    Print: lambda statement: _parts_of(statement.parts),
+    Assert: lambda statement: (statement.condition, *_parts_of(statement.message)),
+}
 
 
 def operands_of(statement: Statement) -> tuple[Value, ...]:
     """Return the values that a statement itself uses, not those used in blocks inside it."""
-    match statement:
-        case Op() | Collective():
-            return statement.args
-        case RegionCollective():
-            return tuple(each for each in statement.args if isinstance(each, Value))
-        case Set() | SetCondition():
-            return (statement.value,)
-        case Return():
-            return statement.values
-        case Load():
-            return statement.index
-        case Store():
-            return (*statement.index, statement.value)
-        case Atomic():
-            compare = () if statement.compare is None else (statement.compare,)
-            return (*statement.index, statement.value, *compare)
-        case If() | While():
-            return (statement.condition,)
-        case For():
-            return tuple(value for axis in statement.axes for value in (axis.begin, axis.end))
-        case Print():
-            return tuple(part[0] for part in statement.parts if isinstance(part, tuple))
-        case Assert():
-            return (statement.condition, *(part[0] for part in statement.message if isinstance(part, tuple)))
-    return ()
+    used = OPERANDS.get(type(statement))
+    return () if used is None else used(statement)
 
 
 def walk(block: Block) -> Iterator[Statement]:
     """Yield all statements of a block and of the blocks inside it, each before the statements inside it."""
     for statement in block.body:
         yield statement
-        for inner in blocks_of(statement):
-            yield from walk(inner)
+        inside = BLOCKS.get(type(statement))
+        if inside is not None:
+            for inner in inside(statement):
+                yield from walk(inner)
 
 
 TRUE, FALSE = Const(True, bool_), Const(False, bool_)

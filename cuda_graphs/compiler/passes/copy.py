@@ -9,9 +9,19 @@ statement with its operands replaced, and returns the statements that take its p
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import Any
 
 from cuda_graphs.compiler.ir import ir
+
+# Parts of the annotations of fields that hold values, directly or inside.
+HOLDERS = ("Value", "Block", "Axis")
+
+
+@cache
+def fields_of(kind: Any) -> tuple[tuple[str, bool], ...]:
+    """Return (name, whether it may hold values) of each field of a class of statements, in order."""
+    return tuple((each.name, any(holder in str(each.type) for holder in HOLDERS)) for each in fields(kind))
 
 
 class Copier:
@@ -26,9 +36,12 @@ class Copier:
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         """Returns the statements that take the statement's place."""
-        parts = {f.name: self.part(getattr(statement, f.name)) for f in fields(statement)}  # type: ignore[arg-type]
-        copy = replace(statement, **parts)  # type: ignore[type-var]
-        special = getattr(self, type(statement).__name__, None)
+        kind: Any = type(statement)
+        copy = kind(*[
+            self.part(getattr(statement, name)) if has_values else getattr(statement, name)
+            for name, has_values in fields_of(kind)
+        ])  # fmt: skip
+        special = getattr(self, kind.__name__, None)
         made = [copy] if special is None else special(copy)
         if isinstance(statement, ir.Value):
             self.values[statement] = self.value_of(made)

@@ -24,6 +24,8 @@ ROWS = {"and": "bit_and", "or": "bit_or", "xor": "bit_xor"}
 
 def demote_atomics(kernel: ir.Kernel) -> ir.Kernel:
     """Returns the kernel with a load, an operation and a store in place of each such atomic."""
+    if not any(isinstance(statement, ir.Atomic) for statement in ir.walk(kernel.body)):
+        return kernel
     return ir.replace(kernel, body=_Demoter().block(kernel.body))
 
 

@@ -5,7 +5,7 @@
 LLVM writes a module as a head (version, target, size of addresses) and items: declarations, constants, shared memory
 and functions. Entries have names of their own. Items that are equal in two units, such as declarations of functions of
 the system, are needed once. Other items of one name, such as constant strings, get new names: no other unit refers to
-them.
+them. A function may be declared before its body.
 """
 
 from __future__ import annotations
@@ -24,21 +24,20 @@ def merged_ptx(parts: Sequence[str]) -> str:
     if len(parts) == 1:
         return parts[0]
     head, _ = split(parts[0])
-    known: dict[str, str] = {}
+    known: dict[tuple[str, bool], str] = {}  # (name, whether it is a function with its body) -> item
     found = ["\n".join(head)]
     for number, part in enumerate(parts):
-        items = list(items_of(split(part)[1]))
+        items = [((name, item.endswith("}")), item) for name, item in items_of(split(part)[1])]
         renames = {
-            name: f"{name}_{number}"
-            for name, item in items
-            if name in known and known[name] != item and not item.lstrip().startswith(".extern")
+            key[0]: f"{key[0]}_{number}"
+            for key, item in items
+            if known.get(key, item) != item and not item.startswith(".extern")
         }
-        for name, item in items:
-            if name in known and name not in renames:
-                continue
-            text = renamed(item, renames)
-            known[renames.get(name, name)] = text
-            found.append(text)
+        for (name, has_body), item in items:
+            key = renames.get(name, name), has_body
+            if key not in known:
+                known[key] = renamed(item, renames)
+                found.append(known[key])
     return "\n".join(found) + "\n"
 
 

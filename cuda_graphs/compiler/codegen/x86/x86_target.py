@@ -180,19 +180,13 @@ class X86:
         self.receive(e, slots)
         for array, offset in shared_layout(task.body)[0].items():
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
+        vectorisation = self.vectorisation(task)
         for statement in task.body.body:
             if statement is task.loop:
-                self.parallel(e, task, task.loop)
+                self.parallel(e, task, task.loop, vectorisation)
             else:
                 e.block(ir.Block([statement]))
-        return function(e, task.name, linkage, "" if linkage else self.passes(task))
-
-    def passes(self, task: ir.Task) -> str:
-        """Return the attribute that chooses the passes of an entry, or "" for the usual ones."""
-        if self.vectorisation(task) is not None:
-            return llvm.LANES
-        has_loops = any(isinstance(each, (ir.For, ir.While)) for each in ir.walk(task.body))
-        return "" if has_loops else llvm.SERIAL
+        return function(e, task.name, linkage, "" if linkage else passes_of(task, vectorisation))
 
     def receive(self, e: Emitter, slots: Layout) -> None:
         for slot, what in slots:
@@ -212,7 +206,9 @@ class X86:
         ).run()
         return [*functions, function(e, resident.name)]
 
-    def parallel(self, e: VectorEmitter, task: ir.Task, loop: ir.For) -> None:
+    def parallel(
+        self, e: VectorEmitter, task: ir.Task, loop: ir.For, vectorisation: Vectorisation | None
+    ) -> None:
         """Emit the part of the loop that one call runs."""
         block_loop = CpuBlockLoop(e, loop) if loop.block_dim else None
         begins, counts, total = (
@@ -224,7 +220,6 @@ class X86:
         low, high = (
             e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
         )
-        vectorisation = self.vectorisation(task)
         e.workers = 1 if vectorisation is None else vectorisation.width
 
         def run() -> None:
@@ -312,6 +307,14 @@ class X86:
 
         # After vectors fewer iterations are left than a vector has lanes: LLVM must not vectorise or unroll their loop.
         e.counted(point, low, high, 1, body, f", !llvm.loop {'!1' if vectorisation is None else '!6'}")
+
+
+def passes_of(task: ir.Task, vectorisation: Vectorisation | None) -> str:
+    """Return the attribute that chooses the passes of an entry, or "" for the usual ones."""
+    if vectorisation is not None:
+        return llvm.LANES
+    has_loops = any(isinstance(each, (ir.For, ir.While)) for each in ir.walk(task.body))
+    return "" if has_loops else llvm.SERIAL
 
 
 def function(e: Emitter, name: str, linkage: str = "", passes: str = "") -> str:
