@@ -88,6 +88,10 @@ EXPRESSIONS = {
         "t = [a * i + j for i in range(3) for j in (1, 2)][1]",
         "unrolled; over `cg.static`, ranges of known length, tuples and vectors",
     ),
+    ast.GeneratorExp: (
+        "t = sum(v[i] * i for i in range(3)) + max(a * i for i in (1, 2))",
+        "a tuple; for `sum`, `any`, `all`, `min` and `max`",
+    ),
     ast.NamedExpr: ("t = (u := a) + u", ""),
     ast.Call: (
         "t = area(a)",
@@ -115,7 +119,6 @@ REFUSED = {
     "With": "with x:\n    pass",
     "Set": "t = {1, 2}",
     "SetComp": "t = {i for i in range(3)}",
-    "GeneratorExp": "t = min(i for i in range(3))",
     "Starred": "print(*v)",
     "keyword": "print(n, **{})",
     "JoinedStr": 't = f"{n}"',
@@ -141,6 +144,10 @@ LOOPS = (
     (
         "for i, t in cg.static(enumerate((a, x[n]))):\n    u = t * i",
         "unrolled: `i` is known at compile time; items of tuples need not be",
+    ),
+    (
+        "for t, u in zip(v, (a, b, c)):\n    x[n] += t * u",
+        "over tuples and vectors, and their `enumerate`, `zip` and `reversed`: unrolled",
     ),
 )
 

@@ -66,7 +66,8 @@ MISTAKES = [
     (Argument, "twice: two values for 'x'", "y = twice(x=1, **{'x': 2})  #!"),
     (Unsupported, "a set is not supported", "y = {1, 2}  #!"),
     (Unsupported, "a slice is not supported", "y = x[0:2]  #!"),
-    (Unsupported, "a generator expression is not supported", "y = (i for i in x)  #!"),
+    (Type, "a comprehension over the array 'x'", "y = sum(i for i in x)  #!"),
+    (Value, "the start of enumerate is known at run time only", "for i, y in enumerate(v, n):  #!\n    pass"),
     (Unsupported, "an f-string outside print", "y = f'{n}'  #!"),
     # Constructs in the wrong place
     (Loop, "cannot break out of a parallel loop", "for i in range(n):\n    if i > 1:\n        break  #!"),
@@ -208,7 +209,6 @@ MISTAKES = [
     (Argument, "range takes 1 to 3 numbers", "for i in range(1, 2, 3, 4):  #!\n    pass"),
     (Argument, "range takes 1 to 3 numbers", "for i in range():  #!\n    pass"),
     (Type, "a bound must be an integer, not bool", "for i in range(n > 1):  #!\n    pass"),
-    (Type, "cannot iterate over a tuple", "for i in (1, 2):  #!\n    pass"),
     (Type, "cg.grouped takes cg.ndrange", "for i in cg.grouped(n):  #!\n    pass"),
     (Syntax, "each dimension of ndrange is n or", "for i in cg.ndrange((1, 2, 3)):  #!\n    pass"),
     (Loop, "a loop variable is a name", "for x[0] in range(3):  #!\n    pass"),

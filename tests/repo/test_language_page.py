@@ -66,6 +66,10 @@ def test_construct_that_is_not_in_kernels_is_refused_by_name(construct):
     assert frame.NAMES[construct] in str(refused.value)
 
 
+def test_each_refused_construct_has_a_remedy():
+    assert set(frame.REMEDIES) == set(frame.NAMES)
+
+
 def test_every_construct_and_function_of_the_frontend_is_on_the_page():
     assert set(rows.STATEMENTS) == set(syntax.STATEMENTS)
     assert set(rows.EXPRESSIONS) == set(syntax.EXPRESSIONS)

@@ -73,6 +73,7 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Frame, Any], Any]] = {
     ast.List: sequence,
     ast.Dict: dictionary,
     ast.ListComp: comprehension,
+    ast.GeneratorExp: comprehension,
     ast.NamedExpr: assign_expression,
     ast.Call: call,
     ast.Lambda: lambda_expression,

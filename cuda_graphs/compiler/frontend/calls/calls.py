@@ -62,6 +62,7 @@ from .messages import print_call
 from .python_calls import called, run_python, runs_in_kernel
 from .random import random_integer, random_normal, random_number
 from .ranges import grouped, loop_config, ndrange_call, range_call
+from .sequences import SEQUENCES
 from .set_condition import keep_condition, set_condition
 from .statement_words import WORDS, in_expression
 from .static import static_assert, static_print, static_value
@@ -244,6 +245,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.blocks: blocks_call,
     **BLOCK_OPERATIONS,
     **DECOMPOSITIONS,
+    **SEQUENCES,
     len: length,
     abs: elementwise("abs"),
     min: variadic("min"),

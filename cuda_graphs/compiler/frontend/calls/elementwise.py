@@ -101,11 +101,13 @@ def rounding(name: str) -> Callable[..., Any]:
 
 
 def variadic(name: str) -> Callable[..., Any]:
-    """Return the translation of min and max of two or more operands."""
+    """Return the translation of min and max: of two or more operands, or of the items of a tuple."""
     two = elementwise(name)
 
     def function(frame: Frame, *args: Any) -> Any:
-        if len(args) < 2:
+        if len(args) == 1 and isinstance(args[0], tuple) and args[0]:
+            args = args[0]
+        elif len(args) < 2:
             raise compile_error(
                 CompileArgumentError,
                 frame.builder.loc,
@@ -115,7 +117,7 @@ def variadic(name: str) -> Callable[..., Any]:
         result = args[0]
         for each in args[1:]:
             result = two(frame, result, each)
-        return result
+        return frame.read(result)
 
     return function
 

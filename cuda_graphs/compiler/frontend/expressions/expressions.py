@@ -118,7 +118,7 @@ def hashable_key(frame: Frame, key: Any) -> Any:
     return key
 
 
-def comprehension(frame: Frame, node: ast.ListComp) -> Any:
+def comprehension(frame: Frame, node: ast.ListComp | ast.GeneratorExp) -> Any:
     """Return the tuple of a comprehension over lists that are known when compiling."""
     outer, found = frame.scope, list[Any]()
     frame.scope = Scope(outer)
@@ -129,7 +129,7 @@ def comprehension(frame: Frame, node: ast.ListComp) -> Any:
     return tuple(found)
 
 
-def comprehend(frame: Frame, node: ast.ListComp, depth: int, found: list[Any]) -> None:
+def comprehend(frame: Frame, node: ast.ListComp | ast.GeneratorExp, depth: int, found: list[Any]) -> None:
     """Append the items of a comprehension to `found`, for the current values of its first `depth` loops."""
     if depth == len(node.generators):
         found.append(frame.visit(node.elt))

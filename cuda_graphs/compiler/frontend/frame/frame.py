@@ -187,7 +187,7 @@ class Frame:
         name = type(node).__name__
         return compile_error(
             UnsupportedSyntaxError, self.at(node), f"{NAMES.get(name, name)} is not supported in kernels",
-            REMEDIES.get(name, "see the language reference for what kernels may contain"),
+            REMEDIES.get(name, "write it with if, for, while, and calls of functions"),
         )  # fmt: skip
 
     @contextmanager
@@ -323,11 +323,18 @@ NAMES = {
     "Delete": "del", "Yield": "yield", "YieldFrom": "yield from", "Global": "global", "Nonlocal": "nonlocal",
     "Match": "match", "With": "with",
     "AsyncFunctionDef": "async def", "AsyncWith": "async with", "AsyncFor": "async for",
-    "Await": "await", "Set": "a set", "SetComp": "a set comprehension", "GeneratorExp": "a generator expression",
+    "Await": "await", "Set": "a set", "SetComp": "a set comprehension",
     "Starred": "*", "keyword": "**", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
 }  # fmt: skip
 REMEDIES = {
-    "Try": "check the condition with if", "Raise": "use assert", "Slice": "write a loop over the indices",
-    "Match": "write if and elif", "Starred": "write each of them", "keyword": "write each of them",
+    "Try": "check the condition with if", "Raise": "use assert", "ClassDef": "define the class outside of the kernel",
     "Import": "import outside of the kernel", "ImportFrom": "import outside of the kernel",
+    "Delete": "leave it out: a name ends with its block", "Yield": "write the values to an array",
+    "YieldFrom": "write the values to an array", "Global": "write to an array or a cg.field",
+    "Nonlocal": "return the value, and assign it in the function around", "Match": "write if and elif",
+    "With": "write the statements without with: only cg.graph_parallel, graph_section and checkpoint are contexts",
+    "AsyncFunctionDef": "write def", "AsyncWith": "write the statements without with", "AsyncFor": "write for",
+    "Await": "call the function without await", "Set": "use a tuple", "SetComp": "use a list: [f(i) for i in range(3)]",
+    "Starred": "write each of them", "keyword": "write each of them",
+    "JoinedStr": "write it in print or in the message of an assert", "Slice": "write a loop over the indices",
 }  # fmt: skip

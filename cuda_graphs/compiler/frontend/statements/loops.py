@@ -18,14 +18,23 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.calls.ranges import as_index, index_type, indices_of
-from cuda_graphs.compiler.frontend.expressions.assignment import bind
+from cuda_graphs.compiler.frontend.expressions.assignment import bind, read_all
+from cuda_graphs.compiler.frontend.expressions.expressions import items_of
 from cuda_graphs.compiler.frontend.expressions.static_loops import MAX_UNROLLED, bind_static, check_count
 from cuda_graphs.compiler.frontend.expressions.struct_elements import is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.parallel_loop import ParallelLoop
 from cuda_graphs.compiler.frontend.frame.paths import Paths
 from cuda_graphs.compiler.frontend.frame.scope import Scope
-from cuda_graphs.compiler.frontend.frame.values import PLACES, IndexRange, Static, Stride, Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import (
+    PLACES,
+    IndexRange,
+    Static,
+    Stride,
+    Vector,
+    VectorElement,
+    describe,
+)
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i64
 
@@ -40,6 +49,9 @@ def iterate(frame: Frame, node: ast.For) -> None:
     range_ = frame.visit(node.iter)
     if isinstance(range_, Static):
         unroll(frame, node, range_.value)
+        return
+    if isinstance(range_, (tuple, list, Vector, VectorElement)):
+        unroll(frame, node, read_all(frame, items_of(frame, range_)))
         return
     if is_array(range_):
         range_ = indices_of(frame, range_)
