@@ -121,11 +121,12 @@ cdef class KernelFunction:
 
     cdef tuple resolved(self, tuple args):
         """Return the kernel and the arguments of a call: those of a variant if arrays come from around the kernel."""
-        if self.outside is None:
+        outside = self.outside  # read once: another thread may reset it
+        if outside is None:
             return self, args
-        found = self.outside.variant(args)
+        found = outside.variant(args)
         if found is None:
-            if not self.outside.is_needed:
+            if not outside.is_needed:
                 self.outside = None
             return self, args
         return found if self.mode is None else (found[0].grad, found[1])

@@ -15,7 +15,7 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,21 @@ Place = tuple[Callable[..., Any], str]  # a function, and the path of an object 
 Names = set[str] | None  # the attributes of an object that a function uses; None for all of them
 
 
+class TemplateUse(NamedTuple):
+    """A template parameter: its number and name, and the attributes of its argument that the kernel uses."""
+
+    number: int
+    name: str
+    uses: Names
+
+
+class Found(NamedTuple):
+    """The objects around a kernel that hold arrays, with the names of their members, and its template parameters."""
+
+    places: dict[Place, Names]
+    templates: list[TemplateUse]
+
+
 class OutsideArrays:
     """The variants of one kernel for the arrays around it.
 
@@ -60,52 +75,43 @@ class OutsideArrays:
         self.function, self.options, self.annotations, self.make = function, options, annotations or {}, make
         self.kernels: dict[Any, Any] = {}
         self.lock = threading.Lock()
-        self.places: dict[Place, Names] | None = None  # None before the first call
-        self.templates: list[tuple[int, str]] = []
+        self.found: Found | None = None  # None before the first call
         self.is_needed = True
 
     def variant(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
         """Return the kernel for a call with these arguments, and its arguments; None for the kernel itself."""
-        if self.places is None:
-            self.search()
-        assert self.places is not None
-        given = [path_value(*place) for place in self.places]
-        objects = [each for each in self.templates if each[0] < len(args) and has_references(args[each[0]])]
+        found = self.found  # read once: another thread may forget it
+        if found is None:
+            found = self.found = self.search()
+            self.is_needed = bool(found.places or found.templates)
+        given = [path_value(*place) for place in found.places]
+        objects = [
+            each for each in found.templates if each.number < len(args) and has_references(args[each.number])
+        ]
         if not given and not objects:
             return None
-        known = {name: self.annotation_of(args[i], (self.function, name)) for i, name in objects}
-        for number, (place, value) in enumerate(zip(self.places, given, strict=True)):
-            known[OutsideName(f"outside_{number}_{place[1].replace('.', '_')}", *place)] = self.annotation_of(
-                value, place
-            )
+        known = {each.name: annotation_of(args[each.number], each.uses) for each in objects}
+        for number, ((place, uses), value) in enumerate(zip(found.places.items(), given, strict=True)):
+            name = OutsideName(f"outside_{number}_{place[1].replace('.', '_')}", *place)
+            known[name] = annotation_of(value, uses)
         key = tuple((name, key_of_annotation(each)) for name, each in known.items())
         with self.lock:
-            found = self.kernels.get(key)
-            if found is None:
-                found = self.kernels[key] = self.make(
+            kernel = self.kernels.get(key)
+            if kernel is None:
+                kernel = self.kernels[key] = self.make(
                     self.function, self.options, {**self.annotations, **known}
                 )
-        return found, (*args, *given)
+        return kernel, (*args, *given)
 
-    def search(self) -> None:
-        """Find the objects around the kernel that hold arrays, and its parameters that may be such objects."""
+    def search(self) -> Found:
+        """Return the objects around the kernel that hold arrays, and its parameters that may be such objects."""
         parameters = inspect.signature(self.function).parameters.values()
-        self.templates = [
-            (i, each.name)
+        templates = [
+            TemplateUse(i, each.name, attributes_of(self.function, each.name))
             for i, each in enumerate(parameters)
             if each.name not in self.annotations and is_template(resolve(each.annotation, self.function))
         ]
-        self.places = dict(places_of(self.function)) if may_use_arrays(self.function) else {}
-        self.is_needed = bool(self.places or self.templates)
-
-    def annotation_of(self, value: Any, place: Place) -> Any:
-        """Return the annotation of an object that is, or holds, arrays."""
-        if is_array(value) or not has_own_members(value):
-            return member_of(value, depth=8, around=())
-        assert self.places is not None
-        names = self.places.get(place) or attributes_of(*place)
-        used = None if names is None else uses_from(names, type(value)).names
-        return record_of(value, vars(value) if used is None else used)
+        return Found(dict(places_of(self.function)) if may_use_arrays(self.function) else {}, templates)
 
     def forget(self) -> None:
         """Drop the variants with their code."""
@@ -113,7 +119,15 @@ class OutsideArrays:
             for each in self.kernels.values():
                 each.forget()
             self.kernels.clear()
-            self.places = None
+            self.found = None
+
+
+def annotation_of(value: Any, names: Names) -> Any:
+    """Return the annotation of an object that is, or holds, arrays, if a kernel uses these attributes of it."""
+    if is_array(value) or not has_own_members(value):
+        return member_of(value, depth=8, around=())
+    used = None if names is None else uses_from(names, type(value)).names
+    return record_of(value, vars(value) if used is None else used)
 
 
 def key_of_annotation(annotation: Any) -> Any:
