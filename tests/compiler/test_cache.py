@@ -5,10 +5,12 @@ entry is reported and never used, and an error of the disk is never an error of 
 
 import dataclasses
 import errno
+import gc
 import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -18,6 +20,7 @@ import pytest
 import cuda_graphs
 from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.cache import artifact_cache
+from cuda_graphs.compiler.cache.paused_collection import paused_collection
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.native import disk_cache, llvm, units
@@ -523,3 +526,30 @@ def test_an_attribute_of_such_a_thing_that_is_outside_is_a_value_like_any_other(
     for _ in range(2):
         artifact_cache.cached_compile(k, given, X86())
     assert counts() == (1, 1, 1)
+
+
+def test_the_collection_of_cycles_is_paused_while_threads_compile_and_then_as_it_was(monkeypatch):
+    assert gc.isenabled()
+    inside, leave = threading.Event(), threading.Event()
+
+    def stay():
+        with paused_collection():
+            inside.set()
+            leave.wait(60)
+
+    thread = threading.Thread(target=stay)
+    with paused_collection():
+        thread.start()
+        assert inside.wait(60)
+        assert not gc.isenabled()
+    assert not gc.isenabled()  # the other thread still compiles
+    leave.set()
+    thread.join()
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with paused_collection():
+            pass
+        assert not gc.isenabled()  # the program turned it off
+    finally:
+        gc.enable()

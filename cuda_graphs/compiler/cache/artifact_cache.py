@@ -24,6 +24,7 @@ from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from cuda_graphs.native import disk_cache, llvm, trace
 
 from .fingerprint import Fingerprint, NoFingerprint, compiler_hash
+from .paused_collection import paused_collection
 
 if TYPE_CHECKING:
     from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
@@ -126,23 +127,24 @@ def cached_compile(
     if found is not None and (not (mode or "").startswith("reverse") or found.gradient is not None):
         compile_cache.hits += 1
         return found
-    llvm.preload()
-    from cuda_graphs.compiler.pipeline import (
-        compile_kernel,  # imports the frontend and all passes, which a hit does not need
-    )
-
     compile_cache.misses += 1
-    artifact = compile_kernel(
-        function,
-        signature,
-        target,
-        debug=debug,
-        graph=graph,
-        chain=chain,
-        mode=mode,
-        checkpoints=checkpoints,
-        rules=rules,
-    )
+    llvm.preload()
+    with paused_collection():
+        from cuda_graphs.compiler.pipeline import (
+            compile_kernel,  # imports the frontend and all passes, which a hit does not need
+        )
+
+        artifact = compile_kernel(
+            function,
+            signature,
+            target,
+            debug=debug,
+            graph=graph,
+            chain=chain,
+            mode=mode,
+            checkpoints=checkpoints,
+            rules=rules,
+        )
     # A free name that another thread changed meanwhile may be in the code with its old or its new value.
     if key is not None and key != fingerprint(function, signature, target, *options):
         key = None
