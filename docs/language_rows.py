@@ -231,7 +231,7 @@ VECTORS = {
 }
 
 DECOMPOSITIONS = {
-    "eig": "t, u = cg.eig(cg.mat2(a, b, c, a))",
+    "eig": "t, u = cg.eig(m)",
     "polar_decompose": "t, u = cg.polar_decompose(m)",
     "qr": "t, u = cg.qr(m)",
     "solve": "t = cg.solve(m, v)",

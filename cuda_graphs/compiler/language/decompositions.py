@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import intrinsics as cg
+from .general_eigenvectors import eig_of_three, identity, is_negligible
 
 __all__ = ["eig", "polar_decompose", "qr", "solve", "svd", "sym_eig"]
 
@@ -118,11 +119,19 @@ def qr(m: Any) -> Any:
 
 @cg.func
 def eig(m: Any) -> Any:
-    """Return the eigenvalues and eigenvectors of a 2 x 2 matrix as complex numbers.
+    """Return the eigenvalues and eigenvectors of a matrix as complex numbers.
 
-    Row i of the values is the real and the imaginary part of eigenvalue i. The vectors are a 4 x 2 matrix: column i is
-    eigenvector i, of length 1, with the real and the imaginary part of each component in turn.
+    Row i of the values is the real and the imaginary part of eigenvalue i. The vectors are a 4 x 2 or a 6 x 3 matrix:
+    column i is eigenvector i, of length 1, with the real and the imaginary part of each component in turn.
     """
+    if cg.static(m.n == 3):
+        return eig_of_three(m)
+    return eig_of_two(m)
+
+
+@cg.func
+def eig_of_two(m: Any) -> Any:
+    """Return (values, vectors) as eig does, for a matrix of 2 x 2."""
     half, product = (m[0, 0] - m[1, 1]) * 0.5, m[0, 1] * m[1, 0]
     square = half * half + product
     values = cg.zero(m)
@@ -152,12 +161,6 @@ def eig(m: Any) -> Any:
 
 
 @cg.func
-def is_negligible(x: Any, size: Any) -> Any:
-    """Return whether a sum with `size` rounds x away."""
-    return abs(size) + abs(x) == abs(size)
-
-
-@cg.func
 def rotation_of(difference: Any, twice: Any) -> Any:
     """Return the cosine and the sine of the smaller angle t with tan(2 t) = twice / difference."""
     ratio = difference / twice
@@ -165,15 +168,6 @@ def rotation_of(difference: Any, twice: Any) -> Any:
     tangent = cg.select(ratio < 0.0, -size, size)
     cosine = 1.0 / cg.sqrt(tangent * tangent + 1.0)
     return cosine, tangent * cosine
-
-
-@cg.func
-def identity(m: Any) -> Any:
-    """Return the identity in the type of a square matrix."""
-    found = cg.zero(m)
-    for i in cg.static(range(m.n)):
-        found[i, i] = cg.one(m[i, i])
-    return found
 
 
 @cg.func

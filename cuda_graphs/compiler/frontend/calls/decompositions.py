@@ -18,7 +18,7 @@ from .inlining import inline
 
 # Function -> the numbers of rows of square matrices that it takes.
 SIZES: dict[Any, tuple[int, ...]] = {
-    library.eig: (2,),
+    library.eig: (2, 3),
     library.polar_decompose: (2, 3),
     library.qr: (2, 3),
     library.solve: (1, 2, 3, 4),
