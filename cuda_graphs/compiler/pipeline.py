@@ -69,9 +69,11 @@ MODES = {
     "size": ("sizing", "a kernel that computes the capacities of the stacks where arrays determine them"),
     "count": ("counting", "a kernel that counts the capacities of the stacks of its gradient"),
     "forward": ("tangent", "the kernel, together with its action on dual numbers"),
+    "second": ("second", "its gradient, together with its action on dual numbers"),
     "constant": ("constant", "the kernel with its action on dual numbers, if it reads only constants"),
 }
-EFFECTLESS = ("reverse", "count")  # modes that write no arrays of the kernel and check nothing
+GRADIENTS = ("reverse", "second")  # modes with a GradientInfo
+EFFECTLESS = ("reverse", "count", "second")  # modes that write no arrays of the kernel and check nothing
 
 Pass = tuple[Callable[..., Any], str]
 
@@ -230,7 +232,7 @@ def compile_kernel(
         asserts=asserts,
         lowering=actual_lowering(program.plan, graph),
         why=why,
-        gradient=gradient_info(program, target) if mode and split_mode(mode)[0] == "reverse" else None,
+        gradient=gradient_info(program, target) if mode and split_mode(mode)[0] in GRADIENTS else None,
         parts=program.kernel.parts,
     )
 
@@ -247,7 +249,7 @@ def gradient_info(program: ir.Program, target: X86 | Ptx) -> GradientInfo:
     stacks = tuple(
         StackInfo(
             stack.array.path,
-            stack.array.element.size,
+            stack.array.element.size * (1 + stack.with_duals),
             tuple(sorted(users.get(stack.array, ()))),
             max((target.workers(program.tasks[number]) for number in users.get(stack.array, ())), default=1),
             stack.capacity,

@@ -15,7 +15,9 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import i32, i64
 
-__all__ = ["OVERFLOW", "AdStack", "skip_writes_if"]
+__all__ = ["OVERFLOW", "STACK", "AdStack", "skip_writes_if"]
+
+STACK = "adstack."  # start of the path of a stack
 
 # One word of host memory: the number, counted from 1, of a stack that overflowed in an iteration.
 OVERFLOW = ir.Array(OVERFLOW_PATH, i64, 1, ir.Space.FIELD, (1,))
@@ -26,7 +28,7 @@ class AdStack:
 
     def __init__(self, local: ir.Local, number: int, worker: ir.Value, unit: ir.Block) -> None:
         self.number, self.unit = number, unit
-        self.array = ir.Array(f"adstack.{number}", local.type, 2, ir.Space.TEMP)
+        self.array = ir.Array(f"{STACK}{number}", local.type, 2, ir.Space.TEMP)
         # Number of pushed values, including values that did not fit.
         self.top = ir.Local(f"{local.name}.top", i32)
         self.worker = worker

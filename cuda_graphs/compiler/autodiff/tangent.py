@@ -21,8 +21,10 @@ from cuda_graphs.compiler.passes.copy import Copier
 
 from .derivatives import contribution
 from .forward import zero
+from .gradient import gradient
+from .stacks import STACK
 
-__all__ = ["constant", "tangent"]
+__all__ = ["constant", "second", "tangent"]
 
 Carrier = ir.Value | ir.Local | ir.Array
 
@@ -47,6 +49,22 @@ def _kernel(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
         raise gradient_error(
             kernel.loc, "a kernel with checkpoints has no duals", "differentiate a kernel without checkpoints"
         )
+    return _with_duals(kernel, sources)
+
+
+def second(kernel: ir.Kernel) -> ir.Kernel:
+    """Return the gradient of a kernel with duals of its arrays and of their gradients (forward over reverse).
+
+    Raises:
+        CompileGradientError: The kernel has no gradient, or a dual would flow through a construct without a derivative.
+    """
+    found = gradient(kernel)
+    made = _with_duals(found, {array for array in found.arrays if array.needs_dual})
+    stacks = tuple(ir.replace(each, with_duals=each.array.element.kind == "float") for each in found.stacks)
+    return ir.replace(made, stacks=stacks)
+
+
+def _with_duals(kernel: ir.Kernel, sources: set[ir.Array]) -> ir.Kernel:
     varied = varied_carriers(kernel, sources)
     refuse(kernel, varied)
     writer = _Tangent(varied)
@@ -80,6 +98,8 @@ def flows_of(statement: ir.Statement) -> Iterator[tuple[Carrier, Carrier]]:
     match statement:
         case ir.Load():
             yield statement.array, statement
+        case ir.Store() if is_stack(statement.array):
+            yield statement.value, statement.array
         case ir.Atomic():
             yield statement.array, statement
             if statement.type.kind == "float":
@@ -104,7 +124,7 @@ def refuse(kernel: ir.Kernel, varied: set[Carrier]) -> None:
             case ir.Atomic():
                 refuse_atomic(s, varied, used)
             case ir.Store() if not s.array.needs_dual and s.array in loaded and s.value in varied:
-                if s.array.element.kind == "float":
+                if s.array.element.kind == "float" and not is_stack(s.array):
                     raise gradient_error(
                         s.loc, f"{s.array.path!r} passes a value on inside the kernel, but has no dual",
                         "make it with needs_grad=True or needs_dual=True, or keep the value in a variable",
@@ -138,6 +158,12 @@ def refuse_atomic(atomic: ir.Atomic, varied: set[Carrier], used: set[ir.Value]) 
         )  # fmt: skip
 
 
+def is_stack(array: ir.Array | ir.Local) -> bool:
+    """Return True for the stack of a gradient with floats."""
+    is_temporary = isinstance(array, ir.Array) and array.space is ir.Space.TEMP
+    return is_temporary and array.path.startswith(STACK) and array.element.kind == "float"  # type: ignore[union-attr]
+
+
 def is_linear(collective: ir.Collective) -> bool:
     row = COLLECTIVES[collective.name]
     return bool(row.source) or row.combine == "add"
@@ -169,6 +195,11 @@ class _Tangent(Copier):
         match s:
             case ir.Op() if s in self.varied:
                 self.op(builder, s)
+            case ir.Load() if s in self.varied and is_stack(s.array):
+                self.duals[s] = builder.put(ir.Load(s.array, self.in_stack(builder, s), s.loc))
+            case ir.Store() if s.array in self.varied and is_stack(s.array):
+                dual = self.duals.get(s.value, ir.Const(0.0, s.array.element))
+                builder.put(ir.Store(s.array, self.in_stack(builder, s), dual, s.loc))
             case ir.Load() if s in self.varied:
                 self.duals[s] = builder.put(ir.Load(self.array(s.array), self.part(s.index), s.loc))
             case ir.Get() if s in self.varied:
@@ -184,6 +215,12 @@ class _Tangent(Copier):
                 builder.put(ir.Store(self.array(s.array), self.part(s.index), dual, s.loc))
             case ir.Atomic() if s.value in self.duals:
                 self.atomic(builder, s)
+
+    def in_stack(self, builder: Builder, s: ir.Load | ir.Store) -> tuple[ir.Value, ...]:
+        """Return the index of the dual of an element of a stack: the duals follow all values of the stack."""
+        count, worker = self.part(s.index)
+        capacity = builder.put(ir.Extent(s.array, 0))
+        return builder.op("add", count, capacity), worker
 
     def op(self, builder: Builder, op: ir.Op) -> None:
         total: ir.Value | None = None

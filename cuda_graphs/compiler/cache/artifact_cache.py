@@ -124,7 +124,9 @@ def cached_compile(
     if key is not None and trace.level() < trace.PASSES:
         with trace.timed("cache"):
             found = load(*key)
-    if found is not None and (not (mode or "").startswith("reverse") or found.gradient is not None):
+    if found is not None and (
+        not (mode or "").startswith(("reverse", "second")) or found.gradient is not None
+    ):
         compile_cache.hits += 1
         return found
     compile_cache.misses += 1

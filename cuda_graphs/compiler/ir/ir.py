@@ -432,11 +432,13 @@ class Stack:
     array     an array of Space.TEMP with two dimensions, whose extents come with each launch
     capacity  the largest number of elements of a worker, an expression
               (compiler/autodiff/analysis/size_expressions.py); None: a kernel counts it
+    with_duals  a second array of this size follows, with the duals of the elements
     """
 
     array: Array
     capacity: Any = None
     loc: Loc | None = None
+    with_duals: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -42,7 +42,12 @@ class _Bounds(Copier):
 
 
 def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[ir.Statement]:
-    """Returns `assert 0 <= index < extent` for each index, except constant indices of the components of vectors."""
+    """Returns `assert 0 <= index < extent` for each index, except constant indices of the components of vectors.
+
+    The stacks of gradients need no asserts: a push compares with the capacity.
+    """
+    if array.space is ir.Space.TEMP:
+        return []
     builder = Builder()
     builder.loc = statement.loc
     outer = array.ndim - len(array.inner)

@@ -35,6 +35,7 @@ cdef class NDArray(TypedMemory):
     cdef Changes _changes
 
     cdef NDArray _dual_or_none(self)
+    cdef NDArray _forced_dual(self)
     cdef int _ready(self) except -1
     cdef int _open(self) except -1
     cdef Buffer _memory(self)

@@ -189,12 +189,16 @@ cdef class NDArray(TypedMemory):
         return self._dual_or_none()
 
     cdef NDArray _dual_or_none(self):
+        return self._forced_dual() if self._needs_grad or self._needs_dual else self._dual
+
+    cdef NDArray _forced_dual(self):
+        """Return the dual, also of an array that needs none: of a gradient, for second derivatives."""
         cdef NDArray made
         cdef NDArray whole
-        if self._dual is None and isinstance(self._base, NDArray) and (self._needs_grad or self._needs_dual):
+        if self._dual is None and isinstance(self._base, NDArray):
             whole = self._base
-            self._dual = whole._dual_or_none()._part(self._address - whole._address, self.shape, self.dtype)
-        if self._dual is None and (self._needs_grad or self._needs_dual):
+            self._dual = whole._forced_dual()._part(self._address - whole._address, self.shape, self.dtype)
+        if self._dual is None:
             self._ready()
             made = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, self._device)
             with allocation_lock:
@@ -827,9 +831,12 @@ cdef int share(NDArray self, NDArray whole, NDArray whole_grad) except -1:
 
 
 def find_field(str name):
-    """Return the Field for the name of a FieldSpec, or its gradient or dual for a name with ".grad" or ".dual"."""
-    of, _, partner = name.partition(".")
-    return getattr(fields[of], partner) if partner else fields[of]
+    """Return the Field for the name of a FieldSpec, or its partner for a name with ".grad", ".dual" or ".grad.dual"."""
+    of, *partners = name.split(".")
+    cdef NDArray found = fields[of]
+    for each in partners:
+        found = found._forced_dual() if each == "dual" else found.grad
+    return found
 
 
 def clear_duals():

@@ -190,7 +190,7 @@ cdef class KernelFunction:
     def grad(self):
         """The GradientFunction, which takes the arguments of the kernel. A gradient raises AttributeError."""
         if not self.specialiser.is_primal:
-            raise AttributeError(f"{self.__name__} is a gradient and has no gradient: there are no second derivatives")
+            raise AttributeError(f"{self.__name__} is a gradient and has no gradient: call it in a cg.ad.FwdMode for second derivatives")
         with self.specialiser.lock:
             if self.gradient is None:
                 self.gradient = self.make_gradient(self)
@@ -202,6 +202,7 @@ cdef class KernelFunction:
         The mode "constant" treats the duals of the arrays that the kernel reads as 0.
         """
         cdef KernelFunction found
+        mode += (self.mode or "").removeprefix("part")
         with self.specialiser.lock:
             found = self.forwards.get(mode)
             if found is None:

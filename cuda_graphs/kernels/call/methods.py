@@ -153,9 +153,9 @@ class BoundGradient(BoundKernel):
 
     @property
     def grad(self) -> BoundGradient:
-        """Raise AttributeError: there are no second derivatives."""
+        """Raise AttributeError: second derivatives come from a FwdMode."""
         raise AttributeError(
-            f"the gradient of {self.__name__} has no gradient: there are no second derivatives"
+            f"the gradient of {self.__name__} has no gradient: call it in a cg.ad.FwdMode for second derivatives"
         )
 
     def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:

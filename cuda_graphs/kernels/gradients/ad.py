@@ -17,7 +17,7 @@ from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals, clear_field
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.stream import Stream, default_stream
 
-from .call_arrays import arrays_of, flows_through
+from .call_arrays import arrays_of, flows_through, is_primal
 from .custom_gradients import GradReplaced, grad_for, grad_replaced, no_grad
 from .forward_mode import FwdMode
 from .grad_check import GradCheck, GradientCheckError
@@ -81,6 +81,8 @@ class Tape:
             `max_states` or `memory_limit` is too small.
     """
 
+    replaces = False
+
     def __init__(
         self,
         loss: Any = None,
@@ -110,6 +112,7 @@ class Tape:
         self._state = "new"
         self._home = default_stream()  # current stream when the block begins
         self._capture = 0  # capture of this stream
+        self._in_forward_mode = False
 
     @property
     def stats(self) -> TapeStats | None:
@@ -118,6 +121,11 @@ class Tape:
     def __enter__(self) -> Tape:
         if self._state != "new":
             raise RuntimeError("a Tape can be entered only once: make a new one")
+        self._in_forward_mode = hooks.current() is not None
+        if self._in_forward_mode and (self.recomputation is not None or self.check is not None):
+            raise RuntimeError(
+                "a Tape in a FwdMode cannot have max_states, memory_limit or grad_check: kept states have no duals"
+            )
         self._home = current_stream()
         self._capture = capture_of(self._home)
         if self._capture:
@@ -125,7 +133,7 @@ class Tape:
         hooks.install(self)
         try:
             if self._loss is not None:
-                self._loss.begin()
+                self._loss.begin(self._in_forward_mode)
             if self.recomputation is not None:
                 self.recomputation.begin(self._home, self._capture != 0, 0)
         except BaseException:
@@ -188,7 +196,9 @@ class Tape:
                 done: dict[int, Any] = {}
                 for function, args, _ in filter(flows_through, self._users):
                     clear(function, args, done, self._home if self._capture else None)
-            self._loss.seed()
+                if self._in_forward_mode:
+                    clear_duals_of([each.grad for call in self._users for each in arrays_of(call)])
+            self._loss.seed(self._in_forward_mode)
         if self.recomputation is not None:
             arrays = [each for call in self._users for each in arrays_of(call)]
             gradients = [each.grad for each in arrays if each.grad is not None]
@@ -223,7 +233,7 @@ class Tape:
                 return found
         if self.check is not None:
             self.check.before(len(self.calls), call, inside)
-        if self.recomputation is not None and is_recorded(call):
+        if self.recomputation is not None and is_primal(call[0]):
             self.recomputation.before(call, inside)
         return None
 
@@ -235,6 +245,11 @@ class Tape:
         plan = function.parts(*args)
         if not has_control_flow(plan):
             return None
+        if self._in_forward_mode:
+            raise RuntimeError(
+                f"{function.__name__}() has control flow between its tasks, for which a Tape keeps states, and these "
+                "have no duals: there are no second derivatives through it"
+            )
         if self._capture:
             raise RuntimeError(
                 f"{function.__name__}() has control flow between its tasks, which the host decides in a Tape, and a "
@@ -279,11 +294,6 @@ class Tape:
         self.calls.append(call)
 
 
-def is_recorded(call: Call) -> bool:
-    """Return True if the call is not that of a gradient, which a tape does not record."""
-    return isinstance(call[0], GradReplaced) or (call[0].mode or "part").startswith("part")
-
-
 def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any], captured: Stream | None) -> None:
     """Fill the gradients of the array arguments and of the fields of a call with zeros.
 
@@ -296,6 +306,13 @@ def clear(function: Any, args: tuple[Any, ...], done: dict[int, Any], captured: 
     for each in args:
         if has_gradient(each):
             clear_gradient(each)
+
+
+def clear_duals_of(gradients: Sequence[NDArray | None]) -> None:
+    """Fill the duals of gradients with zeros, for second derivatives."""
+    for each in gradients:
+        if each is not None and each.dual is not None:
+            each.dual.fill(0)
 
 
 def clear_all_gradients(kind: str = "grad") -> None:

@@ -14,7 +14,7 @@ from cuda_graphs.kernels.arrays.struct_array import StructArray
 from .custom_gradients import GradReplaced
 from .thread_hooks import Call
 
-__all__ = ["arrays_of", "flows_through"]
+__all__ = ["arrays_of", "flows_through", "is_primal"]
 
 DEPTH = 8  # levels of nested members
 
@@ -24,6 +24,11 @@ def arrays_of(call: Call) -> list[NDArray]:
     function, args, _ = call
     fields: Iterable[Any] = () if isinstance(function, GradReplaced) else function.fields(*args)
     return list(dict.fromkeys([each for value in (*args, *fields) for each in arrays_in(value, DEPTH)]))
+
+
+def is_primal(function: Any) -> bool:
+    """Return True for a function with its own gradient, a kernel, or a part of a kernel, which a tape records."""
+    return isinstance(function, GradReplaced) or (function.mode or "part").startswith("part")
 
 
 def flows_through(call: Call) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 
 from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals
 
+from .call_arrays import is_primal
 from .custom_gradients import GradReplaced
 from .thread_hooks import Call, hooks
 
@@ -32,6 +33,9 @@ class FwdMode:
     `loss.dual` holds the product of the Jacobian matrix of all calls and the seed. Forward mode saves no intermediate
     values: control flow costs no memory, and kernels may overwrite arrays.
 
+    A `Tape` in the block, and the gradient of a kernel, compute second derivatives: the `dual` of each gradient becomes
+    the derivative of the gradient along the seed, as in ``x.grad.dual``.
+
     The kernels inside a function with its own gradient are differentiated. No derivative flows through a function with
     `cg.ad.no_grad`. The call of a kernel without a computable derivative raises CompileGradientError.
 
@@ -46,6 +50,8 @@ class FwdMode:
         TypeError: `loss` or `param` is not an NDArray, or the seed does not consist of numbers.
         ValueError: An array has no dual, or is both `loss` and `param`; or the seed is missing or has the wrong size.
     """
+
+    replaces = True
 
     def __init__(self, loss: Several, param: Several, seed: Any = None, clear_gradients: bool = True) -> None:
         self.losses, self.params = arrays_of(loss, "loss"), arrays_of(param, "param")
@@ -89,9 +95,10 @@ class FwdMode:
         function = call[0]
         if isinstance(function, GradReplaced):
             return None
-        if function.mode == "reverse":
-            raise RuntimeError(f"{function!r} is called in a FwdMode: there are no second derivatives")
-        if function.mode is not None:  # already a kernel with duals
+        if function.mode is not None and function.mode.startswith("reverse"):
+            second: Callable[..., Any] = function.second()
+            return second
+        if not is_primal(function):  # already a kernel with duals
             return None
         found: Callable[..., Any] = function.forward(
             "constant" if any(each.is_constant for each in inside) else "forward"

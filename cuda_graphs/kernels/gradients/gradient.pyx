@@ -4,7 +4,7 @@
 
 import weakref
 
-from cuda_graphs.kernels.specialisation.arguments cimport Reader, kGradient, kNoExtra
+from cuda_graphs.kernels.specialisation.arguments cimport Reader, kGradient, kNoExtra, kSecond
 from cuda_graphs.kernels.call.function cimport KernelFunction, derived_from
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.numbers cimport as_int
@@ -94,6 +94,18 @@ cdef class GradientFunction(KernelFunction):
         if len(done) > before and not captures:
             stream.sync()
 
+    def second(self):
+        """Return the GradientFunction that also computes the duals of the gradients, from those of the arrays."""
+        cdef GradientFunction found
+        cdef str of_part = self.mode.removeprefix("reverse")
+        with self.specialiser.lock:
+            found = self.forwards.get("second")
+            if found is None:
+                found = with_stacks(derived_from(GradientFunction, self, kSecond, f"second{of_part}"), of_part)
+                self.forwards["second"] = found
+            found.stacks.capacity = self.stacks.capacity
+            return found
+
     def forget(self):
         """Drop the compiled code, and release the memory of the stacks when its work is done."""
         super().forget()
@@ -104,17 +116,23 @@ cdef class GradientFunction(KernelFunction):
 
 
 def gradient_of(KernelFunction primal):
-    """Return a new GradientFunction for a kernel."""
+    """Return a new GradientFunction for a kernel, or for a part of a kernel."""
     cdef str of_part = (primal.mode or "").removeprefix("part")
     cdef GradientFunction self = derived_from(GradientFunction, primal, kGradient, f"reverse{of_part}")
+    self.outside = primal.outside
+    return with_stacks(self, of_part)
+
+
+cdef GradientFunction with_stacks(GradientFunction self, str of_part):
+    """Give a new GradientFunction the memory of its stacks, and return it."""
     cdef GradientLaunch launch = GradientLaunch.__new__(GradientLaunch)
     cdef GradientCapture capture = GradientCapture.__new__(GradientCapture)
     self.stacks = StackMemory.__new__(StackMemory)
     self.stacks.name, self.stacks.lock = self.specialiser.name, self.specialiser.lock
-    self.stacks.sizing_kernel = derived_from(KernelFunction, primal, kNoExtra, f"size{of_part}")
-    self.stacks.counting_kernel = derived_from(KernelFunction, primal, kNoExtra, f"count{of_part}")
+    self.stacks.sizing_kernel = derived_from(KernelFunction, self, kNoExtra, f"size{of_part}")
+    self.stacks.counting_kernel = derived_from(KernelFunction, self, kNoExtra, f"count{of_part}")
     self.stacks.operands, self.stacks.heaps, self.stacks.stats = {}, weakref.WeakKeyDictionary(), GradStats()
     launch.stacks = capture.stacks = self.stacks
     capture.specialiser = self.specialiser
-    self.launch, self.capture, self.outside = launch, capture, primal.outside
+    self.launch, self.capture = launch, capture
     return self

@@ -51,13 +51,19 @@ class Loss:
             raise ValueError(f"loss has no gradient: make it with {word}=True, got {array!r}")
         self.array = array
 
-    def begin(self) -> None:
-        """Set the loss to 0."""
+    def begin(self, in_forward_mode: bool) -> None:
+        """Set the loss to 0, and its dual in a FwdMode."""
         if isinstance(self.array, NDArray):
             self.array.fill(0)
+            if in_forward_mode and self.array.dual is not None:
+                self.array.dual.fill(0)
         else:
             fill(self.array, 0)
 
-    def seed(self) -> None:
-        """Set the gradient of the loss to 1."""
+    def seed(self, in_forward_mode: bool) -> None:
+        """Set the gradient of the loss to 1, and the dual of the gradient to 0 in a FwdMode."""
         fill_gradient(self.array, 1)
+        if in_forward_mode and isinstance(self.array, NDArray):
+            assert self.array.grad is not None
+            if self.array.grad.dual is not None:
+                self.array.grad.dual.fill(0)

@@ -192,7 +192,7 @@ cdef GradientOperands operands_of(Specialisation code):
     info = code.artifact.gradient
     self.paths = []
     for path, size, ndim in info.arrays:
-        if path.endswith(".grad") and path.removesuffix(".grad") in self.paths:
+        if path.endswith((".grad", ".dual")) and path.partition(".grad")[0].removesuffix(".dual") in self.paths:
             continue
         operand.leaf, operand.size, operand.ndim = code.leaf_numbers[path], size, ndim
         operand.is_written = path in info.written

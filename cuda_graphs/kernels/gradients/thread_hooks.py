@@ -22,7 +22,12 @@ Call = tuple[Any, tuple[Any, ...], Stream | None]
 
 
 class CallHook(Protocol):
-    """Receives the calls of a thread. `inside` holds the functions with their own gradient around the call."""
+    """Receives the calls of a thread. `inside` holds the functions with their own gradient around the call.
+
+    A hook that `replaces` all calls (FwdMode) may enclose one that records them (Tape).
+    """
+
+    replaces: bool
 
     def before(self, call: Call, inside: tuple[Any, ...]) -> Callable[..., Any] | None:
         """Run before a call; return the function to call instead, or None."""
@@ -32,34 +37,40 @@ class CallHook(Protocol):
 
 
 class ThreadHooks:
-    """The hook of each thread, and the active functions with their own gradient in each thread."""
+    """The hooks of each thread, and the active functions with their own gradient in each thread."""
 
     def __init__(self) -> None:
-        self.open: dict[int, CallHook] = {}  # by thread
+        self.open: dict[int, tuple[CallHook, ...]] = {}  # from the outermost on, by thread
         self.active: dict[int, tuple[Any, ...]] = {}  # active functions, by thread
         self.lock = threading.Lock()
 
     def install(self, hook: CallHook) -> None:
-        """Set the hook of this thread. Raise RuntimeError if the thread already has a hook."""
+        """Add a hook of this thread. Raise RuntimeError if it cannot be in the hook that the thread has."""
         installed = self.current()
-        if installed is not None:
+        if installed is not None and (hook.replaces or not installed.replaces):
             raise RuntimeError(
-                f"a {type(installed).__name__} is already open: a Tape or FwdMode cannot be nested"
+                f"a {type(installed).__name__} is already open: a Tape or FwdMode cannot be nested, except a Tape in a "
+                "FwdMode, for second derivatives"
             )
         with self.lock:
-            self.open[threading.get_ident()] = hook
+            thread = threading.get_ident()
+            self.open[thread] = (*self.open.get(thread, ()), hook)
             set_hook(self)
 
     def remove(self) -> None:
-        """Remove the hook of this thread."""
+        """Remove the innermost hook of this thread."""
         with self.lock:
-            del self.open[threading.get_ident()]
+            thread = threading.get_ident()
+            outer = self.open.pop(thread)[:-1]
+            if outer:
+                self.open[thread] = outer
             if not self.open:
                 set_hook(None)
 
     def current(self) -> CallHook | None:
-        """Return the hook of this thread, or None."""
-        return self.open.get(threading.get_ident())
+        """Return the innermost hook of this thread, or None."""
+        found = self.open.get(threading.get_ident())
+        return None if found is None else found[-1]
 
     def enclosing(self) -> tuple[Any, ...]:
         """Return the active functions with their own gradient in this thread, from the outermost on."""
@@ -82,13 +93,33 @@ class ThreadHooks:
                 del self.active[thread]
 
     def before(self, function: Any, args: tuple[Any, ...], stream: Stream | None) -> Any:
-        hook = self.current()
-        return None if hook is None else hook.before((function, args, stream), self.enclosing())
+        """Return the function that runs in place of a call, or None: that of the innermost hook that has one."""
+        call, inside = (function, args, stream), self.enclosing()
+        inner: list[CallHook] = []
+        for hook in reversed(self.open.get(threading.get_ident(), ())):
+            found = hook.before(call, inside)
+            if found is not None:
+                return found if not inner else observed(found, call, inside, inner)
+            inner.append(hook)
+        return None
 
     def after(self, function: Any, args: tuple[Any, ...], stream: Stream | None) -> None:
-        hook = self.current()
-        if hook is not None:
+        for hook in reversed(self.open.get(threading.get_ident(), ())):
             hook.after((function, args, stream), self.enclosing())
+
+
+def observed(
+    replacement: Callable[..., Any], call: Call, inside: tuple[Any, ...], hooks: list[CallHook]
+) -> Callable[..., Any]:
+    """Return a replacement of a call that hooks see as this call."""
+
+    def run(*args: Any, **keywords: Any) -> Any:
+        found = replacement(*args, **keywords)
+        for hook in hooks:
+            hook.after(call, inside)
+        return found
+
+    return run
 
 
 hooks = ThreadHooks()

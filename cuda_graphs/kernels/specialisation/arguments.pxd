@@ -3,11 +3,13 @@
 from cuda_graphs.kernels.arrays.reading cimport Reading
 
 
-# The extra leaf that follows the leaf of each array argument: none, the gradient, or the dual.
+# The extra leaves that follow the leaf of each array argument: none, the gradient, the dual, or both and the dual of the
+# gradient (second derivatives).
 cdef enum ExtraLeaf:
     kNoExtra
     kGradient
     kDual
+    kSecond
 
 
 # Converts the argument of one parameter, or of one member of a parameter, into leaves and keys.

@@ -122,10 +122,10 @@ cdef class Reader:
     cdef object spec(self, object value):
         raise NotImplementedError
 
-    def partner(self):
-        """Return the kind of the extra leaf of an array: "grad" or "dual"."""
+    def partners(self):
+        """Return the kinds of the extra leaves of an array, as in PARTNERS."""
         cdef Array array = (<Tensor>self).array if isinstance(self, Tensor) else <Array>self
-        return "grad" if array.extra_leaf == kGradient else "dual"
+        return PARTNERS[array.extra_leaf]
 
 
 cdef class Integer(Reader):
@@ -264,11 +264,22 @@ cdef class ConditionHandle(Reader):
         return annotations.ConditionSpec()
 
 
+# The extra leaves of an array, by ExtraLeaf.
+cdef tuple PARTNERS = ((), ("grad",), ("dual",), ("grad", "dual", "grad.dual"))
+
+
+cdef NDArray partner_of(NDArray array, int extra_leaf, int number):
+    """Return the array of an extra leaf, or None if the array has no such partner."""
+    if number == 2:
+        return None if array._grad is None else array._grad._forced_dual()
+    return array._grad if number == 0 and extra_leaf != kDual else array._dual_or_none()
+
+
 cdef class Array(Reader):
     """Reads an NDArray, or an array of another library."""
 
     cdef uint64_t mask, wanted  # bits of the key that the declaration fixes, and their values
-    cdef int extra_leaf  # kind of the extra leaf, an ExtraLeaf
+    cdef int extra_leaf  # kind of the extra leaves, an ExtraLeaf
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
@@ -277,6 +288,7 @@ cdef class Array(Reader):
         cdef NDArray own, partner
         cdef ForeignArray other, grad
         cdef uint64_t found
+        cdef int i
         if value is None and self.annotation.optional:
             r.keys[self.key] = 0
             return 0
@@ -295,21 +307,23 @@ cdef class Array(Reader):
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()
             r.leaves[self.leaf].changes = &own._changes
-            if self.extra_leaf != kNoExtra:
-                partner = own._grad if self.extra_leaf == kGradient else own._dual_or_none()
-                r.leaves[self.leaf + 1].extents = own._extents.data()
-                r.leaves[self.leaf + 1].bits = partner._address if partner is not None else 0
-                r.leaves[self.leaf + 1].changes = &partner._changes if partner is not None else NULL
+            for i in range(self.leaves - 1):
+                partner = partner_of(own, self.extra_leaf, i)
+                r.leaves[self.leaf + 1 + i].extents = own._extents.data()
+                r.leaves[self.leaf + 1 + i].bits = partner._address if partner is not None else 0
+                r.leaves[self.leaf + 1 + i].changes = &partner._changes if partner is not None else NULL
         else:
             r.leaves[self.leaf].changes = NULL
             other = self._foreign(r, value, self.path, self.leaf)
             found = other.key
             r.leaves[self.leaf].bits = other.address
             r.leaves[self.leaf].extents = other.extents.data()
-            if self.extra_leaf != kNoExtra:
-                r.leaves[self.leaf + 1].bits = 0
-                r.leaves[self.leaf + 1].changes = NULL
-                if self.extra_leaf == kGradient and other.needs_grad and self.annotation.needs_grad is not False:
+            for i in range(1, self.leaves):
+                r.leaves[self.leaf + i].bits = 0
+                r.leaves[self.leaf + i].changes = NULL
+                r.leaves[self.leaf + i].extents = other.extents.data()
+            if self.leaves > 1:
+                if self.extra_leaf != kDual and other.needs_grad and self.annotation.needs_grad is not False:
                     grad = self._foreign(r, gradient_of(value, self.path), f"{self.path}.grad", self.leaf + 1)
                     r.leaves[self.leaf + 1].bits = grad.address
                     r.leaves[self.leaf + 1].extents = other.extents.data()
@@ -326,12 +340,14 @@ cdef class Array(Reader):
             return 0
         if value is not None:
             owners[self.leaf] = (<NDArray>value)._memory() if isinstance(value, NDArray) else detached(value) if wants else value
-        cdef NDArray partner = None
-        if isinstance(value, NDArray) and self.extra_leaf != kNoExtra:
-            partner = value.grad if self.extra_leaf == kGradient else value.dual
-        if partner is not None:
-            owners[self.leaf + 1] = partner._memory()
-        elif wants and self.extra_leaf == kGradient and self.annotation.needs_grad is not False:
+        cdef NDArray partner
+        cdef int i
+        if isinstance(value, NDArray):
+            for i in range(self.leaves - 1):
+                partner = partner_of(value, self.extra_leaf, i)
+                if partner is not None:
+                    owners[self.leaf + 1 + i] = partner._memory()
+        elif wants and self.extra_leaf != kNoExtra and self.extra_leaf != kDual and self.annotation.needs_grad is not False:
             owners[self.leaf + 1] = gradient_of(value, self.path)
         return 0
 
@@ -598,7 +614,7 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
     elif isinstance(annotation, annotations.NDArray):
         self = array_reader(annotation)
         if extra_leaf != kNoExtra:
-            (<Array>self).extra_leaf, self.leaves = extra_leaf, 2
+            (<Array>self).extra_leaf, self.leaves = extra_leaf, 1 + len(<tuple>PARTNERS[extra_leaf])
     elif annotation is annotations.Tensor or is_template(annotation):
         self = Tensor.__new__(Tensor)
         (<Tensor>self).takes_values = annotation is not annotations.Tensor
@@ -695,6 +711,7 @@ def leaf_paths(Reader reader):
     if isinstance(reader, (Vector, Struct)):
         parts = (<Vector>reader).parts if isinstance(reader, Vector) else (<Struct>reader).members
         return [found for part in parts for found in leaf_paths(part)]
-    if reader.leaves > 1:  # an array and its gradient or dual
-        return [(reader.path, reader.leaf), (f"{reader.path}.{reader.partner()}", reader.leaf + 1)]
+    if reader.leaves > 1:  # an array with its gradient or dual
+        partners = [(f"{reader.path}.{kind}", reader.leaf + 1 + i) for i, kind in enumerate(reader.partners())]
+        return [(reader.path, reader.leaf), *partners]
     return [(reader.path, reader.leaf)] if reader.leaves else []

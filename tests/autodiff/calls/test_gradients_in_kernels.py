@@ -110,12 +110,12 @@ def test_a_function_is_given_the_gradient_of_a_parameter():
 def test_derivatives_of_a_kernel_with_gradients_are_refused():
     x = array(START)
     with pytest.raises(
-        cg.CompileGradientError, match=r"descend uses x\.grad: there are no second derivatives"
+        cg.CompileGradientError, match=r"descend uses x\.grad, and so has no derivatives itself"
     ):
         descend.grad(x, 1.0)
     loss = cg.ndarray(f64, (), needs_grad=True)
     with (
-        pytest.raises(cg.CompileGradientError, match="no second derivatives"),
+        pytest.raises(cg.CompileGradientError, match="and so has no derivatives itself"),
         cg.ad.FwdMode(loss=loss, param=x, seed=START),
     ):
         descend(x, 1.0)

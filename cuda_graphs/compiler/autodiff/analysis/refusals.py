@@ -81,7 +81,7 @@ def refuse_gradients(kernel: ir.Kernel) -> None:
     for array in kernel.arrays:
         if array.path.endswith(".grad"):
             raise gradient_error(
-                kernel.loc, f"{kernel.name} uses {array.path}: there are no second derivatives",
+                kernel.loc, f"{kernel.name} uses {array.path}, and so has no derivatives itself",
                 "differentiate a kernel that does not use gradients",
             )  # fmt: skip
 
