@@ -14,7 +14,7 @@ import inspect
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +55,7 @@ class Found(NamedTuple):
     """The objects around a kernel that hold arrays, with the names of their members, and its template parameters."""
 
     places: dict[Place, Names]
+    names: list[OutsideName]  # the parameter for each place
     templates: list[TemplateUse]
 
 
@@ -91,8 +92,7 @@ class OutsideArrays:
         if not given and not objects:
             return None
         known = {each.name: annotation_of(args[each.number], each.uses) for each in objects}
-        for number, ((place, uses), value) in enumerate(zip(found.places.items(), given, strict=True)):
-            name = OutsideName(f"outside_{number}_{place[1].replace('.', '_')}", *place)
+        for name, uses, value in zip(found.names, found.places.values(), given, strict=True):
             known[name] = annotation_of(value, uses)
         key = tuple((name, key_of_annotation(each)) for name, each in known.items())
         with self.lock:
@@ -111,7 +111,8 @@ class OutsideArrays:
             for i, each in enumerate(parameters)
             if each.name not in self.annotations and is_template(resolve(each.annotation, self.function))
         ]
-        return Found(dict(places_of(self.function)) if may_use_arrays(self.function) else {}, templates)
+        places = dict(places_of(self.function)) if may_use_arrays(self.function) else {}
+        return Found(places, names_for(places), templates)
 
     def forget(self) -> None:
         """Drop the variants with their code."""
@@ -120,6 +121,17 @@ class OutsideArrays:
                 each.forget()
             self.kernels.clear()
             self.found = None
+
+
+def names_for(places: Iterable[Place]) -> list[OutsideName]:
+    """Return the name of a parameter for each place. No name in a source can be equal to it: "y of helper"."""
+    found: list[OutsideName] = []
+    for function, path in places:
+        name = f"{path.replace('.', '_')} of {function.__name__}"
+        while name in found:
+            name += "'"
+        found.append(OutsideName(name, function, path))
+    return found
 
 
 def annotation_of(value: Any, names: Names) -> Any:
