@@ -14,8 +14,8 @@ HEAD = """\
 
 *Written by `docs/taichi_names_page.py` from the table in `docs/taichi_names.py`; change that, not this page.*
 
-This page lists the names of Taichi and Quadrants that concern dense data and kernels, with ours. Where there is none,
-the last column has the reason or the way to write it. `ti.` stands for both libraries, `qd.` for names that only
+This page lists the names of Taichi and Quadrants that concern dense data and kernels, with ours. The last column has
+the reason where we have none, or the way to write it. `ti.` stands for both libraries, `qd.` for names that only
 Quadrants has. [Coming from Taichi](coming-from-taichi.md) describes what is different.
 """
 

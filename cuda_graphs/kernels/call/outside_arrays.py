@@ -3,8 +3,8 @@
 """Arrays that a kernel takes from objects around it: from globals and closures of its functions, and from the objects
 that it gets as templates.
 
-A call passes such arrays, and the arrays inside of such objects, as further arguments of a variant of the kernel. So
-other arrays of the same types need no other code. All else in the objects is constant, as in `methods.py`.
+A call passes such arrays, and the arrays inside of such objects, as further arguments of a variant of the kernel. Other
+arrays of the same types need no other code. All else in the objects is constant, as in `methods.py`.
 """
 
 from __future__ import annotations
