@@ -35,11 +35,13 @@ IMPORTED = (ir.Op, ir.Extent)
 
 
 def part(kernel: ir.Kernel, number: int) -> ir.Kernel:
-    """Return a part of a kernel. The kernel that it returns has the plan of all parts in `parts`.
+    """Return a part of a kernel, which has the plan of all parts. A kernel without control flow has one part.
 
     Raises:
         CompileGradientError: A value passes from one part to another in a variable, or the kernel has checkpoints.
     """
+    if not any(isinstance(each, ir.Conditional) for each in ir.walk(kernel.body)):
+        return ir.replace(kernel, parts=(("part", 0, None),))
     if kernel.checkpoints or kernel.returns:
         what = "with checkpoints" if kernel.checkpoints else "that returns numbers"
         raise gradient_error(

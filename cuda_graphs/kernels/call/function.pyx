@@ -221,12 +221,16 @@ cdef class KernelFunction:
             return found
 
     def parts(self, *args):
-        """Return the plan of the parts of a graph kernel for these arguments (autodiff/parts.py).
+        """Return the plan of the parts of a graph kernel for these arguments (autodiff/parts.py); () without control flow.
 
         Raises:
             CompileGradientError: The kernel cannot be divided into parts.
         """
-        cdef KernelFunction first = self.part(0)
+        cdef KernelFunction first
+        cdef Specialisation code = self.specialiser.find_for(args)
+        if code.is_straight and not any([task.resident_tasks for task in code.artifact.tasks]):
+            return ()
+        first = self.part(0)
         return first.specialiser.find_for(args).artifact.parts
 
     @property

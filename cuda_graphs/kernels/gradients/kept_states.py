@@ -195,6 +195,9 @@ class KeptStates:
         self.captured = False
         self.bytes = self.most_bytes = self.most_states = 0
         self.held: dict[Copy, int] = {}  # number of states of each copy
+        self.known: dict[
+            tuple[int, int], list[Memory]
+        ] = {}  # memories that overlap a Buffer, by its address and size
 
     @property
     def state_bytes(self) -> int:
@@ -207,6 +210,9 @@ class KeptStates:
         Raises:
             TypeError: The array is of a library whose arrays cannot be copied, or cannot be copied in a graph.
         """
+        key = (owner.handle, owner.size) if isinstance(owner, Buffer) else None
+        if key in self.known:
+            return None, self.known[key]
         kind = next((made for is_kind, made in KINDS if is_kind(owner)), None)
         if self.captured and kind is not DeviceMemory:
             raise TypeError(
@@ -221,7 +227,10 @@ class KeptStates:
         new = kind(owner)
         overlapping = [each for each in self.memories if each.begin < new.end and new.begin < each.end]
         if any(each.begin <= new.begin and new.end <= each.end for each in overlapping):
+            if key is not None:
+                self.known[key] = overlapping
             return None, overlapping
+        self.known.clear()
         return new, [*overlapping, new]
 
     def complete(self, new: Memory, stream: Stream) -> None:

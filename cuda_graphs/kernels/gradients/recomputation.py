@@ -60,6 +60,7 @@ class Recomputation:
         self.steps: list[list[RecordedCall]] = []
         self.rest: list[RecordedCall] = []  # calls after the last step
         self.pending: list[Memory] = []  # what the present call writes
+        self.arrays: list[NDArray] = []  # what it uses
         self.draws: list[int] = []
         self.versions: dict[NDArray, int] = {}
         self.count = 0  # number of the next call
@@ -78,7 +79,8 @@ class Recomputation:
         """Prepare for a call: keep the state of the step before it, and the memory that the call writes first."""
         stream = call[2] or self.home
         if not inside:
-            self.check_versions(arrays_of(call))
+            self.arrays = arrays_of(call)
+            self.check_versions(self.arrays)
             self.pending = []
             if self.steps and not self.rest:
                 self.keep_last(stream)
@@ -92,7 +94,7 @@ class Recomputation:
         if inside:
             return
         seeds.note_draws(None)
-        for each in arrays_of(call):
+        for each in self.arrays:
             self.versions[each] = version_of(each)
         made = RecordedCall(call, self.count, tuple(dict.fromkeys(self.pending)), self.draws)
         self.kept.note_writes(made.writes, made.number)

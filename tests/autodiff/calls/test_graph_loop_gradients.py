@@ -239,6 +239,21 @@ def test_arrays_without_gradients_keep_loops_on_the_device(z, y, left):
     assert len(tape.calls) == 1 and tape.stats is None
 
 
+@pytest.mark.parametrize("chain", ["nodes", "resident"])
+def test_a_graph_kernel_without_control_flow_is_one_call(x, z, y, chain):
+    @cg.kernel(graph=True, chain=chain)
+    def twice(x: ndarray(f64, 1), z: ndarray(f64, 1), y: ndarray(f64, 0)):
+        for i in x:
+            z[i] = x[i] * x[i]
+        for i in x:
+            y[()] += z[i] * x[i]
+
+    with cg.ad.Tape(loss=y) as tape:
+        twice(x, z, y)
+    assert len(tape.calls) == 1 and tape.stats is None
+    np.testing.assert_allclose(x.grad.to_numpy(), 3 * START**2)
+
+
 def test_variables_do_not_pass_between_parts(x, z, y, left):
     @cg.kernel(graph=True)
     def accumulates(x: ndarray(f64, 1), left: ndarray(i32, 0), y: ndarray(f64, 0)):
