@@ -7,15 +7,17 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from cuda_graphs.hostdriver.ptx.lowering.instrumentation import NOTHING, Wants
-from cuda_graphs.hostdriver.ptx.lowering.services import TABLE
 from cuda_graphs.native import llvm, trace
 from cuda_graphs.native.image import is_native_image
 from cuda_graphs.native.loaded_code import LoadedCode
 
 from . import abi, native_image
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, OUT_OF_MEMORY, ImageError, invalid_ptx
+
+if TYPE_CHECKING:
+    from cuda_graphs.hostdriver.ptx.lowering.instrumentation import Wants
 
 
 class Param(ctypes.Structure):
@@ -73,6 +75,8 @@ Link = Callable[[bytes, list[str], int], LoadedCode]
 
 
 def _with_table(code: bytes, symbols: list[str], services: int) -> LoadedCode:
+    from cuda_graphs.hostdriver.ptx.lowering.services import TABLE
+
     try:
         linked = LoadedCode(code, [TABLE, *symbols])
     except RuntimeError as error:
@@ -145,8 +149,9 @@ def _nesting() -> Iterator[None]:
         raise invalid_ptx("the PTX is nested too deeply") from None
 
 
-def translate(text: str, wants: Wants = NOTHING) -> tuple[dict, str]:
+def translate(text: str, wants: Wants | None = None) -> tuple[dict, str]:
     """Translates PTX text and returns (description, LLVM IR)."""
+    from cuda_graphs.hostdriver.ptx.lowering.instrumentation import NOTHING
     from cuda_graphs.hostdriver.ptx.module_lowering import ModuleLowering
 
     from .units import parse
@@ -155,7 +160,7 @@ def translate(text: str, wants: Wants = NOTHING) -> tuple[dict, str]:
         with trace.timed("PTX parse"):
             module = parse(text)
         with trace.timed("PTX lowering"):
-            lowered = ModuleLowering(module, wants).lower()
+            lowered = ModuleLowering(module, wants or NOTHING).lower()
     return lowered.description(), lowered.ir
 
 
@@ -166,10 +171,13 @@ def _text(image: bytes) -> str:
         raise invalid_ptx(f"the text is not UTF-8: {error}") from None
 
 
-def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
-    from . import cache, code_generation  # native images need neither, and are loaded in first calls
+def _load_ptx(image: bytes, bits: int) -> tuple[dict, bytes]:
+    # Native images need none of these, and are loaded in first calls.
+    from cuda_graphs.hostdriver.ptx.lowering.instrumentation import Wants
 
-    image = image.rstrip(b"\0")
+    from . import cache, code_generation
+
+    image, wants = image.rstrip(b"\0"), Wants.of(bits)
     name = cache.key(image, {**code_generation.depends_on(), "wants": repr(wants)})
     entry = cache.load(name)
     if entry is None:
@@ -179,20 +187,20 @@ def _load_ptx(image: bytes, wants: Wants) -> tuple[dict, bytes]:
     return entry
 
 
-def _check_parts(image: bytes, wants: Wants) -> tuple[dict, bytes]:
+def _check_parts(image: bytes, bits: int) -> tuple[dict, bytes]:
     """Checks each text of an unfinished link by itself, and returns an empty module."""
     from . import units
 
     with _nesting():
         units.check_parts(_text(image))
-    return _load_ptx(b".version 8.0 .target sm_50 .address_size 64", wants)
+    return _load_ptx(b".version 8.0 .target sm_50 .address_size 64", bits)
 
 
-def _read_native(image: bytes, wants: Wants) -> tuple[dict, bytes]:
+def _read_native(image: bytes, bits: int) -> tuple[dict, bytes]:
     return native_image.read(image)
 
 
-def _refuse_gpu_code(image: bytes, wants: Wants) -> tuple[dict, bytes]:
+def _refuse_gpu_code(image: bytes, bits: int) -> tuple[dict, bytes]:
     raise ImageError(
         NO_BINARY_FOR_GPU, "this image has GPU machine code; the host driver runs PTX: compile to PTX"
     )
@@ -211,7 +219,8 @@ def _is_ptx(image: bytes) -> bool:
 PARTS = b"// linked by the host driver of cuda_graphs: parts"
 
 # Kinds of image: (test, function that returns (description, object code), function that links). The first match counts.
-Build = Callable[[bytes, Wants], tuple[dict, bytes]]
+# The second gets the bits of cgh_services.wants, too.
+Build = Callable[[bytes, int], tuple[dict, bytes]]
 KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
     (is_native_image, _read_native, _with_imports),
     (_is_parts, _check_parts, _with_table),
@@ -224,10 +233,10 @@ KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
 def load(image: bytes, services: int) -> LoadedImage:
     """Loads an image. `services` is the address of a cgh_services. Raises ImageError."""
     image = bytes(image)
-    wants = Wants.of(Services.from_address(services).wants)
+    bits = Services.from_address(services).wants
     for fits, build, link in KINDS:
         if fits(image):
             with llvm.LOCK, trace.timed("image load"):
-                description, code = build(image, wants)
+                description, code = build(image, bits)
                 return LoadedImage(description, code, services, link)
     raise ImageError(INVALID_IMAGE, "the image is neither PTX text nor another known format")
