@@ -68,7 +68,10 @@ EXPRESSIONS = {
     ),
     ast.BinOp: ("t = a * b", "component by component for vectors; `@` for matrices and vectors"),
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
-    ast.Compare: ("t = 0 < n < k", "a chain is a conjunction; the middle operand is evaluated once"),
+    ast.Compare: (
+        "t = 0 < n < k",
+        "a chain is a conjunction; the middle operand is evaluated once; also `n in (1, 2)`, `x is None`",
+    ),
     ast.IfExp: (
         "t = a if n > 0 else b",
         "only the selected operand is evaluated; also vectors, tuples and structures; a condition that is known at "

@@ -85,7 +85,9 @@ MISTAKES = [
     ),
     (Loop, "a while over cg.static", "while cg.static(k):  #!\n    pass"),
     (Syntax, "cg.static inside cg.static", "y = cg.static(cg.static(k))  #!"),
-    (Syntax, "`is` and `in` are for cg.static", "if n is k:  #!\n    pass"),
+    (Syntax, "`is` compares with None only", "if n is k:  #!\n    pass"),
+    (Syntax, "a chain of comparisons with `is` or `in`", "y = 1 < n in (1, 2)  #!"),
+    (Type, "a comprehension over the array 'x'", "y = a in x  #!"),
     (Syntax, "a declaration without a value", "y: f32  #!"),
     # Assignment
     (Immutable, "'n' is a parameter of the kernel, which is immutable", "n = 4  #!"),

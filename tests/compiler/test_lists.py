@@ -38,6 +38,9 @@ BODIES = {
     "any and all": "x[i] = 1.0 if any(x[i] > j for j in range(3)) and not all((x[i] > 3.0, a > 1.0)) else 2.0",
     "enumerate": "for j, v in enumerate((x[i], a), 1):\n    x[i] += j * v",
     "zip": "for v, w in zip((x[i], a), reversed((1.0, 3.0))):\n    x[i] += v * w",
+    "in": "x[i] = 1.0 if x[i] in (0.5, a) else (2.0 if x[i] not in [4.0, -3.0] else 3.0)",
+    "in a range": "x[i] = 1.0 if int(x[i]) in range(3, 9, 2) else (2.0 if int(x[i]) in range(-2, 3) else 3.0)",
+    "in known items": "t = 'a' in ('a', 'b')\nif 3 not in (1, 2) and t:\n    x[i] += 1.0",
     "nothing": "x[i] = x[i] + sum([])",
     "chosen": "p, q = (x[i], 1.0) if x[i] > a else (2.0, a)\nx[i] = p * q",
     "chosen deeper": "p, (q, r) = (x[i], (a, 1)) if x[i] > a else (2.0, (x[i], 2))\nx[i] = p * q + r",
@@ -62,7 +65,10 @@ def test_list_in_a_kernel_is_that_of_python(body):
     np.testing.assert_array_equal(run_all(kernel, x=x, a=1.25)["x"], wanted(body, x, 1.25))
 
 
-@pytest.mark.parametrize("name", [name for name in BODIES if "copies" not in name])
+STEPS = ("in", "in a range", "in known items")  # functions with steps, where differences are no gradients
+
+
+@pytest.mark.parametrize("name", [name for name in BODIES if "copies" not in name and name not in STEPS])
 def test_gradient_through_a_list_is_a_central_difference(name):
     text = (
         "def kernel(x0: ndarray(f64, 1), out: ndarray(f64, 1), a: f64):\n    for i0 in x0:\n        i = 0\n"
@@ -144,3 +150,14 @@ def test_setting_of_a_loop_may_be_static(serial):
     loop = "cg.loop_config(serialize=cg.static(serial))\n    for i in x:\n        x[i] = i\n"
     text = f"def kernel(x: ndarray(f64, 1)):\n    {loop}"
     assert run_all(function_of(text, serial=serial), x=np.zeros(3))["x"].tolist() == [0, 1, 2]
+
+
+def test_comparison_with_none_is_known_when_compiling():
+    text = (
+        "def kernel(x: ndarray(f64, 1), y: ndarray(f64, 1) | None):\n    for i in x:\n        if y is not None:\n"
+        "            x[i] += y[i]\n        x[i] += 0.0 if y is None else y[i]\n"
+        "        if y is not None and y[i] > 15.0:\n            x[i] = -1.0\n"
+    )
+    kernel, x = function_of(text), np.array([1.0, 2.0])
+    assert run_all(kernel, x=x, y=None)["x"].tolist() == [1, 2]
+    assert run_all(kernel, x=x, y=np.array([10.0, 20.0]))["x"].tolist() == [21, -1]

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
-    CompileSyntaxError,
     CompileTypeError,
     compile_error,
 )
@@ -20,19 +19,15 @@ from cuda_graphs.compiler.ir.types import promote
 
 from .arithmetic import operands
 from .lvalues import broadcast
+from .membership import MEMBERSHIP, membership
 from .merging import merged, zero
 
 
 def compare(frame: Frame, node: ast.Compare) -> Any:
     """Return a comparison. A chain evaluates each operand once, and later operands only while the chain holds."""
     operators = [type(operator).__name__ for operator in node.ops]
-    if any(operator in ("Is", "IsNot", "In", "NotIn") for operator in operators):
-        raise compile_error(
-            CompileSyntaxError,
-            frame.builder.loc,
-            "`is` and `in` are for cg.static(...) only",
-            "compare numbers with ==, or write cg.static(a in b)",
-        )
+    if any(operator in MEMBERSHIP for operator in operators):
+        return membership(frame, node)
     left = frame.visit(node.left)
 
     def link(left: Any, i: int) -> ir.Value:
