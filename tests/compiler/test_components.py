@@ -143,3 +143,13 @@ def test_what_has_no_component_is_refused(body, refusal):
     with pytest.raises(refusal[0]) as caught:
         translate(kernel, specialise(kernel, {"v": (1, 2, 3), "n": 1}))
     assert refusal[1] in str(caught.value)
+
+
+def mixed(n: cg.u64, k: cg.ndarray(cg.i32, 1), x: cg.ndarray(cg.u64, 2)):
+    for at in cg.grouped(cg.ndrange(n, (2, 5))):
+        x[cg.cast(at[0], cg.i32), at[1]] = at[k[cg.cast(at[0], cg.i32)]]
+
+
+def test_component_of_a_vector_of_several_types_has_the_type_of_all():
+    found = run_all(mixed, n=3, k=np.array([1, 0, 1], "i4"), x=np.zeros((3, 5), "u8"))["x"]
+    assert found.tolist() == [[0, 0, 2, 3, 4], [0, 0, 1, 1, 1], [0, 0, 2, 3, 4]]

@@ -34,7 +34,7 @@ MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(Hea
 def the_program(source, scalars):
     """(function, fields, arguments)."""
     table = Field(np.arange(ROWS * COLUMNS, dtype="i4").reshape(ROWS, COLUMNS) - 5, FIELD)
-    function = function_of(source, N=3, Settings=Settings, **{FIELD: table})
+    function = function_of(source, N=3, Settings=Settings, Inner=Inner, **{FIELD: table})
     given = dict(scalars)
     for name, (type, dims) in ARRAYS.items():
         shape = (SIZE,) if dims == 1 else (ROWS, COLUMNS)

@@ -40,7 +40,9 @@ class Writer(Draft):
         if kind == 4 and self.scope.vectors:
             name = self.pick(self.scope.vectors)
             if self.scope.vectors[name] != "float":
-                return f"{name}[{self.below(2)}]"
+                return f"{name}[{self.index(2, 0)}]"
+        if kind == 5 and self.scope.structs:
+            return f"{self.pick(self.scope.structs)}.k"
         names = [n for n in self.scope.ints if n not in self.scope.gathered]
         return self.pick(names) if names else str(self.below(10))
 
@@ -62,7 +64,10 @@ class Writer(Draft):
         if kind == 3 and self.scope.vectors:
             name = self.pick(self.scope.vectors)
             if self.scope.vectors[name] == "float":
-                return f"{name}[{self.below(3)}]"
+                return f"{name}[{self.index(3, 0)}]"
+        if kind == 4 and self.scope.structs:
+            name = self.pick(self.scope.structs)
+            return self.pick([f"{name}.v.y", f"{name}.v[{self.index(3, 0)}]"])
         names = [n for n in self.scope.floats if n not in self.scope.gathered]
         return self.pick(names) if names else self.pick(FLOAT_LITERALS)
 

@@ -138,7 +138,7 @@ def vector(w: Writer) -> list[str]:
     if known and form == 1:
         return [f"{w.pick(known)} {w.pick(['+=', '*=', '-='])} {part(1)}"]
     if known and form == 2:
-        return [f"{w.pick(known)}[{w.below(n)}] {w.pick(['=', '+='])} {part(2)}"]
+        return [f"{w.pick(known)}[{w.index(n, 1)}] {w.pick(['=', '+='])} {part(2)}"]
     if known and form == 3:
         name = w.name("u")
         line = f"{name} = {w.pick(known)} {w.pick('+-*')} {w.pick(known)}"
@@ -152,6 +152,30 @@ def vector(w: Writer) -> list[str]:
     line = f"{name} = {make}({', '.join(part(1) for _ in range(n))})"
     w.scope.vectors[name] = kind
     return [line]
+
+
+def structure(w: Writer) -> list[str]:
+    """A local structure: a new one, a copy, or a change of one."""
+    known = [name for name in w.scope.structs if name not in w.scope.fixed]
+    if known and w.chance(60):
+        name = w.pick(known)
+        return [
+            w.pick(
+                [
+                    f"{name}.k {w.pick(['=', '+=', '^='])} cg.cast({w.int(1)}, cg.i16)",
+                    f"{name}.v[{w.index(3, 1)}] {w.pick(['=', '+=', '*='])} cg.cast({w.float(1)}, cg.f32)",
+                    f"{name}.v = {name}.v.zyx + {w.pick(w.scope.structs)}.v",
+                    f"{name} = {w.pick(w.scope.structs)}",
+                    f"{name}.turn({w.int(0)})",
+                ]
+            )
+        ]
+    values = [f"Inner(cg.cast({w.int(1)}, cg.i16), cg.vec3({w.float(0)}, {w.float(0)}, {w.float(0)}))"]
+    if w.scope.structs:
+        values += [w.pick(w.scope.structs), f"{w.pick(w.scope.structs)}.moved({w.float(0)})"]
+    value, name = w.pick(values), w.name("s")
+    w.scope.structs.append(name)
+    return [f"{name} = {value}"]
 
 
 def matrix(w: Writer) -> list[str]:
@@ -187,7 +211,7 @@ def call_alone(w: Writer) -> list[str]:
 
 SIMPLE = (
     assign_new, assign_new, assign_old, assign_old, swap, augment, augment, walrus, store, store, store, gather, gather,
-    vector, vector, matrix, assertion, leave, leave, call_alone,
+    vector, vector, structure, structure, matrix, assertion, leave, leave, call_alone,
 )  # fmt: skip
 
 

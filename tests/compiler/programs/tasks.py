@@ -109,7 +109,7 @@ def parallel_loop(w: Writer) -> list[str]:
         if w.chance(50):
             # A variable without an annotation may be a bool, which has no atomic subtraction.
             w.scope.gathered[name] = w.pick(ORDERLESS if name in outer.typed else ORDERLESS[1:])
-    w.scope.fixed |= set(outer.ints) | set(outer.floats) | set(outer.vectors)
+    w.scope.fixed |= {*outer.ints, *outer.floats, *outer.vectors, *outer.structs}
     indices = [names["i"]] if axes != 2 else [names["i"], names["j"]]
     if axes == "grouped":
         w.scope.vectors[names["i"]] = "index"

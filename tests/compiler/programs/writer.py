@@ -35,6 +35,14 @@ class Inner:
     k: t.i16
     v: annotations.vec3
 
+    def moved(self, by):
+        return Inner(self.k ^ 5, self.v * by)
+
+    def turn(self, times):
+        for _ in range(times & 3):
+            self.k += 1
+            self.v = self.v.zxy
+
 
 @dataclass
 class Settings:
@@ -55,6 +63,7 @@ class Scope:
     ints: list[str] = field(default_factory=list)
     floats: list[str] = field(default_factory=list)
     vectors: dict[str, str] = field(default_factory=dict)  # name -> what its components are
+    structs: list[str] = field(default_factory=list)  # of Inner
     fixed: set[str] = field(default_factory=set)
     typed: set[str] = field(default_factory=set)
     gathered: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -64,6 +73,7 @@ class Scope:
             list(self.ints),
             list(self.floats),
             dict(self.vectors),
+            list(self.structs),
             set(self.fixed),
             set(self.typed),
             dict(self.gathered),

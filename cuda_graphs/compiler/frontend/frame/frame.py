@@ -8,7 +8,7 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
 from types import ModuleType
 from typing import Any
@@ -27,7 +27,7 @@ from cuda_graphs.compiler.frontend.free_values import FreeValues
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
-from cuda_graphs.compiler.ir.types import ScalarType, bool_
+from cuda_graphs.compiler.ir.types import ScalarType, bool_, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 
@@ -230,9 +230,13 @@ class Frame:
         return builder.literal(found) if isinstance(found, NUMBERS) else found  # type: ignore[arg-type]
 
     def chosen(self, component: Component) -> ir.Value:
-        """Return the value of the component that a run-time index chooses."""
+        """Return the value of the component that a run-time index chooses, in the type of all components."""
         builder, index = self.builder, component.index
-        *others, result = [self.read(part) for part in component.parts]
+        parts = [
+            self.read(part) for part in component.parts
+        ]  # the indices of cg.grouped may have several types
+        joined = reduce(promote, [part.type for part in parts])
+        *others, result = [builder.cast(part, joined) for part in parts]
         for i, other in reversed(list(enumerate(others))):
             is_it = builder.op("equal", index, ir.Const(i, index.type))
             result = builder.op("select", is_it, other, result)
