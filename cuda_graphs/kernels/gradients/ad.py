@@ -122,9 +122,9 @@ class Tape:
         if self._state != "new":
             raise RuntimeError("a Tape can be entered only once: make a new one")
         self._in_forward_mode = hooks.current() is not None
-        if self._in_forward_mode and (self.recomputation is not None or self.check is not None):
+        if self._in_forward_mode and self.check is not None:
             raise RuntimeError(
-                "a Tape in a FwdMode cannot have max_states, memory_limit or grad_check: kept states have no duals"
+                "a Tape in a FwdMode cannot have grad_check, whose repetitions would change duals"
             )
         self._home = current_stream()
         self._capture = capture_of(self._home)
@@ -135,7 +135,7 @@ class Tape:
             if self._loss is not None:
                 self._loss.begin(self._in_forward_mode)
             if self.recomputation is not None:
-                self.recomputation.begin(self._home, self._capture != 0, 0)
+                self.recomputation.begin(self._home, self._capture != 0, self._in_forward_mode, 0)
         except BaseException:
             hooks.remove()
             raise
@@ -245,11 +245,6 @@ class Tape:
         plan = function.parts(*args)
         if not has_control_flow(plan):
             return None
-        if self._in_forward_mode:
-            raise RuntimeError(
-                f"{function.__name__}() has control flow between its tasks, for which a Tape keeps states, and these "
-                "have no duals: there are no second derivatives through it"
-            )
         if self._capture:
             raise RuntimeError(
                 f"{function.__name__}() has control flow between its tasks, which the host decides in a Tape, and a "
@@ -257,7 +252,7 @@ class Tape:
             )
         if self.recomputation is None:
             self.recomputation = Recomputation(None, None)
-            self.recomputation.begin(self._home, captured=False, number=len(self.calls))
+            self.recomputation.begin(self._home, False, self._in_forward_mode, len(self.calls))
             self._first_kept = len(self.calls)
         return LoopCall(function, plan)
 

@@ -65,14 +65,21 @@ class Recomputation:
         self.versions: dict[NDArray, int] = {}
         self.count = 0  # number of the next call
         self.home = default_stream()  # stream of functions with their own gradient
-        self.captured = False
+        self.captured = self.in_forward_mode = False
         self.stats = TapeStats()
 
     # The block
 
-    def begin(self, home: Stream, captured: bool, number: int) -> None:
-        """Begin to record. `captured`: the stream `home` is captured. `number` is that of the next call."""
-        self.home, self.captured, self.count = home, captured, number
+    def begin(self, home: Stream, captured: bool, in_forward_mode: bool, number: int) -> None:
+        """Begin to record.
+
+        Args:
+            home: The current stream.
+            captured: Whether it is captured.
+            in_forward_mode: Whether calls also compute duals, in a FwdMode.
+            number: The number of the next call.
+        """
+        self.home, self.captured, self.in_forward_mode, self.count = home, captured, in_forward_mode, number
         self.kept.captured = captured
 
     def before(self, call: Call, inside: tuple[Any, ...]) -> None:
@@ -143,10 +150,13 @@ class Recomputation:
     def add_written(self, call: Call, stream: Stream) -> None:
         function, args, _ = call
         if isinstance(function, GradReplaced):  # its host code may write to its arguments
-            owners = [memory_of(each) for each in arrays_of(call)]
+            arrays = arrays_of(call)
+            if self.in_forward_mode:
+                arrays += [each.dual for each in arrays if each.dual is not None]
+            owners = [memory_of(each) for each in arrays]
             owners += [each for each in args if is_tensor(each) or isinstance(each, np.ndarray)]
         else:
-            written = function.written(*args)
+            written = (function.forward() if self.in_forward_mode else function).written(*args)
             refuse_gradients(function, written)
             owners = list(written.values())
         for owner in owners:

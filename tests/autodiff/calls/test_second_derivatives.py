@@ -199,11 +199,73 @@ def test_newtons_method_finds_a_minimum_with_products(y):
     np.testing.assert_allclose(x.to_numpy(), 1, atol=1e-12)
 
 
-def test_what_keeps_states_has_no_second_derivative(x, y):
-    for options in ({"max_states": 3}, {"memory_limit": 1000}, {"grad_check": [x]}):
-        mode = cg.ad.FwdMode(loss=y, param=x, seed=SEED)
-        with mode, pytest.raises(RuntimeError, match="a Tape in a FwdMode cannot have max_states"):
-            cg.ad.Tape(loss=y, **options).__enter__()
+@cg.kernel
+def turn(x: ndarray(f64, 1), z: ndarray(f64, 1)):
+    for i in x:
+        z[i] = 1.3 * cg.sin(x[i]) * x[(i + 1) % 3]
+
+
+@cg.kernel
+def turn_back(z: ndarray(f64, 1), x: ndarray(f64, 1)):
+    for i in z:
+        x[i] = 0.9 * cg.cos(z[i])
+
+
+@cg.kernel(graph=True)
+def turns(x: ndarray(f64, 1), z: ndarray(f64, 1), left: ndarray(i32, 0)):
+    while cg.graph_while(left[()] > 0, max_iterations=10):
+        for i in x:
+            z[i] = 1.3 * cg.sin(x[i]) * x[(i + 1) % 3]
+        for i in x:
+            x[i] = 0.9 * cg.cos(z[i])
+        left[()] -= 1
+
+
+def run_turns(kind, x, z, y, **options):
+    """Run 6 turns in place, and the sum of all elements to the third power, in a tape."""
+    left = cg.ndarray(i32, ())
+    left.fill(6)
+
+    @cg.ad.grad_replaced
+    def both(x, z):
+        turn(x, z)
+
+    @cg.ad.grad_for(both)
+    def both_back(x, z):
+        turn.grad(x, z)
+
+    with cg.ad.Tape(loss=y, **options) as tape:
+        if kind == "loop":
+            turns(x, z, left)
+        for _ in range(0 if kind == "loop" else 6):
+            (both if kind == "functions" else turn)(x, z)
+            turn_back(z, x)
+        coupled(x, y)
+    return tape
+
+
+@pytest.mark.parametrize("kind", ["calls", "functions", "loop"])
+@pytest.mark.parametrize("most", [2, 4, 100])
+def test_kept_states_have_duals(kind, most, y):
+    def start(values):
+        return array(values), array(np.zeros(3))
+
+    x, z = start(START)
+    with cg.ad.FwdMode(loss=y, param=x, seed=SEED):
+        tape = run_turns(kind, x, z, y, max_states=most)
+    found, ends = x.grad.dual.to_numpy(), []
+    assert tape.stats.most_states <= most
+    for sign in (1, -1):
+        other, z = start(START + sign * STEP * SEED)
+        run_turns(kind, other, z, y, max_states=most)
+        ends.append(other.grad.to_numpy())
+    np.testing.assert_allclose(found, (ends[0] - ends[1]) / (2 * STEP), rtol=1e-6, atol=1e-8)
+
+
+def test_modes_nest_in_one_way(x, y):
+    mode = cg.ad.FwdMode(loss=y, param=x, seed=SEED)
+    with mode, pytest.raises(RuntimeError, match="a Tape in a FwdMode cannot have grad_check"):
+        cg.ad.Tape(loss=y, grad_check=[x]).__enter__()
 
     def nests(outer, inner):
         with outer, inner:
