@@ -40,6 +40,23 @@ class System:
         self.named = {"x": (array(*values),), "n": 5.0}
         self.part.owner = self
 
+    @property
+    def count(self):
+        return len(self.parts) + 1
+
+    def doubled_count(self):
+        """Run when compiling: kernels have no try."""
+        try:
+            return 2 * self.count
+        finally:
+            pass
+
+    @cg.kernel
+    def number(self, out: Numbers):
+        for i in out:
+            for j in cg.static(range(self.doubled_count())):
+                out[i] += j + self.part.values[i]
+
     def weighed(self, i):
         return self.part.at(i) + self.parts[0][i] * 10.0
 
@@ -63,7 +80,7 @@ def wanted(values):
 @pytest.fixture
 def forget():
     yield
-    for each in (System.add, System.move):
+    for each in (System.add, System.move, System.number):
         each.forget()
 
 
@@ -88,6 +105,12 @@ def test_other_arrays_in_nested_objects_need_no_other_code(device, forget):
     system.add(out)
     np.testing.assert_allclose(out.to_numpy(), wanted([4, 5, 6]) - 2 * np.array([4, 5, 6]))
     assert len(System.add.kernels) == 2
+
+
+def test_plain_methods_run_when_compiling_in_static(device, forget):
+    out = array(0, 0, 0)
+    System(1, 2, 3).number(out)
+    assert out.to_numpy().tolist() == [15 + 6, 15 + 12, 15 + 18]
 
 
 def test_kernels_write_to_arrays_in_lists(device, forget):

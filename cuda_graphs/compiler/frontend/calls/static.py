@@ -7,7 +7,9 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import types
 from collections.abc import Container
+from inspect import getattr_static
 from types import SimpleNamespace
 from typing import Any
 
@@ -175,10 +177,29 @@ def static_name(frame: Frame, node: ast.Name) -> Any:
     return as_python(frame, found)
 
 
+class KnownStruct(SimpleNamespace):
+    """A structure as a compile-time Python object: its members, and the plain methods and values of its class."""
+
+    __slots__ = ("cls",)
+
+    def __init__(self, cls: type, members: dict[str, Any]) -> None:
+        super().__init__(**members)
+        object.__setattr__(self, "cls", cls)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr_static(self.cls, name)
+        if isinstance(found, property) and found.fget is not None:
+            return found.fget(self)
+        if isinstance(found, types.FunctionType) and not hasattr(found, "__cuda_graphs_func__"):
+            return types.MethodType(found, self)
+        return getattr(self.cls, name)
+
+
 def as_python(frame: Frame, found: Any) -> Any:
     """Return a compile-time value in the form that Python's expressions use."""
     if isinstance(found, Struct):
-        return SimpleNamespace(**{name: as_python(frame, member) for name, member in found.members.items()})
+        members = {name: as_python(frame, member) for name, member in found.members.items()}
+        return KnownStruct(found.cls, members)
     if isinstance(found, ir.Array):
         return KnownArray(found)
     if isinstance(found, (Vector, VectorElement)):
