@@ -381,3 +381,18 @@ def test_numpy_arrays_around_a_kernel_are_refused(device):
 
     with pytest.raises(cg.CompileTypeError, match="'table' is an array from outside"):
         add(array(1, 2))
+
+
+def test_arrays_of_structures_are_taken_by_their_names(device):
+    pairs = cg.ndarray(Pair, 3)
+
+    @cg.kernel
+    def fill(x: Numbers):
+        for i in x:
+            pairs[i].a = x[i]
+            x[i] = pairs[i].plain()
+
+    x = array(1, 2, 3)
+    fill(x)
+    assert x.to_numpy().tolist() == [2, 4, 6]
+    assert pairs.to_numpy()["a"].tolist() == [1, 2, 3]

@@ -25,8 +25,8 @@ from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 from cuda_graphs.kernels.specialisation.constants import freeze
 
 __all__ = [
-    "CONTAINERS", "MemberUses", "has_arrays", "has_members", "has_own_members", "is_array", "key_of", "member_key",
-    "member_of", "record_of", "uses_from", "uses_of",
+    "CONTAINERS", "MemberUses", "has_arrays", "has_members", "has_own_members", "is_array", "is_struct_array",
+    "key_of", "member_key", "member_of", "record_of", "uses_from", "uses_of",
 ]  # fmt: skip
 
 ARRAYS = ("__cuda_array_interface__", "__array_interface__", "__dlpack__")
@@ -46,6 +46,11 @@ def is_array(value: Any) -> bool:
     if isinstance(value, (type, np.generic)) or hasattr(value, "__cuda_graphs_field__"):
         return False
     return any(hasattr(value, each) for each in ARRAYS)
+
+
+def is_struct_array(value: Any) -> bool:
+    """Return True for an array of structures whose address comes with each call."""
+    return isinstance(value, StructArray) and not isinstance(value, StructField)
 
 
 def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH, around: tuple[Any, ...] = ()) -> Record:
@@ -105,7 +110,7 @@ def member_of(value: Any, depth: int, around: tuple[Any, ...]) -> Any:
     """Return the annotation of a member. `around`: the objects that hold it."""
     if is_array(value):
         return NDArray()
-    if isinstance(value, StructArray) and not isinstance(value, StructField):
+    if is_struct_array(value):
         return NDArray(struct=value.cls)
     if not depth:
         return Fixed(value)
@@ -139,8 +144,7 @@ def has_arrays(value: Any, of_numpy: bool = True) -> bool:
     waiting, done = [value], set[int]()
     while waiting:
         each = waiting.pop()
-        is_struct_array = isinstance(each, StructArray) and not isinstance(each, StructField)
-        if is_struct_array or (is_array(each) and (of_numpy or not isinstance(each, np.ndarray))):
+        if is_struct_array(each) or (is_array(each) and (of_numpy or not isinstance(each, np.ndarray))):
             return True
         if id(each) in done:
             continue

@@ -31,6 +31,7 @@ from .members import (
     has_arrays,
     has_own_members,
     is_array,
+    is_struct_array,
     member_key,
     member_of,
     record_of,
@@ -235,7 +236,7 @@ def is_reference(value: Any) -> bool:
     """Return True for an array that kernels take by reference, or an object that holds one. Arrays of NumPy are not."""
     if isinstance(value, (np.ndarray, np.generic, types.FunctionType, types.MethodType, type)):
         return False
-    return is_array(value) or has_references(value)
+    return is_array(value) or is_struct_array(value) or has_references(value)
 
 
 def functions_of(value: Any) -> list[Callable[..., Any]]:
