@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes performance.md from figures/graph_calls.json, kernels_*.json, loading.json and ptx_kernels.json, growth.svg
-from growth.json.
+"""Writes performance.md from figures/graph_calls.json, kernels_*.json, compile.json, loading.json and ptx_kernels.json,
+growth.svg from growth.json.
 
 The benchmarks wrote these files on the machine that the page names. `.ci/gpu bench kernels growth` measures new files.
 Put them into figures/ and run `python -m docs.performance_page`.
@@ -87,12 +87,28 @@ n-body), neighbouring iterations run side by side in the lanes of vectors, with 
 histogram are private to a part of the loop.
 
 By both statistics cuda_graphs is slower than the fastest contestant in calls on arrays of NumPy and in first calls.
-Each call asks an array of NumPy for its layout. The first call of a process that compiles loads llvmlite. When these
-figures were taken a first call from disk loaded llvmlite as well; today it links the object with Python code.
+Each call asks an array of NumPy for its layout. The first calls of this table are those of an earlier version; newer
+figures follow below.
 
 Measured by `python benchmarks/kernels.py`;
 [what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries). The reasons
 for each "-" are in [figures/kernels_host.json](figures/kernels_host.json).
+
+## First calls
+
+First calls in new processes, from the call until its result has been read. Milliseconds;
+{compile_machine}, with other work during the run. CPU time is that of all threads.
+"100 tasks" is a kernel of 100 loops, "one changed" the same kernel after a change of one of them, and the solver a
+program of 3000 lines with 200 functions. The last column is the figure of the fastest other contestant divided by that
+of cuda_graphs.
+
+{compile}
+
+Most of a cold first call is LLVM: loading it, its passes, and its code generator. The tasks of a kernel are compiled at
+the same time, so the elapsed time of many tasks is less than their CPU time.
+
+Measured by `python benchmarks/compile.py`;
+[what is inside the clock](../benchmarks/README.md#compilepy-first-calls-beside-those-of-other-compilers).
 
 ## The host driver
 
@@ -137,6 +153,7 @@ def performance_page() -> str:
         kernels_absent=wrapped(absent(host["absent"], PEERS)),
         kernels=kernels_table(host["figures"]),
         kernels_open=wrapped(open_rows(host["figures"])),
+        **first_calls(),
         **host_driver(),
     )
     return HEAD.format(legend=LEGEND, machine=calls["machine"]) + calls_table(calls["figures"]) + tail
@@ -184,6 +201,26 @@ def open_rows(figures: Figures) -> str:
     }
     rows = [f'"{title}"' for title, compared in found.items() if undecided(compared)]
     return f"The winner depends on the statistic in {len(rows)} rows: {'; '.join(rows)}." if rows else ""
+
+
+def first_calls() -> dict[str, object]:
+    found = read("compile")
+    return {"compile_machine": found["machine"], "compile": first_calls_table(found["figures"])}
+
+
+def first_calls_table(figures: dict[str, Figures]) -> str:
+    """Return a table with two lines per row: CPU time and elapsed time."""
+    peers = ("Quadrants", "Warp")
+    lines = [
+        [
+            f"{title}, {clock}",
+            *(cell(row[name], 0 if "cold" in title else 1) for name in (OURS, *peers)),
+            ratio_cell(best_other([row[name] for name in peers], row[OURS])),
+        ]
+        for title in figures["cpu"]
+        for clock, row in (("CPU time", figures["cpu"][title]), ("elapsed", figures["elapsed"][title]))
+    ]
+    return markdown(["first call", OURS, *peers, "best other / ours"], lines)
 
 
 def host_driver() -> dict[str, object]:
