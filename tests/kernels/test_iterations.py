@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 import cuda_graphs as cg
+from tests.conftest import wait_until
 from tests.graph_rig import ONE
 
 NUMBERS = cg.types.ndarray(cg.i32, ndim=1)
@@ -155,8 +156,7 @@ def test_a_cancelled_loop_has_the_iterations_that_ran(arrays, stream):
     loop.body.call(work, *arrays)
     graph = g.instantiate()
     graph.launch(stream)
-    while graph.iterations["loop"].iterations < 10:  # of the launch in flight
-        pass
+    assert wait_until(lambda: graph.iterations["loop"].iterations >= 10)  # of the launch in flight
     graph.cancel()
     stream.sync(timeout=TIMEOUT)
     assert graph.iterations["loop"] == (x[0], False)

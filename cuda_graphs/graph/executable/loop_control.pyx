@@ -43,13 +43,14 @@ cdef class LoopControl:
         self.counters = []
         for loop in list_loops(graph[0]):
             self.add_counter(loop)
-            conditions.add(loop.metadata.get().condition if loop.metadata.get() != NULL else 0)
+            conditions.add(loop.metadata.get().condition if loop.metadata.get() != NULL else 0)  # 0: made by other code
         known = set()
         self.parameters.clear()
         self.unknown.clear()
         for i in range(present.size()):
             if is_stop_word(present[i].parameter, &handle) and (handle == 0 or handle in conditions):
-                known.add(handle)
+                if handle != 0:  # the words of loops inside of tasks end no while node
+                    known.add(handle)
                 self.parameters.push_back(present[i].parameter)
         for handle in sorted(conditions - known):
             self.unknown.push_back(handle)

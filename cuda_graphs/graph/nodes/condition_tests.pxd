@@ -9,7 +9,7 @@ cdef class ConditionTest:
     cdef object kernel
     cdef tuple args
     cdef ConditionTest first  # of a branch, and before the first iteration of a loop. None for a guard
-    cdef LoopCounter counter  # None: nobody counts
+    cdef LoopCounter counter  # None: the test does not count
     cdef bint is_guard        # ends a loop at its limit; other kernels set the condition
 
 

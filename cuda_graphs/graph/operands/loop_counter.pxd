@@ -13,5 +13,6 @@ cdef class LoopCounter:
     cdef tuple read(self)
 
 
-# Returns the counter of a loop. Returns None for a loop without a limit that has no name or no test: nobody counts there.
+# Returns the counter of a loop. Returns None for a loop without a limit that has no name or no test: no kernel counts its
+# iterations.
 cdef LoopCounter make_counter(object max_iterations, object name, bint has_test)

@@ -167,7 +167,7 @@ cdef class KernelFunction:
 
     @property
     def mode(self):
-        """What the code computes, one of the compiler's MODES, with the number of a part; None for the kernel itself."""
+        """The key in the compiler's MODES of the derived code, with the number of a part; None for the kernel itself."""
         return self.specialiser.mode
 
     @property

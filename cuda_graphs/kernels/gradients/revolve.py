@@ -47,7 +47,7 @@ def repetitions(steps: int, states: int) -> int:
 def split(steps: int, states: int) -> int:
     """Return how many steps after the first state the next state is kept: at least 1, and less than `steps`.
 
-    There are at least 2 steps. With one state there is none to keep: the result is then the last state.
+    There are at least 2 steps. With one state no other state can be kept: the result is then the last one.
     """
     if states == 1:
         return steps - 1

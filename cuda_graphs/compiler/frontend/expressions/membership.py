@@ -40,7 +40,7 @@ def membership(frame: Frame, node: ast.Compare) -> Any:
 
 
 def is_none(frame: Frame, left: Any, right: Any, wanted: bool) -> Static:
-    """Return whether one of two values, of which the other one is None, is None."""
+    """Return whether two values, one of which is None, are both None."""
     if right is not None and left is not None:
         raise compile_error(
             CompileSyntaxError,
