@@ -43,7 +43,8 @@ cdef class LoopControl:
         self.counters = []
         for loop in list_loops(graph[0]):
             self.add_counter(loop)
-            conditions.add(loop.metadata.get().condition if loop.metadata.get() != NULL else 0)  # 0: made by other code
+            # A loop has no metadata if their allocation failed when it was added.
+            conditions.add(loop.metadata.get().condition if loop.metadata.get() != NULL else 0)
         known = set()
         self.parameters.clear()
         self.unknown.clear()
