@@ -129,7 +129,7 @@ class Structures:
                 (kind.dtype, kind.shape) if isinstance(kind, annotations.VectorType) else (kind, ())
             )
             shape = (count, *inner) if layout == "soa" else (count, size // scalar.size)
-            members[name] = np.zeros(shape, scalar.dtype)
+            members[name] = Bf16(np.zeros(shape, "u2")) if scalar is t.bf16 else np.zeros(shape, scalar.dtype)
         return cls(structure, layout, members)
 
 

@@ -4,6 +4,7 @@
 
 from dataclasses import dataclass, field
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -136,6 +137,51 @@ def test_arrays_of_structures_hold_what_kernels_write(of_x, of_y):
         np.testing.assert_array_equal(member(name, "count", layout, 4), 2 * (i + 1) + more)
         np.testing.assert_array_equal(member(name, "spin.rate", layout, 4), np.full(count, 0.25 + 3.375))
     assert found["total"] == count * (0.25 + 3.375 + 100 * count)
+
+
+@dataclass
+class Small:
+    a: cg.bf16
+    way: cg.types.vec(3, cg.bf16)
+    n: cg.i16
+    h: cg.f16
+    turn: cg.types.mat(2, 2, cg.f16)
+    b: cg.bf16
+
+
+def small_floats(x: cg.ndarray(Small, 1), y: cg.ndarray(cg.f32, 2)):
+    for i in x:
+        x[i] = Small(
+            cg.bf16(y[i, 0]), cg.vec3(i, y[i, 1], 2).cast(cg.bf16), cg.i16(i), cg.f16(y[i, 2]),
+            cg.mat2((1, 2), (3, y[i, 3])).cast(cg.f16), 0.5
+        )  # fmt: skip
+        x[i].a *= cg.bf16(1.7)
+        x[i].way[i % 3] += cg.bf16(1.0)
+        x[i].turn[i % 2, 1] -= x[i].h
+        p = x[i]
+        p.b += p.a
+        x[i] = p
+        y[i, 0] = x[i].b + x[i].way.sum() * x[i].turn[0, 1] + x[i].n
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_small_floats_are_members_on_all_targets(layout):
+    count = 4
+    y = np.random.default_rng(3).random((count, 4)).astype("f")
+
+    def rounded(value):
+        return np.asarray(value, np.float32).astype(ml_dtypes.bfloat16).astype(np.float32)
+
+    i = np.arange(count)
+    a = rounded(rounded(y[:, 0]) * rounded(1.7))
+    way = np.stack([i, rounded(y[:, 1]), np.full(count, 2)], 1).astype("f")
+    way[i, i % 3] = rounded(way[i, i % 3] + 1)
+    h = y[:, 2].astype("f2")
+    turn = np.where(i % 2 == 0, np.float16(2) - h, np.float16(2))
+    b = rounded(0.5 + a)
+    wanted = b + rounded(rounded(way[:, 0] + way[:, 1]) + way[:, 2]) * turn.astype("f") + i
+    found = run_all(small_floats, x=Structures.zeros(Small, layout, count), y=y)["y"]
+    np.testing.assert_allclose(found[:, 0], wanted, rtol=1e-6)
 
 
 REFUSED = {

@@ -175,11 +175,9 @@ def test_elements_are_values_of_the_dataclass(layout, device):
         x[2].mass = 1.0
     with pytest.raises(TypeError, match=r"Assign the whole element: x\[i\] = Spin\(...\)"):
         x[2].spin.rate = 1.0
-    for index in (slice(0, 2), (), (1, 2), ...):
-        with pytest.raises(IndexError, match="takes 1 ints"):
+    for index in ((1, 2), COUNT, -COUNT - 1):
+        with pytest.raises(IndexError, match=r"takes 1 indices|out of bounds"):
             x[index]
-    with pytest.raises(IndexError):
-        x[COUNT]
     with pytest.raises(TypeError, match="an element is a Particle, got"):
         x[0] = "one"
     x.fill(particle())
@@ -323,8 +321,15 @@ def test_what_is_no_structure_is_refused(device):
         cg.ndarray(Particle, 3, layout="rows")
     with pytest.raises(TypeError, match="layout='aos' is for arrays of structures"):
         cg.ndarray(cg.f32, 3, layout="aos")
-    with pytest.raises(TypeError, match="have no duals"):
-        cg.field(Particle, 3, needs_dual=True)
+
+    @dataclass
+    class Whole:
+        n: cg.i32
+
+    for options in ({"needs_grad": True}, {"needs_dual": True}):
+        for make in (cg.ndarray, cg.field):
+            with pytest.raises(TypeError, match="needs_dual are for floats, and no member is one"):
+                make(Whole, 3, **options)
     with pytest.raises(TypeError, match="parameter 'x' takes an array of Particle, got <StructArray Spring"):
         advance(cg.ndarray(Spring, 2), (0, 0, 0), 0)
     with pytest.raises(ValueError, match="parameter 'x' takes 1 dimensions, not 2"):

@@ -11,7 +11,7 @@ from typing import Any
 
 from cuda_graphs.compiler.errors import CompileNameError, CompileSyntaxError, CompileTypeError, compile_error
 from cuda_graphs.compiler.ir.ir import Loc
-from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType, pointer
+from cuda_graphs.compiler.ir.types import BY_DTYPE, SCALARS, ScalarType, bf16, pointer
 
 from .annotations import (
     ArraySpec,
@@ -200,9 +200,7 @@ def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
     """
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
         raise TypeError(f"{path} takes an array, not a {type(value).__name__}")
-    dtype = (
-        value.dtype if isinstance(value.dtype, ScalarType) else BY_DTYPE.get(getattr(value.dtype, "str", ""))
-    )
+    dtype = value.dtype if isinstance(value.dtype, ScalarType) else scalar_of(value.dtype)
     if dtype is None:
         raise TypeError(
             f"{path}: arrays of {value.dtype} are not taken; convert it to one of {', '.join(SCALARS)}"
@@ -226,6 +224,13 @@ def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
     has_dual = bool(getattr(value, "needs_dual", False))
     blocked = annotation.needs_grad is False
     return ArraySpec(dtype, ndim, inner, has_grad and not blocked, has_dual and not blocked)
+
+
+def scalar_of(dtype: Any) -> ScalarType | None:
+    """Return the scalar type of a type of NumPy. `ml_dtypes` has the type of bf16, which NumPy knows by name only."""
+    if getattr(dtype, "name", "") == "bfloat16":
+        return bf16
+    return BY_DTYPE.get(getattr(dtype, "str", ""))
 
 
 def struct_array_spec(value: Any, path: str, start: int = 0) -> StructArraySpec:

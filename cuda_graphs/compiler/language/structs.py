@@ -14,7 +14,7 @@ import inspect
 import itertools
 import math
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -71,11 +71,11 @@ def struct_members(cls: Any) -> dict[str, Any]:
     found = {each.name: member_type(cls, each) for each in dataclasses.fields(cls)}
     for name, kind in found.items():
         scalar = kind.dtype if isinstance(kind, VectorType) else kind
-        is_number = isinstance(scalar, ScalarType) and scalar.dtype is not None and scalar.kind != "pointer"
+        is_number = isinstance(scalar, ScalarType) and scalar.kind != "pointer"
         if not is_number and not is_struct(kind):
             raise TypeError(
                 f"arrays of {cls.__name__} cannot be made: member {name!r} is declared as {kind!r}. Members are "
-                "numbers (not bf16), vectors, matrices and dataclasses"
+                "numbers, vectors, matrices and dataclasses"
             )
     if not found:
         raise TypeError(f"arrays of {cls.__name__} cannot be made: it has no members")
@@ -93,13 +93,22 @@ def host_value(kind: Any, numbers: Iterator[Any]) -> Any:
     )
 
 
+def stored_number(scalar: ScalarType) -> np.dtype[Any]:
+    """Return a type of NumPy with the size of a number in memory. NumPy has no bf16, which has the size of a u16."""
+    return np.dtype(scalar.dtype or np.uint16)
+
+
 @cache
-def struct_dtype(cls: Any) -> np.dtype[Any]:
-    """Return NumPy's structured type of a dataclass, with members aligned as in C."""
+def struct_dtype(cls: Any, number: Callable[[ScalarType], np.dtype[Any]] = stored_number) -> np.dtype[Any]:
+    """Return NumPy's structured type of a dataclass, with members aligned as in C.
+
+    Args:
+        number: Returns the type of NumPy for a scalar type.
+    """
     parts: list[Any] = []
     for name, kind in struct_members(cls).items():
         if isinstance(kind, VectorType):
-            parts.append((name, kind.dtype.dtype, kind.shape))
+            parts.append((name, number(kind.dtype), kind.shape))
         else:
-            parts.append((name, kind.dtype if isinstance(kind, ScalarType) else struct_dtype(kind)))
+            parts.append((name, struct_dtype(kind, number) if is_struct(kind) else number(kind)))
     return np.dtype(parts, align=True)

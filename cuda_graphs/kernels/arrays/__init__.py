@@ -10,6 +10,7 @@ Other rooms may import:
     keep_alive  references to arguments until the work is done
     ndarray     NDArray and Field
     struct_array  arrays and fields of structures
+    struct_values  structures on the host: elements, and structured arrays of NumPy
     reading     the arguments of one call, as C structs
     tensors     PyTorch tensors that have gradients
 """

@@ -80,7 +80,7 @@ def ndarray(
 
     Raises:
         TypeError: `dtype` is not an element type; an extent is not an int; or `needs_grad` or `needs_dual` is set for
-            elements that are not floats.
+            elements that are not floats, or for structures without floats.
         ValueError: An extent is out of range, or `layout` is unknown.
         CUDAError: The device has not enough memory.
     """
@@ -147,11 +147,8 @@ def make_elements(
 ) -> Any:
     """Return an array or field. `make` makes those of numbers and vectors."""
     if is_struct(dtype):
-        if needs_dual:
-            raise TypeError(
-                "arrays of structures have no duals: needs_dual is for arrays of numbers and vectors"
-            )
-        return make_struct_array(make, dtype, shape, "soa" if layout is None else layout, needs_grad, device)
+        layout = "soa" if layout is None else layout
+        return make_struct_array(make, dtype, shape, layout, needs_grad, needs_dual, device)
     if layout is not None:
         raise TypeError(f"layout={layout!r} is for arrays of structures, and {dtype!r} is not a dataclass")
     return make(dtype, shape, needs_grad, needs_dual, device)

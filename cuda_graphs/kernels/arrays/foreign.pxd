@@ -36,6 +36,9 @@ cdef class ForeignArrays:
 
     cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner)
 
+    # Makes the arrays from the number `first` on views of one array, which is copied as a whole.
+    cdef int unite(self, Py_ssize_t first, object array) except -1
+
     # Copies the arrays that the device cannot access to the device. `writes` holds the paths that the kernel writes.
     cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1
 

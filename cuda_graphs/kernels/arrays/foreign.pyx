@@ -49,6 +49,12 @@ cdef class ForeignArrays:
         self.arrays.append(made)
         return made
 
+    cdef int unite(self, Py_ssize_t first, object array) except -1:
+        cdef ForeignArray part
+        for part in self.arrays[first:]:
+            part.array = array
+        return 0
+
     cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1:
         cdef ForeignArray array, other
         for array in self.arrays:

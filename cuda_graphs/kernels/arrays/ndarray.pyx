@@ -189,7 +189,11 @@ cdef class NDArray(TypedMemory):
         return self._dual_or_none()
 
     cdef NDArray _dual_or_none(self):
-        return self._forced_dual() if self._needs_grad or self._needs_dual else self._dual
+        if self._needs_grad or self._needs_dual:
+            return self._forced_dual()
+        if self._dual is None and isinstance(self._base, NDArray) and (<NDArray>self._base)._dual_or_none() is not None:
+            return self._forced_dual()  # a part of a gradient, for second derivatives
+        return self._dual
 
     cdef NDArray _forced_dual(self):
         """Return the dual, also of an array that needs none: of a gradient, for second derivatives."""
@@ -197,6 +201,7 @@ cdef class NDArray(TypedMemory):
         cdef NDArray whole
         if self._dual is None and isinstance(self._base, NDArray):
             whole = self._base
+            self._ready()
             self._dual = whole._forced_dual()._part(self._address - whole._address, self.shape, self.dtype)
         if self._dual is None:
             self._ready()
@@ -805,12 +810,15 @@ cdef class PackedField(Field):
         return 0
 
 
-def packed_view(NDArray whole not None, dtype, NDArray whole_grad=None):
-    """Return the bytes of an array, along its last axis, as elements of `dtype`. The gradient is in the bytes of `whole_grad`."""
+def packed_view(NDArray whole not None, dtype, NDArray whole_grad=None, bint needs_dual=False):
+    """Return the bytes of an array, along its last axis, as elements of `dtype`.
+
+    The gradient is in the bytes of `whole_grad`, and the dual in those of the dual of `whole`.
+    """
     cdef NDArray self
     shape = (*whole.shape[:-1], whole.shape[-1] // dtype.size)
     cls = PackedField if isinstance(whole, Field) else NDArray
-    self = make_unallocated(cls, dtype, (), shape, whole_grad is not None, False, whole._device)
+    self = make_unallocated(cls, dtype, (), shape, whole_grad is not None, needs_dual, whole._device)
     self._changes.version = 0
     if isinstance(whole, Field):
         self._base, (<PackedField>self).whole_grad = whole, whole_grad

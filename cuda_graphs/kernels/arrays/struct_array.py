@@ -10,19 +10,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from cuda_graphs.compiler.ir.types import ScalarType, u8
 from cuda_graphs.compiler.language.annotations import StructArraySpec, VectorType
-from cuda_graphs.compiler.language.host_vectors import HostVector
 from cuda_graphs.compiler.language.signature import struct_array_spec
 from cuda_graphs.compiler.language.structs import LAYOUTS, is_struct, struct_dtype, struct_members
-from cuda_graphs.objects.memory.array_shape import accept_shape
+from cuda_graphs.objects.memory.array_shape import accept_shape, has_gaps, select
+from cuda_graphs.objects.memory.array_view import packed_strides
 
-from .ndarray import Field, NDArray, packed_view
+from .ndarray import Field, NDArray, number_array, number_field, packed_view
+from .struct_values import (
+    converted,
+    device_struct_dtype,
+    element_of,
+    element_type,
+    host_struct_dtype,
+    is_structured,
+    record_of,
+    scalar_of,
+)
 
 __all__ = ["StructArray", "StructField", "make_struct_array"]
 
@@ -31,15 +40,15 @@ class StructArray:
     """An array whose elements are instances of a dataclass: an argument of kernels. `cg.ndarray` makes one.
 
     `x[i]` reads one element on the host, and `x[i] = Particle(...)` writes one. An element is a value: it does not
-    change. `x.mass` is the array of a member, if each member has an array of its own (`layout="soa"`).
+    change. A slice (`x[2:5]`, `x[i]` with fewer indices than dimensions) is an array that shares the memory; its
+    elements must follow one another. `x.mass` is the array of a member, if each member has an array of its own
+    (`layout="soa"`).
 
     Attributes:
         cls: The dataclass.
-        layout: "soa" or "aos".
         shape: A tuple of ints.
-        dtype: The structured type of NumPy.
+        dtype: The structured type of NumPy; members of bf16 are float32 there.
         members: The arrays by name; with "aos" they hold all numbers of the member's type.
-        grad: An array of the same structures, for gradients; None without `needs_grad`.
     """
 
     __cuda_graphs_struct_array__ = True
@@ -47,14 +56,25 @@ class StructArray:
     def __init__(
         self,
         cls: type,
-        layout: str,
         shape: tuple[int, ...],
         members: dict[str, Any],
-        whole: NDArray | None,
-        grad: StructArray | None,
+        whole: NDArray | None = None,
+        parent: tuple[StructArray, Any] | None = None,
     ) -> None:
-        self.cls, self.layout, self.shape, self.members, self.grad = cls, layout, shape, members, grad
-        self.dtype, self._whole = struct_dtype(cls), whole
+        """Make an array of its members.
+
+        Args:
+            whole: The bytes of the elements in the layout "aos".
+            parent: Of a slice, the array and the index in it.
+        """
+        self.cls, self.shape, self.members, self.dtype = cls, shape, members, host_struct_dtype(cls)
+        self._whole, self._parent = whole, parent
+        self._derivatives: dict[str, StructArray] = {}
+
+    @property
+    def layout(self) -> str:
+        """ "soa": each member has an array of its own; or "aos": one element follows the other."""
+        return "soa" if self._whole is None else "aos"
 
     @property
     def ndim(self) -> int:
@@ -69,7 +89,51 @@ class StructArray:
     @property
     def needs_grad(self) -> bool:
         """True if the array has a `grad`."""
-        return self.grad is not None
+        return any(each.needs_grad for each in self.members.values())
+
+    @property
+    def needs_dual(self) -> bool:
+        """True if the array has a `dual`; every array with a gradient has a dual."""
+        return any(each.needs_dual for each in self.members.values())
+
+    @property
+    def grad(self) -> StructArray | None:
+        """An array of the same structures, for the gradients of float members; None without `needs_grad`."""
+        return self._derivative("grad")
+
+    @property
+    def dual(self) -> StructArray | None:
+        """An array of the same structures, for forward derivatives; None without `needs_dual` and `needs_grad`.
+
+        The first access makes it, filled with zeros.
+        """
+        return self._derivative("dual")
+
+    def _derivative(self, which: str) -> StructArray | None:
+        if which not in self._derivatives:
+            found = self._find_derivative(which)
+            if found is None:
+                return None
+            self._derivatives[which] = found
+        return self._derivatives[which]
+
+    def _find_derivative(self, which: str) -> StructArray | None:
+        """Return the array of the gradients or duals, whose members are those of the members."""
+        if self._parent is not None:
+            parent, index = self._parent
+            found = parent._derivative(which)
+            return None if found is None else found._part(index)
+        own = {name: getattr(member, which) for name, member in self.members.items()}
+        if all(each is None for each in own.values()):
+            return None
+        if self._whole is not None:
+            # The derivatives of a field are arrays: a part of a field is one.
+            whole = next(base_of(each) for each in own.values() if each is not None)[...]
+            return packed(self.cls, self.shape, whole, None, False, {})
+        members = {
+            name: zeros_like(self.members[name]) if each is None else each for name, each in own.items()
+        }
+        return StructArray(self.cls, self.shape, members)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -89,7 +153,8 @@ class StructArray:
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return a copy as a structured array of NumPy, with the members as fields. Waits for the device first."""
         if self._whole is not None:
-            return self._whole.to_numpy().view(self.dtype).reshape(self.shape)
+            stored = self._whole.to_numpy().view(device_struct_dtype(self.cls)).reshape(self.shape)
+            return converted(stored, self.dtype)
         found = np.zeros(self.shape, self.dtype)
         for name, member in self.members.items():
             found[name] = member.to_numpy()
@@ -102,8 +167,7 @@ class StructArray:
             TypeError: `values` is not a structured array with these fields.
             ValueError: `values` has another shape.
         """
-        names = getattr(getattr(values, "dtype", None), "names", None)
-        if not isinstance(values, np.ndarray) or names is None or set(names) != set(self.members):
+        if not is_structured(values) or set(values.dtype.names or ()) != set(self.members):
             raise TypeError(
                 f"values must be a structured array of NumPy with the fields {', '.join(self.members)}, got "
                 f"{getattr(values, 'dtype', type(values).__name__)}"
@@ -114,9 +178,8 @@ class StructArray:
             for name, member in self.members.items():
                 member.from_numpy(np.ascontiguousarray(values[name]))
             return
-        ordered = np.zeros(self.shape, self.dtype)
-        copy_fields(ordered, values)
-        self._whole.from_numpy(ordered.reshape(-1).view(np.uint8).reshape(self._whole.shape))
+        stored = np.ascontiguousarray(converted(values, device_struct_dtype(self.cls)))
+        self._whole.from_numpy(stored.reshape(-1).view(np.uint8).reshape(self._whole.shape))
 
     def fill(self, value: Any) -> None:
         """Set every element to an instance of the dataclass, or every number to a number."""
@@ -135,34 +198,61 @@ class StructArray:
         self.from_numpy(other.to_numpy())
 
     def __getitem__(self, index: Any) -> Any:
-        self._require_element(index)
+        if not self._is_element(index):
+            return self._part(index)
         if self._whole is not None:
             part = self._whole[index] if self.shape else self._whole
-            return element_of(self.cls, part.to_numpy().view(self.dtype)[0])
+            stored = part.to_numpy().view(device_struct_dtype(self.cls))
+            return element_of(self.cls, converted(stored, self.dtype)[0])
         return element_type(self.cls).made({name: member[index] for name, member in self.members.items()})
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._require_element(index)
+        if not self._is_element(index):
+            assign(self._part(index), value)
+            return
         record = record_of(self.cls, value)
         if self._whole is not None:
             part = self._whole[index] if self.shape else self._whole
-            part.from_numpy(np.array([record]).view(np.uint8))
+            stored = converted(np.array([record], self.dtype), device_struct_dtype(self.cls))
+            part.from_numpy(stored.view(np.uint8).reshape(part.shape))
             return
         element = element_of(self.cls, record)
         for name, member in self.members.items():
             member[index] = getattr(element, name)
 
-    def _require_element(self, index: Any) -> None:
+    def _is_element(self, index: Any) -> bool:
+        """Return True for the index of one element, False for an index with slices."""
         indices = index if isinstance(index, tuple) else (index,)
-        if len(indices) != len(self.shape) or any(isinstance(each, slice) or each is ... for each in indices):
-            raise IndexError(
-                f"{self!r} takes {len(self.shape)} ints, which are the index of one element, not {index!r}: slice "
-                "an array of a member, or to_numpy()"
+        return len(indices) == len(self.shape) and not any(
+            isinstance(each, slice) or each is ... for each in indices
+        )
+
+    def _part(self, index: Any) -> StructArray:
+        """Return an array that shares the memory of the elements at an index with slices."""
+        size = device_struct_dtype(self.cls).itemsize
+        _, shape, strides = select(self.__repr__, index, self.shape, packed_strides(self.shape, size))
+        if has_gaps(shape, strides, size):
+            raise ValueError(
+                f"the elements of {self!r} at this index are not next to each other in C order, as those of an array "
+                "are: index a copy (to_numpy), or write the loop in a kernel"
             )
+        indices = index if isinstance(index, tuple) else (index,)
+        if self._whole is None:
+            members = {name: part_of(member, indices) for name, member in self.members.items()}
+            return StructArray(self.cls, shape, members, None, (self, index))
+        rows = (*indices, slice(None))  # all bytes of each element
+        grad = self.grad
+        part_of_grad = None if grad is None or grad._whole is None else grad._whole[rows]
+        return packed(self.cls, shape, self._whole[rows], part_of_grad, self.needs_dual, {}, (self, index))
+
+    def __reduce__(self) -> Any:
+        kinds = isinstance(self, StructField), self.layout, self.needs_grad, self.needs_dual
+        grad, dual = (None if each is None else each.to_numpy() for each in (self.grad, self.dual))
+        return rebuilt, (self.cls, *kinds, self.to_numpy(), grad, dual)
 
     def __repr__(self) -> str:
-        grad = " needs_grad=True" if self.needs_grad else ""
-        return f"<{type(self).__name__} {self.cls.__name__} shape={self.shape} layout={self.layout!r}{grad}>"
+        kind = " needs_grad=True" if self.needs_grad else " needs_dual=True" if self.needs_dual else ""
+        return f"<{type(self).__name__} {self.cls.__name__} shape={self.shape} layout={self.layout!r}{kind}>"
 
 
 class StructField(StructArray):
@@ -175,141 +265,136 @@ class StructField(StructArray):
 
 
 def make_struct_array(
-    make: Callable[..., NDArray], cls: Any, shape: Any, layout: str, needs_grad: bool, device: Any
+    make: Callable[..., NDArray],
+    cls: Any,
+    shape: Any,
+    layout: str,
+    needs_grad: bool,
+    needs_dual: bool,
+    device: Any,
 ) -> StructArray:
     """Return an array or field of structures; `make` makes those of numbers and vectors.
 
     Raises:
-        TypeError: A member of the dataclass cannot be an element of an array.
+        TypeError: A member of the dataclass cannot be an element of an array, or `needs_grad` or `needs_dual` is set
+            and no member is a float.
         ValueError: `layout` is unknown.
     """
     if layout not in LAYOUTS:
         raise ValueError(f"layout is 'soa' or 'aos', not {layout!r}")
     struct_members(cls)
+    if (needs_grad or needs_dual) and not has_floats(cls):
+        raise TypeError(
+            f"an array of {cls.__name__} has no gradient: needs_grad and needs_dual are for floats, and no member is "
+            "one"
+        )
     shape = accept_shape(shape)
     if layout == "soa":
-        return separate(make, cls, shape, needs_grad, device)
+        return separate(make, cls, shape, needs_grad, needs_dual, device)
     bytes_ = (*shape, struct_dtype(cls).itemsize)
     grad = make(u8, bytes_, False, False, device) if needs_grad else None
-    return packed(cls, shape, make(u8, bytes_, False, False, device), grad, {})
+    return packed(cls, shape, make(u8, bytes_, False, False, device), grad, needs_grad or needs_dual, {})
 
 
 def separate(
-    make: Callable[..., NDArray], cls: Any, shape: tuple[int, ...], needs_grad: bool, device: Any
+    make: Callable[..., NDArray],
+    cls: Any,
+    shape: tuple[int, ...],
+    needs_grad: bool,
+    needs_dual: bool,
+    device: Any,
 ) -> StructArray:
     """Return an array of structures with an array for each member."""
     members: dict[str, Any] = {}
     for name, kind in struct_members(cls).items():
         if is_struct(kind):
-            members[name] = separate(make, kind, shape, needs_grad, device)
+            members[name] = separate(make, kind, shape, needs_grad, needs_dual, device)
         else:
-            members[name] = make(kind, shape, needs_grad and scalar_of(kind).kind == "float", False, device)
-    whole_class = StructArray if not is_field(members) else StructField
-    grads = {name: member.grad for name, member in members.items() if member.grad is not None}
-    grad = StructArray(cls, "soa", shape, grads, None, None) if grads else None
-    return whole_class(cls, "soa", shape, members, None, grad)
+            is_float = scalar_of(kind).kind == "float"
+            members[name] = make(kind, shape, needs_grad and is_float, needs_dual and is_float, device)
+    whole_class = StructField if is_field(members) else StructArray
+    return whole_class(cls, shape, members)
 
 
 def packed(
-    cls: Any, shape: tuple[int, ...], whole: NDArray, grad: NDArray | None, views: dict[ScalarType, NDArray]
+    cls: Any,
+    shape: tuple[int, ...],
+    whole: NDArray,
+    grad: NDArray | None,
+    needs_dual: bool,
+    views: dict[ScalarType, NDArray],
+    parent: tuple[StructArray, Any] | None = None,
 ) -> StructArray:
     """Return an array of structures in memory of bytes. `views` has the view of each type of numbers."""
     members: dict[str, Any] = {}
     for name, kind in struct_members(cls).items():
         if is_struct(kind):
-            members[name] = packed(kind, shape, whole, grad, views)
+            members[name] = packed(kind, shape, whole, grad, needs_dual, views)
             continue
         scalar = scalar_of(kind)
         if scalar not in views:
-            views[scalar] = packed_view(whole, scalar, grad if scalar.kind == "float" else None)
+            is_float = scalar.kind == "float"
+            views[scalar] = packed_view(whole, scalar, grad if is_float else None, needs_dual and is_float)
         members[name] = views[scalar]
     whole_class = StructField if isinstance(whole, Field) else StructArray
-    gradient = None if grad is None else packed(cls, shape, grad, None, {})
-    return whole_class(cls, "aos", shape, members, whole, gradient)
+    return whole_class(cls, shape, members, whole, parent)
 
 
 def is_field(members: dict[str, Any]) -> bool:
     return isinstance(next(iter(members.values())), (Field, StructField))
 
 
-def scalar_of(kind: Any) -> ScalarType:
-    found = kind.dtype if isinstance(kind, VectorType) else kind
-    assert isinstance(found, ScalarType)
-    return found
-
-
-def copy_fields(to: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> None:
-    """Copy the fields of a structured array by their names."""
-    for name in to.dtype.names or ():
-        if to.dtype[name].names:
-            copy_fields(to[name], values[name])
-        else:
-            to[name] = values[name]
-
-
-def record_of(cls: Any, value: Any) -> Any:
-    """Return an instance of a dataclass, or one number for all numbers, as an element of NumPy's structured type."""
-    record = np.zeros((), struct_dtype(cls))
-    fill_record(record, cls, value)
-    return record[()]
-
-
-def fill_record(record: Any, cls: Any, value: Any) -> None:
-    if not isinstance(value, (cls, int, float)):
-        raise TypeError(f"an element is a {cls.__name__}, got {value!r} ({type(value).__name__})")
-    for name, kind in struct_members(cls).items():
-        part = getattr(value, name) if isinstance(value, cls) else value
-        if is_struct(kind):
-            fill_record(record[name], kind, part)
-        else:
-            shape = kind.shape if isinstance(kind, VectorType) else (1,)
-            made = VectorType(scalar_of(kind), shape)(part)
-            record[name] = made.view(np.ndarray) if isinstance(kind, VectorType) else made[0]
-
-
-def element_of(cls: Any, record: Any) -> Any:
-    """Return an element of NumPy's structured type as an instance of the dataclass."""
-    values: dict[str, Any] = {}
-    for name, kind in struct_members(cls).items():
-        if is_struct(kind):
-            values[name] = element_of(kind, record[name])
-        elif isinstance(kind, VectorType):
-            values[name] = np.array(record[name]).view(HostVector)
-        else:
-            values[name] = record[name].item()
-    return element_type(cls).made(values)
-
-
-@cache
-def element_type(cls: Any) -> Any:
-    """Return the subclass of a dataclass whose instances do not change: a change would be lost with the copy."""
-
-    def made(values: dict[str, Any]) -> Any:
-        self = object.__new__(found)
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        return self
-
-    def refuse(self: Any, name: str, value: Any) -> None:
-        raise TypeError(
-            f"{name!r} of an element cannot change: it is a copy. Assign the whole element: x[i] = {cls.__name__}(...)"
-        )
-
-    def equal(self: Any, other: Any) -> Any:
-        if not isinstance(other, cls):
-            return NotImplemented
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in struct_members(cls))
-
-    def replaced(self: Any) -> tuple[Any, ...]:
-        return copy_of, (cls, {name: getattr(self, name) for name in struct_members(cls)})
-
-    names = {"__setattr__": refuse, "__eq__": equal, "__hash__": None, "__reduce__": replaced}
-    found: Any = type(
-        cls.__name__, (cls,), {**names, "made": staticmethod(made), "__module__": cls.__module__}
+def has_floats(cls: Any) -> bool:
+    """Return True if a dataclass has a member of floats, at any depth."""
+    return any(
+        has_floats(kind) if is_struct(kind) else scalar_of(kind).kind == "float"
+        for kind in struct_members(cls).values()
     )
+
+
+def base_of(member: Any) -> Any:
+    """Return the bytes that hold a member in the layout "aos"."""
+    return member._whole if isinstance(member, StructArray) else member.base
+
+
+def zeros_like(member: Any) -> Any:
+    """Return the place of a member without floats in an array of derivatives."""
+    if isinstance(member, StructArray):
+        members = {name: zeros_like(each) for name, each in member.members.items()}
+        return StructArray(member.cls, member.shape, members)
+    kind = VectorType(member.dtype, member.element_shape) if member.element_shape else member.dtype
+    return number_array(kind, member.shape, False, False, member.device)
+
+
+def part_of(member: Any, indices: tuple[Any, ...]) -> Any:
+    """Return the part of a member's array at an index with slices."""
+    return member._part(indices) if isinstance(member, StructArray) else member[indices]
+
+
+def assign(part: StructArray, value: Any) -> None:
+    """Set the elements of a part of an array: to those of another array, or to one value."""
+    if isinstance(value, StructArray):
+        part.copy_from(value)
+    elif is_structured(value):
+        part.from_numpy(np.broadcast_to(value, part.shape))
+    else:
+        part.fill(value)
+
+
+def rebuilt(
+    cls: Any,
+    is_of_field: bool,
+    layout: str,
+    needs_grad: bool,
+    needs_dual: bool,
+    values: Any,
+    grad: Any,
+    dual: Any,
+) -> StructArray:
+    """Return the array from its pickled parts."""
+    make = number_field if is_of_field else number_array
+    found = make_struct_array(make, cls, values.shape, layout, needs_grad, needs_dual, None)
+    for to, each in ((found, values), (found.grad, grad), (found.dual, dual)):
+        if to is not None and each is not None:
+            to.from_numpy(each)
     return found
-
-
-def copy_of(cls: Any, values: dict[str, Any]) -> Any:
-    """Return the element with these values of members, from its pickled form."""
-    return element_type(cls).made(values)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals
+from cuda_graphs.kernels.arrays.struct_array import StructArray
+from cuda_graphs.kernels.arrays.struct_values import converted, is_structured
 
 from .call_arrays import is_primal
 from .custom_gradients import GradReplaced
@@ -17,7 +19,8 @@ from .thread_hooks import Call, hooks
 
 __all__ = ["FwdMode"]
 
-Several = NDArray | Sequence[NDArray]
+Array = NDArray | StructArray
+Several = Array | Sequence[Array]
 
 
 class FwdMode:
@@ -42,8 +45,9 @@ class FwdMode:
     Args:
         loss: The array or arrays to differentiate, of any shape.
         param: The array or arrays to differentiate with respect to.
-        seed: The direction: the numbers for `param`, as an array of its shape or flat. For several params, a list with
-            one direction for each. None means 1, for params of one element.
+        seed: The direction: the numbers for `param`, as an array of its shape or flat; for structures, a structured
+            array of NumPy of its shape. For several params, a list with one direction for each. None means 1, for
+            params of one number.
         clear_gradients: Whether all duals become 0 first.
 
     Raises:
@@ -57,7 +61,7 @@ class FwdMode:
         self.losses, self.params = arrays_of(loss, "loss"), arrays_of(param, "param")
         if any(one is other for one in self.losses for other in self.params):
             raise ValueError("loss and param are the same array: copy it in a kernel")
-        several = not isinstance(param, NDArray)
+        several = isinstance(param, (list, tuple))
         if several and seed is not None and not isinstance(seed, (list, tuple)):
             raise TypeError(f"seed must be a list with a part for each of several params, not {seed!r}")
         given = [seed] * len(self.params) if seed is None or not several else list(seed)
@@ -109,12 +113,11 @@ class FwdMode:
         """Do nothing: forward mode records no calls."""
 
 
-def arrays_of(given: Several, what: str) -> tuple[NDArray, ...]:
+def arrays_of(given: Several, what: str) -> tuple[Array, ...]:
     """Return one array or several as a tuple, and check that all have duals."""
-    found = (
-        (given,) if isinstance(given, NDArray) else tuple(given) if isinstance(given, (list, tuple)) else ()
-    )
-    if not found or not all(isinstance(each, NDArray) for each in found):
+    listed = given if isinstance(given, (list, tuple)) else (given,)
+    found = tuple(each for each in listed if isinstance(each, (NDArray, StructArray)))
+    if not found or len(found) != len(listed):
         raise TypeError(f"{what} must be a cg.ndarray, a cg.field, or a list of these, not {given!r}")
     for each in found:
         if not each.needs_dual:
@@ -124,8 +127,10 @@ def arrays_of(given: Several, what: str) -> tuple[NDArray, ...]:
     return found
 
 
-def seed_of(param: NDArray, seed: Any) -> np.ndarray:
+def seed_of(param: Array, seed: Any) -> np.ndarray:
     """Return the direction as an array of the parameter's shape."""
+    if isinstance(param, StructArray):
+        return structured_seed(param, seed)
     shape = param.shape + param.element_shape
     size = int(np.prod(shape))
     if seed is None:
@@ -141,3 +146,13 @@ def seed_of(param: NDArray, seed: Any) -> np.ndarray:
             f"seed has the shape {values.shape} for {param!r}: give {size} numbers, flat or in its shape"
         )
     return values.reshape(shape)
+
+
+def structured_seed(param: StructArray, seed: Any) -> np.ndarray:
+    """Return the direction for an array of structures, as a structured array."""
+    if not is_structured(seed) or seed.shape != param.shape or seed.dtype.names != param.dtype.names:
+        raise TypeError(
+            f"seed must be a structured array of NumPy for {param!r}: np.zeros({param.shape}, x.dtype) with the "
+            f"direction in its fields, not {seed!r}"
+        )
+    return converted(seed, param.dtype)

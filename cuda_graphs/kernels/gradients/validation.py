@@ -61,13 +61,20 @@ def arrays_of(function: Any, args: tuple[Any, ...]) -> dict[str, Any]:
         root, *members = path.removesuffix(".grad").split(".")
         value = args[names.index(root)]
         for member in members:
-            value = value.members[member] if isinstance(value, StructArray) else getattr(value, member)
+            value = member_of(value, member)
         if isinstance(value, NDArray) or is_tensor(value) or is_changeable(value):
             found[path.removesuffix(".grad")] = value
     for field in function.fields(*args):
         if hasattr(field, "__cuda_graphs_field__"):  # the gradient of a field is an array
             found[field.__cuda_graphs_field__.name] = field
     return found
+
+
+def member_of(value: Any, name: str) -> Any:
+    """Return a member of an object, of an array of structures, or of a structured array of NumPy."""
+    if isinstance(value, np.ndarray):
+        return value[name]
+    return value.members[name] if isinstance(value, StructArray) else getattr(value, name)
 
 
 def is_changeable(value: Any) -> bool:

@@ -35,6 +35,7 @@ from cuda_graphs.compiler.language.structs import is_struct, member_type, struct
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType
 from cuda_graphs.errors import ClosedBufferError
 from cuda_graphs.kernels.specialisation.constants import Interned
+from cuda_graphs.kernels.arrays.struct_values import is_structured, numpy_structures
 from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
 
 cdef extern from "Python.h":
@@ -488,35 +489,46 @@ cdef class Struct(Reader):
 
 
 cdef class StructArray(Struct):
-    """Reads an array of structures: the arrays of its members."""
+    """Reads an array of structures: the arrays of its members. A structured array of NumPy has views as members."""
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef Reader member
+        cdef Py_ssize_t before = 0 if r.foreign == NULL else len((<ForeignArrays>r.foreign).arrays)
+        found = self._array_of(value)
         ndim = self.annotation.ndim
-        if getattr(value, "cls", None) is not self.cls or not hasattr(value, "members"):
-            raise TypeError(
-                f"parameter {self.path!r} takes an array of {self.cls.__name__}, got {value!r}: make one with "
-                f"cg.ndarray({self.cls.__name__}, shape)"
-            )
-        if ndim is not None and value.ndim != ndim:
-            raise ValueError(f"parameter {self.path!r} takes {ndim} dimensions, not {value.ndim}")
+        if ndim is not None and found.ndim != ndim:
+            raise ValueError(f"parameter {self.path!r} takes {ndim} dimensions, not {found.ndim}")
         for name, reader in zip(self.names, self.members):
             member = reader
-            member.read(r, value.members[name])
+            member.read(r, found.members[name])
+        if found is not value:
+            (<ForeignArrays>r.foreign).unite(before, value)
         return 0
+
+    cdef object _array_of(self, object value):
+        """Return an array of structures, or a structured array of NumPy in the form of one."""
+        if getattr(value, "cls", None) is self.cls and hasattr(value, "members"):
+            return value
+        if is_structured(value):
+            return numpy_structures(self.cls, value, f"parameter {self.path!r}")
+        raise TypeError(
+            f"parameter {self.path!r} takes an array of {self.cls.__name__}, got {value!r}: make one with "
+            f"cg.ndarray({self.cls.__name__}, shape)"
+        )
 
     cdef int add_owners(self, dict owners, object value) except -1:
         cdef Reader member
+        members = self._array_of(value).members
         for name, reader in zip(self.names, self.members):
             member = reader
-            member.add_owners(owners, value.members[name])
+            member.add_owners(owners, members[name])
         return 0
 
     cdef object keep(self, object value):
         return value
 
     cdef object spec(self, object value):
-        return struct_array_spec(value, self.path)
+        return struct_array_spec(self._array_of(value), self.path)
 
 
 # Types of immutable values: an object of these types has the same value in every call.
