@@ -25,6 +25,7 @@ __all__ = [
     "YIELDED",
     "Artifact",
     "GradientInfo",
+    "Inputs",
     "Plan",
     "Result",
     "Slot",
@@ -240,7 +241,7 @@ def shared_layout(body: ir.Block) -> tuple[dict[ir.Array, int], int]:
     """Return the byte offset of each array in shared memory, and the size of all in bytes."""
     found: dict[ir.Array, int] = {}
     end = 0
-    for statement in ir.walk(body):
+    for statement in ir.walk_called(body):
         array = getattr(statement, "array", None)
         if isinstance(array, ir.Array) and array.space is ir.Space.SHARED and array not in found:
             found[array] = end
@@ -270,26 +271,45 @@ def plan_of(plan: ir.Plan) -> Plan:
 MAX_PARAMETERS = 32764
 
 
-def layout(*tasks: ir.Task, words: tuple[ir.Array, ...] = ()) -> Layout:
-    """Return the parameters in use by the entry of one task, or by a resident entry of tasks with its `words`."""
-    arrays: dict[ir.Array, None] = dict.fromkeys(words)
-    extents: dict[tuple[ir.Array, int], None] = {}
-    params: dict[ir.Param, None] = {}
-    conditions: dict[ir.Condition, None] = {}
-    for statement in chain.from_iterable(ir.walk(task.body) for task in tasks):
+class Inputs:
+    """What blocks and the functions that they call use from outside, in the order of the first uses.
+
+    extents  (array, axis) of the extents that come with a call
+    params   parameters of the kernel
+    """
+
+    def __init__(self, *blocks: ir.Block, words: tuple[ir.Array, ...] = ()) -> None:
+        self.arrays: dict[ir.Array, None] = dict.fromkeys(words)
+        self.extents: dict[tuple[ir.Array, int], None] = {}
+        self.params: dict[ir.Param, None] = {}
+        self.conditions: dict[ir.Condition, None] = {}
+        own: set[ir.Param] = set()
+        for statement in chain.from_iterable(map(ir.walk_called, blocks)):
+            self.add(statement)
+            if isinstance(statement, ir.Call):
+                own.update(statement.function.params)
+        for param in own & self.params.keys():
+            del self.params[param]
+
+    def add(self, statement: ir.Statement) -> None:
         array = getattr(statement, "array", None)
-        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Last)) and is_memory_of_launch(array):
-            arrays[array] = None
+        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Last)) and isinstance(array, ir.Array):
+            self.arrays[array] = None
             if array.shape is None:  # row-major: the first extent is not needed for an address
                 for axis in range(1, array.ndim - len(array.inner)):
-                    extents[array, axis] = None
+                    self.extents[array, axis] = None
         elif isinstance(statement, ir.Extent) and statement.array.shape is None:
-            extents[statement.array, statement.axis] = None
+            self.extents[statement.array, statement.axis] = None
         elif isinstance(statement, ir.SetCondition):
-            conditions[statement.condition] = None
+            self.conditions[statement.condition] = None
         for value in ir.operands_of(statement):
             if isinstance(value, ir.Param):
-                params[value] = None
+                self.params[value] = None
+
+
+def layout(*tasks: ir.Task, words: tuple[ir.Array, ...] = ()) -> Layout:
+    """Return the parameters in use by the entry of one task, or by a resident entry of tasks with its `words`."""
+    inputs = Inputs(*(task.body for task in tasks), words=words)
     found: list[tuple[Slot, What]] = []
     offset = 0
 
@@ -299,13 +319,14 @@ def layout(*tasks: ir.Task, words: tuple[ir.Array, ...] = ()) -> Layout:
         found.append((Slot(kind, path, axis, offset, size), what))
         offset += size
 
-    for array in arrays:
-        add("pointer", array.path, 0, 8, array)
-    for array, axis in extents:
+    for array in inputs.arrays:
+        if is_memory_of_launch(array):
+            add("pointer", array.path, 0, 8, array)
+    for array, axis in inputs.extents:
         add("extent", array.path, axis, 4, array)
-    for param in params:
+    for param in inputs.params:
         add("scalar", param.path, 0, param.type.size, param)
-    for condition in conditions:
+    for condition in inputs.conditions:
         add("condition", condition.name, 0, 8, condition)
     if offset > MAX_PARAMETERS:
         kind = CompileArgumentError if len(tasks) == 1 else CompileResidentError
@@ -319,7 +340,7 @@ def layout(*tasks: ir.Task, words: tuple[ir.Array, ...] = ()) -> Layout:
 def describe(task: ir.Task) -> TaskInfo:
     """Return the description of one task that a caller needs."""
     reads, writes = set(), set()
-    for statement in ir.walk(task.body):
+    for statement in ir.walk_called(task.body):
         if isinstance(statement, (ir.Load, ir.Atomic)) and is_memory_of_launch(statement.array):
             reads.add(statement.array.path)
         if isinstance(statement, (ir.Store, ir.Atomic)) and is_memory_of_launch(statement.array):
@@ -328,7 +349,7 @@ def describe(task: ir.Task) -> TaskInfo:
         task.name, task.loop is not None, tuple(slot for slot, _ in layout(task)), frozenset(reads), frozenset(writes),
         iterations(task), ir.line_of(task.loc), axes_of(task), settings_of(task).block_dim,
         task.loop is not None and task.loop.block_dim > 0, shared_layout(task.body)[1],
-        any(isinstance(each, ir.Print) for each in ir.walk(task.body)), settings_of(task).parallelize,
+        any(isinstance(each, ir.Print) for each in ir.walk_called(task.body)), settings_of(task).parallelize,
         bool(task.bins or task.sums), is_heavy(task),
     )  # fmt: skip
 
@@ -349,7 +370,7 @@ def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> Task
 
 def is_heavy(task: ir.Task) -> bool:
     """Return whether one iteration is so much work that few iterations fill a multiprocessor."""
-    body = [] if task.loop is None else list(ir.walk(task.loop.body))
+    body = [] if task.loop is None else list(ir.walk_called(task.loop.body))
     return len(body) > MOST_LIGHT or any(isinstance(each, (ir.For, ir.While)) for each in body)
 
 

@@ -30,6 +30,7 @@ from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
 from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
 from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
 from cuda_graphs.compiler.passes.limit_loops import limit_loops
+from cuda_graphs.compiler.passes.limit_recursion import limit_recursion
 from cuda_graphs.compiler.passes.lower_random import lower_random
 from cuda_graphs.compiler.passes.make_resident import make_resident
 from cuda_graphs.compiler.passes.mark_bins import mark_bins
@@ -78,6 +79,7 @@ EFFECTLESS = ("reverse", "count", "second")  # modes that write no arrays of the
 Pass = tuple[Callable[..., Any], str]
 
 PASSES: tuple[Pass, ...] = (
+    (limit_recursion, "functions that call themselves count how deep they are"),
     (limit_loops, "loops between tasks count their iterations, if their number has a limit"),
     (check_sections, "sections that may run at the same time are independent of each other, or refused"),
     (lower_random, "random numbers are operations on counters, the same on all machines"),
@@ -135,6 +137,7 @@ def lower(
             checkpoints,
             rules,
             debug if finds_overflow is None else finds_overflow,
+            mode is None,
         )
     show("frontend", "types are inferred, functions inlined, static loops unrolled", kernel, verify_ir)
     found: Any = kernel
@@ -203,8 +206,8 @@ def compile_kernel(
     Args:
         signature: The Spec of each parameter by name (signature.py makes it from arguments).
         debug: True keeps asserts and compares each index with its extent.
-        reports: True records a failed assertion for the caller (passes/report.py). Otherwise a failed assertion ends
-            the launch as the driver does that.
+        reports: True records a failed assertion for the caller (passes/report.py). Otherwise a failed assertion of
+            debug code ends the launch as the driver does that.
         graph: For graph kernels, one of LOWERINGS or CHOICES.
         chain: Makes consecutive tasks one launch: "all" tasks, or only "light" ones.
         mode: For gradients, one of MODES.
@@ -224,7 +227,7 @@ def compile_kernel(
     }
     graph, why, (program, free_values) = choose_lowering(function, signature, graph, chain, options)
     asserts: tuple[AssertInfo, ...] = ()
-    if reports:
+    if reports or not debug:  # without debug, only limits of recursion are left
         program, asserts = report_asserts(program)
         show("report_asserts", "a failed assertion is recorded for the caller", program, verify_ir)
     return replace(

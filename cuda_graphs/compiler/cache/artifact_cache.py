@@ -208,6 +208,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "why": artifact.why,
         "checkpoints": artifact.checkpoints,
         "parts": artifact.parts,
+        "asserts": [_plain_assert(each) for each in artifact.asserts],
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
         "free_values": recorded,
@@ -215,6 +216,33 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
     }
     text = json.dumps(head).encode()
     return len(text).to_bytes(8, "little") + text + artifact.image + artifact.llvm.encode()
+
+
+def _plain_assert(found: Any) -> tuple[Any, ...]:
+    """Return an AssertInfo without the calls around its position: those of called functions have none."""
+    message = [part if isinstance(part, str) else (part[0].name, part[1]) for part in found.message]
+    loc = found.loc
+    return (
+        found.kind,
+        message,
+        loc and (loc.file, loc.line, loc.column, loc.end_column, loc.function),
+    )
+
+
+def _asserts(found: list[Any]) -> tuple[Any, ...]:
+    if not found:
+        return ()
+    from cuda_graphs.compiler.ir.ir import Loc  # few kernels need these modules
+    from cuda_graphs.compiler.passes.report import AssertInfo
+
+    return tuple(
+        AssertInfo(
+            kind,
+            tuple(part if isinstance(part, str) else (SCALARS[part[0]], part[1]) for part in message),
+            None if loc is None else Loc(*loc),
+        )
+        for kind, message, loc in found
+    )
 
 
 def _plain(task: TaskInfo) -> dict[str, Any]:
@@ -248,6 +276,7 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         tuple(Result(temp, SCALARS[type]) for temp, type in head["results"]),
         recorded,
         data[end:].decode(),
+        asserts=_asserts(head["asserts"]),
         lowering=head["lowering"],
         disjoint=_tuples(head["disjoint"]),
         early=head["early"],

@@ -338,7 +338,10 @@ def content(cell: types.CellType) -> Any:
 
 def inlined(f: Fingerprint, value: Any) -> None:
     """Add a function of the language by its source, even one of this package, as its names are captured."""
-    f.source(value.__cuda_graphs_func__)
+    function = value.__cuda_graphs_func__
+    settings = getattr(function, "__cuda_graphs_call__", None)
+    f.text("func", "inlined" if settings is None else f"called, {settings.max_depth}")
+    f.source(function)
 
 
 def is_method(value: Any) -> bool:

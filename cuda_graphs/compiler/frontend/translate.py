@@ -56,6 +56,7 @@ def translate(
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
     finds_overflow: bool = False,
+    calls: bool = True,
 ) -> tuple[ir.Kernel, FreeValues]:
     """Return the kernel, and the free values that it depends on: {function: {name: value}}.
 
@@ -68,6 +69,7 @@ def translate(
         checkpoints: True if the kernel has checkpoints.
         rules: The rules for numbers of the source.
         finds_overflow: True if integer operations and conversions are checked when the kernel runs.
+        calls: False to inline also the functions that are usually called.
     """
     weak_types = WeakTypes()
     while True:
@@ -76,7 +78,7 @@ def translate(
             result: tuple[ir.Kernel, FreeValues] | CompileError
             try:
                 result = translate_once(
-                    function, signature, graph, checkpoints, rules, finds_overflow, weak_types
+                    function, signature, graph, checkpoints, rules, finds_overflow, calls, weak_types
                 )
             except CompileError as error:  # perhaps of a type that is too narrow
                 result = error
@@ -96,6 +98,7 @@ def translate_once(
     checkpoints: bool,
     rules: NumberRules,
     finds_overflow: bool,
+    calls: bool,
     weak_types: WeakTypes,
 ) -> tuple[ir.Kernel, FreeValues]:
     """Return the result of `translate`, with the known types of weak names."""
@@ -105,7 +108,7 @@ def translate_once(
     if source.is_lambda:  # functions that kernels call may be lambdas
         raise source.not_by_def()
     frame = Frame(builder, source, SYNTAX, parallel_level=True)
-    frame.rules, frame.weak_types = rules, weak_types
+    frame.rules, frame.weak_types, frame.called.is_on = rules, weak_types, calls
     arrays = frame.arrays
     for name, spec in signature.items():
         frame.scope.names[name] = parameter(str(name), spec, params, frame)

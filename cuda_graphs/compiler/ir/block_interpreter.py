@@ -41,7 +41,9 @@ def run_blocks(outer: ThreadInterpreter, loop: ir.For) -> None:
         ]
         if not threads:
             return
-        for array in {a for s in ir.walk(loop.body) if (a := getattr(s, "array", None)) and is_shared(a)}:
+        for array in {
+            a for s in ir.walk_called(loop.body) if (a := getattr(s, "array", None)) and is_shared(a)
+        }:
             dtype = number.memory_dtype(array.element)
             bytes_ = np.full(int(np.prod(array.shape)) * dtype.itemsize, PATTERN, np.uint8)
             outer.temps[array] = bytes_.view(dtype).reshape(array.shape)

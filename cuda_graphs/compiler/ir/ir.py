@@ -30,6 +30,7 @@ __all__ = [
     "Block",
     "Branch",
     "Break",
+    "Call",
     "Collective",
     "Condition",
     "Conditional",
@@ -39,6 +40,7 @@ __all__ = [
     "Extent",
     "For",
     "Fork",
+    "Function",
     "Get",
     "If",
     "Kernel",
@@ -58,6 +60,7 @@ __all__ = [
     "Region",
     "RegionCollective",
     "Resident",
+    "Result",
     "Return",
     "Sections",
     "Set",
@@ -72,11 +75,14 @@ __all__ = [
     "While",
     "Worker",
     "all_steps",
+    "functions_of",
     "line_of",
+    "reachable",
     "replace",
     "steps_of",
     "tasks_of",
     "walk",
+    "walk_called",
 ]  # fmt: skip
 
 
@@ -92,6 +98,52 @@ class Op(Value):
     type: ScalarType
     loc: Loc | None = None
     loose: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A function that tasks and other functions call. It has no parallel loops, no barriers and no random numbers.
+
+    The body accesses the arrays and the scalar parameters of the kernel directly. Its last statement is a Return.
+
+    results    the types of the results, at least one
+    max_depth  the most calls of the function inside one another; None: it does not call itself
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    body: Block
+    results: tuple[ScalarType, ...]
+    max_depth: int | None = None
+    loc: Loc | None = None
+
+    @property
+    def source_name(self) -> str:
+        """The name in the source. `name` has a number behind it, which makes it unique in the kernel."""
+        return self.name.rpartition(".")[0]
+
+
+@dataclass(eq=False, slots=True)
+class Call(Value):
+    """The first result of a call. The function may read and write arrays."""
+
+    function: Function
+    args: tuple[Value, ...]
+    loc: Loc | None = None
+
+    @property
+    def type(self) -> ScalarType:  # type: ignore[override]
+        return self.function.results[0]
+
+
+@dataclass(eq=False, slots=True)
+class Result(Value):
+    """A further result of a Call, which stands in the same block."""
+
+    call: Value
+    number: int
+    type: ScalarType
+    loc: Loc | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -404,19 +456,20 @@ class Assert(Statement):
     condition: Value
     message: tuple[str | tuple[Value, str], ...]
     loc: Loc | None = None
-    kind: str = "assert"  # or "index": an index is out of range; "overflow": a result does not fit its type
+    # or "index": out of range; "overflow": a result does not fit its type; "depth": the limit of a recursion
+    kind: str = "assert"
 
 
 @dataclass(eq=False, slots=True)
 class Exit(Statement):
-    """Ends the current task for the thread."""
+    """Ends the current task for the thread; in a function, ends the function, whose results are 0."""
 
     loc: Loc | None = None
 
 
 @dataclass(eq=False, slots=True)
 class Return(Statement):
-    """The last statement of a kernel that returns values."""
+    """The last statement of a function, and of a kernel that returns values."""
 
     values: tuple[Value, ...]
     loc: Loc | None = None
@@ -540,7 +593,8 @@ def _parts_of(parts: tuple[Any, ...]) -> tuple[Value, ...]:
 
 # Class of statements -> the values that a statement itself uses.
 OPERANDS: dict[type, Callable[..., tuple[Value, ...]]] = {
-    **dict.fromkeys((Op, Collective), lambda statement: statement.args),
+    **dict.fromkeys((Op, Call, Collective), lambda statement: statement.args),
+    Result: lambda statement: (statement.call,),
     **dict.fromkeys((Set, SetCondition), lambda statement: (statement.value,)),
     **dict.fromkeys((If, While), lambda statement: (statement.condition,)),
     RegionCollective: lambda statement: tuple(each for each in statement.args if isinstance(each, Value)),
@@ -572,6 +626,34 @@ def walk(block: Block) -> Iterator[Statement]:
         if inside is not None:
             for inner in inside(statement):
                 yield from walk(inner)
+
+
+def walk_called(block: Block) -> Iterator[Statement]:
+    """Yield what `walk` yields, then the statements of all functions that the block calls, each function once."""
+    called: dict[Function, None] = {}
+    for statement in walk(block):
+        if isinstance(statement, Call):
+            called[statement.function] = None
+        yield statement
+    if called:
+        for function in reachable(called):
+            yield from walk(function.body)
+
+
+def functions_of(block: Block) -> list[Function]:
+    """Return the functions that a block calls, directly or not, in the order of their first calls."""
+    return reachable({each.function: None for each in walk(block) if isinstance(each, Call)})
+
+
+def reachable(called: dict[Function, None]) -> list[Function]:
+    """Return these functions and all that they call."""
+    found, left = dict(called), list(called)
+    for function in left:
+        for each in walk(function.body):
+            if isinstance(each, Call) and each.function not in found:
+                found[each.function] = None
+                left.append(each.function)
+    return left
 
 
 TRUE, FALSE = Const(True, bool_), Const(False, bool_)

@@ -36,13 +36,26 @@ class _Printer:
             case ir.Kernel():
                 returns = f" -> {', '.join(map(repr, what.returns))}" if what.returns else ""
                 inputs = ", ".join([*map(declaration, what.params), *map(declaration, what.arrays)])
-                return [f"kernel {what.name}({inputs}){returns}", *self.block(what.body, 1)]
+                head = f"kernel {what.name}({inputs}){returns}"
+                return [*self.functions(what.body), head, *self.block(what.body, 1)]
             case ir.Task():
                 return [f"task {what.name}", *self.block(what.body, 1)]
             case ir.Program():
                 temps = [f"temporary {declaration(array)}" for array in what.temps]
-                return [*temps, *(line for task in what.tasks for line in self.whole(task))]
+                everything = ir.Block([each for task in what.tasks for each in task.body.body])
+                tasks = [line for task in what.tasks for line in self.whole(task)]
+                return [*temps, *self.functions(everything), *tasks]
         return self.block(what, 0)
+
+    def functions(self, block: ir.Block) -> list[str]:
+        """Return the functions that a block calls."""
+        return [line for each in ir.functions_of(block) for line in self.function(each)]
+
+    def function(self, function: ir.Function) -> list[str]:
+        inputs = ", ".join(map(declaration, function.params))
+        results = ", ".join(map(repr, function.results))
+        limit = "" if function.max_depth is None else f", at most {function.max_depth} deep"
+        return [f"function {function.name}({inputs}) -> {results}{limit}", *self.block(function.body, 1)]
 
     def block(self, block: ir.Block, depth: int) -> list[str]:
         return [line for statement in block.body for line in self.statement(statement, depth)]
@@ -137,6 +150,8 @@ def _atomic(p: _Printer, s: ir.Atomic) -> str:
 
 LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Op: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
+    ir.Call: lambda p, s: f"call {s.function.name}({', '.join(map(p.value, s.args))})",
+    ir.Result: lambda p, s: f"result {s.number} of {p.value(s.call)}",
     ir.Load: lambda p, s: f"load {p.element(s.array, s.index)}",
     ir.Store: lambda p, s: f"store {p.element(s.array, s.index)} = {p.value(s.value)}",
     ir.Atomic: _atomic,

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap, Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -50,6 +51,9 @@ class ThreadInterpreter:
         self.stream = [0, 0, 0]
         self.parallel_loops: list[ir.For] = []
         self.rounds = 0  # iterations of all repeated conditionals
+        self.task_values: Any = None  # in a function: the values of the task
+        self.active: Counter[ir.Function] = Counter()  # calls of each function that have not ended
+        self.results: dict[ir.Value, tuple[Any, ...]] = {}  # of calls
 
     def block(self, block: ir.Block) -> None:
         for statement in block.body:
@@ -74,6 +78,34 @@ class ThreadInterpreter:
     def op(self, op: ir.Op) -> None:
         args = tuple(self.value(arg) for arg in op.args)
         self.values[op] = evaluate(op.name, tuple(arg.type for arg in op.args), args, op.type)
+
+    def call(self, call: ir.Call) -> None:
+        found = self.results_of(call.function, [self.value(arg) for arg in call.args])
+        self.values[call] = found[0]
+        self.results[call] = found
+
+    def results_of(self, function: ir.Function, args: list[Any]) -> tuple[Any, ...]:
+        """Return the results of a call. The function sees its own values, and those of the task."""
+        if function.max_depth is not None and self.active[function] >= function.max_depth:
+            raise AssertionFailed(
+                f"{function.source_name} calls itself more than {function.max_depth} levels deep"
+            )
+        outer = self.values, self.task_values, self.returned
+        self.task_values = self.values if self.task_values is None else self.task_values
+        self.values = ChainMap({}, self.task_values)  # type: ignore[assignment]
+        self.values.update(zip(function.params, args, strict=True))
+        self.active[function] += 1
+        try:
+            self.block(function.body)
+            return self.returned
+        except EndTask:
+            return tuple(number.scalar(0, type) for type in function.results)
+        finally:
+            self.active[function] -= 1
+            self.values, self.task_values, self.returned = outer
+
+    def result(self, result: ir.Result) -> None:
+        self.values[result] = self.results[result.call][result.number]
 
     def load(self, load: ir.Load) -> None:
         memory, at = self.element(load.array, load.index)
@@ -252,6 +284,8 @@ def random_number(words: list[int], type: ScalarType) -> Any:
 
 STATEMENTS: dict[type, Any] = {
     ir.Op: ThreadInterpreter.op,
+    ir.Call: ThreadInterpreter.call,
+    ir.Result: ThreadInterpreter.result,
     ir.Load: ThreadInterpreter.load,
     ir.Store: ThreadInterpreter.store,
     ir.Atomic: ThreadInterpreter.atomic,

@@ -27,6 +27,9 @@
     regions and meetings replace collectives, and a region contains neither. A local that a region writes is defined
     after it.
 13. A Worker is in a parallel loop. Stacks have two dimensions, and are memory of the kernel.
+14. A call has the arguments that its function takes, and a Result is one of its call. A function has results, which its
+    Return gives. It uses its own parameters and those of the kernel, and has no parallel loop, no statement of a loop
+    of blocks, no random number and no condition.
 """
 
 from __future__ import annotations
@@ -49,6 +52,12 @@ ATOMICS = {
     "cas": INTEGERS,
 }
 
+# Statements that stand in no function.
+NOT_CALLED = (
+    ir.Position, ir.Worker, ir.Barrier, ir.Collective, ir.Region, ir.RegionCollective, ir.Random, ir.SetCondition,
+    ir.Conditional, ir.Sections, ir.Last,
+)  # fmt: skip
+
 
 class IRError(Exception):
     """A pass made IR that breaks a law. This is a defect of the compiler, not of the kernel."""
@@ -57,7 +66,10 @@ class IRError(Exception):
 def verify(what: ir.Kernel | ir.Program) -> None:
     """Raise IRError, with the statement and its block, if `what` breaks a law."""
     if isinstance(what, ir.Kernel):
-        _Verifier(what, (*what.arrays, *stacks_of(what))).kernel()
+        arrays = (*what.arrays, *stacks_of(what))
+        _Verifier(what, arrays).kernel()
+        for function in ir.functions_of(what.body):
+            _Verifier(what, arrays).function(function)
         return
     if sorted(ir.tasks_of(what.plan)) != list(range(len(what.tasks))):
         raise IRError(
@@ -67,8 +79,11 @@ def verify(what: ir.Kernel | ir.Program) -> None:
     if len(set(names)) != len(names):
         raise IRError(f"law 10: two temporaries have one name: {names}\n{text(what)}")
     owners: dict[ir.Local, ir.Task] = {}
+    arrays = (*what.kernel.arrays, *what.temps, *stacks_of(what.kernel))
+    for function in ir.functions_of(ir.Block([each for task in what.tasks for each in task.body.body])):
+        _Verifier(what.kernel, arrays).function(function)
     for task in what.tasks:
-        _Verifier(what.kernel, (*what.kernel.arrays, *what.temps, *stacks_of(what.kernel))).task(task)
+        _Verifier(what.kernel, arrays).task(task)
         for statement in ir.walk(task.body):
             local = getattr(statement, "local", None)
             if local is not None and owners.setdefault(local, task) is not task:
@@ -106,6 +121,18 @@ class _Verifier:
             returns[-1] if returns else None,
             f"the kernel returns {self.of.returns}",
         )
+
+    def function(self, function: ir.Function) -> None:
+        self.defined |= set(function.params)
+        self.here = function.body
+        self.block(function.body)
+        body = function.body.body
+        last = body[-1] if body else None
+        found = tuple(value.type for value in last.values) if isinstance(last, ir.Return) else ()
+        self.law(14, found == function.results != (), last, f"{function.name} returns {function.results}")
+        for statement in ir.walk(function.body):
+            parallel = isinstance(statement, ir.For) and statement.parallel
+            self.law(14, not parallel and not isinstance(statement, NOT_CALLED), statement, "in a function")
 
     def task(self, task: ir.Task) -> None:
         self.block(task.body)
@@ -170,6 +197,18 @@ class _Verifier:
         except (TypeError, KeyError) as error:
             self.law(3, False, op, str(error))
         self.same(3, op, op.type, found)
+
+    def call(self, call: ir.Call) -> None:
+        found, wanted = (tuple(each.type for each in part) for part in (call.args, call.function.params))
+        self.law(14, found == wanted, call, f"{call.function.name} takes {wanted}")
+
+    def result(self, result: ir.Result) -> None:
+        call = result.call
+        self.law(14, isinstance(call, ir.Call), result, "not of a call")
+        assert isinstance(call, ir.Call)
+        types = call.function.results
+        self.law(14, 0 < result.number < len(types), result, f"{call.function.name} returns {types}")
+        self.same(14, result, result.type, types[result.number])
 
     def get(self, get: ir.Get) -> None:
         self.law(4, get.local in self.defined, get, f"{get.local.name} is read before it is written")
@@ -329,6 +368,8 @@ class _Verifier:
 
 RULES: dict[type, Callable[[_Verifier, Any], None]] = {
     ir.Op: _Verifier.op,
+    ir.Call: _Verifier.call,
+    ir.Result: _Verifier.result,
     ir.Get: _Verifier.get,
     ir.Set: _Verifier.set,
     ir.Load: _Verifier.element,

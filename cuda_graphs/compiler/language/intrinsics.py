@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
-from typing import Any, TypeVar
+from functools import partial, wraps
+from typing import Any, TypeVar, overload
 
 from cuda_graphs.compiler.ir.types import f32
+
+from .call_settings import called_copy, checked_depth
 
 __all__ = [
     "ATOMICS",
@@ -117,15 +119,32 @@ def in_kernels_only(owner: str) -> Callable[[F], F]:
 _in_kernels_only = in_kernels_only("cg")
 
 
-def func(function: F) -> F:
-    """Make a function that kernels can call. Its body is inlined at each call."""
+@overload
+def func(function: F, *, inline: bool = True, max_depth: int | None = None) -> F: ...
+@overload
+def func(*, inline: bool = True, max_depth: int | None = None) -> Callable[[F], F]: ...
+def func(function: Any = None, *, inline: bool = True, max_depth: int | None = None) -> Any:
+    """Make a function that kernels can call. Its body is inlined at each call.
+
+    Args:
+        inline: False to compile the function once for each signature, and to call it. This makes kernels that use a
+            large function many times compile faster. A call costs some nanoseconds, and prevents vectorisation.
+        max_depth: The most calls of the function inside one another, from 1 to 1024, for a function that calls itself.
+            It needs inline=False. A call beyond that raises a KernelError after the kernel.
+    """
+    if max_depth is not None:
+        max_depth = checked_depth(max_depth, inline)
+    if function is None:
+        return partial(func, inline=inline, max_depth=max_depth)
+    if not inline:
+        function = called_copy(function, max_depth)
 
     @wraps(function)
     def only_in_kernels(*args: Any, **keywords: Any) -> Any:
         raise RuntimeError(f"{function.__name__} is a @cg.func: it is called from kernels")
 
     only_in_kernels.__cuda_graphs_func__ = function  # type: ignore[attr-defined]
-    return only_in_kernels  # type: ignore[return-value]
+    return only_in_kernels
 
 
 def static(value: Any, *more: Any) -> Any:

@@ -10,6 +10,7 @@ Other rooms may import:
     debug                 checks of indices
     demote_atomics        atomics on elements of one iteration
     fuse_tests            tests of conditions in the last task
+    limit_recursion       most calls of functions inside one another
     limit_loops           most iterations of loops between tasks
     lower_random          random numbers as operations
     make_resident         several tasks in one launch

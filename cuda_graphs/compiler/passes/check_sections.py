@@ -40,9 +40,18 @@ class SectionAccesses:
     def block(self, block: ir.Block, in_loop: bool) -> None:
         for statement in block.body:
             self.statement(statement, in_loop)
+            if isinstance(statement, ir.Call):
+                self.called(statement)
             parallel = isinstance(statement, ir.For) and statement.parallel
             for inner in ir.blocks_of(statement):
                 self.block(inner, in_loop or parallel)
+
+    def called(self, call: ir.Call) -> None:
+        """Records the accesses of a called function, which has no variables of the caller and no random numbers."""
+        for function in ir.reachable({call.function: None}):
+            for statement in ir.walk(function.body):
+                if isinstance(statement, (ir.Load, ir.Store, ir.Atomic)):
+                    self.statement(statement, True)
 
     def statement(self, statement: ir.Statement, in_loop: bool) -> None:
         match statement:

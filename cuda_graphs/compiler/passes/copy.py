@@ -67,3 +67,28 @@ class Copier:
             case tuple():
                 return tuple(self.part(each) for each in part)
         return part
+
+
+class FunctionCopier(Copier):
+    """Copies also the functions that are called. `function`: the one whose body is being copied; None: the task."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.copies: dict[ir.Function, ir.Function] = {}
+        self.function: ir.Function | None = None
+
+    def Call(self, call: ir.Call) -> list[ir.Statement]:  # noqa: N802
+        return [replace(call, function=self.copy_of(call.function))]
+
+    def copy_of(self, function: ir.Function) -> ir.Function:
+        """Returns the copy of a function. A function that calls itself finds its copy without a body."""
+        if function not in self.copies:
+            made = self.copies[function] = self.shell(function)
+            outer, self.function = self.function, function
+            made.body.body += self.block(function.body).body
+            self.function = outer
+        return self.copies[function]
+
+    def shell(self, function: ir.Function) -> ir.Function:
+        """Returns the copy of a function, to which the body is added later."""
+        return replace(function, body=ir.Block())

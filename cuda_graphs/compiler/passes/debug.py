@@ -8,19 +8,19 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import i64
 
-from .copy import Copier
+from .copy import FunctionCopier
 
 __all__ = ["check_bounds", "without_asserts"]
 
 
 def without_asserts(kernel: ir.Kernel) -> ir.Kernel:
     """Returns the kernel without its asserts."""
-    if not any(isinstance(statement, ir.Assert) for statement in ir.walk(kernel.body)):
+    if not any(isinstance(statement, ir.Assert) for statement in ir.walk_called(kernel.body)):
         return kernel
     return ir.replace(kernel, body=_WithoutAsserts().block(kernel.body))
 
 
-class _WithoutAsserts(Copier):
+class _WithoutAsserts(FunctionCopier):
     def Assert(self, statement: ir.Assert) -> list[ir.Statement]:  # noqa: N802
         return []
 
@@ -30,7 +30,7 @@ def check_bounds(kernel: ir.Kernel) -> ir.Kernel:
     return ir.replace(kernel, body=_Bounds().block(kernel.body))
 
 
-class _Bounds(Copier):
+class _Bounds(FunctionCopier):
     def Load(self, load: ir.Load) -> list[ir.Statement]:  # noqa: N802
         return [*checks(load, load.array), load]
 

@@ -63,7 +63,7 @@ class _Demoter(Copier):
 def private_arrays(loop: ir.For) -> set[ir.Array]:
     """Returns the arrays of which each iteration writes only its own elements."""
     written: dict[ir.Array, set[tuple[int, ...] | None]] = {}
-    for statement in ir.walk(loop.body):
+    for statement in ir.walk_called(loop.body):
         if isinstance(statement, (ir.Store, ir.Atomic)) and isinstance(statement.array, ir.Array):
             needed = thread_axes(loop) if statement.array.space is ir.Space.SHARED else loop.axes
             written.setdefault(statement.array, set()).add(positions(needed, statement.index))

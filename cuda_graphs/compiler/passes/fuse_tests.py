@@ -67,7 +67,7 @@ def is_test(task: ir.Task) -> bool:
 
 def ends_early(task: ir.Task) -> bool:
     """Returns whether a thread may end before the others."""
-    return any(isinstance(each, (ir.Assert, ir.Exit)) for each in ir.walk(task.body))
+    return any(isinstance(each, (ir.Assert, ir.Exit)) for each in ir.walk_called(task.body))
 
 
 def renumbered(plan: ir.Plan, numbers: dict[int, int]) -> ir.Plan:

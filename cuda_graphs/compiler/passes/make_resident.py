@@ -28,6 +28,7 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import EXCHANGE, WARP
 from cuda_graphs.compiler.ir.types import u32
 
+from .fuse_tests import ends_early
 from .mark_bins import BIN_BYTES
 from .privatise_atomics import MAX_BLOCK_SUMS
 
@@ -111,6 +112,13 @@ def is_light(task: ir.Task) -> bool:
 def sharing_error(tasks: list[ir.Task]) -> CompileError | None:
     """Returns the reason why the tasks cannot share a launch, or None."""
     blocks = [task for task in tasks if task.loop is not None and task.loop.block_dim]
+    leaving = next((task for task in blocks if ends_early(task)), None)
+    if leaving is not None:
+        return compile_error(
+            CompileResidentError, leaving.loc, "threads of a block may leave this task early, when a recursion is too "
+            "deep, and threads that stay for the next task would wait for them",
+            "leave loop and chain at \"auto\"",
+        )  # fmt: skip
     first = next(iter(blocks), None)
     for task in blocks:
         assert task.loop is not None

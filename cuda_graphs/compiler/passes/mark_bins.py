@@ -41,7 +41,7 @@ def mark_task(task: ir.Task) -> ir.Task:
 def bin_atomics(task: ir.Task, loop: ir.For) -> tuple[ir.Atomic, ...]:
     """Returns one atomic of each array whose atomics may all be done later."""
     statements = list(ir.walk(loop.body))
-    if loop.block_dim or any(isinstance(s, (ir.Assert, ir.Exit)) for s in statements):
+    if loop.block_dim or any(isinstance(s, (ir.Assert, ir.Exit)) for s in ir.walk_called(loop.body)):
         return ()
     accesses = LoopAccesses(task, statements)
     deferrable = set(accesses.deferrable())

@@ -115,7 +115,7 @@ def has_effect(segment: Segment) -> bool:
 def writes(segment: Segment) -> list[ir.Array]:
     return [
         s.array
-        for s in segment.all_statements()
+        for s in ir.walk_called(ir.Block(segment.body))
         if isinstance(s, (ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
     ]
 
@@ -126,7 +126,7 @@ def sink_bounds(segments: list[Segment]) -> None:
         if before.loop is not None or after.loop is None:
             continue
         # A thread whose assert fails leaves its task only, so loads behind an assert stay in the task.
-        is_guarded = any(isinstance(statement, ir.Assert) for statement in before.all_statements())
+        is_guarded = any(isinstance(each, ir.Assert) for each in ir.walk_called(ir.Block(before.body)))
         written = writes(after)
         moved: list[ir.Statement] = []
         while before.body and may_move(before.body[-1], is_guarded, written):

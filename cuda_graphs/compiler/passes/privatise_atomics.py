@@ -28,6 +28,7 @@ __all__ = ["MAX_BLOCK_SUMS", "LoopAccesses", "neutral", "privatise_atomics"]
 
 MAX_BLOCK_SUMS = 16  # of a loop that GPU blocks combine; each takes shared memory and some fifty instructions
 
+ACCESSES = (ir.Load, ir.Store, ir.Atomic)
 ElementKey = tuple[ir.Array, tuple[Hashable, ...]]
 
 
@@ -93,11 +94,7 @@ class LoopAccesses:
         fits: Callable[[ir.Atomic], bool] = lambda atomic: True,
     ) -> None:
         used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
-        self.accesses = [
-            s
-            for s in statements
-            if isinstance(s, (ir.Load, ir.Store, ir.Atomic)) and isinstance(s.array, ir.Array)
-        ]
+        self.accesses = [s for s in statements if isinstance(s, ACCESSES) and isinstance(s.array, ir.Array)]
         self.fits = {
             s for s in self.accesses if isinstance(s, ir.Atomic) and s not in used and is_exact(s) and fits(s)
         }
@@ -108,6 +105,14 @@ class LoopAccesses:
         for number, s in enumerate(self.accesses):
             for array in aliases[array_of(s)]:
                 self.record(self.uses[array], array, s, number)
+        called = {
+            s.array
+            for each in called_in(statements)
+            for s in ir.walk(each.body)
+            if isinstance(s, ACCESSES) and isinstance(s.array, ir.Array)
+        }
+        for array, uses in self.uses.items():
+            uses.others = uses.others or any(may_alias(array, other) for other in called)
 
     def record(
         self, uses: AliasingAccesses, array: ir.Array, s: ir.Load | ir.Store | ir.Atomic, number: int
@@ -133,6 +138,11 @@ class LoopAccesses:
 
     def is_deferrable(self, uses: AliasingAccesses, number: int) -> bool:
         return not uses.others and not uses.read and len(uses.kinds) == 1 and uses.last < number
+
+
+def called_in(statements: list[ir.Statement]) -> list[ir.Function]:
+    """Returns the functions that statements call. Nothing in them is deferred."""
+    return ir.reachable({s.function: None for s in statements if isinstance(s, ir.Call)})
 
 
 def last_accesses_of_loops(

@@ -4,7 +4,8 @@
 
 On a GPU, `__assertfail` ends the whole context and prints to stdout. The compiler uses a report instead, in an array of
 the kernel. Word 0 is the number of the assert that failed first, from 1 on; 0 means none failed. The values follow. A
-thread whose assert fails leaves its task.
+thread whose assert fails leaves its task, and the functions in which it is: a function with asserts returns whether
+they held as its last result.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.formats import formatted
-from cuda_graphs.compiler.ir.types import ScalarType, f64, i64
+from cuda_graphs.compiler.ir.types import ScalarType, bool_, f64, i64
 
-from .copy import Copier
+from .copy import FunctionCopier
 
 __all__ = ["REPORT", "AssertInfo", "failed_assert", "report_asserts"]
 
@@ -67,10 +68,31 @@ def report_asserts(program: ir.Program) -> tuple[ir.Program, tuple[AssertInfo, .
     return replace(program, tasks=tuple(tasks), temps=(*program.temps, array)), tuple(copier.asserts)
 
 
-class _Reports(Copier):
+class _Reports(FunctionCopier):
     def __init__(self, array: ir.Array) -> None:
         super().__init__()
         self.array, self.asserts = array, list[AssertInfo]()
+
+    def shell(self, function: ir.Function) -> ir.Function:
+        held = (bool_,) if may_fail(function) else ()
+        return replace(function, body=ir.Block(), results=(*function.results, *held))
+
+    def Call(self, call: ir.Call) -> list[ir.Statement]:  # noqa: N802
+        (made,) = super().Call(call)
+        assert isinstance(made, ir.Call)
+        if not may_fail(call.function):
+            return [made]
+        held = ir.Result(made, len(call.function.results), bool_, call.loc)
+        leave = ir.If(held, ir.Block(), ir.Block([ir.Exit(call.loc)]), call.loc)
+        return [made, held, leave]
+
+    def value_of(self, made: list[ir.Statement]) -> ir.Value:
+        """Returns the call, which stands before the test of it."""
+        return made[0] if isinstance(made[0], ir.Call) else super().value_of(made)
+
+    def Return(self, statement: ir.Return) -> list[ir.Statement]:  # noqa: N802
+        fails = self.function is not None and may_fail(self.function)
+        return [ir.replace(statement, values=(*statement.values, ir.TRUE)) if fails else statement]
 
     def Assert(self, statement: ir.Assert) -> list[ir.Statement]:  # noqa: N802
         values = [part[0] for part in statement.message if isinstance(part, tuple)]
@@ -91,6 +113,15 @@ class _Reports(Copier):
                     word = builder.op("bit_cast", word, type=i64)
                 builder.put(ir.Store(self.array, (ir.Const(place, i64),), word, statement.loc))
         return [ir.If(statement.condition, ir.Block(), broken, statement.loc)]
+
+
+def may_fail(function: ir.Function) -> bool:
+    """Returns whether a function, or one that it calls, contains an assert."""
+    return any(
+        isinstance(each, ir.Assert)
+        for called in ir.reachable({function: None})
+        for each in ir.walk(called.body)
+    )
 
 
 def failed_assert(asserts: tuple[AssertInfo, ...], words: list[int]) -> tuple[AssertInfo, str] | None:

@@ -68,7 +68,7 @@ def name_of(statement: ir.Barrier | ir.Collective) -> str:
 
 
 # Values that cannot be recomputed in another region.
-NOT_RECOMPUTED = (ir.Get, ir.Load, ir.Atomic, ir.Op)
+NOT_RECOMPUTED = (ir.Get, ir.Load, ir.Atomic, ir.Op, ir.Call, ir.Result)
 
 
 class Splitter:

@@ -27,7 +27,7 @@ class Uniformity:
         self.varying: set[ir.Value | ir.Local] = {axis.index for axis in loop.axes[loop.block_axes() :]}
         self.divergent_loops: set[ir.For | ir.While] = set()
         self.loops: list[ir.For | ir.While] = [loop]
-        self.written = {s.array for s in ir.walk(loop.body) if isinstance(s, (ir.Store, ir.Atomic))}
+        self.written = {s.array for s in ir.walk_called(loop.body) if isinstance(s, (ir.Store, ir.Atomic))}
         known = -1
         while known != len(self.varying) + len(self.divergent_loops):
             known = len(self.varying) + len(self.divergent_loops)
@@ -76,5 +76,7 @@ class Uniformity:
             case ir.Load() if value.array in self.written:
                 return True
             case ir.Atomic():
+                return True
+            case ir.Call() if any(isinstance(s, ir.Load) for s in ir.walk_called(ir.Block([value]))):
                 return True
         return not self.varying.isdisjoint(ir.operands_of(value))

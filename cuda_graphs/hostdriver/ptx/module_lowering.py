@@ -104,9 +104,7 @@ class ModuleLowering:
                 info, text = self._kernel(function)
                 lowered.kernels.append(info)
                 parts.append(text)
-            elif not (
-                self.context.call_graph[function.name].barrier or self.context.call_graph[function.name].exits
-            ):
+            elif not self.context.call_graph[function.name].is_inlined:
                 parts.append(self._function(function))
         parts += [self.context.prelude.text(), self.context.sites.text()]
         table = f"@{TABLE} = global [{len(SERVICES)} x ptr] zeroinitializer"
@@ -117,7 +115,10 @@ class ModuleLowering:
         return [*self.context.declarations.values(), *METADATA, *self.context.metadata, ""]
 
     def _function(self, function: Function) -> str:
-        """Lowers a device function. It takes the hidden arguments, scalars as integers, and arrays by address."""
+        """Lowers a device function. It takes the hidden arguments, scalars as integers, and arrays by address.
+
+        A function that may end the thread writes 1 to `%exited` then.
+        """
         lowering = FunctionLowering(self.context, function)
         args = [HIDDEN_SIGNATURE]
         for number, variable in enumerate(function.params):
@@ -131,6 +132,8 @@ class ModuleLowering:
         if result == "void" and function.returns:
             args.append("ptr %result")
             lowering.frame.objects[function.returns[0]] = "%result"
+        if self.context.call_graph[function.name].exits:
+            args.append("ptr %exited")
         lowering.lower_body("return")
         lowering.start("return")
         if result == "void":

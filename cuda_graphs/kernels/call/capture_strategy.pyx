@@ -69,7 +69,7 @@ cdef class CaptureStrategy(Strategy):
             )
         if config is not None:
             call.configure(0, config)
-        if self.specialiser.options.debug:  # a launch outside a graph does not keep the memory that asserts write to
+        if call.code.artifact.asserts:  # a launch outside a graph does not keep the memory that asserts write to
             from cuda_graphs.kernels.debug.reports import keep_reports
 
             keep_reports(call.tasks[0].arguments)

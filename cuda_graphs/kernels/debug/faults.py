@@ -41,11 +41,12 @@ class AdstackOverflowError(KernelError):
     """
 
 
-KINDS = {
+KINDS: dict[str, type[KernelError]] = {
     "assert": KernelAssertionError,
     "index": KernelIndexError,
     "overflow": KernelOverflowError,
     "adstack": AdstackOverflowError,
+    "depth": KernelError,
 }
 
 

@@ -20,22 +20,20 @@ from cuda_graphs.compiler.ir.types import i32, i64
 from . import atomics, load_hoisting, printf
 from .alias_metadata import tag
 from .block_schedule import BlockSchedule
+from .functions import CallEmitter
 from .notation import llvm_type
 from .target import Target
-from .values import ValueEmitter
 
 __all__ = ["Emitter"]
 
 SMALL = 1 << 20  # limit of the constants that are added to a wide index
 
 
-class Emitter(ValueEmitter):
+class Emitter(CallEmitter):
     """Emitter of one function."""
 
     def __init__(self, target: Target, declarations: dict[str, str]) -> None:
         super().__init__(target, declarations)
-        self.addresses: dict[ir.Array, str] = {}
-        self.extents: dict[tuple[ir.Array, int], str] = {}  # in 64 bits
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
         self.metadata = ""
         self.unrolled = ""  # metadata of short innermost loops
@@ -260,9 +258,10 @@ class Emitter(ValueEmitter):
     def last(self, statement: ir.Last) -> None:
         self.target.last(self, self.addresses[statement.array], lambda: self.block(statement.body))
 
-    def exit(self, statement: ir.Exit) -> None:
-        self.line("ret void")
-        self.start(self.label("never"))
+    def for_function(self, place: list[str]) -> Emitter:
+        made = Emitter(self.target, self.declarations)
+        made.alias_types, made.unrolled = self.alias_types, self.unrolled
+        return made
 
     # Control
 
@@ -407,10 +406,6 @@ class Emitter(ValueEmitter):
         assert self.schedule is not None
         return self.schedule
 
-    def text(self) -> str:
-        """Return the body of the function."""
-        return "\n".join(["entry:", *self.slots, *self.lines])
-
 
 def may_wrap(axis: ir.Axis) -> bool:
     """Return whether numbers beyond the end of an axis can wrap around in signed 64-bit arithmetic."""
@@ -420,6 +415,9 @@ def may_wrap(axis: ir.Axis) -> bool:
 
 EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.Op: Emitter.op,
+    ir.Call: Emitter.call_function,
+    ir.Result: Emitter.result,
+    ir.Return: Emitter.return_values,
     ir.Load: Emitter.load,
     ir.Store: Emitter.store,
     ir.Atomic: Emitter.atomic,

@@ -126,7 +126,9 @@ class GpuResidentTasks(ResidentTasks):
 
     def clear_conditions(self) -> None:
         """Emit code that sets the conditions of the serial tasks to 0 if loops are to end."""
-        stored = [s.array for task in self.serial for s in ir.walk(task.body) if isinstance(s, ir.Store)]
+        stored = [
+            s.array for task in self.serial for s in ir.walk_called(task.body) if isinstance(s, ir.Store)
+        ]
         conditions = [array for array in dict.fromkeys(stored) if array.path in self.loops]
         if not conditions:
             return

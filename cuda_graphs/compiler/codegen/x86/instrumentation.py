@@ -110,7 +110,6 @@ class InstrumentedEmitter(VectorEmitter):
         # Iterations of one worker share a stack. If a stack is too small, all of them write the same word.
         if array.path == OVERFLOW_PATH or (array.space is ir.Space.TEMP and array.shape is None):
             flags |= STRONG
-        axes = 0 if self.parallel_loop is None else len(self.parallel_loop.axes)
         file = "null" if loc is None else self.string(loc.file)
         return site(
             self,
@@ -118,8 +117,48 @@ class InstrumentedEmitter(VectorEmitter):
             self.string(description(access, array)),
             ir.line_of(loc),
             flags,
-            axes if axes <= AXES else 1,
+            self.indices(),
         )
+
+    def indices(self) -> int:
+        """Return the number of indices of an iteration that are reported; 0 outside of a parallel loop."""
+        axes = 0 if self.parallel_loop is None else len(self.parallel_loop.axes)
+        return axes if axes <= AXES else 1
+
+    # Functions report the thread that calls them.
+
+    def place(self) -> list[tuple[str, str]]:
+        thread = [*self.thread_indices(), "0", "0"][:AXES]
+        return [("i32", register) for register in (*thread, *self.block_number())]
+
+    def variant(self) -> str:
+        return f".{self.indices()}"
+
+    def for_function(self, place: list[str]) -> Emitter:
+        made = InstrumentedFunctionEmitter(self.target, self.declarations)
+        made.registers, made.axes_of_caller = place, self.indices()
+        return made
+
+
+class InstrumentedFunctionEmitter(InstrumentedEmitter):
+    """Emitter of a function that an instrumented task calls.
+
+    registers       the indices of the iteration that calls it, and the halves of its number
+    axes_of_caller  the number of indices
+    """
+
+    registers: list[str]
+    axes_of_caller: int
+
+    def thread_indices(self) -> list[str]:
+        return self.registers[:AXES]
+
+    def block_number(self) -> tuple[str, str]:
+        low, high = self.registers[AXES:]
+        return low, high
+
+    def indices(self) -> int:
+        return self.axes_of_caller
 
 
 class InstrumentedResidentTasks(ResidentTasks):

@@ -313,7 +313,7 @@ def passes_of(task: ir.Task, vectorisation: Vectorisation | None) -> str:
     """Return the attribute that chooses the passes of an entry, or "" for the usual ones."""
     if vectorisation is not None:
         return llvm.LANES
-    has_loops = any(isinstance(each, (ir.For, ir.While)) for each in ir.walk(task.body))
+    has_loops = any(isinstance(each, (ir.For, ir.While)) for each in ir.walk_called(task.body))
     return "" if has_loops else llvm.SERIAL
 
 

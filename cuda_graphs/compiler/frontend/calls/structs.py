@@ -17,7 +17,7 @@ from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.signature import is_template
 from cuda_graphs.compiler.language.structs import is_struct, member_type
 
-from .inlining import convert_to_declared
+from .binding import convert_to_declared
 
 __all__ = ["make_struct"]
 

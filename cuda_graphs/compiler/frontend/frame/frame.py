@@ -31,6 +31,7 @@ from cuda_graphs.compiler.ir.types import ScalarType, bool_, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 
+from .called import CalledFunctions
 from .graph_state import GraphState
 from .parallel_loop import ParallelLoop
 from .paths import OpenPath, Path, Paths, ReturnPoint
@@ -99,6 +100,7 @@ class Frame:
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: the annotated types
         self.graph_state: GraphState | None = None  # of a graph kernel
         self.weak_types: WeakTypes = WeakTypes() if caller is None else caller.weak_types
+        self.called: CalledFunctions = CalledFunctions() if caller is None else caller.called
         self.rules: NumberRules = USUAL if caller is None else caller.rules
 
     def run(self, statements: list[ast.stmt]) -> None:

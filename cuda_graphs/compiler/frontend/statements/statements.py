@@ -14,8 +14,8 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.calls.atomics import atomic_of, is_shared
+from cuda_graphs.compiler.frontend.calls.binding import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.conversions import cast
-from cuda_graphs.compiler.frontend.calls.inlining import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.messages import message_parts
 from cuda_graphs.compiler.frontend.expressions.assignment import (
     assign_lvalue,

@@ -33,10 +33,16 @@ class FunctionSummary:
     polls: set[Instruction] = field(default_factory=set)  # backward branches of loops that poll memory
     is_open_ended: bool = False  # it polls memory, so it may run for any time
     exits: bool = False
+    recurses: bool = False  # it may call itself, directly or not
     calls_pointer: bool = False
     has_local: bool = False
     reserved: bool = False  # it reads the address of the reserved shared memory
     addresses: set[str] = field(default_factory=set)  # functions whose address is taken
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether the function becomes part of each caller. A call tells its caller only that the thread has ended."""
+        return self.barrier or (self.exits and not self.recurses)
 
 
 def summarise(module: Module) -> dict[str, FunctionSummary]:
@@ -161,6 +167,7 @@ def reachable(summaries: dict[str, FunctionSummary], name: str) -> set[str]:
 
 def _propagate(summaries: dict[str, FunctionSummary], name: str) -> None:
     callees = reachable(summaries, name)
+    summaries[name].recurses = any(name in reachable(summaries, each) for each in summaries[name].callees)
     summaries[name].barrier = any(summaries[callee].barrier for callee in callees)
     summaries[name].divergent = any(summaries[callee].divergent for callee in callees)
     summaries[name].cluster = any(summaries[callee].cluster for callee in callees)

@@ -76,6 +76,12 @@ class FunctionLowering(FunctionText):
     def fail(self, why: str) -> Refused:
         return Refused(why)
 
+    def exit_thread(self) -> None:
+        """Branches to the end of the LLVM function: that of the kernel, or of a function that calls itself."""
+        if self.kernel is None:
+            self.line("store i8 1, ptr %exited")
+        self.jump(self.frames[0].return_label)
+
     # ---- values ----
 
     def convert(self, value: str, source: str, target: str, signed: bool = False) -> str:

@@ -3,7 +3,8 @@
 """Calls of device functions, by name or pointer, and of driver services (vprintf, assert, conditional handles).
 
 Scalars are passed as integers of their size, arrays by the address of the caller's buffer. A function that may wait at
-a barrier or exit the thread is inlined into its caller.
+a barrier is inlined into its caller, and so is one that may exit the thread, unless it calls itself: then it tells its
+caller by a flag that the thread has ended.
 """
 
 from collections.abc import Callable
@@ -59,13 +60,15 @@ def _call_by_name(f: FunctionLowering, name: str, results: tuple, args: tuple) -
         service(f, results, args)
         return
     found = f.module.call_graph[function.name]
-    if found.barrier or found.exits:
+    if found.is_inlined:
         _inline(f, function, results, args)
     else:
-        _emit(f, f'@"f.{function.name}"', function, results, args)
+        _emit(f, f'@"f.{function.name}"', function, results, args, found.exits)
 
 
-def _emit(f: FunctionLowering, callee: str, function: Function, results: tuple, args: tuple) -> None:
+def _emit(
+    f: FunctionLowering, callee: str, function: Function, results: tuple, args: tuple, exits: bool = False
+) -> None:
     _check_signature(f, function, results, args)
     values = [f"{kind} {f.hidden(name)}" for name, kind in HIDDEN.items()]
     kinds = [HIDDEN_TYPES]
@@ -77,11 +80,22 @@ def _emit(f: FunctionLowering, callee: str, function: Function, results: tuple, 
     if result == "void" and function.returns:
         values.append(f"ptr {_buffer(f, results[0])}")
         kinds.append("ptr")
+    exited = f.slot("i8") if exits else ""
+    if exited:
+        f.line(f"store i8 0, ptr {exited}")
+        values.append(f"ptr {exited}")
+        kinds.append("ptr")
     text = f"call {result} ({', '.join(kinds)}) {callee}({', '.join(values)})"
     if result == "void":
         f.line(text)
     else:
         _deliver(f, results, f.let(text), result)
+    if exited:
+        leave, follow = f.label("exited"), f.label("next")
+        f.jump_if(f.let(f"icmp ne i8 {f.let(f'load i8, ptr {exited}')}, 0"), leave, follow)
+        f.start(leave)
+        f.exit_thread()
+        f.start(follow)
 
 
 def _check_signature(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
@@ -119,9 +133,7 @@ def _deliver(f: FunctionLowering, results: tuple, value: str, kind: str) -> None
 
 def _inline(f: FunctionLowering, function: Function, results: tuple, args: tuple) -> None:
     if any(frame.function is function for frame in f.frames):
-        raise f.fail(
-            f"`{function.name}` calls itself and waits at a barrier or exits, which is not supported"
-        )
+        raise f.fail(f"`{function.name}` calls itself and waits at a barrier, which is not supported")
     _check_signature(f, function, results, args)
     values = [_argument(f, arg, scalar_type(v)) for v, arg in zip(function.params, args, strict=True)]
     target = None

@@ -63,8 +63,7 @@ def return_(f: FunctionLowering, op: Op, operands: tuple) -> None:
 
 @row("exit", operands="0")
 def leave(f: FunctionLowering, op: Op, operands: tuple) -> None:
-    """Branches to the end of the kernel, which is in the same LLVM function because functions that exit are inlined."""
-    f.jump(f.frames[0].return_label)
+    f.exit_thread()
     f.start_unreachable()
 
 

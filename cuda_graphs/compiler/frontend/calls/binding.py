@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments and results of functions, as the annotations declare them."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from cuda_graphs.compiler.errors import (
+    CompileArgumentError,
+    CompileError,
+    CompileReturnError,
+    CompileTypeError,
+    compile_error,
+)
+from cuda_graphs.compiler.frontend.expressions.assignment import declare
+from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
+from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
+from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.values import Static, Struct, StructArray, Vector, describe
+from cuda_graphs.compiler.frontend.precision import convert_implicitly
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.annotations import NDArray, Tensor, VectorType
+from cuda_graphs.compiler.language.signature import is_template, resolve
+
+__all__ = ["bind_parameter", "convert_to_declared", "declared_arguments", "refuse", "result_of"]
+
+FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
+
+
+def declared_arguments(
+    frame: Frame,
+    function: Any,
+    signature: inspect.Signature,
+    args: list[Any],
+    keywords: dict[str, Any],
+    around: Callable[..., Any] | None = None,
+) -> dict[str, Any]:
+    """Return the arguments of a function by name, as its parameters declare them.
+
+    `around`: the function whose names annotations may contain, if it is another one.
+    """
+    try:
+        bound = signature.bind(*args, **keywords)
+    except TypeError as error:
+        raise compile_error(
+            CompileArgumentError,
+            frame.builder.loc,
+            f"{function.__name__}: {error}",
+            "see the parameters of the function",
+        ) from None
+    bound.apply_defaults()
+    result = {}
+    for name, value in bound.arguments.items():
+        kind = resolve(signature.parameters[name].annotation, around or function, frame.rules)
+        if is_template(kind):
+            known = value.value if isinstance(value, Static) else value
+            result[name] = python_value(frame, known)
+        else:
+            result[name] = convert_to_declared(frame, kind, value, f"{name!r} of {function.__name__}")
+    return result
+
+
+def bind_parameter(frame: Frame, name: str, value: Any) -> Any:
+    """Return the meaning of a parameter in an inlined function: values become variables."""
+    is_variable = isinstance(value, (ir.Value, Vector)) or (
+        isinstance(value, Struct) and not is_immutable(value)
+    )
+    return declare(frame, name, value) if is_variable else value
+
+
+def is_immutable(found: Any) -> bool:
+    """Return whether nothing can change a structure, so that functions need no copy of it."""
+    if isinstance(found, Struct):
+        return all(is_immutable(member) for member in found.members.values())
+    if isinstance(found, Vector):
+        return all(isinstance(leaf, ir.Param) for leaf in found.leaves())
+    return isinstance(found, ir.Param) or not isinstance(found, (ir.Value, ir.Local))
+
+
+def result_of(
+    frame: Frame,
+    function: Any,
+    signature: inspect.Signature,
+    result: Any,
+    around: Callable[..., Any] | None = None,
+) -> Any:
+    """Return the result of a call of an inlined function, converted to the declared types."""
+    kind, scope = signature.return_annotation, around or function
+    if kind is inspect.Signature.empty:
+        return result
+    kind, name = resolve(kind, scope, frame.rules), function.__name__
+    if kind is None and result is not None:
+        raise refuse(frame, f"{name} is declared to return None but returns a value")
+    if kind in FREE or kind is None:
+        return result
+    if result is None:
+        raise refuse(frame, f"{name} declares a return value but has no return")
+    kinds = kind if isinstance(kind, tuple) else getattr(kind, "__args__", None)
+    if kinds is None:
+        return convert_to_declared(frame, kind, result, f"the result of {name}")
+    count = len(result) if isinstance(result, tuple) else 1
+    if count != len(kinds):
+        raise refuse(frame, f"{name} returns {count} values, and its annotation says {len(kinds)}")
+    return tuple(
+        convert_to_declared(frame, resolve(each, scope, frame.rules), part, f"the result of {name}")
+        for each, part in zip(kinds, result, strict=True)
+    )
+
+
+def refuse(frame: Frame, cause: str) -> CompileError:
+    return compile_error(
+        CompileReturnError, frame.builder.loc, cause, "declare the returned types, or remove ->"
+    )
+
+
+def convert_to_declared(frame: Frame, kind: Any, value: Any, what: str) -> Any:
+    """Return a value as its annotation declares it. Numbers are cast; an unsuitable value raises."""
+    value = frame.read(value)
+    if kind in FREE:
+        return value
+    if isinstance(kind, VectorType):
+        return make_vector(frame, kind, value)
+    if isinstance(kind, ScalarType):
+        return convert_implicitly(frame, frame.scalar(value, what), kind, what)
+    if not matches_declared(frame, kind, value, what):
+        passed = array_type(value) if isinstance(value, ir.Array) else describe(value)
+        raise compile_error(
+            CompileTypeError, frame.builder.loc,
+            f"{what} is declared as {getattr(kind, '__name__', repr(kind))}, and gets {passed}",
+            "pass a value of the declared type, or remove the annotation",
+        )  # fmt: skip
+    return value
+
+
+def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
+    """Return whether a value other than a number or vector is what its annotation declares."""
+    if kind is Tensor:
+        return isinstance(value, ir.Array)
+    if isinstance(kind, NDArray) and isinstance(value, StructArray):
+        ndim = len(extents_of(frame, value))
+        return kind.ndim in (None, ndim) and (kind.struct is value.cls or kind == NDArray(None, kind.ndim))
+    if isinstance(kind, NDArray):
+        return is_array(kind, value) if isinstance(value, ir.Array) else kind.optional and value is None
+    if dataclasses.is_dataclass(kind):
+        return isinstance(value, Struct) and issubclass(value.cls, kind)  # type: ignore[arg-type]
+    raise compile_error(
+        CompileTypeError, frame.builder.loc, f"{what} is declared as {kind!r}, which functions do not take",
+        "take cg.f32 and the like, cg.types.ndarray(...), cg.template, a vector type or a dataclass",
+    )  # fmt: skip
+
+
+def is_array(kind: NDArray, array: ir.Array) -> bool:
+    """Return whether an array is what its annotation declares."""
+    return (
+        kind.struct is None
+        and kind.dtype in (None, array.element)
+        and kind.ndim in (None, array.ndim - len(array.inner))
+        and (kind.dtype is None or kind.inner == array.inner)
+    )
+
+
+def array_type(array: ir.Array) -> str:
+    element = f"{array.element}" if not array.inner else f"{VectorType(array.element, array.inner)}"
+    return f"{describe(array)} ({element}, ndim={array.ndim - len(array.inner)})"
