@@ -198,7 +198,7 @@ CALLS = {
     cg.random: "t = cg.random() + cg.random(cg.i32)",
     cg.random_normal: "t = cg.random_normal() + cg.random_normal(cg.f64)",
     cg.random_integer: "t = cg.random_integer(0, n)",
-    cg.vector: "t = cg.vector(a, b, c)",
+    cg.vector: "t = cg.vector(a, b, c)\nu = cg.vector(v, a) + cg.vec4(v, 1.0)",
     cg.types.vec: "t = cg.types.vec(3, cg.f64)(a, b, c)",
     cg.types.mat: "t = cg.types.mat(2, 2)((a, b), (b, c))",
     cg.set_condition: "cg.set_condition(again, x[0] > a)",

@@ -49,6 +49,26 @@ def test_run_time_indices_of_variables_are_those_of_numpy():
         np.testing.assert_allclose(found[k], wanted, rtol=1e-6)
 
 
+def joined(v: cg.vec3, w: cg.vec2, n: cg.i32, out: cg.ndarray(cg.f64, 1)):
+    a = cg.vec4(v, 1.5)
+    b = cg.vector(0.5, w, n)
+    c = cg.vec4(w, w.yx)
+    d = cg.types.vec(5, cg.f64)(w, v)
+    e = cg.vector(w, w)
+    out[0] = a.dot(b)
+    out[1] = c.x + 2.0 * c.y + 4.0 * c.z + 8.0 * c.w
+    for k in cg.static(range(5)):
+        out[2 + k] = d[k]
+    out[7] = e[0, 1] + e[1, 0] + b.n
+
+
+def test_vectors_among_numbers_stand_for_their_components():
+    v, w = [1.5, 2.5, -3.0], [4.0, 0.25]
+    found = run_all(joined, v=v, w=w, n=7, out=np.zeros(8))["out"]
+    wanted = [np.dot([*v, 1.5], [0.5, *w, 7]), 4 + 0.5 + 1 + 32, *w, *v, 4.25 + 4]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 MATRIX = cg.ndarray(cg.types.mat(2, 2, cg.i32), 0)
 
 

@@ -28,6 +28,10 @@ def test_components_are_given_as_in_kernels():
     assert cg.vec3(1, 2, 3) == cg.vec3([1, 2, 3]) == cg.vec3(np.array([1, 2, 3])) == cg.vec3(cg.vec3(1, 2, 3))
     assert cg.vec3(2) == cg.vec3(2, 2, 2)
     assert cg.mat2((1, 2), (3, 4)) == cg.mat2([[1, 2], [3, 4]]) == cg.mat2(1, 2, 3, 4)
+    assert (
+        cg.vec4(cg.vec3(1, 2, 3), 4) == cg.vec4(1, cg.vec2(2, 3), 4) == cg.vec4(cg.vec2(1, 2), cg.vec2(3, 4))
+    )
+    assert cg.types.vec(5, cg.i32)(cg.vec3(1, 2, 3.5), cg.vec2(4, 5)) == [1, 2, 3, 4, 5]
     assert cg.types.vec(2, cg.i32)(2.9, -2.9) == cg.types.vec(2, cg.i32)(2, -2)
     assert cg.types.vec(2, cg.u8)(300.0, -1.0) == [255, 0]
     assert cg.types.vec(2, cg.bf16)(1.00390625, 2) == [1.0, 2.0]
@@ -42,6 +46,8 @@ def test_components_are_given_as_in_kernels():
         ((), ValueError, r"components of the shape \(0,\)"),
         (("1", 2, 3), TypeError, r"a component is a number, not '1' \(str\)"),
         ((1j, 2, 3), TypeError, "a component is a number"),
+        ((cg.vec2(1, 2), cg.vec2(3, 4)), ValueError, r"components of the shape \(4,\)"),
+        ((cg.mat2(1, 2, 3, 4), 3), TypeError, "a component is a number, not vec"),
         (([1, 2], 3, 4), TypeError, r"a component is a number, not \[1, 2\] \(list\)"),
     ],
 )

@@ -124,11 +124,17 @@ class HostVector(np.ndarray[Any, Any]):
 def host_vector(dtype: ScalarType, shape: tuple[int, ...], *args: Any) -> HostVector:
     """Return a vector or matrix of all components, of rows, of another vector, or of one number for all components.
 
+    Several vectors and numbers stand for the components of a vector, in order.
+
     Raises:
         TypeError: A component is not a number.
         ValueError: The components have another shape.
         OverflowError: An integer is outside of the range of the type.
     """
+    if len(shape) == 1 and len(args) > 1:
+        args = tuple(
+            number for each in args for number in (each if isinstance(each, HostVector) else (each,))
+        )
     given = np.array(args[0] if len(args) == 1 else args, object)
     if given.shape == ():
         given = np.full(shape, given[()], object)

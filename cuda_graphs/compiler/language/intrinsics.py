@@ -228,7 +228,10 @@ def random_integer(low: Any, high: Any) -> Any:
 
 @_in_kernels_only
 def vector(*components: Any) -> Any:
-    """Return a vector of numbers, of their common type, or a matrix of rows."""
+    """Return a vector of numbers, of their common type, or a matrix of rows.
+
+    Vectors among numbers stand for their components: `cg.vector(v, 0.0)`. Vectors alone are rows.
+    """
 
 
 @_in_kernels_only

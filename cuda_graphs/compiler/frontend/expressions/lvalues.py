@@ -58,7 +58,10 @@ def swizzle(frame: Frame, vector: Vector, letters: str) -> Any:
 
 
 def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
-    """Return a vector from components, rows, another vector or one number. Without a type it has their common type."""
+    """Return a vector from components, rows, another vector or one number. Without a type it has their common type.
+
+    Vectors among numbers stand for their components, as do all vectors in a vector type: `cg.vec4(v, 1.0)`.
+    """
     found = frame.read(args[0]) if len(args) == 1 else tuple(frame.read(arg) for arg in args)
     if isinstance(found, Vector):
         parts = found
@@ -66,10 +69,12 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
         rows = [
             make_vector(frame, None, part) if isinstance(part, tuple) else frame.read(part) for part in found
         ]
+        if takes_vectors(found, rows, type):
+            rows = [leaf for row in rows for leaf in (row.components if isinstance(row, Vector) else (row,))]
         if len({row.shape if isinstance(row, Vector) else () for row in rows}) > 1:
             raise compile_error(
                 CompileTypeError, frame.builder.loc, "the rows of a matrix have different lengths",
-                "give each row as many numbers",
+                "give each row as many numbers; cg.vector(*v, *w) has the components of both vectors",
             )  # fmt: skip
         parts = Vector(tuple(rows))
     elif type is not None:
@@ -100,6 +105,14 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
                 "give all components, or one number for all of them",
             )
     return parts.map(lambda part: frame.builder.cast(frame.scalar(part), wide))
+
+
+def takes_vectors(parts: tuple[Any, ...], rows: list[Any], type: VectorType | None) -> bool:
+    """Return whether vectors among the parts of a vector stand for their components; they may be rows of a matrix."""
+    shapes = [row.shape if isinstance(row, Vector) else () for row in rows]
+    if any(isinstance(part, tuple) for part in parts) or any(len(shape) > 1 for shape in shapes):
+        return False
+    return () in shapes if type is None else len(type.shape) == 1
 
 
 def filled(value: ir.Value, shape: tuple[int, ...]) -> Vector:
