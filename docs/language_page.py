@@ -58,7 +58,18 @@ refuses Python that is not listed here, with its name and line.
 
 The examples use these names. `a`, `b` and `c` are `f32`. `n` and `k` are `i32`. `v` and `w` are `vec3`, `p` and `q`
 `vec4`. `m` is a 3 x 3 matrix. `x`, `counts`, `plane` and `points` are arrays. `ball` is a dataclass, `SIZE` a template,
-`again` a condition, and `area` a function.
+`again` a condition, and `area` a function. `cube` and `steps` are functions that are called.
+"""
+
+CALLED = """\
+A function with `inline=False` is compiled once for each signature: the types of its numbers, and its other arguments,
+which are arrays and compile-time values. Numbers, vectors and structures are passed by value. The function reads and
+writes arrays. A method changes the structure that it belongs to. A called function has no parallel loops, barriers,
+random numbers and positions of threads. Loops that call it are not vectorised. Gradients inline it.
+
+A function that calls itself, directly or through others, needs `max_depth=`, the most calls of it inside one another,
+at most 1024. One call more is a `KernelError` when the kernel has ended. Calls outside of graphs wait for that.
+Gradients refuse recursion.
 """
 
 
@@ -78,6 +89,18 @@ class Ball:
 def area(radius: Any) -> Any:
     """A function for the examples."""
     return math.pi * radius * radius
+
+
+@cg.func(inline=False)
+def cube(number: Any) -> Any:
+    """A function for the examples, which is called."""
+    return number * number * number
+
+
+@cg.func(inline=False, max_depth=64)
+def steps(number: cg.i32) -> cg.i32:
+    """A function for the examples, which calls itself."""
+    return 0 if number <= 1 else 1 + steps(number // 2 if number % 2 == 0 else 3 * number + 1)
 
 
 f32, i32 = SCALARS["f32"], SCALARS["i32"]
@@ -104,7 +127,7 @@ def function(body: str, parameters: Mapping[str, Spec], names: Mapping[str, Any]
     text = f"def example({', '.join(parameters)}):\n{textwrap.indent(body, '    ')}\n"
     file = f"<language {hash(text)}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    scope = {"cg": cg, "math": math, "area": area, "Ball": Ball, **names}
+    scope = {"cg": cg, "math": math, "area": area, "cube": cube, "steps": steps, "Ball": Ball, **names}
     exec(compile(text, file, "exec"), scope)
     return scope["example"]
 
@@ -461,6 +484,8 @@ def called() -> Iterator[str]:
     yield from ("", "### Structures", "", "`Ball` is a dataclass, and `balls` an array of it.", "")
     yield from ("| | |", "|---|---|")
     yield from (f"| {code(example)} | {note} |" for example, note in rows.STRUCTURES)
+    yield from ("", "### Functions that are called", "", *CALLED.splitlines(), "", "| | |", "|---|---|")
+    yield from (f"| {code(example)} | {note} |" for example, note in rows.CALLED)
     yield ""
 
 

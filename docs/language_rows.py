@@ -6,7 +6,7 @@ except those in REFUSED. language_page.py combines the examples with the tables.
 All examples use the same names. a, b and c are f32 parameters. n and k are i32. v and w are vec3, p and q vec4. m is a
 mat(3, 3). x is an array of f32, counts an array of i32, and flag an array of i32 without dimensions. plane is an array
 of f32 with two dimensions, and points an array of vec3. ball is a dataclass with radius and at (a vec3). SIZE is the
-template 3, and area a function.
+template 3, and area a function; cube and steps are functions that are called.
 """
 
 import ast
@@ -98,8 +98,8 @@ EXPRESSIONS = {
     ast.NamedExpr: ("t = (u := a) + u", ""),
     ast.Call: (
         "t = area(a)",
-        "of functions of Python with a run-time argument and of `@cg.func`s, which are inlined, and of what stands "
-        "below; where all arguments of a function of Python are known when compiling, it runs then, with a "
+        "of functions of Python with a run-time argument and of `@cg.func`s, which are inlined, of functions that are "
+        "[called](#functions-that-are-called), and of what stands below; where all arguments of a function of Python are known when compiling, it runs then, with a "
         "`CompileWarning`; `f(*v, **options)` passes the parts of a tuple, vector or dict",
     ),
     ast.Lambda: (
@@ -265,6 +265,17 @@ STRUCTURES = (
     ("balls[n].at.x += a", "a member of an element; atomic as an element is"),
     ("t = balls.at[n] + balls.radius.shape[0]", "the array of a member"),
     ("for i in balls:\n    balls[i].radius = a", "also `len(balls)`, `balls.shape` and `cg.grouped(balls)`"),
+)
+
+CALLED = (
+    (
+        "t = cube(a) + cube(n)",
+        "of `@cg.func(inline=False)`; each signature is compiled once in each unit of code",
+    ),
+    (
+        "t = steps(n)",
+        "of `@cg.func(inline=False, max_depth=64)`, which calls itself, and declares what it returns",
+    ),
 )
 
 # Constant expressions, which the frontend folds.

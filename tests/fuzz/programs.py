@@ -109,7 +109,7 @@ cg.stop_grad(x)
 @cache
 def seeds():
     """Bodies that programs begin as."""
-    tables = [*rows.LOOPS, *rows.STRUCTURES, *(f"t = {text}" for text in rows.VALUES)]
+    tables = [*rows.LOOPS, *rows.STRUCTURES, *rows.CALLED, *(f"t = {text}" for text in rows.VALUES)]
     for table in (
         rows.STATEMENTS,
         rows.EXPRESSIONS,

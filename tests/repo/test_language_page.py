@@ -26,6 +26,7 @@ EXAMPLES = [
             *rows.EXPRESSIONS.values(),
             *rows.LOOPS,
             *rows.STRUCTURES,
+            *rows.CALLED,
         )
     ),
     *rows.CALLS.values(),

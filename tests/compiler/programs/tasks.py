@@ -148,7 +148,35 @@ def function(w: Writer) -> list[str]:
     last = w.int(2) if result == "int" else w.float(2)
     loops = any(word in line for line in body for word in ("for ", "func"))
     w.functions.append((name, result, kinds, loops))
-    return ["@cg.func", f"def {name}({', '.join(parameters)}):", *indented([*body, f"return {last}"]), ""]
+    decorator = w.pick(["@cg.func", "@cg.func(inline=False)"])
+    if draws(w, name, [*body, last]):
+        decorator = "@cg.func"
+    return [decorator, f"def {name}({', '.join(parameters)}):", *indented([*body, f"return {last}"]), ""]
+
+
+def draws(w: Writer, name: str, body: list[str]) -> bool:
+    """Returns whether a function draws random numbers, directly or not, which only inlined functions do."""
+    if any(word in line for line in body for word in ("cg.random", *(f"{each}(" for each in w.drawing))):
+        w.drawing.append(name)
+        return True
+    return False
+
+
+def recursive_function(w: Writer) -> list[str]:
+    """A function that calls itself, at most four times."""
+    name = w.name("func")
+    w.scope = Scope(ints=["p0", "left"], floats=["p1"])
+    w.scope.fixed = {"p0", "p1", "left"}
+    w.place = Place({}, in_function=True)
+    w.fuel = 4
+    body = ["left = p0 & 3", *statement(w)]
+    end, more, next_ = w.int(1), w.int(1), w.float(1)
+    body += ["if left == 0:", f"    return {end}", f"return ({more}) ^ {name}(left - 1, {next_})"]
+    if draws(w, name, [*body, next_]):
+        return function(w)
+    w.functions.append((name, "int", ["int", "float"], True))
+    head = f"def {name}(p0: cg.i32, p1: cg.f32) -> cg.i64:"
+    return ["@cg.func(inline=False, max_depth=5)", head, *indented(body), ""]
 
 
 def kernel(w: Writer) -> list[str]:
@@ -179,7 +207,7 @@ def programs(draw, has_field: bool = True) -> str:
     writer = Writer(draw, has_field)
     lines: list[str] = []
     for _ in range(draw(st.integers(0, 3))):
-        lines += function(writer)
+        lines += writer.pick([function, function, recursive_function])(writer)
     return "\n".join([*lines, *kernel(writer)]) + "\n"
 
 

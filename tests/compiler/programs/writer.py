@@ -108,6 +108,7 @@ class Draft:
         self.functions: list[
             tuple[str, str, list[str], bool]
         ] = []  # name, what it gives and takes, whether it loops
+        self.drawing: list[str] = []  # functions that draw random numbers
         self.scope = Scope()
         self.place = Place({})
 
