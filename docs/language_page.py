@@ -26,7 +26,7 @@ from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.frontend import syntax
 from cuda_graphs.compiler.frontend.calls import calls
 from cuda_graphs.compiler.frontend.expressions import linear
-from cuda_graphs.compiler.frontend.frame import frame
+from cuda_graphs.compiler.frontend.frame import remedies
 from cuda_graphs.compiler.frontend.precision import holds, suits
 from cuda_graphs.compiler.frontend.statements import statements
 from cuda_graphs.compiler.frontend.translate import translate
@@ -367,7 +367,7 @@ def constructs() -> Iterator[str]:
         ", ".join(f"`{SYMBOLS[name]}=`" for name in OPERATORS if (name in statements.ATOMIC) == wanted)
         for wanted in (True, False)
     )
-    rest = ", ".join(name for key, name in frame.NAMES.items() if key not in frame.REMEDIES)
+    rest = ", ".join(name for key, name in remedies.NAMES.items() if key not in remedies.SYNTAX)
     yield from (
         "",
         "### Augmented assignment",
@@ -381,7 +381,7 @@ def constructs() -> Iterator[str]:
         "| | Instead |",
         "|---|---|",
     )
-    instead = {frame.NAMES[key]: remedy for key, remedy in frame.REMEDIES.items()}
+    instead = {remedies.NAMES[key]: remedy for key, remedy in remedies.SYNTAX.items()}
     yield from (f"| {name} | {remedy} |" for name, remedy in instead.items())
     yield from ("", f"Further constructs: {rest}.".replace("*", "`*`"), "")
 

@@ -122,6 +122,7 @@ REFUSED = {
     "With": "with x:\n    pass",
     "Set": "t = {1, 2}",
     "SetComp": "t = {i for i in range(3)}",
+    "DictComp": "y = {i: 1 for i in range(3)}",
     "Starred": "print(*v)",
     "keyword": "print(n, **{})",
     "JoinedStr": 't = f"{n}"',

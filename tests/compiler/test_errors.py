@@ -66,7 +66,7 @@ MISTAKES = [
     (Argument, "twice: two values for 'x'", "y = twice(x=1, **{'x': 2})  #!"),
     (Unsupported, "a set is not supported", "y = {1, 2}  #!"),
     (Unsupported, "a slice is not supported", "y = x[0:2]  #!"),
-    (Type, "a comprehension over the array 'x'", "y = sum(i for i in x)  #!"),
+    (Type, "the items of the array 'x' are needed when compiling", "y = sum(i for i in x)  #!"),
     (Value, "the start of enumerate is known at run time only", "for i, y in enumerate(v, n):  #!\n    pass"),
     (Unsupported, "an f-string outside print", "y = f'{n}'  #!"),
     # Constructs in the wrong place
@@ -87,7 +87,7 @@ MISTAKES = [
     (Syntax, "cg.static inside cg.static", "y = cg.static(cg.static(k))  #!"),
     (Syntax, "`is` compares with None only", "if n is k:  #!\n    pass"),
     (Syntax, "a chain of comparisons with `is` or `in`", "y = 1 < n in (1, 2)  #!"),
-    (Type, "a comprehension over the array 'x'", "y = a in x  #!"),
+    (Type, "the items of the array 'x' are needed when compiling", "y = a in x  #!"),
     (Syntax, "a declaration without a value", "y: f32  #!"),
     # Assignment
     (Immutable, "'n' is a parameter of the kernel, which is immutable", "n = 4  #!"),

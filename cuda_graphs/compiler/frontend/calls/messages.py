@@ -28,7 +28,10 @@ def print_call(frame: Frame, node: ast.Call) -> None:
     options: dict[Any, Any] = {each.arg: getattr(each.value, "value", None) for each in node.keywords}
     if not set(options) <= {"sep", "end"} or not all(isinstance(each, str) for each in options.values()):
         raise compile_error(
-            CompileSyntaxError, frame.at(node), "print takes sep and end, which are constants", "sep=', '"
+            CompileSyntaxError,
+            frame.at(node),
+            "print takes sep and end, which are constants",
+            "write print(a, sep=', ', end=''): the output of kernels goes to the standard output",
         )
     separator, end = options.get("sep", " "), options.get("end", "\n")
     parts: list[Any] = []

@@ -18,6 +18,7 @@ from typing import Any
 from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import CompileNameError, CompileStaticError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.remedies import NUMPY, remedy_of_call
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
@@ -82,9 +83,7 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
     if not is_python(function):
         raise compile_error(
             CompileNameError, loc, f"{name} cannot be called in a kernel",
-            "kernels create no objects: create it outside and pass it as an argument, or use variables for its members"
-            if isinstance(function, type)
-            else "call it in cg.static(...) to run it when compiling",
+            remedy_of_call(name, function),
         )  # fmt: skip
     if has_run_time_value(frame, args, keywords):
         raise compile_error(
@@ -110,12 +109,16 @@ def run_python(frame: Frame, name: str, function: Any, args: list[Any], keywords
 
 def language_remedy(function: Any) -> str | None:
     """Return the remedy for a function of another library, if the language has a function of that name."""
-    name = getattr(function, "__name__", "")
-    return (
-        None
-        if isinstance(function, types.FunctionType) or name not in intrinsics.__all__
-        else f"write cg.{name}(...)"
-    )
+    name, of_numpy = getattr(function, "__name__", ""), is_of_numpy(function)
+    if of_numpy and name in NUMPY:
+        return NUMPY[name]
+    if (isinstance(function, types.FunctionType) and not of_numpy) or name not in intrinsics.__all__:
+        return None
+    return f"write cg.{name}(...)"
+
+
+def is_of_numpy(function: Any) -> bool:
+    return (getattr(function, "__module__", None) or type(function).__module__).partition(".")[0] == "numpy"
 
 
 def is_python(function: Any) -> bool:

@@ -13,6 +13,7 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_operand
 from cuda_graphs.compiler.frontend.frame.values import Computed, Vector, describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
@@ -73,7 +74,7 @@ def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.
                 f"unsupported operand for {SYMBOLS[operator]}: {describe(found)}",
                 "take an element: x[i]"
                 if isinstance(found, ir.Array)
-                else "write it in cg.static(...), if all of it is known when compiling",
+                else remedy_of_operand(SYMBOLS[operator], found),
             )
     return a, b
 

@@ -55,11 +55,12 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
             bind_starred(frame, target.elts, tuple(parts))
             return
         if not isinstance(parts, (tuple, list)) or len(parts) != len(target.elts):
-            found = len(parts) if isinstance(parts, (tuple, list)) else describe(value)
+            is_several = isinstance(parts, (tuple, list))
+            what = f"{len(parts)} values" if is_several else f"{describe(value)}, which is one value"
             raise compile_error(
                 CompileSyntaxError,
                 frame.builder.loc,
-                f"{len(target.elts)} names for {found} values",
+                f"{len(target.elts)} names for {what}",
                 "write as many names as there are values",
             )
         for each, part in zip(target.elts, parts, strict=True):
@@ -191,7 +192,9 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             raise compile_error(
                 CompileImmutableError, frame.builder.loc,
                 f"{node.id!r} is a parameter of the kernel, which is immutable",
-                f"assign to a new name: {node.id}_ = ...",
+                f"write a loop over its elements: for i in {node.id}: {node.id}[i] = ..."
+                if isinstance(found, ir.Array)
+                else f"assign to a new name: {node.id}_ = ...",
             )  # fmt: skip
     else:
         found = frame.visit(node)

@@ -160,8 +160,8 @@ def items_of(frame: Frame, found: Any) -> Any:
     if isinstance(found, Iterable) and not isinstance(found, (str, *PLACES)):
         return list(islice(found, MAX_UNROLLED + 1))
     raise compile_error(
-        CompileTypeError, frame.builder.loc, f"a comprehension over {describe(found)}, whose length is not known",
-        "[f(i) for i in range(3)]",
+        CompileTypeError, frame.builder.loc, f"the items of {describe(found)} are needed when compiling",
+        "write a loop, which runs on the device: for i in range(n), and x[i] in it",
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_array_member
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
@@ -115,7 +116,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             CompileNameError,
             frame.builder.loc,
             f"a number has no member {node.attr!r}",
-            "members are those of dataclasses, vectors and modules",
+            "numbers have no members: write the operation, or a function such as abs(x), cg.cast(x, cg.i32)",
         )
     try:
         found = getattr(owner, node.attr)
@@ -124,7 +125,9 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             CompileNameError,
             frame.builder.loc,
             f"{describe(owner)} has no member {node.attr!r}",
-            "check the spelling of the name",
+            "a list keeps its items: write a new one, y + [x], or use an array"
+            if isinstance(owner, tuple)
+            else "check the spelling of the name",
         ) from None
     path = dotted(node)
     if path is not None and frame.scope.find(path.partition(".")[0]) is None:
@@ -168,14 +171,14 @@ def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
 def method_of(frame: Frame, owner: Any, name: str) -> Bound:
     if isinstance(owner, ir.Array) or name not in (*METHODS, *CHANGES):
         known = (
-            "shape, dtype and grad"
+            remedy_of_array_member(name)
             if isinstance(owner, ir.Array)
-            else f"x, y, z, w, n, m, {', '.join((*METHODS, *CHANGES))}"
+            else f"it has x, y, z, w, n, m, {', '.join((*METHODS, *CHANGES))}"
         )
         raise compile_error(
             CompileNameError,
             frame.builder.loc,
             f"{describe(owner)} has no member {name!r}",
-            f"it has {known}",
+            known,
         )
     return Bound(owner, name)

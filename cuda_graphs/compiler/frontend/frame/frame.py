@@ -31,6 +31,7 @@ from cuda_graphs.compiler.ir.types import ScalarType, bool_, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 
+from . import remedies
 from .called import CalledFunctions
 from .graph_state import GraphState
 from .parallel_loop import ParallelLoop
@@ -188,8 +189,8 @@ class Frame:
         """Return the error for Python syntax that kernels do not support."""
         name = type(node).__name__
         return compile_error(
-            UnsupportedSyntaxError, self.at(node), f"{NAMES.get(name, name)} is not supported in kernels",
-            REMEDIES.get(name, "write it with if, for, while, and calls of functions"),
+            UnsupportedSyntaxError, self.at(node), f"{remedies.NAMES.get(name, name)} is not supported in kernels",
+            remedies.SYNTAX.get(name, "write it with if, for, while, and calls of functions"),
         )  # fmt: skip
 
     @contextmanager
@@ -254,7 +255,7 @@ class Frame:
         if not isinstance(result, ir.Value):
             raise compile_error(
                 CompileTypeError, self.builder.loc, f"{what} must be a number, not {describe(found)}",
-                "take one element of it, or a component: x[i], v.x",
+                remedies.remedy_of_number(found),
             )  # fmt: skip
         return result
 
@@ -322,25 +323,3 @@ def has_places(found: tuple[Any, ...]) -> bool:
         else isinstance(part, (ir.Value, ir.Local, Vector, Element, VectorElement, Struct))
         for part in found
     )
-
-
-NAMES = {
-    "Try": "try", "Raise": "raise", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
-    "Delete": "del", "Yield": "yield", "YieldFrom": "yield from", "Global": "global", "Nonlocal": "nonlocal",
-    "Match": "match", "With": "with",
-    "AsyncFunctionDef": "async def", "AsyncWith": "async with", "AsyncFor": "async for",
-    "Await": "await", "Set": "a set", "SetComp": "a set comprehension",
-    "Starred": "*", "keyword": "**", "JoinedStr": "an f-string outside print and assert", "Slice": "a slice",
-}  # fmt: skip
-REMEDIES = {
-    "Try": "check the condition with if", "Raise": "use assert", "ClassDef": "define the class outside of the kernel",
-    "Import": "import outside of the kernel", "ImportFrom": "import outside of the kernel",
-    "Delete": "leave it out: a name ends with its block", "Yield": "write the values to an array",
-    "YieldFrom": "write the values to an array", "Global": "write to an array or a cg.field",
-    "Nonlocal": "return the value, and assign it in the function around", "Match": "write if and elif",
-    "With": "write the statements without with: only cg.graph_parallel, graph_section and checkpoint are contexts",
-    "AsyncFunctionDef": "write def", "AsyncWith": "write the statements without with", "AsyncFor": "write for",
-    "Await": "call the function without await", "Set": "use a tuple", "SetComp": "use a list: [f(i) for i in range(3)]",
-    "Starred": "write each of them", "keyword": "write each of them",
-    "JoinedStr": "write it in print or in the message of an assert", "Slice": "write a loop over the indices",
-}  # fmt: skip
