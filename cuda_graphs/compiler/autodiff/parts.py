@@ -140,7 +140,7 @@ class _Parts:
         if not isinstance(value, IMPORTED):
             raise gradient_error(
                 user.loc, "a value that was read before control flow between tasks is used after it or in it",
-                "read it again there, or keep it in an array",
+                "read it again there, or keep it in an array of one element with needs_grad=True",
             )  # fmt: skip
         for each in ir.operands_of(value):
             self.bring(each, number, user, imported, before)

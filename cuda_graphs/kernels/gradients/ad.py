@@ -248,7 +248,8 @@ class Tape:
         if self._capture:
             raise RuntimeError(
                 f"{function.__name__}() has control flow between its tasks, which the host decides in a Tape, and a "
-                "capture cannot: use a Tape outside of the capture"
+                "capture cannot: use a Tape outside of the capture. For a known number of iterations, put the body "
+                "into a kernel and call it in a loop of Python, in the capture"
             )
         if self.recomputation is None:
             self.recomputation = Recomputation(None, None)
