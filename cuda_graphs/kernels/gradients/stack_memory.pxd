@@ -18,6 +18,7 @@ cdef struct Operand:
     size_t leaf
     uint64_t size      # bytes of an element
     int ndim
+    int structures     # number of the array of structures that it is a member of; 0 for none
     bint is_written    # True if the kernel writes the array
     uint64_t begin, end       # address range of the array in the current call
     uint64_t grad, grad_end   # address range of the gradient; 0 without a gradient

@@ -24,6 +24,7 @@ from .stack_sizing cimport StackSizer, capacity_of, size_inputs, stack_sizer
 
 from cuda_graphs.compiler.autodiff.analysis.size_expressions import TooManySteps, SizeOverflow, evaluate, leaves_of
 from cuda_graphs.errors import CUDAOutOfMemoryError
+from cuda_graphs.kernels.specialisation.arguments import struct_array_leaves
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
 
@@ -44,7 +45,7 @@ cdef class StackMemory:
         cdef GradientOperands found = self.operands.get(code)
         if found is None:
             with self.lock:
-                found = operands_of(code)
+                found = operands_of(code, struct_array_leaves(self.sizing_kernel.specialiser.readers))
                 found.sizer = stack_sizer(code, self.sizing_kernel, self.counting_kernel, self.stats)
                 self.operands[code] = found  # visible to other threads only when complete
         check_operands(self.name, found, leaves)
@@ -186,7 +187,7 @@ cdef list workers_of(Specialisation code, const Leaf* leaves, dict owners):
     return found
 
 
-cdef GradientOperands operands_of(Specialisation code):
+cdef GradientOperands operands_of(Specialisation code, dict structures):
     cdef GradientOperands self = GradientOperands.__new__(GradientOperands)
     cdef Operand operand
     info = code.artifact.gradient
@@ -195,6 +196,7 @@ cdef GradientOperands operands_of(Specialisation code):
         if path.endswith((".grad", ".dual")) and path.partition(".grad")[0].removesuffix(".dual") in self.paths:
             continue
         operand.leaf, operand.size, operand.ndim = code.leaf_numbers[path], size, ndim
+        operand.structures = structures.get(path, 0)
         operand.is_written = path in info.written
         self.operands.push_back(operand)
         self.paths.append(path)
@@ -225,6 +227,8 @@ cdef int check_operands(str name, GradientOperands arrays, const Leaf* leaves) e
                     f"gradient of {name}(): the gradient of {arrays.paths[i]!r} shares memory with {arrays.paths[j]!r}, which "
                     "the gradient reads while it runs: pass a copy"
                 )
+            if a.structures and a.structures == b.structures:
+                continue  # members have no byte in common, also where their arrays are views of the same bytes
             if i < j and a.grad < b.grad_end and b.grad < a.grad_end and not is_same_array(a, b, leaves):
                 raise ValueError(
                     f"gradient of {name}(): the gradients of {arrays.paths[i]!r} and {arrays.paths[j]!r} overlap but are not "

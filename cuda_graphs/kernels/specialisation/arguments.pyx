@@ -718,6 +718,19 @@ cdef Reader add_members(
     return struct
 
 
+def struct_array_leaves(readers):
+    """Return {path: number} of the members of arrays of structures; members of one array have one number, from 1 on."""
+    found, count, waiting = {}, 0, list(readers)
+    while waiting:
+        reader = waiting.pop()
+        if isinstance(reader, StructArray):
+            count += 1
+            found.update(dict.fromkeys([path for path, _ in leaf_paths(reader)], count))
+        elif isinstance(reader, Struct):
+            waiting += (<Struct>reader).members
+    return found
+
+
 def leaf_paths(Reader reader):
     """Return (path, index of the leaf) of all leaves of a Reader."""
     if isinstance(reader, (Vector, Struct)):

@@ -214,6 +214,51 @@ def test_slices_have_the_derivatives_of_their_part(layout, make, device):
     assert y.dual[()] == pytest.approx(slope(springs(), direction[2:-1]), rel=1e-6)
 
 
+@dataclass
+class Mixed:
+    a: cg.f64
+    n: cg.i32
+    v: cg.vec2
+
+
+MIXED = cg.types.ndarray(Mixed, 1)
+
+
+@cg.kernel
+def advance(x: MIXED, z: MIXED):
+    for i in x:
+        z[i].a = x[i].a * x[i].v.x + 0.1 * x[i].n
+        z[i].v = x[i].v * 1.5
+
+
+@cg.kernel
+def measure(x: MIXED, y: cg.types.ndarray(cg.f64, 0)):
+    for i in x:
+        y[()] += x[i].a * x[i].v.y
+
+
+@pytest.mark.parametrize("options", [{}, {"max_states": 2}], ids=str)
+def test_kernels_that_write_structures_have_gradients(layout, options, device):
+    """Members of both sizes of floats and an int, which share the bytes of an element."""
+    x, z = (cg.ndarray(Mixed, 3, needs_grad=True, layout=layout) for _ in range(2))
+    start, random = np.zeros(3, x.dtype), np.random.default_rng(1)
+    start["a"], start["n"], start["v"] = random.random(3), [1, 2, 3], random.random((3, 2))
+    x.from_numpy(start)
+    z.from_numpy(start)
+    y = cg.ndarray(cg.f64, (), needs_grad=True)
+    with cg.ad.Tape(loss=y, **options):
+        advance(x, z)
+        measure(z, y)
+    factor = start["a"] * start["v"][:, 0] + 0.1 * start["n"]
+    found = x.grad.to_numpy()
+    assert y[()] == pytest.approx((factor * 1.5 * start["v"][:, 1]).sum(), rel=1e-6)
+    np.testing.assert_allclose(found["a"], start["v"][:, 0] * 1.5 * start["v"][:, 1], rtol=1e-6)
+    wanted = np.stack([start["a"] * 1.5 * start["v"][:, 1], factor * 1.5], 1)
+    np.testing.assert_allclose(found["v"], wanted, rtol=1e-6)
+    with pytest.raises(ValueError, match=r"share memory|overlap but are not the same array"):
+        advance.grad(x, x)
+
+
 @cg.kernel
 def descend(x: SPRINGS, gradient: SPRINGS, rate: cg.f64):
     for i in x:
