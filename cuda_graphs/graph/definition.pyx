@@ -11,7 +11,6 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.driver.cuda cimport CUcontext, CUgraphNode, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_ASSIGN_DEFAULT,
-    CUgraphEdgeData,
     graph_driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
@@ -93,6 +92,10 @@ cdef class GraphDef(InsertionPoint):
     def _listed(self):
         """Return nodes and edges as lists, in the driver's order."""
         return list_graph_nodes(self), list_graph_edges(self)
+
+    def _listed_with_data(self):
+        """Return (nodes, [(from, to, (from_port, to_port, type))]), in the driver's order."""
+        return list_graph_nodes(self), list_edges_with_data(self)
 
     def edge_data(self, before, after):
         """Return the EdgeData of the edge from `before` to `after`; `EdgeData()` for a full edge.
@@ -195,6 +198,31 @@ cdef class GraphDef(InsertionPoint):
             status = graph_driver().cuGraphDebugDotPrint(graph.raw, file, flags)
         if status:
             check_attempt(status, f"write {self._identify(True)} to {path!r}")
+
+    def draw(self, path=None, *, fold=None, check=False, theme="auto"):
+        """Return a Picture of the graph with all graphs in it, and write it to a file if `path` is given.
+
+        path   a file whose name ends with .svg, .png (needs the extra `png`) or .dot. None: only return the Picture
+        fold   True: draw a pattern that repeats once, as "x 200". None: only in graphs of more than 40 nodes
+        check  True: mark the nodes in findings of `GraphDef.check`, and list the findings
+        theme  "light" or "dark". "auto" follows the page around the picture
+
+        Raises TypeError or ValueError for the arguments, OSError if the file cannot be written, ImportError if a PNG is
+        wanted without its library.
+        """
+        from cuda_graphs.graph.display import drawing
+
+        return drawing.draw(self, "GraphDef", path, fold, check, theme)
+
+    def _repr_mimebundle_(self, **types):
+        from cuda_graphs.graph.display import drawing
+
+        return drawing.mime_bundle(self)
+
+    def __str__(self):
+        from cuda_graphs.graph.display import drawing
+
+        return drawing.text_of_graph(self)
 
     def check(self, limit=100):
         """Look for mistakes that the driver does not report. Returns a CheckReport, which is false if there are none.
@@ -311,11 +339,7 @@ cdef list list_graph_nodes(GraphDef self):
     return [wrap_raw(self._h, graph, raw) for raw in nodes]
 
 
-cdef bint is_early(const CUgraphEdgeData& data) noexcept:
-    return data.from_port != 0 and data.type == 0
-
-
-cdef list list_graph_edges(GraphDef self, bint early_only=False):
+cdef list list_edges_with_data(GraphDef self):
     cdef GraphBox* graph = self._open()
     cdef Edges edges
     cdef size_t i
@@ -325,10 +349,18 @@ cdef list list_graph_edges(GraphDef self, bint early_only=False):
         status = list_edges(graph.raw, edges)
     if status:
         check_attempt(status, f"list the edges of {self._identify(True)}")
+    found = []
+    for i in range(edges.size()):
+        data = edges.data[i].from_port, edges.data[i].to_port, edges.data[i].type
+        found.append((wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]), data))
+    return found
+
+
+cdef list list_graph_edges(GraphDef self, bint early_only=False):
     return [
-        (wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]))
-        for i in range(edges.size())
-        if not early_only or is_early(edges.data[i])
+        (before, after)
+        for before, after, (from_port, _, type) in list_edges_with_data(self)
+        if not early_only or from_port != 0 and type == 0
     ]
 
 

@@ -151,6 +151,15 @@ TABLE = {
             "closed": (RuntimeError, CLOSED),
         },
     ),
+    "draw": (
+        lambda rig, b: "<svg" in b.draw().svg(),
+        {
+            "not_started": (RuntimeError, UNFINISHED),
+            "capturing": (RuntimeError, UNFINISHED),
+            "ended": True,
+            "closed": (RuntimeError, CLOSED),
+        },
+    ),
     "split": (
         lambda rig, b: split_and_join(rig, b) is b,
         {

@@ -81,7 +81,7 @@ kernel.occupancy.max_potential_cluster_size(ONE) | cg.launch(stream, ONE, kernel
 cg.GraphDef() | g.nodes() | g.edges() | g.edge_data(node, loop) | g.check() | g.instantiate()
 h.task_flow().__enter__() | flow.memset(memory, 1) | flow.join() | flow.call(Emitter()) | flow.alloc(64)
 flow.launch(ONE, kernel, pinned, 1, 0) | flow.while_loop(condition) | flow.explain(flowed, flowed)
-g.create_condition() | g.create_condition(0) | g.debug_dot_print(os.devnull) | loop.body.nodes()
+g.create_condition() | g.create_condition(0) | g.debug_dot_print(os.devnull) | g.draw() | loop.body.nodes()
 g.join() | node.join() | work.join(fill) | g.callback(int) | node.callback(int) | h.call(Emitter())
 h.launch(ONE, kernel, pinned, 1, 0) | h.launch(ONE, kernel, pinned, alpha, 0) | fill.launch(ONE, kernel, pinned, 1, 0)
 h.alloc(64) | memories.free(alloc.dptr) | memories.free(memory.handle) | switch.branches[1].join()
@@ -102,7 +102,7 @@ fill.dptr | fill.value | fill.element_size | fill.width | fill.height | fill.pit
 copy.dst | copy.src | copy.size | copy.width | copy.height | copy.depth | copy.dst_pitch | copy.src_pitch
 copy.dst_height | copy.src_height | copy.update(size=8) | copy.update(src=pinned)
 child.child_graph.nodes() | child.update(inner) | record.event | record.update(event) | wait.event | wait.update(event)
-graph.launch(stream) | graph.cancel() | graph.iterations | graph.upload(stream) | graph.update(g)
+graph.launch(stream) | graph.draw() | graph.cancel() | graph.iterations | graph.upload(stream) | graph.update(g)
 executable.launch(stream, alpha=4) | executable.set(alpha=4)
 executable.params | executable.update(h) | executable.update(ended) | executable[work]
 in_work.update(config=ONE, kernel=kernel, args=(pinned, 1, 0)) | in_work.is_enabled | in_work.enable()
@@ -113,7 +113,8 @@ fresh.begin_building() | capturing.is_building | capturing.split(2) | capturing.
 capturing.create_condition() | capturing.if_then(condition) | capturing.if_else(condition)
 capturing.while_loop(condition) | capturing.switch(condition, 2) | capturing.embed(ended)
 cg.launch(capturing, ONE, kernel, pinned, 1, 0) | cg.GraphBuilder.join(capturing, branch) | body.begin_building()
-capturing.end_building() | ended.complete() | ended.debug_dot_print(os.devnull) | ended.graph_definition.nodes()
+capturing.end_building() | ended.complete() | ended.debug_dot_print(os.devnull) | ended.draw()
+ended.graph_definition.nodes()
 """
 
 # Expressions that only read memory of the process. The child evaluates all of them; none may fail.

@@ -109,6 +109,7 @@ def drawing_and_checking(world):
     body = memory.while_loop(g.create_condition(0)).body
     add(world, body, 1)
     g.debug_dot_print("/dev/null", cg.GraphDebugPrintOptions(verbose=True))
+    assert "<svg" in g.draw(check=True).svg()
     assert len(g.check().findings) > 0
 
 

@@ -31,6 +31,7 @@ GOOD = {
     "param": lambda n: {"name": "p", "type": cg.i32},
     "instantiate": lambda n: {},
     "debug_dot_print": lambda n: {"path": "/dev/null"},
+    "draw": lambda n: {},
     "check": lambda n: {},
 }
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
@@ -46,7 +47,8 @@ class Emits:
 BUILDERS = [
     name
     for name in GOOD
-    if name not in ("edge_data", "create_condition", "param", "instantiate", "debug_dot_print", "check")
+    if name
+    not in ("edge_data", "create_condition", "param", "instantiate", "debug_dot_print", "draw", "check")
 ]
 
 

@@ -205,7 +205,8 @@ def test_every_way_to_make_a_node_gives_its_repr(spec, needs):
 
 def test_the_repr_says_what_it_is(subject, pair):
     assert re.fullmatch(subject.shown, repr(pair[0]))
-    assert str(pair[0]) == repr(pair[0])
+    if not hasattr(pair[0], "draw"):  # str() of a graph is its tree (test_draw.py)
+        assert str(pair[0]) == repr(pair[0])
 
 
 def test_numbers_in_a_repr_are_those_of_the_object(needs):

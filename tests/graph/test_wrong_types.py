@@ -12,6 +12,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
+from cuda_graphs.drawing.picture import Picture
 from tests.graph.calls import BUILDERS, GOOD, call, needs
 
 __all__ = ["needs"]
@@ -94,6 +95,10 @@ ROWS = {
     ("check", "limit"): (NO_INT, "limit"),
     ("debug_dot_print", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
     ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),
+    ("draw", "path"): ((FLOAT, LIST, STRANGER, 42), "path"),
+    ("draw", "fold"): (optional(NO_FLAG), "fold"),
+    ("draw", "check"): (NO_FLAG, "check"),
+    ("draw", "theme"): ((NONE, FLOAT, LIST, STRANGER, 42), "theme"),
 }
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
 # An emitter interprets its own arguments, and any object may own memory.
@@ -107,6 +112,7 @@ RESULTS = {
     "param": cg.Parameter,
     "instantiate": cg.Graph,
     "debug_dot_print": type(None),
+    "draw": Picture,
     "check": cg.CheckReport,
 }
 

@@ -91,6 +91,7 @@ BUILDER = {
     "complete": [(ended, lambda w, b: b.complete())],
     "create_condition": [(building, lambda w, b: b.create_condition(1))],
     "debug_dot_print": [(ended, lambda w, b: b.debug_dot_print(w.path))],
+    "draw": [(ended, lambda w, b: b.draw())],
     "embed": [
         (building, lambda w, b: b.embed(w.child, name="n")),
         (ended, lambda w, b: building(w).embed(b)),
@@ -153,6 +154,7 @@ GRAPH = {
         (with_value, lambda w, g: g.launch(w.stream, value=2)),
     ],
     "cancel": [(with_loop, lambda w, g: g.cancel())],
+    "draw": [(executable, lambda w, g: g.draw())],
     "iterations": [(with_loop, lambda w, g: g.iterations)],
     "params": [(with_value, lambda w, g: dict(g.params))],
     "set": [(with_value, lambda w, g: g.set(value=3))],

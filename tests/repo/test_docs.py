@@ -175,3 +175,12 @@ def test_the_page_of_gradients_has_the_figures_of_its_files(tree):
 
     page = (tree.root / "docs/gradient-performance.md").read_text()
     assert page == gradient_performance_page(), "run: python -m docs.gradient_performance_page"
+
+
+def test_the_pictures_of_the_guide_are_those_that_its_snippets_draw(tree, run_child):
+    done = run_child("import json; from docs.pictures_figures import drawn; print(json.dumps(drawn()))")
+    assert done.returncode == 0, done.stderr
+    for name, svg in json.loads(done.stdout.splitlines()[-1]).items():
+        assert (tree.root / f"docs/figures/{name}.svg").read_text() == svg, (
+            "run CUDA_GRAPHS_DRIVER=host python -m docs.pictures_figures"
+        )

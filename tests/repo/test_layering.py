@@ -12,17 +12,18 @@ import ast
 import itertools
 import re
 
-BELOW_THE_BRIDGE = {"graph", "objects", "core", "compiler", "native", "errors"}
+BELOW_THE_BRIDGE = {"graph", "drawing", "objects", "core", "compiler", "native", "errors"}
 
 MAY_USE = {
     "errors": set(),
+    "drawing": set(),
     "native": set(),
     "compiler": {"native"},
     "hostdriver": {"native", "core/driver"},
     # The seam plugs the image loader in, and declares the C struct that both sides share.
     "core": {"errors", "hostdriver/ptx", "hostdriver/image_loader.h", "hostdriver/limited_waits.h"},
     "objects": {"errors", "core"},
-    "graph": {"errors", "core", "objects"},
+    "graph": {"errors", "drawing", "core", "objects"},
     "testing": {"core"},
     "timeline": {"core"},
     "kernels": BELOW_THE_BRIDGE,
@@ -34,6 +35,15 @@ MAY_USE = {
 # in the package are named without suffix.
 ORDER = {
     "errors": ["table", "__init__"],
+    "drawing": [
+        ("kinds", "scene", "text"),
+        ("shapes", "style", "ranking"),
+        ("ordering", "positions", "folding"),
+        "layout",
+        ("svg", "dot", "png", "tree"),
+        "picture",
+        "__init__",
+    ],
     "core": ["__init__", ("driver", "handles"), "resources", ("graphs", "capture")],
     "objects": [
         (

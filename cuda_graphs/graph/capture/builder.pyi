@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self, SupportsIndex
 
+from cuda_graphs.drawing.picture import Picture
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.executable.executable import Graph
 from cuda_graphs.graph.nodes.insertion_point import _Decider
@@ -36,6 +37,16 @@ class GraphBuilder(BuilderState):
     def debug_dot_print(
         self, path: str | bytes | os.PathLike[str], options: GraphDebugPrintOptions | None = None
     ) -> None: ...
+    def draw(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        fold: bool | None = None,
+        check: bool = False,
+        theme: str = "auto",
+    ) -> Picture: ...
+    def _repr_mimebundle_(self, **types: Any) -> dict[str, str]: ...
+    def __str__(self) -> str: ...
     def split(self, count: int) -> tuple[GraphBuilder, ...]: ...
     @staticmethod
     def join(*builders: GraphBuilder) -> GraphBuilder: ...

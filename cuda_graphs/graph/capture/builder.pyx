@@ -327,6 +327,28 @@ cdef class GraphBuilder(BuilderState):
         """
         self._finished().debug_dot_print(path, options)
 
+    def draw(self, path=None, *, fold=None, check=False, theme="auto"):
+        """Return a Picture of the captured graph, and write it to a file, like `GraphDef.draw`.
+
+        Args:
+            path, fold, check, theme: See `GraphDef.draw`.
+
+        Raises:
+            RuntimeError: The capture has not ended, or has failed.
+            TypeError, ValueError, OSError, ImportError: The errors of `GraphDef.draw`.
+        """
+        return self._finished().draw(path, fold=fold, check=check, theme=theme)
+
+    def _repr_mimebundle_(self, **types):
+        from cuda_graphs.graph.display import drawing
+
+        return drawing.mime_bundle(self)
+
+    def __str__(self):
+        from cuda_graphs.graph.display import drawing
+
+        return drawing.text_of_graph(self)
+
     @property
     def graph_definition(self):
         """The captured graph itself, as a GraphDef. `complete` uses the nodes that were added to it or removed.

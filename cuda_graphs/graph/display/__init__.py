@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A definition as text for other tools: DOT.
+"""A definition for readers: pictures, and DOT files of the driver.
 
 Other rooms may import:
-    dot  names and source lines in DOT files
+    dot      names and source lines in DOT files
+    drawing  the pictures of graphs
 """

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any, NoReturn, Protocol, overload
 
+from cuda_graphs.drawing.picture import Picture
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.nodes.node import GraphNode
 from cuda_graphs.graph.nodes.node_kinds import (
@@ -66,5 +68,15 @@ class Graph:
     def __getitem__(self, node: EventWaitNode) -> ExecutableEventWaitNode: ...
     @overload
     def __getitem__(self, node: GraphNode) -> ExecutableGraphNode: ...
+    def draw(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        fold: bool | None = None,
+        check: bool = False,
+        theme: str = "auto",
+    ) -> Picture: ...
+    def _repr_mimebundle_(self, **types: Any) -> dict[str, str]: ...
+    def __str__(self) -> str: ...
     def close(self) -> None: ...
     def __repr__(self) -> str: ...

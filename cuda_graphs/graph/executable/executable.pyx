@@ -244,6 +244,39 @@ cdef class Graph:
         ensure_driver()
         return view_node(h, self._slots, self._changes, self._callbacks, node)
 
+    def draw(self, path=None, *, fold=None, check=False, theme="auto"):
+        """Return a Picture of the definition that the Graph was made from, in its present state, and write it to a file if `path` is given.
+
+        path   a file whose name ends with .svg, .png (needs the extra `png`) or .dot. None: only return the Picture
+        fold   True: draw a pattern that repeats once, as "x 200". None: only in graphs of more than 40 nodes
+        check  True: mark the nodes in findings of `GraphDef.check`, and list the findings
+        theme  "light" or "dark". "auto" follows the page around the picture
+
+        Raises TypeError or ValueError for the arguments, OSError if the file cannot be written, ImportError if a PNG is
+        wanted without its library, and
+        RuntimeError if the Graph is closed or that definition is gone.
+        """
+        from cuda_graphs.graph.display import drawing
+
+        self._check_open()
+        definition = source_of(self)
+        if definition is None:
+            raise RuntimeError(
+                f"{self!r} cannot be drawn: the driver does not list the nodes of an executable, and the definition that it "
+                "was made from is gone. Keep the definition, or draw it before it goes"
+            )
+        return drawing.draw(definition, "Graph", path, fold, check, theme)
+
+    def _repr_mimebundle_(self, **types):
+        from cuda_graphs.graph.display import drawing
+
+        return drawing.mime_bundle(self)
+
+    def __str__(self):
+        from cuda_graphs.graph.display import drawing
+
+        return drawing.text_of_graph(self)
+
     def close(self):
         """Release the executable after its launches in flight. A second call does nothing."""
         self._h.reset()

@@ -46,7 +46,7 @@ from cuda_graphs.objects.source cimport text_of
 from .access_ranges cimport declaration_of, describe_accesses, list_accesses
 from .labels cimport given_name, property_of_holder, set_name
 from cuda_graphs.graph.operands.operands cimport accept_edge
-from cuda_graphs.graph.operands.parameter cimport prepare_uses
+from cuda_graphs.graph.operands.parameter cimport is_hidden, prepare_uses
 from .insertion_point cimport (
     InsertionPoint,
     cause_of_other_graph,
@@ -185,6 +185,20 @@ cdef class GraphNode(InsertionPoint):
     def _inner_graphs(self):
         """Return the graphs inside the node, as GraphDefs."""
         return ()
+
+    def _parameter_names(self):
+        """Return the names of the named parameters that the node uses, each once, in the order of their uses."""
+        cdef NodeRecord* record = self._record()
+        cdef dict names = {}
+        if record.metadata and record.metadata.get().parameters:
+            for use in record.metadata.get().parameters.get().uses:
+                if not is_hidden(use.parameter):
+                    names[use.parameter.get().name.decode()] = None
+        return tuple(names)
+
+    def _device(self):
+        """Return the ordinal of the device that does the work of the node, or None if the driver does not report it."""
+        return None
 
     def _own_name(self):
         """Return the given name or the function name of the node, or None."""

@@ -97,7 +97,6 @@ class FreeNode(GraphNode):
     def dptr(self) -> int: ...
 
 class MemsetNode(GraphNode):
-    def _operand_parameters(self) -> dict[str, str]: ...
     def update(
         self,
         *,
@@ -124,7 +123,6 @@ class MemsetNode(GraphNode):
 class MemcpyNode(GraphNode):
     @property
     def _shape(self) -> Shape: ...
-    def _operand_parameters(self) -> dict[str, str]: ...
     def update(
         self,
         *,

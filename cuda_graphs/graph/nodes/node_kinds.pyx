@@ -14,7 +14,7 @@ from libc.string cimport memcmp
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUcontext
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_MEMORYTYPE_HOST,
     CUgraphConditionalHandle,
@@ -38,7 +38,14 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     owners_of,
     is_handed_out,
 )
-from cuda_graphs.core.resources.handles cimport Parameter, create_event_ref
+from cuda_graphs.core.resources.handles cimport (
+    ContextBox,
+    ContextHandle,
+    Parameter,
+    box_of,
+    create_context_ref,
+    create_event_ref,
+)
 from cuda_graphs.objects.code.conversion cimport value_of
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.event cimport Event
@@ -176,6 +183,14 @@ cdef class KernelNode(GraphNode):
     def _function_name(self):
         return self.kernel.name
 
+    def _device(self):
+        cdef CUcontext raw = self._parameters().get().params.kernel.ctx
+        cdef ContextHandle context
+        if raw == NULL:  # a kernel that other code took from a module
+            return None
+        context = create_context_ref(raw)
+        return None if not context else box_of[ContextBox](context).device
+
     def _describe(self):
         return f" kernel={self.kernel.handle:#x}"
 
@@ -284,6 +299,9 @@ cdef class AllocNode(GraphNode):
     def options(self):
         """The GraphAllocOptions of the node."""
         return GraphAllocOptions(self.device_id, self.memory_type, list(self.peer_access) or None)
+
+    def _device(self):
+        return self.device_id
 
     cdef tuple _form(self):
         """Return (ElementType, shape) of the array, or None."""

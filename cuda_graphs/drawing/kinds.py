@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of what pictures distinguish: kinds of boxes, styles of links, states, and their colours in both themes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["KINDS", "LINK_STYLES", "STATES", "THEMES", "Kind"]
+
+
+class Kind(NamedTuple):
+    """A kind of boxes: its words, its outline (shapes.py), and a colour of `THEMES`."""
+
+    words: str
+    shape: str
+    colour: str
+
+
+KINDS = {
+    "kernel": Kind("kernel", "round", "green"),
+    "memcpy": Kind("memcpy", "slanted", "blue"),
+    "memset": Kind("memset", "cut", "cyan"),
+    "host": Kind("host callback", "barred", "orange"),
+    "alloc": Kind("alloc", "drum", "violet"),
+    "free": Kind("free", "drum", "grey"),
+    "child": Kind("child graph", "folder", "brown"),
+    "empty": Kind("empty", "pill", "grey"),
+    "record": Kind("event record", "flag", "yellow"),
+    "wait": Kind("event wait", "flag", "yellow"),
+    "if": Kind("if", "hexagon", "red"),
+    "while": Kind("while", "hexagon", "red"),
+    "switch": Kind("switch", "hexagon", "red"),
+    "conditional": Kind("conditional", "hexagon", "red"),
+    "fold": Kind("repeated pattern", "round", "grey"),
+    "other": Kind("other", "square", "grey"),
+}
+
+# Style -> description in the legend. Only the styles in a picture are described.
+LINK_STYLES = {
+    "full": "dependency",
+    "programmatic": "programmatic: may start before the end of the kernel above",
+    "early": "starts when the kernel above begins",
+    "back": "closes a circle",
+}
+
+STATES = {
+    "added": "added",
+    "removed": "removed",
+    "changed": "changed",
+    "off": "disabled in this executable",
+}
+
+# Colour -> (background, border). "paper" and "ink" are those of the page and its text.
+THEMES = {
+    "light": {
+        "paper": "#ffffff",
+        "ink": "#1b1f24",
+        "muted": "#59636e",
+        "line": "#6b7580",
+        "frame": "#f5f7f9",
+        "frame-line": "#c4ccd4",
+        "parameter": "#8a3ffc",
+        "finding": "#cf222e",
+        "added": "#1a7f37",
+        "removed": "#cf222e",
+        "changed": "#bc6c00",
+        "green": ("#dff3e4", "#2b8a4b"),
+        "blue": ("#dbeafe", "#2f6fd0"),
+        "cyan": ("#d5f1f5", "#17818f"),
+        "orange": ("#ffe9d2", "#c4681a"),
+        "violet": ("#ebe3fb", "#7a55c7"),
+        "brown": ("#f0e6dc", "#8d6a47"),
+        "yellow": ("#fbf2c8", "#9c8412"),
+        "red": ("#fde2e4", "#c0455a"),
+        "grey": ("#eceff2", "#7b8794"),
+    },
+    "dark": {
+        "paper": "#14181d",
+        "ink": "#e6edf3",
+        "muted": "#9aa7b4",
+        "line": "#8b98a5",
+        "frame": "#1b2128",
+        "frame-line": "#3a4450",
+        "parameter": "#c8a2ff",
+        "finding": "#ff7b72",
+        "added": "#3fb950",
+        "removed": "#ff7b72",
+        "changed": "#e3a13b",
+        "green": ("#173524", "#4cc076"),
+        "blue": ("#152c4a", "#6aa5f5"),
+        "cyan": ("#10343a", "#4cc3d2"),
+        "orange": ("#41290f", "#f0a05a"),
+        "violet": ("#2c2246", "#ad8df0"),
+        "brown": ("#372b20", "#c39e78"),
+        "yellow": ("#383108", "#d9bf45"),
+        "red": ("#451f27", "#f0808f"),
+        "grey": ("#262d35", "#8f9ba8"),
+    },
+}

@@ -1,0 +1,272 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""A scene as SVG.
+
+Each box is a group with the attributes `data-key` (Box.key), `data-size` (its width and height) and a translation. Each
+link is a path with the keys of its ends in `data-from` and `data-to`. Graphs inside boxes are groups inside them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from .kinds import KINDS, LINK_STYLES, STATES
+from .layout import (
+    FRAME_HEADER,
+    LINE_STEP,
+    MARGIN,
+    TITLE_STEP,
+    FramePlace,
+    Layout,
+    Place,
+    Point,
+    Route,
+    badge_of,
+    lines_of,
+    title_of,
+)
+from .scene import Box, Plane, Scene
+from .shapes import INSETS, number, outline
+from .style import style_sheet
+from .text import cells, elide, markup, quoted
+
+__all__ = ["Writer"]
+
+PAD = 16.0
+HEADING = 30.0
+LEGEND_STEP = 17.0
+LEGEND_CELLS = 140
+LEGEND_GAP = 18.0
+OWN_LINES = ("parameter", "note")  # entries of the legend with a line of their own
+SWATCH = 22.0
+HEADING_SIGN = 8.6
+SMALLEST = 300.0
+SIGN = 6.75  # width of a sign of 11 pixels
+
+
+class Writer:
+    """Writes one scene as an SVG document."""
+
+    def __init__(self, scene: Scene, layout: Layout, theme: str) -> None:
+        self.scene, self.layout, self.theme = scene, layout, theme
+        self.width = max([layout.width, SMALLEST, cells(scene.title) * HEADING_SIGN])
+        self.legend = list(self.place_legend())
+
+    def place_legend(self) -> Iterator[tuple[float, float, tuple[str, str, str]]]:
+        """Yield the place of each entry of the legend: signs beside each other, long texts in lines of their own."""
+        x = y = 0.0
+        for entry in legend_of(self.scene, self.layout):
+            what, _, text = entry
+            width = SWATCH + cells(elide(text, LEGEND_CELLS)) * SIGN + LEGEND_GAP
+            if x and (x + width > self.width or what in OWN_LINES):
+                x, y = 0.0, y + LEGEND_STEP
+            yield x, y, entry
+            x += width
+            if what in OWN_LINES:
+                self.width = max(self.width, width)
+                x, y = 0.0, y + LEGEND_STEP
+
+    @property
+    def size(self) -> Point:
+        """The width and the height of the document in pixels."""
+        below = self.legend[-1][1] + LEGEND_STEP + PAD if self.legend else 0.0
+        return self.width + 2 * PAD, HEADING + self.layout.height + below + 2 * PAD
+
+    def text(self) -> str:
+        """Return the document."""
+        return "\n".join(self.document()) + "\n"
+
+    def document(self) -> Iterator[str]:
+        w, h = map(number, self.size)
+        yield (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="cgp" role="img" aria-label={quoted(self.scene.title)} '
+            f'width="{w}" height="{h}" viewBox="0 0 {w} {h}">'
+        )
+        yield f"<style>\n{style_sheet(self.theme)}</style>"
+        yield f'<rect class="paper" width="{w}" height="{h}"/>'
+        yield f'<text class="heading" x="{number(PAD)}" y="{number(PAD + 13.0)}">{markup(self.scene.title)}</text>'
+        yield f'<g class="picture" transform="translate({number(PAD)} {number(PAD + HEADING)})">'
+        yield from plane_parts(self.layout, self.scene.plane)
+        yield "</g>"
+        yield from self.legend_parts(PAD, PAD + HEADING + self.layout.height + PAD)
+        yield "</svg>"
+
+    def legend_parts(self, x: float, y: float) -> Iterator[str]:
+        for left, top, (what, name, text) in self.legend:
+            yield (
+                f'<g class="legend-row" transform="translate({number(x + left)} {number(y + top)})">'
+                f"{swatch(what, name)}"
+            )
+            yield f'<text class="legend" x="{number(SWATCH)}" y="10">{markup(elide(text, LEGEND_CELLS))}</text></g>'
+
+
+def legend_of(scene: Scene, layout: Layout) -> Iterator[tuple[str, str, str]]:
+    """Yield (what, name, text) of each row: the kinds, links and states of the picture, its parameters and notes."""
+    places = list(all_places(layout))
+    kinds = {place.box.kind for place in places}
+    for kind in KINDS:
+        if kind in kinds:
+            yield "kind", kind, KINDS[kind].words
+    routes = [route for each in all_layouts(layout) for route in each.routes]
+    styles = {route.link.style for route in routes}
+    for style in LINK_STYLES:
+        if style in styles and styles != {"full"}:
+            yield "link", style, LINK_STYLES[style]
+    states = {place.box.state for place in places} | {route.link.state for route in routes}
+    for state in STATES:
+        if state in states:
+            yield "state", state, STATES[state]
+    for text in scene.parameters:
+        yield "parameter", "", text
+    for place, text in enumerate(scene.notes, 1):
+        yield "note", str(place), text
+
+
+def all_layouts(layout: Layout) -> Iterator[Layout]:
+    yield layout
+    for place in layout.places:
+        for frame in place.frames:
+            yield from all_layouts(frame.layout)
+
+
+def all_places(layout: Layout) -> Iterator[Place]:
+    for each in all_layouts(layout):
+        yield from each.places
+
+
+def swatch(what: str, name: str) -> str:
+    """Return the sign at the left of a row of the legend."""
+    if what == "kind":
+        kind = KINDS[name]
+        drawn = outline(kind.shape, 22.0, 15.0)
+        return (
+            f'<g class="{name} {kind.colour}" transform="scale(.7)"><path class="outline" d="{drawn}"/></g>'
+        )
+    if what == "link":
+        return f'<path class="link {name}" d="M 0 6 H 16"/>'
+    if what == "state":
+        return f'<g class="grey {name}"><path class="outline" d="{outline("round", 15.0, 11.0)}"/></g>'
+    if what == "note":
+        return note_sign(name, 7.0, 6.0)
+    return '<text class="parameter" x="5" y="10">=</text>'
+
+
+def note_sign(text: str, x: float, y: float) -> str:
+    half = max(7.0, 3.6 * len(text) + 3.0)
+    return (
+        f'<rect class="note" x="{number(x - half)}" y="{number(y - 7.0)}" width="{number(2 * half)}" height="14" '
+        'rx="7"/>'
+        f'<text class="note-number" x="{number(x)}" y="{number(y + 4.0)}">{markup(text)}</text>'
+    )
+
+
+def plane_parts(layout: Layout, plane: Plane) -> Iterator[str]:
+    """Yield the elements of a plane: lanes, links, and boxes over them."""
+    for lane in layout.lanes:
+        name = "no device" if lane.device is None else f"device {lane.device}"
+        yield (
+            f'<rect class="lane" x="{number(lane.x + 2)}" y="0" width="{number(lane.width - 4)}" '
+            f'height="{number(layout.height)}" rx="8"/>'
+            f'<text class="frame-label" x="{number(lane.x + 12)}" y="16">{markup(name)}</text>'
+        )
+    for route in layout.routes:
+        yield from link_parts(route, plane)
+    for place in layout.places:
+        yield from box_parts(place)
+
+
+def link_parts(route: Route, plane: Plane) -> Iterator[str]:
+    link = route.link
+    source, target = plane.boxes[link.source], plane.boxes[link.target]
+    names = f"{link.style} {link.state}".strip()
+    x, y = route.points[-1]
+    tip = "l -4 -8 h 8 z" if y >= route.points[-2][1] else "l -4 8 h 8 z"
+    yield (
+        f'<path class="link {names}" data-from="{source.key}" data-to="{target.key}" d="{curve(route)}"/>'
+        f'<path class="head {names}" transform="translate({number(x)} {number(y)})" d="M 0 0 {tip}"/>'
+    )
+
+
+def curve(route: Route) -> str:
+    """Return the path of a link: straight along layers, and bent between them. It ends before the arrow's point."""
+    points = list(route.points)
+    x, y = points[-1]
+    points[-1] = (x, y - 4.0 if y >= points[-2][1] else y + 4.0)
+    parts = [f"M {spelled(points[0])}"]
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+        if route.is_track or abs(x0 - x1) < 0.05:
+            parts.append(f"L {spelled((x1, y1))}")
+        else:
+            middle = (y0 + y1) / 2
+            parts.append(f"C {spelled((x0, middle))} {spelled((x1, middle))} {spelled((x1, y1))}")
+    return " ".join(parts)
+
+
+def spelled(point: Point) -> str:
+    return f"{number(point[0])} {number(point[1])}"
+
+
+def box_parts(place: Place) -> Iterator[str]:
+    """Yield the elements of a box, with the graphs in it if it is open."""
+    box = place.box
+    kind = KINDS[box.kind]
+    is_open = bool(place.frames)
+    names = [box.kind, kind.colour, box.state, "noted" if box.notes else "", "open" if is_open else ""]
+    yield (
+        f'<g class="box {" ".join(name for name in names if name)}" data-key="{box.key}" '
+        f'data-size="{number(place.width)} {number(place.height)}" '
+        f'transform="translate({number(place.x)} {number(place.y)})">'
+    )
+    yield f"<title>{hover_of(box)}</title>"
+    shape = "round" if is_open else kind.shape
+    drawn = outline(shape, place.width, place.height)
+    if box.repeat and not is_open:
+        yield "".join(f'<path class="outline" transform="translate({d} {d})" d="{drawn}"/>' for d in (6, 3))
+    yield f'<path class="outline" d="{drawn}"/>'
+    yield from text_parts(box, place.width, is_open)
+    if box.notes:
+        yield note_sign(",".join(map(str, box.notes)), place.width - 4.0, 2.0)
+    for frame in place.frames:
+        yield from frame_parts(frame, place)
+    yield "</g>"
+
+
+def text_parts(box: Box, width: float, is_open: bool) -> Iterator[str]:
+    side, top = INSETS.get(KINDS[box.kind].shape, (0.0, 0.0)) if not is_open else (0.0, 0.0)
+    left = MARGIN + side
+    y = top + TITLE_STEP
+    yield f'<text class="title" x="{number(left)}" y="{number(y)}">{markup(title_of(box))}</text>'
+    if box.repeat:
+        right, badge = number(width - MARGIN), markup(badge_of(box))
+        yield f'<text class="badge" x="{right}" y="{number(y)}" text-anchor="end">{badge}</text>'
+    for kind, line in lines_of(box, is_open):
+        y += LINE_STEP
+        yield f'<text class="{kind}" x="{number(left)}" y="{number(y)}">{markup(line)}</text>'
+
+
+def hover_of(box: Box) -> str:
+    """Return the text that appears on hover: everything that is known of the box, and its source line at the end."""
+    lines: list[str] = [f"{KINDS[box.kind].words}: {box.title}"]
+    if box.repeat:
+        lines.append(str(box.repeat))
+    lines += [*box.lines, *box.hover]
+    if box.parameters:
+        lines.append(f"parameters: {', '.join(box.parameters)}")
+    if box.source:
+        lines.append(box.source)
+    return "\n".join(map(markup, lines))
+
+
+def frame_parts(frame: FramePlace, place: Place) -> Iterator[str]:
+    x, y = frame.x - place.x, frame.y - place.y
+    ox, oy = frame.origin
+    yield (
+        f'<g class="inner"><rect class="frame" x="{number(x)}" y="{number(y)}" width="{number(frame.width)}" '
+        f'height="{number(frame.height)}" rx="6"/>'
+        f'<text class="frame-label" x="{number(x + 10.0)}" y="{number(y + FRAME_HEADER - 6.0)}">'
+        f"{markup(frame.frame.label)}</text>"
+    )
+    yield f'<g class="plane" transform="translate({number(ox - place.x)} {number(oy - place.y)})">'
+    yield from plane_parts(frame.layout, frame.frame.plane)
+    yield "</g></g>"

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Text in pictures: without characters that XML refuses, of a known width, and of a limited length.
+
+Pictures use fonts of fixed width. So the width of a text is known without the font, and no text leaves its box.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from xml.sax.saxutils import escape, quoteattr
+
+__all__ = ["cells", "clean", "elide", "markup", "quoted", "size_in_words"]
+
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def clean(text: str) -> str:
+    """Return the text in one line. Characters without a sign of their own become escapes such as \\n or \\ud800."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
+def markup(text: str) -> str:
+    """Return the text for the content of an XML element."""
+    return escape(clean(text))
+
+
+def quoted(text: str) -> str:
+    """Return the text as an XML attribute, with its quotes."""
+    return quoteattr(clean(text))
+
+
+def cells(text: str) -> int:
+    """Return the width of a clean text in columns of a font of fixed width."""
+    if text.isascii():
+        return len(text)
+    return sum(cells_of(sign) for sign in text)
+
+
+def cells_of(sign: str) -> int:
+    if unicodedata.combining(sign):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def elide(text: str, most: int) -> str:
+    """Return the text in at most `most` columns. A longer text loses its middle."""
+    text = clean(text)
+    if cells(text) <= most:
+        return text
+    head, tail, width = "", "", 1
+    left, right = 0, len(text)
+    while left < right:
+        takes_head = cells(head) <= cells(tail)
+        sign = text[left] if takes_head else text[right - 1]
+        width += cells_of(sign)
+        if width > most:
+            break
+        if takes_head:
+            head, left = head + sign, left + 1
+        else:
+            tail, right = sign + tail, right - 1
+    return f"{head}{ELLIPSIS}{tail}"
+
+
+def size_in_words(count: int) -> str:
+    """Return a number of bytes with a unit: "512 B", "4 KiB", "1.5 MiB"."""
+    power = 0
+    while power + 1 < len(UNITS) and count >= 1024 ** (power + 1):
+        power += 1
+    number = f"{count / 1024**power:.1f}".removesuffix(".0")
+    return f"{number} {UNITS[power]}"

@@ -1,0 +1,296 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a definition, with all graphs in it, into a Scene (drawing/scene.py)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from cuda_graphs.drawing.ranking import order_of
+from cuda_graphs.drawing.scene import Box, Frame, Link, Plane, Scene
+from cuda_graphs.drawing.text import size_in_words
+from cuda_graphs.graph.nodes.node_kinds import (
+    AllocNode,
+    ChildGraphNode,
+    ConditionalNode,
+    EmptyNode,
+    EventRecordNode,
+    EventWaitNode,
+    FreeNode,
+    HostCallbackNode,
+    IfElseNode,
+    IfNode,
+    KernelNode,
+    MemcpyNode,
+    MemsetNode,
+    SwitchNode,
+    WhileNode,
+)
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.analysis.check import Finding
+    from cuda_graphs.graph.nodes.node import GraphNode
+    from cuda_graphs.graph.nodes.protocols import Definition
+
+__all__ = ["read_scene"]
+
+Notes = Mapping[Any, tuple[int, ...]]  # GraphNode -> numbers of findings
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+ARROW = "\N{RIGHTWARDS ARROW}"
+SIDES = {"H": "host", "D": "device"}
+
+
+def read_scene(graph: Definition, title: str, findings: Sequence[Finding] = ()) -> Scene:
+    """Return the Scene of a definition, with findings of its check as notes.
+
+    Boxes have the order of the graph, with the driver's order where it has none.
+    """
+    notes: dict[GraphNode, tuple[int, ...]] = {}
+    for number, finding in enumerate(findings, 1):
+        for node in finding.nodes:
+            notes[node] = (*notes.get(node, ()), number)
+    plane = read_plane(graph, notes)
+    used = dict.fromkeys(name for box in plane.walk() for name in box.parameters)
+    parameters = [f"parameters: {', '.join(used)}"] if used else []
+    return Scene(f"{title}: {count_in_words(plane)}", plane, tuple(parameters), tuple(map(note_of, findings)))
+
+
+def note_of(finding: Finding) -> str:
+    """Return a finding in one line, without what differs from run to run (addresses) and without folders."""
+    text = re.sub(r"0x[0-9a-f]{6,}(\.\.0x[0-9a-f]+)?", "some address", str(finding))
+    return re.sub(r"/[^\s:()]*/(?=[^\s/()]+:\d)", "", text)
+
+
+def count_in_words(plane: Plane) -> str:
+    count, inside = len(plane.boxes), sum(1 for _ in plane.walk()) - len(plane.boxes)
+    return f"{count} node{'s' * (count != 1)}" + (f", and {inside} in graphs inside them" if inside else "")
+
+
+def read_plane(graph: Definition, notes: Notes) -> Plane:
+    """Return the Plane of a graph with all inner graphs.
+
+    A loop reads them, outer ones first, because definitions may be nested deeper than Python calls. A second loop
+    builds the planes, inner ones first.
+    """
+    readings = [Reading(graph, "")]
+    for reading in readings:  # the loop appends to the list
+        readings += reading.read_inner()
+    for reading in reversed(readings):
+        reading.build(notes)
+    return readings[0].plane
+
+
+class Reading:
+    """One graph of the definition on its way into a Plane."""
+
+    def __init__(self, graph: Definition, prefix: str) -> None:
+        nodes, edges = graph._listed_with_data()
+        self.prefix = prefix
+        numbers = {node: number for number, node in enumerate(nodes)}
+        pairs = [(numbers[source], numbers[target]) for source, target, _ in edges]
+        order, _ = order_of(len(nodes), pairs)
+        place = {number: at for at, number in enumerate(order)}
+        self.nodes = [nodes[number] for number in order]
+        self.links = tuple(
+            sorted(
+                (
+                    Link(place[source], place[target], style_of(data))
+                    for (source, target), (_, _, data) in zip(pairs, edges, strict=True)
+                ),
+                key=lambda link: (link.source, link.target, link.style),
+            )
+        )
+        self.inner: list[list[Reading]] = []
+        self.plane = Plane()
+
+    def read_inner(self) -> Iterator[Reading]:
+        for number, node in enumerate(self.nodes):
+            graphs = node._inner_graphs()
+            found = [
+                Reading(graph, f"{self.prefix}{number}.{branch}.") for branch, graph in enumerate(graphs)
+            ]
+            self.inner.append(found)
+            yield from found
+
+    def build(self, notes: Notes) -> None:
+        boxes = []
+        for number, (node, inner) in enumerate(zip(self.nodes, self.inner, strict=True)):
+            frames = tuple(
+                Frame(label, reading.plane) for label, reading in zip(labels_of(node), inner, strict=True)
+            )
+            box = box_of(node, f"{self.prefix}{number}", frames)
+            boxes.append(replace(box, notes=notes[node]) if node in notes else box)
+        self.plane = Plane(tuple(with_lanes(boxes, self.links)), self.links)
+
+
+def with_lanes(boxes: list[Box], links: tuple[Link, ...]) -> list[Box]:
+    """Return the boxes, where a box without a device is in the lane of a box before it, else of a box after it."""
+    lanes = [box.lane for box in boxes]
+    if len({*lanes} - {None}) < 2:
+        return boxes
+    for source, target in [(link.source, link.target) for link in links]:
+        lanes[target] = lanes[source] if lanes[target] is None else lanes[target]
+    for source, target in [(link.source, link.target) for link in reversed(links)]:
+        lanes[source] = lanes[target] if lanes[source] is None else lanes[source]
+    return [replace(box, lane=lane) for box, lane in zip(boxes, lanes, strict=True)]
+
+
+def style_of(data: tuple[int, int, int]) -> str:
+    """Return the style of a link with (from_port, to_port, type)."""
+    from_port, _, kind = data
+    if kind:
+        return "programmatic"
+    return "early" if from_port else "full"
+
+
+def labels_of(node: GraphNode) -> list[str]:
+    """Return the labels of the graphs inside a node."""
+    if isinstance(node, SwitchNode):
+        return [f"case {number}" for number in range(len(node.branches))]
+    return LABELS.get(type(node), [])
+
+
+LABELS: dict[type, list[str]] = {
+    IfNode: ["then"],
+    IfElseNode: ["then", "else"],
+    WhileNode: ["body, repeated"],
+    ChildGraphNode: ["graph"],
+}
+
+
+def box_of(node: GraphNode, key: str, frames: tuple[Frame, ...]) -> Box:
+    kind, describe = DESCRIBE.get(type(node), ("other", describe_nothing))
+    box = Box(
+        key,
+        kind,
+        node.name,
+        parameters=node._parameter_names(),
+        source=node.source,
+        lane=node._device(),
+        frames=frames,
+        is_named=node._given_name() is not None,
+    )
+    return replace(box, **describe(node))
+
+
+def describe_nothing(node: Any) -> dict[str, Any]:
+    return {}
+
+
+def describe_kernel(node: Any) -> dict[str, Any]:
+    kernel, config = node.kernel.name, node.config
+    lines = [f"grid {extents(config.grid)} {MIDDLE} block {extents(config.block)}"]
+    hover = []
+    name = short_name(kernel)
+    if node._given_name() is not None:
+        lines.insert(0, name)
+    if name != kernel:
+        hover.append(f"kernel {kernel}")
+    if config.cluster:
+        lines.append(f"clusters of {extents(config.cluster)}")
+    if node.shmem_size:
+        lines.append(f"shared {size_in_words(node.shmem_size)}")
+    if config.is_cooperative:
+        lines.append("cooperative")
+    found = {"lines": tuple(lines), "hover": (*hover, *accesses(node))}
+    return found if node._given_name() is not None else {"title": name, **found}
+
+
+MIDDLE = "\N{MIDDLE DOT}"
+
+
+def accesses(node: Any) -> Iterator[str]:
+    """Yield lines that say how many bytes a kernel or callback reads and writes, as far as it is declared."""
+    for word, spans in (("reads", node.reads), ("writes", node.writes)):
+        known = [span for span in spans or () if isinstance(span.start, int)]
+        if known:  # the size of a parameter's memory is not fixed
+            yield f"{word} {size_in_words(sum(span.run * span.runs for span in known))}"
+
+
+def extents(sizes: Any) -> str:
+    """Return the extents of a grid without the 1s at the end: (4, 1, 1) is "4"."""
+    kept = list(sizes)
+    while len(kept) > 1 and kept[-1] == 1:
+        kept.pop()
+    return TIMES.join(map(str, kept))
+
+
+def short_name(name: str) -> str:
+    """Return the name of a kernel as in its source: of a C++ name the last part, without its types."""
+    nested = re.match(r"_ZN?K?(?=\d)", name)
+    at, part = (nested.end(), "") if nested else (0, "")
+    while nested and (length := re.match(r"\d+", name[at:])):
+        start = at + length.end()
+        at = start + int(length[0])
+        part = name[start:at]
+    return part or name
+
+
+def describe_memcpy(node: Any) -> dict[str, Any]:
+    way = f"{SIDES[node._src_side]} {ARROW} {SIDES[node._dst_side]}"
+    shape = [node.width, node.height, node.depth]
+    lines = [f"{way} {MIDDLE} {size_in_words(node.size)}"]
+    if node.height > 1 or node.depth > 1:
+        lines.append(f"{extents(shape)} bytes")
+    return with_kind(node, "memcpy", lines)
+
+
+def describe_memset(node: Any) -> dict[str, Any]:
+    size = node.width * node.height * node.element_size
+    return with_kind(node, "memset", [f"value {node.value} {MIDDLE} {size_in_words(size)}"])
+
+
+def describe_alloc(node: Any) -> dict[str, Any]:
+    lines = [size_in_words(node.bytesize)]
+    if node.shape is not None:
+        lines.append(f"{node.dtype} {TIMES.join(map(str, node.shape)) or 'number'}")
+    if node.memory_type != "device":
+        lines.append(f"{node.memory_type} memory")
+    return with_kind(node, "alloc", lines)
+
+
+def describe_free(node: Any) -> dict[str, Any]:
+    return with_kind(node, "free", [])
+
+
+def describe_host(node: Any) -> dict[str, Any]:
+    return {"lines": ("calls the host",), "hover": tuple(accesses(node))}
+
+
+def describe_event(node: Any) -> dict[str, Any]:
+    return with_kind(node, DESCRIBE[type(node)][0], [])
+
+
+def describe_conditional(node: Any) -> dict[str, Any]:
+    return with_kind(node, node.cond_type or "conditional", [])
+
+
+def with_kind(node: Any, kind: str, lines: list[str]) -> dict[str, Any]:
+    """Return the lines of a node, the first of them with the kind if the title does not say it."""
+    if node._given_name() is not None:
+        lines = [" ".join([kind, *lines[:1]]), *lines[1:]]
+    return {"lines": tuple(lines)}
+
+
+# Class of a node -> (kind of its box, function that reads the details).
+DESCRIBE: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
+    EmptyNode: ("empty", describe_nothing),
+    KernelNode: ("kernel", describe_kernel),
+    AllocNode: ("alloc", describe_alloc),
+    FreeNode: ("free", describe_free),
+    MemsetNode: ("memset", describe_memset),
+    MemcpyNode: ("memcpy", describe_memcpy),
+    ChildGraphNode: ("child", describe_nothing),
+    HostCallbackNode: ("host", describe_host),
+    EventRecordNode: ("record", describe_event),
+    EventWaitNode: ("wait", describe_event),
+    IfNode: ("if", describe_conditional),
+    IfElseNode: ("if", describe_conditional),
+    WhileNode: ("while", describe_conditional),
+    SwitchNode: ("switch", describe_conditional),
+    ConditionalNode: ("conditional", describe_conditional),
+}
