@@ -98,9 +98,10 @@ EXPRESSIONS = {
     ast.NamedExpr: ("t = (u := a) + u", ""),
     ast.Call: (
         "t = area(a)",
-        "of functions of Python with a run-time argument and of `@cg.func`s, which are inlined, of functions that are "
-        "[called](#functions-that-are-called), and of what stands below; where all arguments of a function of Python are known when compiling, it runs then, with a "
-        "`CompileWarning`; `f(*v, **options)` passes the parts of a tuple, vector or dict",
+        "of functions of Python with a run-time argument and of `@cg.func`s, which are inlined, of functions that "
+        "are [called](#functions-that-are-called), and of what stands below; where all arguments of a function of "
+        "Python are known when compiling, it runs then, with a `CompileWarning`; `f(*v, **options)` passes the parts "
+        "of a tuple, vector or dict",
     ),
     ast.Lambda: (
         "f = lambda r: r * a\nt = f(b) + f(c)",

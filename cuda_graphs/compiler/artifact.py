@@ -195,6 +195,7 @@ class Artifact:
     gradient  the description of a gradient, if this kernel computes one
     parts     of a part of a kernel: the plan of all parts (autodiff/parts.py)
     early     an entry may begin before the previous entry has ended: it waits for that by itself
+    stack_bytes  the most bytes that recursion takes of the stack of a GPU thread
     claims    assertions that report failures in the array "debug.report" (passes/report.py), which must be zero first
     """
 
@@ -215,6 +216,7 @@ class Artifact:
     gradient: GradientInfo | None = None
     checkpoints: tuple[ir.Checkpoint, ...] = ()
     parts: tuple[Any, ...] = ()
+    stack_bytes: int = 0
 
 
 def size_of(array: ir.Array) -> int:

@@ -329,4 +329,5 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         disjoint=disjoint_arrays(program.kernel),
         checkpoints=program.kernel.checkpoints,
         early=target.is_early(program),
+        stack_bytes=program.kernel.stack_bytes,
     )

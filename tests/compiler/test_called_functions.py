@@ -453,6 +453,24 @@ def test_the_interpreter_limits_recursion_before_and_after_the_pass():
             interpret(program, {"x": x}, {"n": 5})
 
 
+def test_only_recursion_needs_more_stack_and_more_of_it_when_it_is_deeper():
+    def stack_of(f):
+        def kernel(x: i32_1d):
+            x[0] = f(3)
+
+        return lower(kernel, specialise(kernel, {"x": np.zeros(1, "i4")}))[0].kernel.stack_bytes
+
+    def down(n: cg.i32) -> cg.i32:
+        return 0 if n == 0 else 1 + same(n - 1)
+
+    sizes = []
+    for depth in (8, 16):
+        same = cg.func(down, inline=False, max_depth=depth)
+        sizes.append(stack_of(same) - 1024)
+    assert sizes[1] == 2 * sizes[0] > 0
+    assert stack_of(cg.func(lambda n: n + 1, inline=False)) == 0
+
+
 def test_ir_with_functions_is_printed():
     @cg.func(inline=False, max_depth=5)
     def down(n: cg.i32) -> tuple[cg.i32, cg.i32]:

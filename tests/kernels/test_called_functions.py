@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.driver_table import DriverTable
+
+OUT_OF_MEMORY, STACK = 2, 0  # CUDA_ERROR_OUT_OF_MEMORY, CU_LIMIT_STACK_SIZE
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +60,7 @@ def test_too_deep_a_recursion_is_an_error_and_the_next_call_runs(options):
 def test_a_graph_kernel_raises_at_the_next_wait():
     kernel, x = cg.kernel(fill, graph=True), zeros()
     kernel(x, 2)
-    with pytest.raises(cg.KernelError, match=LIMIT):
+    with pytest.raises(cg.KernelError, match=LIMIT):  # noqa: PT012
         kernel(x, 100)
         x.to_numpy()
     kernel(x, 4)
@@ -70,7 +73,7 @@ def test_a_call_in_a_captured_graph_raises_at_the_wait():
     with stream.create_graph_builder() as builder:
         kernel(x, 9, stream=builder)
     graph = builder.complete()
-    with pytest.raises(cg.KernelError, match=LIMIT):
+    with pytest.raises(cg.KernelError, match=LIMIT):  # noqa: PT012
         graph.launch(stream)
         stream.sync()
 
@@ -87,6 +90,35 @@ def test_checks_of_debug_code_work_in_recursive_functions():
         cg.KernelIndexError, match="index 10 is outside of axis 0 of 'x', which has 5 elements"
     ):
         kernel(zeros(), 1)
+
+
+@cg.func(inline=False, max_depth=1024)
+def deepest(n: cg.i32) -> cg.i32:
+    return 0 if n == 0 else 1 + deepest(n - 1)
+
+
+def test_threads_have_a_stack_for_the_deepest_recursion(driver):
+    if driver.kind != "host":
+        pytest.skip("driver functions are replaced in the table of the host driver")
+
+    @cg.kernel
+    def fill(x: cg.types.ndarray(cg.i32, 1)):
+        for i in range(x.shape[0]):
+            x[i] = deepest(1000 + i)
+
+    x, table = zeros(), DriverTable()
+    try:
+        table.refuse_once("cuCtxSetLimit", OUT_OF_MEMORY)
+        with pytest.raises(cg.CUDAError, match=r"recursion in kernel fill: lower max_depth="):
+            fill(x)
+        calls = table.watch("cuCtxSetLimit")
+        fill(x)
+    finally:
+        table.restore()
+    np.testing.assert_array_equal(x.to_numpy(), 1000 + np.arange(5))
+    ((_, _, _, (limit, size, *_)),) = calls
+    assert (limit or 0) == STACK
+    assert 1024 * 64 < size < 1024 * 512
 
 
 SCRIPT = """

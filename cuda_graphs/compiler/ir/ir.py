@@ -505,6 +505,7 @@ class Kernel:
     repeats      of a gradient: (path, line) of each array of the kernel that it reads, with the line of the first read
     checkpoints  in the order of the source
     parts        of a part of a kernel: the plan of all parts (autodiff/parts.py)
+    stack_bytes  the most bytes of the stack of a thread that recursion takes (passes/limit_recursion.py)
     """
 
     name: str
@@ -518,6 +519,7 @@ class Kernel:
     repeats: tuple[tuple[str, int], ...] = ()
     checkpoints: tuple[Checkpoint, ...] = ()
     parts: tuple[Any, ...] = ()
+    stack_bytes: int = 0
 
 
 @dataclass(eq=False, slots=True)

@@ -6,6 +6,8 @@
     =>   function f(n, f.depth): assert f.depth < 8; ... call f(n - 1, f.depth + 1)
 
 Each function of a circle gets the count of each, and passes it on. Calls from elsewhere pass 0.
+
+A GPU gives threads as much stack as the context says, and does not check it. So the pass computes how much is enough.
 """
 
 from __future__ import annotations
@@ -29,7 +31,32 @@ def limit_recursion(kernel: ir.Kernel) -> ir.Kernel:
         each: tuple(other for other in functions if other in called[each] and each in called[other])
         for each in functions
     }
-    return ir.replace(kernel, body=_Limits(circles).block(kernel.body))
+    return ir.replace(
+        kernel,
+        body=_Limits(circles).block(kernel.body),
+        stack_bytes=USUAL + sum(each.max_depth * frame_bytes(each) for each in functions if each.max_depth),
+    )
+
+
+# Bytes of the stack of a GPU thread: what functions without recursion may take (the default of CUDA); and of each call
+# what it saves besides values, at most as many as there are registers.
+USUAL, SAVED, REGISTERS = 1024, 64, 4 * 255
+
+
+def frame_bytes(function: ir.Function) -> int:
+    """Returns the most bytes that one call takes: for variables, and for values that are used behind inner calls."""
+    kept: set[ir.Value | ir.Local] = set()
+    made: set[ir.Value] = set(function.params)
+    before: set[ir.Value] = set()  # values from before the last call so far
+    for statement in ir.walk(function.body):
+        kept.update(before.intersection(ir.operands_of(statement)))
+        if isinstance(statement, (ir.Get, ir.Set)):
+            kept.add(statement.local)
+        if isinstance(statement, ir.Call):
+            before |= made
+        if isinstance(statement, ir.Value):
+            made.add(statement)
+    return SAVED + min(REGISTERS, 8 * len(kept))
 
 
 class _Limits(FunctionCopier):

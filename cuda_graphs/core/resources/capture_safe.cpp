@@ -48,6 +48,15 @@ CUresult write_word(CUdeviceptr memory, std::uint32_t value) noexcept {
     return run_alone([=](CUstream stream) { return driver().cuMemcpyHtoDAsync(memory, &value, sizeof value, stream); });
 }
 
+CUresult reserve_stack(std::size_t size) noexcept {
+    const RelaxedCapture relaxed;
+    if (relaxed.status() != CUDA_SUCCESS) return relaxed.status();
+    std::size_t has = 0;
+    const CUresult status = driver().cuCtxGetLimit(&has, CU_LIMIT_STACK_SIZE);
+    if (status != CUDA_SUCCESS || has >= size) return status;
+    return driver().cuCtxSetLimit(CU_LIMIT_STACK_SIZE, size);
+}
+
 CUresult read_memory(void* to, CUdeviceptr memory, std::size_t size) noexcept {
     return run_alone([=](CUstream stream) { return driver().cuMemcpyDtoHAsync(to, memory, size, stream); });
 }

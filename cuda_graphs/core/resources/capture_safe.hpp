@@ -32,6 +32,9 @@ CUresult write_word(CUdeviceptr memory, std::uint32_t value) noexcept;
 // Reads memory that running kernels may write, and waits for the copy.
 CUresult read_memory(void* to, CUdeviceptr memory, std::size_t size) noexcept;
 
+// Raises the limit of the stack of each GPU thread in the current context to `size` bytes. A higher limit stays.
+CUresult reserve_stack(std::size_t size) noexcept;
+
 }  // namespace cg
 
 #endif

@@ -115,6 +115,7 @@ cdef extern from "capture_safe.hpp" namespace "cg" nogil:
     cpp_bool is_complete(CUevent event) noexcept
     CUresult query_stream(CUstream stream) noexcept
     CUresult write_zeros(CUdeviceptr memory, size_t size) noexcept
+    CUresult reserve_stack(size_t size) noexcept
     CUresult write_word(CUdeviceptr memory, uint32_t value) noexcept
     CUresult read_memory(void* to, CUdeviceptr memory, size_t size) noexcept
 

@@ -6,8 +6,9 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUfunction
-from cuda_graphs.core.resources.handles cimport raw_of
+from cuda_graphs.core.driver.cuda cimport CUfunction, CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.resources.handles cimport raw_of, reserve_stack
 from cuda_graphs.objects.code.kernel cimport Kernel
 from .specialisation cimport (
     COUNTED,
@@ -239,6 +240,13 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> 
     """
     cdef Specialisation code = Specialisation.__new__(Specialisation)
     cdef Loader loader = Loader.__new__(Loader)
+    cdef CUresult status
+    cdef size_t stack_bytes = artifact.stack_bytes
+    if stack_bytes:
+        with nogil:
+            status = reserve_stack(stack_bytes)
+        check_attempt(status, f"give each thread {stack_bytes} bytes of stack for the recursion in kernel {name}: "
+                              "lower max_depth= of its functions")
     code.name, code.artifact, code.guards, code.leaf_numbers = name, artifact, guards, leaves
     image = make_object_code(artifact.image, CODE_TYPES[artifact.target], name, signatures={})
     code.kernels = tuple([image.get_kernel(task.entry) for task in artifact.tasks])
