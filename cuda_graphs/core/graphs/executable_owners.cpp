@@ -157,7 +157,7 @@ void CUDA_CB defer_bundle(void* bundle) {
 
 namespace {
 
-constexpr int kLaunchesBetweenMarks = 16;
+constexpr int kLaunchesBetweenMarks = 64;
 constexpr std::size_t kBytesBetweenMarks = std::size_t{64} << 20U;
 
 void append(std::vector<Opaque>& all, std::vector<Opaque>& some) {

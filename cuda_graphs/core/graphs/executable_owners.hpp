@@ -79,7 +79,7 @@ class ExecOwners {
     void park(Opaque owner, std::size_t bytes);
     // Moves parked owners that are no longer needed to `gone`. The caller drops them after it releases the lock, since
     // Python may run. Called for each launch while there are parked owners. An event behind a launch costs more than
-    // the launch, so it is recorded for 16 launches, or for 64 MiB of memory.
+    // the launch, so it is recorded for 64 launches, or for 64 MiB of memory.
     void release_parked(std::vector<Opaque>& gone);
     // Gives the parked owners and `present` to a user object. On failure nothing has changed, unless the uses are over:
     // then the owners are leaked on purpose.
