@@ -10,5 +10,6 @@ Other rooms may import:
     picture  a Scene in all formats
     ranking  a topological order near the order of the numbers
     scene    the parts of a picture
+    table    tables for notebooks
     text     sizes in words
 """

@@ -22,7 +22,7 @@ MAY_USE = {
     "hostdriver": {"native", "core/driver"},
     # The seam plugs the image loader in, and declares the C struct that both sides share.
     "core": {"errors", "hostdriver/ptx", "hostdriver/image_loader.h", "hostdriver/limited_waits.h"},
-    "objects": {"errors", "core"},
+    "objects": {"errors", "drawing", "core"},
     "graph": {"errors", "drawing", "core", "objects"},
     "testing": {"core"},
     "timeline": {"core"},
@@ -40,7 +40,7 @@ ORDER = {
         ("shapes", "style", "ranking"),
         ("ordering", "positions", "folding"),
         "layout",
-        ("svg", "dot", "png", "tree"),
+        ("svg", "dot", "png", "table", "tree"),
         "picture",
         "__init__",
     ],

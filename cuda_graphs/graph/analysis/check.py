@@ -106,6 +106,14 @@ class CheckReport(Sequence[Finding]):
             lines.append(f"The accesses of {self.named_unknown()} are unknown: give reads= and writes=.")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        from cuda_graphs.drawing.table import html_table
+
+        rows = [(number, finding.kind, finding.text) for number, finding in enumerate(self.findings, 1)]
+        rest = str(self).splitlines()[max(1, len(rows)) :]
+        caption = " ".join([f"{len(rows)} finding{'s' * (len(rows) != 1)}.", *rest])
+        return html_table(caption, ("", "kind", "finding"), rows)
+
     def named_unknown(self) -> str:
         """Return the names of some of the unknown nodes."""
         rest = len(self.unknown) - NAMED

@@ -349,6 +349,12 @@ cdef class KernelFunction:
             raise AttributeError(f"{self.__name__} is not a graph kernel: write @cg.kernel(graph=True)")
         return self.replay.stats(self.called)
 
+    def _repr_mimebundle_(self, **types):
+        """Return the picture of the graph that the last call launched, for notebooks; the repr if there is none."""
+        last = None if self.replay is None else self.replay.last
+        bundle = {} if last is None else last.definition._repr_mimebundle_()
+        return {**bundle, "text/plain": repr(self)}
+
     def inspect(self, *args, target=None, **keywords):
         """Return an Inspection of the specialisation for these arguments: IR, LLVM IR, and assembly or PTX, as text.
 

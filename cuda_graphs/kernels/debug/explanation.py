@@ -101,6 +101,31 @@ class Explanation:
             lines += [f"  {title}:", *(f"    {row}" for row in rows or ("nothing",))]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+
+def html_of(explanation: Explanation) -> str:
+    """Return the tables of an explanation."""
+    from cuda_graphs.drawing.table import html_table
+
+    lowering = explanation.lowering or "launches"
+    parameters = ", ".join(explanation.parameters) or "none"
+    facts = [("runs as", f"{lowering}: {explanation.why}"), ("parameters", parameters)]
+    baked = [(each.name, str(each).partition(" = ")[2]) for each in explanation.baked]
+    kinds = {True: "parallel", False: "one thread"}
+    tasks = [
+        (each.name, kinds[each.is_parallel], each.launch or "", ", ".join(each.parameters), each.source)
+        for each in explanation.tasks
+    ]
+    return "\n".join(
+        (
+            html_table(explanation.kernel, ("", ""), facts),
+            html_table("Constants of the code", ("name", "value and source"), baked),
+            html_table("Tasks", ("name", "kind", "launched with", "parameters", "source"), tasks),
+        )
+    )
+
 
 def explain(
     function: Callable[..., Any],

@@ -28,3 +28,8 @@ class GraphStats(NamedTuple):
     nodes: int
     tasks: int
     lowering: str | None
+
+    def _repr_html_(self) -> str:
+        from cuda_graphs.drawing.table import html_table
+
+        return html_table("Graphs of the kernel", ("counter", "value"), self._asdict().items())

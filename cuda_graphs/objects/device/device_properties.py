@@ -173,6 +173,19 @@ class DeviceProperties:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *ATTRIBUTES]
 
+    def __repr__(self) -> str:
+        return f"<DeviceProperties: {len(ATTRIBUTES)} properties>"
+
+    def __str__(self) -> str:
+        """Return a line for each property."""
+        return "\n".join(f"{name} = {getattr(self, name)}" for name in ATTRIBUTES)
+
+    def _repr_html_(self) -> str:
+        from cuda_graphs.drawing.table import html_table
+
+        rows = [(name, getattr(self, name)) for name in ATTRIBUTES]
+        return html_table("Properties of the device", ("property", "value"), rows)
+
 
 ATTRIBUTES: dict[str, tuple[int, type]] = {
     name: (row.__metadata__[0], row.__origin__) for name, row in DeviceProperties.__annotations__.items()
