@@ -268,3 +268,11 @@ def test_the_chain_has_the_period_of_theory_and_keeps_its_energy(tmp_path):
     output = run("rigid_chain.py", 16, cwd=tmp_path)
     assert "period of one body 0.916" in output
     assert "16 chains of 5 bodies" in output
+
+
+def test_the_drawn_graph_has_its_loop_and_the_mistake_is_marked(tmp_path):
+    output = run("draw_graph.py", tmp_path, cwd=tmp_path)
+    assert "7 until steady  while" in output
+    assert "findings after a fill without an edge" in output
+    assert "until steady" in (tmp_path / "heat.svg").read_text()
+    assert "noted" in (tmp_path / "mistake.svg").read_text()
