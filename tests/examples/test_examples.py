@@ -102,6 +102,12 @@ def test_the_named_parameters_reach_every_launch(n, tmp_path):
     assert "tol is a f32, now 0.25" in output
 
 
+def test_the_adaptive_quadrature_finds_the_lengths_that_are_known(tmp_path):
+    output = run("adaptive_quadrature.py", "--ellipses", 20, "--tolerance", 1e-11, cwd=tmp_path)
+    assert "flat ellipse: 4.000000000, circle: 6.283185307" in output
+    assert "differs by at most 0.001609" in output  # at the flat one, where the formula gives 3.998391
+
+
 def newton_steps(output):
     """The third column of the table."""
     rows = [line.split() for line in output.splitlines() if line[:1] == " "]
