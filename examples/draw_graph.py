@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draw a graph with a loop: heat spreads in a rod until it changes no more.
 
-The program prints the graph as a tree and writes pictures of it. The second picture marks a mistake: a fill that no edge
-orders with the loop, which `check` finds.
+The program prints the graph as a tree and writes pictures of it. The second picture marks a mistake: a fill that no
+edge orders with the loop, which `check` finds.
 
 python examples/draw_graph.py [folder for the pictures]
 """
