@@ -31,6 +31,7 @@ from cuda_graphs.compiler.artifact import Layout
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.native.function_text import FunctionText
 
 __all__ = ["GpuResidentTasks", "run_in_last_thread"]
@@ -60,8 +61,8 @@ class GpuResidentTasks(ResidentTasks):
         names = ("tid.x", "ctaid.x", "nctaid.x")
         thread, block, self.blocks = (e.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", []) for name in names)
         self.leads = e.let(f"icmp eq i32 {thread}, 0")
+        self.is_first_warp = e.let(f"icmp ult i32 {thread}, {WARP}")
         self.alone = e.let(f"icmp eq i32 {self.blocks}, 1")
-        self.reads_stop = e.let(f"or i1 {self.alone}, {self.leads}")
         self.others = e.let(f"sub i32 {self.blocks}, 1")
         first = e.let(f"icmp eq i32 {block}, 0")
         self.share = e.let(f"select i1 {first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")
@@ -112,7 +113,9 @@ class GpuResidentTasks(ResidentTasks):
     def read_stop(self) -> None:
         e = self.e
         read, after = e.label("read"), e.label("begun")
-        e.jump_if(self.reads_stop, read, after)  # all threads of a lone block: a branch that divides costs more
+        e.jump_if(
+            self.is_first_warp, read, after
+        )  # of all its lanes, as a branch that divides a warp costs more
         e.start(read)
         super().read_stop()
         e.jump(after)
