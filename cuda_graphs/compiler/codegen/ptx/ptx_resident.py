@@ -31,7 +31,6 @@ from cuda_graphs.compiler.artifact import Layout
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.collectives import WARP
 from cuda_graphs.native.function_text import FunctionText
 
 __all__ = ["GpuResidentTasks", "run_in_last_thread"]
@@ -41,6 +40,11 @@ ARRIVED, LAST, SERIAL = 0, 32, 64
 ADD = (
     'call i32 asm sideeffect "atom.acq_rel.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,~{{memory}}"'
     "(ptr addrspace(1) {}, i32 {})"
+)
+# Loads a word if a flag is not 0, else gives 0; without a branch, behind which the threads would wait for the word.
+LOAD_IF = (
+    'call i32 asm sideeffect "{{ .reg .pred %p; setp.ne.b32 %p, $3, 0; @%p ld.volatile.global.u32 $0, [$2]; }}", '
+    '"=r,0,l,r"(i32 0, ptr addrspace(1) {}, i32 {})'
 )
 SCOPE = 'syncscope("device")'
 HIGHEST = -(1 << 31)
@@ -61,8 +65,9 @@ class GpuResidentTasks(ResidentTasks):
         names = ("tid.x", "ctaid.x", "nctaid.x")
         thread, block, self.blocks = (e.call(f"llvm.nvvm.read.ptx.sreg.{name}", "i32", []) for name in names)
         self.leads = e.let(f"icmp eq i32 {thread}, 0")
-        self.is_first_warp = e.let(f"icmp ult i32 {thread}, {WARP}")
         self.alone = e.let(f"icmp eq i32 {self.blocks}, 1")
+        reads = e.let(f"or i1 {self.alone}, {self.leads}")
+        self.reads_stop = e.let(f"zext i1 {reads} to i32")
         self.others = e.let(f"sub i32 {self.blocks}, 1")
         first = e.let(f"icmp eq i32 {block}, 0")
         self.share = e.let(f"select i1 {first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")
@@ -112,14 +117,10 @@ class GpuResidentTasks(ResidentTasks):
 
     def read_stop(self) -> None:
         e = self.e
-        read, after = e.label("read"), e.label("begun")
-        e.jump_if(
-            self.is_first_warp, read, after
-        )  # of all its lanes, as a branch that divides a warp costs more
-        e.start(read)
-        super().read_stop()
-        e.jump(after)
-        e.start(after)
+        array = self.resident.stop
+        assert array is not None
+        word = e.let(LOAD_IF.format(e.addresses[array], self.reads_stop))
+        e.line(f"store i32 {word}, ptr {self.stop}")
 
     def goes_on(self, condition: ir.Condition) -> str:
         return self.holds(condition)
