@@ -68,7 +68,6 @@ class Signatures:
                 frames,
                 box.repeat,
                 box.notes,
-                box.state,
             )
         )
 
@@ -76,7 +75,7 @@ class Signatures:
         """Return the number of a plane. The planes inside it must have been numbered before."""
         known = self.known.get(id(plane))
         if known is None:
-            links = tuple((link.source, link.target, link.style, link.state) for link in plane.links)
+            links = tuple((link.source, link.target, link.style) for link in plane.links)
             known = plane, self.number((tuple(map(self.of, plane.boxes)), links))
             self.known[id(plane)] = known
         return known[1]
@@ -134,11 +133,11 @@ class Search:
     def __init__(self, plane: Plane, signatures: Signatures) -> None:
         self.signs = [signatures.of(box) for box in plane.boxes]
         self.count = len(self.signs)
-        self.before: list[set[tuple[int, str, str]]] = [set() for _ in self.signs]
+        self.before: list[set[tuple[int, str]]] = [set() for _ in self.signs]
         for link in plane.links:
             if link.source >= link.target:  # of a circle; such boxes look like no other
                 self.signs[link.target] = -1 - link.target
-            self.before[link.target].add((link.source, link.style, link.state))
+            self.before[link.target].add((link.source, link.style))
         self.next: list[int] = [self.count] * self.count  # the next place with the same sign
         seen: dict[int, int] = {}
         for place in range(self.count - 1, -1, -1):
@@ -170,9 +169,7 @@ class Search:
     def is_carried(self, base: int, start: int, period: int) -> bool:
         """Return True if the instance at `base` depends on an earlier instance."""
         return any(
-            start <= source < base
-            for place in range(base, base + period)
-            for source, _, _ in self.before[place]
+            start <= source < base for place in range(base, base + period) for source, _ in self.before[place]
         )
 
     def matches(self, base: int, start: int, period: int) -> bool:
@@ -184,8 +181,8 @@ class Search:
 
     def links_match(self, place: int, base: int, start: int, period: int) -> bool:
         now, was = self.before[place], self.before[place - period]
-        shifted = {(source + period, style, state) for source, style, state in was}
-        if now == shifted or (now == was and all(source < start for source, _, _ in now)):
+        shifted = {(source + period, style) for source, style in was}
+        if now == shifted or (now == was and all(source < start for source, _ in now)):
             return True
         inside = {each for each in now if each[0] >= base}
         if inside != {each for each in shifted if each[0] >= base}:
@@ -222,7 +219,7 @@ def with_runs(plane: Plane, runs: Sequence[Run], signatures: Signatures) -> Plan
         box = plane.boxes[place]
         boxes.append(box_of_run(plane.boxes, head, inner[place], signatures) if head else box)
         place += size
-    links = {(new_place[link.source], new_place[link.target], link.style, link.state) for link in plane.links}
+    links = {(new_place[link.source], new_place[link.target], link.style) for link in plane.links}
     kept = sorted(link for link in links if link[0] != link[1])
     return Plane(tuple(boxes), tuple(Link(*link) for link in kept))
 

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of what pictures distinguish: kinds of boxes, styles of links, states, and their colours in both themes."""
+"""Tables of what pictures distinguish: kinds of boxes, styles of links, and their colours in both themes."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["KINDS", "LINK_STYLES", "STATES", "THEMES", "Kind"]
+__all__ = ["KINDS", "LINK_STYLES", "THEMES", "Kind"]
 
 
 class Kind(NamedTuple):
@@ -44,13 +44,6 @@ LINK_STYLES = {
     "back": "closes a circle",
 }
 
-STATES = {
-    "added": "added",
-    "removed": "removed",
-    "changed": "changed",
-    "off": "disabled in this executable",
-}
-
 # Colour -> (background, border). "paper" and "ink" are those of the page and its text.
 THEMES = {
     "light": {
@@ -62,9 +55,6 @@ THEMES = {
         "frame-line": "#c4ccd4",
         "parameter": "#8a3ffc",
         "finding": "#cf222e",
-        "added": "#1a7f37",
-        "removed": "#cf222e",
-        "changed": "#bc6c00",
         "green": ("#dff3e4", "#2b8a4b"),
         "blue": ("#dbeafe", "#2f6fd0"),
         "cyan": ("#d5f1f5", "#17818f"),
@@ -84,9 +74,6 @@ THEMES = {
         "frame-line": "#3a4450",
         "parameter": "#c8a2ff",
         "finding": "#ff7b72",
-        "added": "#3fb950",
-        "removed": "#ff7b72",
-        "changed": "#e3a13b",
         "green": ("#173524", "#4cc076"),
         "blue": ("#152c4a", "#6aa5f5"),
         "cyan": ("#10343a", "#4cc3d2"),

@@ -310,7 +310,7 @@ class PlaneLayout:
             for bend in self.chains[number][1:-1]:
                 points += [(x[bend], top[self.ranks[bend]]), (x[bend], bottom[self.ranks[bend]])]
             points.append((ends[number], end.y))
-            style = Link(link.source, link.target, "back", link.state) if self.turned[number] else link
+            style = Link(link.source, link.target, "back") if self.turned[number] else link
             routes.append(
                 Route(style, tuple(points[::-1] if self.turned[number] else points), number in tracks)
             )

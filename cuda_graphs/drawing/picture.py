@@ -62,7 +62,7 @@ class Picture:
         return write_png(writer.text(), writer.size)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file. The end of its name is the format: .svg, .html, .png or .dot.
+        """Write the picture to a file. The end of its name is the format: .svg, .png or .dot.
 
         Raises:
             TypeError: `path` is not a str or `os.PathLike`.

@@ -44,7 +44,6 @@ class Box:
     frames      the graphs inside the box
     repeat      the number of instances of a folded pattern
     notes       numbers of the notes of the scene about this box, counted from 1
-    state       "", or a key of `STATES` (kinds.py)
     is_named    True if the title is a name that the program gave to the node
     """
 
@@ -59,7 +58,6 @@ class Box:
     frames: tuple[Frame, ...] = ()
     repeat: Repeat | None = None
     notes: tuple[int, ...] = ()
-    state: str = ""
     is_named: bool = False
 
 
@@ -68,13 +66,11 @@ class Link:
     """A dependency: the box number `target` of a plane runs after the box number `source`.
 
     style  a key of `LINK_STYLES` (kinds.py)
-    state  "", or a key of `STATES`
     """
 
     source: int
     target: int
     style: str = "full"
-    state: str = ""
 
 
 @dataclass(frozen=True)

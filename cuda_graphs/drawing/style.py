@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from .kinds import STATES, THEMES
+from .kinds import THEMES
 
 __all__ = ["FONT", "style_sheet"]
 
@@ -43,13 +43,12 @@ RULES = """\
 .cgp .note{fill:$finding}
 .cgp .note-number{fill:$paper;font-weight:700;text-anchor:middle}
 .cgp .noted>.outline{stroke:$finding;stroke-width:2.4}
-.cgp .off{opacity:.45}
 """
 
 
 def style_sheet(theme: str) -> str:
     """Return the CSS of a picture; `theme` is "auto", "light" or "dark"."""
-    rules = RULES % {"font": FONT} + "".join(rules_of_colours()) + "".join(rules_of_states())
+    rules = RULES % {"font": FONT} + "".join(rules_of_colours())
     if theme != "auto":
         colours = flat(theme)
         return re.sub(r"\$([\w-]+)", lambda found: colours[found[1]], rules)
@@ -85,13 +84,4 @@ def rules_of_colours() -> list[str]:
         f".cgp .{name}>.outline{{fill:${name}-fill;stroke:${name}-line}}\n"
         for name, colour in THEMES["light"].items()
         if isinstance(colour, tuple)
-    ]
-
-
-def rules_of_states() -> list[str]:
-    named = [name for name in STATES if name in THEMES["light"]]
-    return [
-        f".cgp .{name}>.outline{{stroke:${name};stroke-width:2.4}}\n"
-        f".cgp .link.{name}{{stroke:${name};stroke-width:2}}\n.cgp .head.{name}{{fill:${name}}}\n"
-        for name in named
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from .kinds import KINDS, LINK_STYLES, STATES
+from .kinds import KINDS, LINK_STYLES
 from .layout import (
     FRAME_HEADER,
     LINE_STEP,
@@ -102,21 +102,15 @@ class Writer:
 
 
 def legend_of(scene: Scene, layout: Layout) -> Iterator[tuple[str, str, str]]:
-    """Yield (what, name, text) of each row: the kinds, links and states of the picture, its parameters and notes."""
-    places = list(all_places(layout))
-    kinds = {place.box.kind for place in places}
+    """Yield (what, name, text) of each row: the kinds and links of the picture, its parameters and notes."""
+    kinds = {place.box.kind for place in all_places(layout)}
     for kind in KINDS:
         if kind in kinds:
             yield "kind", kind, KINDS[kind].words
-    routes = [route for each in all_layouts(layout) for route in each.routes]
-    styles = {route.link.style for route in routes}
+    styles = {route.link.style for each in all_layouts(layout) for route in each.routes}
     for style in LINK_STYLES:
         if style in styles and styles != {"full"}:
             yield "link", style, LINK_STYLES[style]
-    states = {place.box.state for place in places} | {route.link.state for route in routes}
-    for state in STATES:
-        if state in states:
-            yield "state", state, STATES[state]
     for text in scene.parameters:
         yield "parameter", "", text
     for place, text in enumerate(scene.notes, 1):
@@ -145,8 +139,6 @@ def swatch(what: str, name: str) -> str:
         )
     if what == "link":
         return f'<path class="link {name}" d="M 0 6 H 16"/>'
-    if what == "state":
-        return f'<g class="grey {name}"><path class="outline" d="{outline("round", 15.0, 11.0)}"/></g>'
     if what == "note":
         return note_sign(name, 7.0, 6.0)
     return '<text class="parameter" x="5" y="10">=</text>'
@@ -179,12 +171,11 @@ def plane_parts(layout: Layout, plane: Plane) -> Iterator[str]:
 def link_parts(route: Route, plane: Plane) -> Iterator[str]:
     link = route.link
     source, target = plane.boxes[link.source], plane.boxes[link.target]
-    names = f"{link.style} {link.state}".strip()
     x, y = route.points[-1]
     tip = "l -4 -8 h 8 z" if y >= route.points[-2][1] else "l -4 8 h 8 z"
     yield (
-        f'<path class="link {names}" data-from="{source.key}" data-to="{target.key}" d="{curve(route)}"/>'
-        f'<path class="head {names}" transform="translate({number(x)} {number(y)})" d="M 0 0 {tip}"/>'
+        f'<path class="link {link.style}" data-from="{source.key}" data-to="{target.key}" d="{curve(route)}"/>'
+        f'<path class="head {link.style}" transform="translate({number(x)} {number(y)})" d="M 0 0 {tip}"/>'
     )
 
 
@@ -212,7 +203,7 @@ def box_parts(place: Place) -> Iterator[str]:
     box = place.box
     kind = KINDS[box.kind]
     is_open = bool(place.frames)
-    names = [box.kind, kind.colour, box.state, "noted" if box.notes else "", "open" if is_open else ""]
+    names = [box.kind, kind.colour, "noted" if box.notes else "", "open" if is_open else ""]
     yield (
         f'<g class="box {" ".join(name for name in names if name)}" data-key="{box.key}" '
         f'data-size="{number(place.width)} {number(place.height)}" '

@@ -11,6 +11,7 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.driver.cuda cimport CUcontext, CUgraphNode, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_ASSIGN_DEFAULT,
+    CUgraphEdgeData,
     graph_driver,
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_noted
@@ -339,7 +340,11 @@ cdef list list_graph_nodes(GraphDef self):
     return [wrap_raw(self._h, graph, raw) for raw in nodes]
 
 
-cdef list list_edges_with_data(GraphDef self):
+cdef bint is_early(const CUgraphEdgeData& data) noexcept:
+    return data.from_port != 0 and data.type == 0
+
+
+cdef list list_edges_with_data(GraphDef self, bint early_only=False):
     cdef GraphBox* graph = self._open()
     cdef Edges edges
     cdef size_t i
@@ -351,17 +356,15 @@ cdef list list_edges_with_data(GraphDef self):
         check_attempt(status, f"list the edges of {self._identify(True)}")
     found = []
     for i in range(edges.size()):
+        if early_only and not is_early(edges.data[i]):
+            continue
         data = edges.data[i].from_port, edges.data[i].to_port, edges.data[i].type
         found.append((wrap_raw(self._h, graph, edges.source[i]), wrap_raw(self._h, graph, edges.target[i]), data))
     return found
 
 
 cdef list list_graph_edges(GraphDef self, bint early_only=False):
-    return [
-        (before, after)
-        for before, after, (from_port, _, type) in list_edges_with_data(self)
-        if not early_only or from_port != 0 and type == 0
-    ]
+    return [(before, after) for before, after, _ in list_edges_with_data(self, early_only)]
 
 
 register_class(NodeKind.kEntry, GraphDef)

@@ -304,7 +304,7 @@ def test_gradients_flow_to_members(layout, device):
         )
 
 
-def test_what_is_no_structure_is_refused(device):
+def test_classes_and_layouts_that_arrays_do_not_take_are_refused(device):
     @dataclass
     class Wide:
         x: cg.types.ndarray(cg.f32, 1)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture_safe.hpp"
 
+#include <mutex>
+
 #include "context.hpp"
 #include "core/handles/leak_report.hpp"
 
@@ -49,8 +51,10 @@ CUresult write_word(CUdeviceptr memory, std::uint32_t value) noexcept {
 }
 
 CUresult reserve_stack(std::size_t size) noexcept {
+    static std::mutex mutex;  // a thread that needs less must not lower the limit that another one has just raised
     const RelaxedCapture relaxed;
     if (relaxed.status() != CUDA_SUCCESS) return relaxed.status();
+    const std::lock_guard lock(mutex);
     std::size_t has = 0;
     const CUresult status = driver().cuCtxGetLimit(&has, CU_LIMIT_STACK_SIZE);
     if (status != CUDA_SUCCESS || has >= size) return status;

@@ -350,7 +350,7 @@ cdef class KernelFunction:
         return self.replay.stats(self.called)
 
     def _repr_mimebundle_(self, **types):
-        """Return the picture of the graph that the last call launched, for notebooks; the repr if there is none."""
+        """Return what a notebook shows: a picture of the graph that the last call launched, and the repr."""
         last = None if self.replay is None else self.replay.last
         bundle = {} if last is None else last.definition._repr_mimebundle_()
         return {**bundle, "text/plain": repr(self)}

@@ -59,8 +59,10 @@ OF_ONE_FUNCTION = (LocalFunction, BoundFunction, Bound, IndexRange)
 
 def is_called(frame: Frame, function: Callable[..., Any]) -> bool:
     """Return whether a function is called. Gradients inline all functions; then a recursive function is an error."""
-    if not hasattr(function, "__cuda_graphs_call__") or frame.called.is_on:
-        return hasattr(function, "__cuda_graphs_call__")
+    if not hasattr(function, "__cuda_graphs_call__"):
+        return False
+    if frame.called.is_on:
+        return True
     around: Frame | None = frame
     while around is not None and around.source.function is not function:
         around = around.caller
