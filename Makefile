@@ -11,6 +11,7 @@
 #   make asan   the C++ tests of the host driver and of the handles under the address and undefined-behaviour sanitizers
 #   make tsan   the same under the thread sanitizer
 #   make docs   run every snippet of the documentation, check its links and tables
+#   make site   the documentation as a site in docs/_build/html; a warning is an error
 #   make bench  the benchmarks of calls and of their growth, as tables
 #   make clean  remove everything that was built
 
@@ -20,7 +21,7 @@ CCACHE := $(shell command -v ccache)
 PYTEST = $(PYTHON) -m pytest -q
 TIDY := python format types cython cxx words tree
 
-.PHONY: all tiny test test-host test-cuda nightly tidy $(TIDY:%=tidy-%) asan tsan docs bench clean
+.PHONY: all tiny test test-host test-cuda nightly tidy $(TIDY:%=tidy-%) asan tsan docs site bench clean
 
 # With precompiled headers ccache needs to be told that macros of the date do not matter.
 all: export CCACHE_SLOPPINESS = pch_defines,time_macros
@@ -71,8 +72,8 @@ tidy-tree:
 	$(PYTHON) tests/repo/test_sizes.py
 
 # The frozen versions, so that a new release of a tool never turns a tree untidy by itself.
-build/tidy-tools: .ci/tidy.txt
-	$(PYTHON) -m pip install -q --disable-pip-version-check -r .ci/tidy.txt
+build/%-tools: .ci/%.txt
+	$(PYTHON) -m pip install -q --disable-pip-version-check -r $<
 	@mkdir -p build && touch $@
 
 asan tsan:
@@ -81,6 +82,9 @@ asan tsan:
 
 docs:
 	CUDA_GRAPHS_DRIVER=host $(PYTEST) tests/repo/test_readme.py tests/repo/test_docs.py
+
+site: build/site-tools
+	CUDA_GRAPHS_DRIVER=host $(PYTHON) -m docs.site
 
 bench:
 	$(PYTHON) benchmarks/graph_calls.py

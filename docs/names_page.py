@@ -163,11 +163,10 @@ def members(name: str, cls: type) -> Iterator[tuple[str, str]]:
     fields = set(cls._fields) if issubclass(cls, tuple) else set()
     if dataclasses.is_dataclass(cls):
         fields = {field.name for field in dataclasses.fields(cls)}
-    public = {getattr(cg, each) for each in cg.__all__ if isinstance(getattr(cg, each), type)} | {
-        object,
-        tuple,
-    }
-    own = itertools.takewhile(lambda base: base is cls or base not in public, cls.__mro__)
+    public = {getattr(cg, each) for each in cg.__all__ if isinstance(getattr(cg, each), type)}
+    own = itertools.takewhile(
+        lambda base: base is cls or (base not in public and base.__module__ != "builtins"), cls.__mro__
+    )
     for member in sorted({*fields, *(member for base in own for member in vars(base))}):
         if member.startswith("_"):
             continue
