@@ -192,7 +192,7 @@ cdef extern from "module.hpp" namespace "cg" nogil:
     cppclass LibraryBox:
         CUlibrary raw
     ctypedef shared_ptr[const CUlibrary] LibraryHandle
-    LibraryHandle load_library(const void* image) except +
+    LibraryHandle load_library(const void* image, cpp_bool prints) except +
     string load_log(const void* image) except +
 
     cpp_bool kernel_names(const LibraryHandle& library, vector[string]& names) except +

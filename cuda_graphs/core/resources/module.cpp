@@ -27,7 +27,10 @@ Registry<CUkernel>& kernels() {
     return registry_of_process<CUkernel>();
 }
 
+std::atomic<bool> may_print{false};
+
 KernelHandle make_kernel(CUkernel raw, const LibraryHandle& library, const Opaque& owner) {
+    if (!library) may_print = true;  // the code is not known
     auto box = std::make_shared<KernelBox>();
     box->raw = raw;
     box->library = library;
@@ -36,6 +39,7 @@ KernelHandle make_kernel(CUkernel raw, const LibraryHandle& library, const Opaqu
 }
 
 KernelHandle make_function(CUfunction raw, const Opaque& owner) {
+    may_print = true;
     auto box = std::make_shared<KernelBox>();
     box->raw = reinterpret_cast<CUkernel>(raw);
     box->function = raw;
@@ -97,8 +101,13 @@ bool LibraryBox::finish() noexcept {
     return !must_retry(relaxed.status()) && has_ended(driver().cuLibraryUnload(raw), "cuLibraryUnload");
 }
 
-LibraryHandle load_library(const void* image) {
+bool code_may_print() noexcept {
+    return may_print.load(std::memory_order_relaxed);
+}
+
+LibraryHandle load_library(const void* image, bool prints) {
     drain_deferred();
+    if (prints) may_print = true;
     auto box = make_box<LibraryBox>();
     const RelaxedCapture relaxed;
     CU_TRY(relaxed.status());

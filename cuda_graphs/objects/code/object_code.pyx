@@ -249,14 +249,20 @@ cdef int load(ObjectCode self) except -1:
     if self._code_type == "native":
         check_length(self)
     cdef const char* image = self._code  # a bytes object ends with an uncounted NUL, which PTX text needs
+    cdef bint prints = may_print(self)
     cdef LibraryHandle h
     with nogil:
-        h = load_library(image)
+        h = load_library(image, prints)
     if not h:
         raise_noted(f"loading {describe(self)}", seam.last_load_log() or ask_log(self))
     if not self._h:  # another thread may have loaded it while the GIL was released
         self._h = h
     return 0
+
+
+cdef bint may_print(ObjectCode self) noexcept:
+    """Returns False for code without a call of printf, which names `vprintf`. A fatbin may be compressed."""
+    return self._code_type == "fatbin" or b"vprintf" in self._code
 
 
 cdef int check_length(ObjectCode self) except -1:
