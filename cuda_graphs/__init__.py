@@ -34,6 +34,8 @@ def _read_stub() -> dict[str, tuple[str, str | None]]:
     return names
 
 
+__version__ = "0.1.0.dev0"  # pyproject.toml reads this line
+
 _NAMES = _read_stub()
 # `import *` must not replace builtins, such as `bool` and `round`.
 __all__ = sorted(name for name in _NAMES if name[0] != "_" and not hasattr(_builtins, name))

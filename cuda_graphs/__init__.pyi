@@ -323,6 +323,8 @@ from cuda_graphs.objects.memory.memory_resource import (
     SynchronousMemoryResource as SynchronousMemoryResource,
 )
 
+__version__: str
+
 ad = _ad
 block = _block
 bool = bool_

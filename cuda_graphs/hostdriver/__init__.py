@@ -8,15 +8,18 @@ for each image, and `standin/` replaces libcuda in a process: ``python -m cuda_g
 `stand_in()`.
 
 Other rooms may import:
+    __init__       `main`, `stand_in` and `stands_in`
     image_loader   the C interface between the driver and its image loader
     limited_waits  the C interface of waits that end in time
     ptx            the image loader
 """
 
+from typing import Any
+
 __all__ = ["main", "stand_in", "stands_in"]
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     # The command is imported at its first use, because every process that loads an image imports this package.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

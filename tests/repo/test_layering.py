@@ -28,6 +28,8 @@ MAY_USE = {
     "timeline": {"core"},
     "kernels": BELOW_THE_BRIDGE,
     "interop": {"errors", "core", "objects", "graph"},
+    "command_line": {"__init__", "core", "drawing", "graph", "hostdriver", "native"},
+    "__main__": {"command_line"},
     "__init__": BELOW_THE_BRIDGE | {"kernels", "interop"},
 }
 
@@ -95,6 +97,14 @@ ORDER = {
         ("gradients", "call"),
     ],
     "interop": ["adapted", ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"), "__init__"],
+    "command_line": [
+        "outcome",
+        ("children", "driver_report", "doctor_nodes", "script"),
+        ("cache", "check", "completion", "doctor", "draw", "host"),
+        "info",
+        "main",
+        "__init__",
+    ],
     "hostdriver": [
         ("image_loader", "limited_waits", "test_hooks", "offered", "refused"),
         ("entry", "objects", "execution", "loader", "sanitizer"),

@@ -27,6 +27,7 @@ with open("/proc/self/maps") as maps:
 print(json.dumps([found("libcuda.so.1"), found("libcuda.so"), [path.rpartition("/")[2] for path in mapped]]))
 """
 STAND_IN = ["-m", "cuda_graphs.hostdriver"]
+VERB = ["-m", "cuda_graphs", "host"]
 
 
 @pytest.fixture
@@ -178,7 +179,7 @@ except RuntimeError as error:
     ], child.stderr
 
 
-@pytest.mark.parametrize("start", [[], STAND_IN], ids=["python", "the command"])
+@pytest.mark.parametrize("start", [[], STAND_IN, VERB], ids=["python", "the command", "the verb"])
 class TestAProgramSeesWhatPythonShowsIt:
     """Each of these is the same with and without the command."""
 

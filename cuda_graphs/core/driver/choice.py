@@ -96,6 +96,11 @@ def driver_info() -> DriverInfo:
     return ensure_loaded()
 
 
+def problem_of_cuda() -> str:
+    """Return the reason why the CUDA driver cannot be used, or "". If it can, it is loaded."""
+    return _try_cuda()[1]
+
+
 def wants_instrumented_code() -> bool:
     """Return True when the driver of this process looks for bugs, so that code must report each memory access
     to it."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, NoReturn, Protocol, overload
 
@@ -80,3 +80,5 @@ class Graph:
     def __str__(self) -> str: ...
     def close(self) -> None: ...
     def __repr__(self) -> str: ...
+
+def observe_instantiations(callback: Callable[[GraphDef, Graph], object] | None) -> None: ...

@@ -300,6 +300,19 @@ cdef CUresult launch_with_callbacks(
     return status
 
 
+# The callback of observe_instantiations(), or None.
+cdef object observer = None
+
+
+def observe_instantiations(callback):
+    """Call `callback(definition, graph)` after each instantiation of this process; None ends that.
+
+    The command line finds the graphs of a script so.
+    """
+    global observer
+    observer = callback
+
+
 cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
@@ -314,6 +327,8 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef Graph made = Graph._from_handle(h, callbacks)
     made._source = WeakNode(definition._h)
     made._loops.begin(h, graph)
+    if observer is not None:
+        observer(definition, made)
     return made
 
 

@@ -154,8 +154,15 @@ def _run_text(text: str, name: str) -> None:
 def _show_from_the_program_on(
     kind: type[BaseException], error: BaseException, where: TracebackType | None
 ) -> None:
-    """Print the traceback of an error from the program's first frame on, as without this command."""
-    ours = {__file__, str(FOLDER.parent / "__main__.py"), runpy.__file__, "<frozen runpy>"}
-    while where is not None and where.tb_frame.f_code.co_filename in ours:
-        where = where.tb_next
+    """Print the traceback of an error from the program's first frame on, as without this command.
+
+    An error of another thread has no frame of this file, and is printed as it is.
+    """
+    files = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(where)]
+    ours = {__file__, runpy.__file__, "<frozen runpy>"}
+    first = files.index(__file__) if __file__ in files else 0
+    for file in files:
+        if where is None or (first <= 0 and file not in ours):
+            break
+        where, first = where.tb_next, first - 1
     traceback.print_exception(kind, error, where)

@@ -349,10 +349,16 @@ cdef class KernelFunction:
             raise AttributeError(f"{self.__name__} is not a graph kernel: write @cg.kernel(graph=True)")
         return self.replay.stats(self.called)
 
+    @property
+    def _last_graph(self):
+        """The definition of the graph that the last call launched, or None."""
+        last = None if self.replay is None else self.replay.last
+        return None if last is None else last.definition
+
     def _repr_mimebundle_(self, **types):
         """Return what a notebook shows: a picture of the graph that the last call launched, and the repr."""
-        last = None if self.replay is None else self.replay.last
-        bundle = {} if last is None else last.definition._repr_mimebundle_()
+        last = self._last_graph
+        bundle = {} if last is None else last._repr_mimebundle_()
         return {**bundle, "text/plain": repr(self)}
 
     def inspect(self, *args, target=None, **keywords):
