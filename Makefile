@@ -12,6 +12,7 @@
 #   make tsan   the same under the thread sanitizer
 #   make docs   run every snippet of the documentation, check its links and tables
 #   make site   the documentation as a site in docs/_build/html; a warning is an error
+#   make site-browser  open each page of the built site in Chromium, at the width of a desk and of a phone
 #   make bench  the benchmarks of calls and of their growth, as tables
 #   make clean  remove everything that was built
 
@@ -21,7 +22,7 @@ CCACHE := $(shell command -v ccache)
 PYTEST = $(PYTHON) -m pytest -q
 TIDY := python format types cython cxx words tree
 
-.PHONY: all tiny test test-host test-cuda nightly tidy $(TIDY:%=tidy-%) asan tsan docs site bench clean
+.PHONY: all tiny test test-host test-cuda nightly tidy $(TIDY:%=tidy-%) asan tsan docs site site-browser bench clean
 
 # With precompiled headers ccache needs to be told that macros of the date do not matter.
 all: export CCACHE_SLOPPINESS = pch_defines,time_macros
@@ -85,6 +86,9 @@ docs:
 
 site: build/site-tools
 	CUDA_GRAPHS_DRIVER=host $(PYTHON) -m docs.site
+
+site-browser:
+	$(PYTHON) -m docs.site.browser
 
 bench:
 	$(PYTHON) benchmarks/graph_calls.py
