@@ -16,6 +16,8 @@ A call that the driver refuses raises `CUDAError`. The text contains the status,
 with its arguments, the driver's own text, and a remedy. Each part is an attribute too: `code`, `name`, `explanation`,
 `attempt`, `text`, `log`, `remedy`, `context_lost`. Misuse that is detected before the driver is called raises
 `TypeError`, `ValueError`, `OverflowError` or `RuntimeError`, which names the argument.
+[Errors by class](error-classes.md) has a program that fails and a mended one for each class. `url` is the place of the
+status on this page.
 
 | Class | Meaning |
 |---|---|

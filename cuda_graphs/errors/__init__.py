@@ -12,9 +12,11 @@ Other rooms may import:
 
 from __future__ import annotations
 
+import os
 import resource
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from .table import LOST, STICKY, TABLE, Row
@@ -48,6 +50,7 @@ class CUDAError(Exception):
     explanation  meaning of the status
     remedy       the recommended action, "" without a recommendation
     capture      the call that invalidated the stream capture, with its source line; "" for other errors
+    url          the place of the error in the documentation
     """
 
     def __init__(
@@ -80,6 +83,16 @@ class CUDAError(Exception):
     def context_lost(self) -> bool:
         """True when the error is sticky: every later CUDA call of the process fails as well."""
         return self.code in STICKY
+
+    @property
+    def url(self) -> str:
+        """The place of the status, or of a class without one, in the documentation.
+
+        It is below the address in CUDA_GRAPHS_DOCS, else in the site that `make site` built in the source tree. If
+        there is neither, it is a path in the site, such as "errors.html#cuda-error-out-of-memory".
+        """
+        row = self._row(self.code)
+        return site_address() + (place_of(row.name) if row else place_of_class(type(self)))
 
     def _headline(self) -> str:
         if not self.name:
@@ -162,6 +175,24 @@ class GraphInstantiateError(CUDAError, RuntimeError):
 
 class DriverNotFoundError(RuntimeError):
     """No driver could be loaded, or the driver lacks a required function."""
+
+
+def site_address() -> str:
+    """Return the address of the documentation with a slash at the end, or "" if there is no site."""
+    if address := os.environ.get("CUDA_GRAPHS_DOCS", ""):
+        return address.rstrip("/") + "/"
+    built = Path(__file__).resolve().parents[2] / "docs/_build/html"
+    return built.as_uri() + "/" if built.is_dir() else ""
+
+
+def place_of(status: str) -> str:
+    """Return the place of a status, such as "CUDA_ERROR_INVALID_VALUE", in the site."""
+    return f"errors.html#{status.lower().replace('_', '-')}"
+
+
+def place_of_class(cls: type[BaseException]) -> str:
+    """Return the place of a public class of errors in the site."""
+    return f"error-classes.html#{cls.__name__.lower()}"
 
 
 # CUresult -> class. All other codes are a plain CUDAError.

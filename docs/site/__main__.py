@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from docs.site.html_links import dead_links
+from docs.site.html_links import dead_links, missing_places
 from docs.site.pages import ROOT
 
 BUILD = ROOT / "docs/_build"
@@ -36,6 +36,15 @@ def build(jobs: str) -> int:
     )
 
 
+def places_of_errors() -> list[str]:
+    """Return the places that `CUDAError.url` may name."""
+    from cuda_graphs import errors
+
+    classes = [getattr(errors, name) for name in errors.__all__]
+    statuses = [row.name for row in errors.table.TABLE.values()]
+    return [*map(errors.place_of, statuses), *map(errors.place_of_class, classes)]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m docs.site", description=__doc__)
     parser.add_argument("--jobs", default="auto", help="number of processes that Sphinx uses")
@@ -47,7 +56,7 @@ def main() -> int:
             raise
         print(f"docs.site needs {error.name}: run pip install -e '.[docs]'", file=sys.stderr)
         return 1
-    dead = dead_links(BUILD / "html")
+    dead = dead_links(BUILD / "html") + missing_places(BUILD / "html", places_of_errors())
     print("\n".join([*(f"dead link: {line}" for line in dead), f"the site is {BUILD / 'html/index.html'}"]))
     return status or bool(dead)
 

@@ -38,3 +38,11 @@ def dead_links(folder: Path) -> list[str]:
             if not aim.exists() or (target is not None and unquote(parts.fragment) not in target.ids):
                 dead.append(f"{path.relative_to(folder).as_posix()}: {link}")
     return dead
+
+
+def missing_places(folder: Path, places: list[str]) -> list[str]:
+    """Return those of `places` ("page.html#id") that do not exist below `folder`."""
+    pages = {
+        name: Page((folder / name).read_text()) for name in {place.partition("#")[0] for place in places}
+    }
+    return [place for place in places if place.partition("#")[2] not in pages[place.partition("#")[0]].ids]
