@@ -14,6 +14,7 @@ steps is not known at the launch, and the host takes no part in the loop.
     alloc new, change ------------+                                        +-> copy change back -+
 
     python examples/hillslope.py [--driver cuda|host] [--input file.npy] [--tolerance metres] [--output picture.png]
+                                [--graph graph.svg]
 """
 
 from __future__ import annotations
@@ -87,9 +88,12 @@ def stable_step(dx: float, dy: float) -> tuple[float, np.float32, np.float32]:
 
 
 def smooth_on_device(
-    z: np.ndarray, cx: np.float32, cy: np.float32, tolerance: float, limit: int
+    z: np.ndarray, cx: np.float32, cy: np.float32, tolerance: float, limit: int, drawing: Path | None = None
 ) -> tuple[np.ndarray, int, float, float]:
-    """Return the smoothed map, the number of steps, the last step's largest change, and the seconds of the launch."""
+    """Return the smoothed map, the number of steps, the last step's largest change, and the seconds of the launch.
+
+    Draw the graph to the file `drawing`.
+    """
     device = cg.Device()
     device.set_current()
     stream = device.create_stream()
@@ -117,6 +121,8 @@ def smooth_on_device(
     reported = done.callback(lambda: changes.append(float(host_change)))
     reported.free(z_new).free(z_old).free(change)
 
+    if drawing is not None:
+        g.draw(drawing)
     graph = g.instantiate()
     graph.upload(stream)
     stream.sync()
@@ -179,6 +185,7 @@ def main() -> None:
     )
     parser.add_argument("--steps", type=int, default=20_000, help="stop after so many steps at the latest")
     parser.add_argument("--output", type=Path, default=Path("hillslope.png"), help="the picture to write")
+    parser.add_argument("--graph", type=Path, help="a picture of the graph to write, .svg or .dot")
     options = parser.parse_args()
 
     if options.driver:
@@ -190,7 +197,9 @@ def main() -> None:
         f"map: {z.shape[0]} x {z.shape[1]} cells of {dy:.1f} x {dx:.1f} m, {z.min():.0f} to {z.max():.0f} m"
     )
 
-    smooth, steps, change, seconds = smooth_on_device(z, cx, cy, options.tolerance, options.steps)
+    smooth, steps, change, seconds = smooth_on_device(
+        z, cx, cy, options.tolerance, options.steps, options.graph
+    )
     print(
         f"graph: {steps} steps, {seconds:.3f} s, {1e6 * seconds / steps:.1f} us a step; last change {change:.4f} m"
     )

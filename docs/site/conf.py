@@ -12,7 +12,7 @@ source_suffix = {".md": "markdown"}
 
 # The slugs of headings are those that tests/repo/test_docs.py checks.
 myst_heading_anchors = 6
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "html_image"]
 
 html_theme = "furo"
 html_title = "cuda_graphs"

@@ -21,8 +21,8 @@ OUTSIDE = {
     "cuda_graphs/hostdriver/DESIGN.md": "design/hostdriver.md",
 }
 FENCE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
-# A link, or a picture; also one whose text goes over the end of a line. Not what is in a code span.
-LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+# A link or a picture of Markdown, or a picture of HTML.
+LINK = re.compile(r"""((?<=\])\(|\bsrc=")([^)"\s]+)([)"])""")
 ADDRESS = re.compile(r"^(https?|mailto|file):")
 
 

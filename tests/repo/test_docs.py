@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"""(?:\[[^\]]*\]\(|<img src=")([^)"\s]+)[)"]""")
 # A path of a file of ours: its end is enough (`memory/buffer.pyx`). `cuda.h` is NVIDIA's.
 PATH = re.compile(r"`(?!cuda\.h`)(\w[\w./-]*(?:\.(?:py|pyx|pxd|pyi|hpp|cpp|h|def|md|json|toml)|/))`")
 VARIABLE = re.compile(r"\bCUDA_GRAPHS_[A-Z]+(?:_[A-Z]+)*\b")
@@ -43,12 +43,16 @@ def test_every_link_within_the_tree_leads_somewhere(tree):
 def test_a_dead_link_is_noticed(empty_tree):
     (empty_tree.root / "docs").mkdir()
     (empty_tree.root / "README.md").write_text(
-        "# Here\n[a](docs/a.md) [b](docs/b.md) [c](#here) [d](docs/a.md#x)\n"
+        '# Here\n[a](docs/a.md) [b](docs/b.md) [c](#here) [d](docs/a.md#x) <img src="docs/c.svg">\n'
     )
     (empty_tree.root / "docs/a.md").write_text(
         "# A page\n[up](../README.md#here) [out](https://example.org)\n"
     )
-    assert dead_links(empty_tree) == ["README.md: docs/b.md", "README.md: docs/a.md#x"]
+    assert dead_links(empty_tree) == [
+        "README.md: docs/b.md",
+        "README.md: docs/a.md#x",
+        "README.md: docs/c.svg",
+    ]
 
 
 def dead_paths(tree):
@@ -184,3 +188,14 @@ def test_the_pictures_of_the_guide_are_those_that_its_snippets_draw(tree, run_ch
         assert (tree.root / f"docs/figures/{name}.svg").read_text() == svg, (
             "run CUDA_GRAPHS_DRIVER=host python -m docs.pictures_figures"
         )
+
+
+def test_the_figures_of_the_front_page_are_those_that_are_drawn(tree, run_child):
+    """The picture of the hillslope is drawn by matplotlib, whose versions differ in their pixels."""
+    code = "import json; from docs.front_figures import *; print(json.dumps([loop_cost(), graph_of_hillslope()]))"
+    done = run_child(code)
+    assert done.returncode == 0, done.stderr
+    bars, graph = json.loads(done.stdout.splitlines()[-1])
+    remedy = "run CUDA_GRAPHS_DRIVER=host python -m docs.front_figures"
+    assert (tree.root / "docs/figures/loop_cost.svg").read_text() == bars, remedy
+    assert (tree.root / "docs/figures/hillslope_graph.svg").read_text() == graph, remedy

@@ -60,9 +60,16 @@ def test_ci_runs_the_second_command():
     assert shown == blocks(ROOT / "README.md", "sh")[1][1]
 
 
-def test_the_example_of_the_readme_is_short():
-    (_, example), *_ = blocks(ROOT / "README.md", "python")
-    assert len([line for line in example.splitlines() if line.strip()]) <= 12
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_screen_has_the_pictures_and_one_graph_in_three_ways(page):
+    text = (ROOT / page).read_text()
+    first, example = blocks(ROOT / page, "python")[0]
+    assert first + example.count("\n") <= 50
+    for picture in ("hillslope.jpg", "hillslope_graph.svg", "loop_cost.svg"):
+        assert text.count("\n", 0, text.index(picture)) < first
+    for way in ("cg.GraphDef()", "cg.capture()", "@cg.kernel(graph=True)"):
+        assert way in example
+    assert len([line for line in example.splitlines() if line.strip()]) <= 18
 
 
 @pytest.mark.parametrize(
