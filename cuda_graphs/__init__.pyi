@@ -254,6 +254,7 @@ from cuda_graphs.graph.operands.edge_data import EdgeData as EdgeData
 from cuda_graphs.graph.operands.graph_array import GraphArray as GraphArray
 from cuda_graphs.graph.operands.parameter import Parameter as Parameter
 from cuda_graphs.graph.operands.spans import Span as Span
+from cuda_graphs.graph.profiling.profile import Profile as Profile, profile as profile
 from cuda_graphs.kernels.arrays.foreign import from_dlpack as from_dlpack
 from cuda_graphs.kernels.arrays.creation import arange as arange
 from cuda_graphs.kernels.arrays.creation import array as array

@@ -39,19 +39,27 @@ CUresult cghCallCount(uint32_t index, const char** function, uint64_t* count);
 // not ended. Returns CUDA_ERROR_INVALID_VALUE past the last kind.
 CUresult cghLiveObjects(uint32_t index, const char** kind, uint64_t* count);
 
-// Starts or stops recording when each node of a running graph begins and ends. Starting discards the earlier records.
+// Starts or stops recording when each node of a running graph begins and ends, and each run of a body of a conditional
+// node. Starting discards the earlier records.
 void cghRecordNodes(int on);
 
 typedef struct cgh_node_record {
-    const char* name;  // the kernel's name, or the kind's; valid until recording starts again
-    const char* kind;
+    const char* name;    // the kernel's name, or the kind's, or "body"; valid until recording starts again
+    const char* kind;    // the kind of the node, or "body"
+    CUgraphNode node;    // the node of the instantiated definition, which may be destroyed; of a body, its conditional
+                         // node; null for the end of a child graph
+    uint64_t around;     // number of the launch or body run that the node or body is in
+    uint64_t number;     // of a body run, odd; 0 for a node. Numbers of launches are even
+    uint64_t iteration;  // of a body of a while node, from 0
     uint64_t thread;     // a number that is unique to the thread in the process
     uint64_t stream;     // cuStreamGetId of the launch stream
     int64_t start, end;  // nanoseconds on a steady clock
+    uint32_t branch;     // index of the body in its node
+    int32_t device;      // ordinal of the device of the stream
 } cgh_node_record;
 
-// Writes the `index`-th record, in the order in which the nodes ended. Returns CUDA_ERROR_INVALID_VALUE past the last
-// record.
+// Writes the `index`-th record, in the order in which the nodes and bodies ended. Returns CUDA_ERROR_INVALID_VALUE past
+// the last record.
 CUresult cghNodeRecord(uint64_t index, cgh_node_record* out);
 
 #ifdef __cplusplus

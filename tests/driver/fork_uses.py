@@ -102,7 +102,8 @@ fill.dptr | fill.value | fill.element_size | fill.width | fill.height | fill.pit
 copy.dst | copy.src | copy.size | copy.width | copy.height | copy.depth | copy.dst_pitch | copy.src_pitch
 copy.dst_height | copy.src_height | copy.update(size=8) | copy.update(src=pinned)
 child.child_graph.nodes() | child.update(inner) | record.event | record.update(event) | wait.event | wait.update(event)
-graph.launch(stream) | graph.draw() | graph.cancel() | graph.iterations | graph.upload(stream) | graph.update(g)
+graph.launch(stream) | graph.profile(stream) | graph.draw() | graph.cancel() | graph.iterations
+graph.upload(stream) | graph.update(g)
 executable.launch(stream, alpha=4) | executable.set(alpha=4)
 executable.params | executable.update(h) | executable.update(ended) | executable[work]
 in_work.update(config=ONE, kernel=kernel, args=(pinned, 1, 0)) | in_work.is_enabled | in_work.enable()

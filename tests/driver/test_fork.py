@@ -74,6 +74,7 @@ PLAIN = {
     *(
         "LoopCount",
         "NVRTCError",
+        "Profile",
         "ProgramOptions",
         "Span",
         "StreamOptions",

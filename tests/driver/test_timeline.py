@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a timeline has each node that ran, in an order that its edges allow; on a GPU it says that it cannot."""
+"""Law: a timeline has each node that ran, in an order that its edges allow. It is a profile under an old name."""
 
 import itertools
 import json
@@ -25,12 +25,17 @@ def host_driver(driver):
 def traced(host_driver, stream, tmp_path):
     """traced(graph): the events of one launch."""
 
-    def trace(graph, times=1):
+    def launch(graph, times):
         with timeline.trace(tmp_path / "trace.json"):
             for _ in range(times):
                 graph.launch(stream)
             stream.sync()
-        return json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+
+    def trace(graph, times=1):
+        with pytest.warns(DeprecationWarning, match="p.save"):
+            launch(graph, times)
+        events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+        return [event for event in events if event["ph"] == "X"]
 
     return trace
 
@@ -50,7 +55,7 @@ def test_each_node_is_there_with_its_name_and_kind(traced, kernels, pinned):
     node = node.memset(x.ctypes.data, np.uint32(4), 1)
     node.callback(lambda: None)
     events = traced(definition.instantiate())
-    assert [event["ph"] for event in events] == ["X"] * 3
+    assert len(events) == 3
     assert len(named(events, "affine")) == 1
     assert len({event["cat"] for event in events}) == 3
     assert len({event["args"]["stream"] for event in events}) == 1
@@ -84,8 +89,20 @@ def test_nodes_outside_of_the_block_are_not_in_it(traced, kernels, pinned, strea
     assert len(traced(graph)) == 1
 
 
-def test_on_a_gpu_it_says_that_it_cannot(driver, tmp_path):
-    if driver.kind == "host":
-        pytest.skip("here it can")
-    with pytest.raises(RuntimeError, match="Nsight Systems"), timeline.trace(tmp_path / "trace.json"):
+def test_copies_and_conditionals_have_their_names(traced, kernels, pinned):
+    x = pinned([1, 2], "u4")
+    definition = cg.GraphDef()
+    node = definition.memcpy(x.ctypes.data, x.ctypes.data + 4, 4, name="move")
+    node.if_then(definition.create_condition(1), name="choice").then.launch(ONE, kernels.nothing)
+    events = traced(definition.instantiate())
+    assert [event["name"] for event in events] == ["move", "choice", "then", "nothing"]
+    assert x[0] == 2
+
+
+def test_the_warning_names_the_line_of_the_user(host_driver, tmp_path):
+    with (
+        pytest.warns(DeprecationWarning, match="timeline.trace") as caught,
+        timeline.trace(tmp_path / "trace.json"),
+    ):
         pass
+    assert caught[0].filename == __file__

@@ -155,6 +155,7 @@ GRAPH = {
     ],
     "cancel": [(with_loop, lambda w, g: g.cancel())],
     "draw": [(executable, lambda w, g: g.draw())],
+    "profile": [(executable, lambda w, g: g.profile(w.stream, 2))],
     "iterations": [(with_loop, lambda w, g: g.iterations)],
     "params": [(with_value, lambda w, g: dict(g.params))],
     "set": [(with_value, lambda w, g: g.set(value=3))],

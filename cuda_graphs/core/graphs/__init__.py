@@ -5,5 +5,6 @@
 Other rooms may import:
     definition     Graphs that can be changed, and their nodes.
     graph_handles  Cython declarations of this room.
+    launch_watch   The executables that are launched while a profile is recorded.
     node_spec      The parameters of a node that is made or set.
 """

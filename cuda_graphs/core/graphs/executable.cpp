@@ -12,6 +12,7 @@
 #include "core/handles/error.hpp"
 #include "core/handles/gil.hpp"
 #include "core/handles/leak_report.hpp"
+#include "launch_watch.hpp"
 #include "node_order.hpp"
 
 namespace cg {
@@ -132,6 +133,8 @@ CUresult make_use(const GraphExecHandle& exec, const StreamHandle& stream, Use w
     if (is_recorded) status = prepare_use(last, stream, &next);
     if (status == CUDA_SUCCESS) status = call(box.raw, *stream);
     if (status == CUDA_SUCCESS && which == Use::kLaunch) note_launch(stream, box.raw);
+    if (status == CUDA_SUCCESS && which == Use::kLaunch && launches_are_watched.load(std::memory_order_relaxed))
+        note_watched_launch(box);
     if (status != CUDA_SUCCESS) undo(box);
     if (status != CUDA_SUCCESS || !is_recorded) return status;
     mark_end(next, stream);

@@ -5,4 +5,5 @@
 Other rooms may import:
     dot      names and source lines in DOT files
     drawing  the pictures of graphs
+    reading  the Scene of a definition
 """

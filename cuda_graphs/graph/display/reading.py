@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
     from cuda_graphs.graph.nodes.protocols import Definition
 
-__all__ = ["read_scene"]
+__all__ = ["read_nodes", "read_scene"]
 
 Notes = Mapping[Any, tuple[int, ...]]  # GraphNode -> numbers of findings
 
@@ -53,7 +53,7 @@ def read_scene(graph: Definition, title: str, findings: Sequence[Finding] = ()) 
     for number, finding in enumerate(findings, 1):
         for node in finding.nodes:
             notes[node] = (*notes.get(node, ()), number)
-    plane = read_plane(graph, notes)
+    plane = read_graphs(graph, notes)[0].plane
     used = dict.fromkeys(name for box in plane.walk() for name in box.parameters)
     parameters = [f"parameters: {', '.join(used)}"] if used else []
     return Scene(f"{title}: {count_in_words(plane)}", plane, tuple(parameters), tuple(map(note_of, findings)))
@@ -70,8 +70,16 @@ def count_in_words(plane: Plane) -> str:
     return f"{count} node{'s' * (count != 1)}" + (f", and {inside} in graphs inside them" if inside else "")
 
 
-def read_plane(graph: Definition, notes: Notes) -> Plane:
-    """Return the Plane of a graph with all inner graphs.
+def read_nodes(graph: Definition, title: str) -> tuple[Scene, dict[str, GraphNode]]:
+    """Return the Scene of a definition, and the node of each key in it (Box.key)."""
+    readings = read_graphs(graph, {})
+    plane = readings[0].plane
+    nodes = {f"{each.prefix}{number}": node for each in readings for number, node in enumerate(each.nodes)}
+    return Scene(f"{title}: {count_in_words(plane)}", plane), nodes
+
+
+def read_graphs(graph: Definition, notes: Notes) -> list[Reading]:
+    """Return the readings of a graph and of all inner graphs, outer ones first, each with its Plane.
 
     A loop reads them, outer ones first, because definitions may be nested deeper than Python calls. A second loop
     builds the planes, inner ones first.
@@ -81,7 +89,7 @@ def read_plane(graph: Definition, notes: Notes) -> Plane:
         readings += reading.read_inner()
     for reading in reversed(readings):
         reading.build(notes)
-    return readings[0].plane
+    return readings
 
 
 class Reading:

@@ -16,6 +16,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
     MemcpyNode,
     MemsetNode,
 )
+from cuda_graphs.graph.profiling.profile import Profile
 from cuda_graphs.objects.device.stream import Stream
 
 from .executable_nodes import (
@@ -68,6 +69,7 @@ class Graph:
     def __getitem__(self, node: EventWaitNode) -> ExecutableEventWaitNode: ...
     @overload
     def __getitem__(self, node: GraphNode) -> ExecutableGraphNode: ...
+    def profile(self, stream: Stream | _HasStream, launches: int = 20) -> Profile: ...
     def draw(
         self,
         path: str | PathLike[str] | None = None,

@@ -244,6 +244,24 @@ cdef class Graph:
         ensure_driver()
         return view_node(h, self._slots, self._changes, self._callbacks, node)
 
+    def profile(self, stream, launches=20):
+        """Launch the graph several times, wait for the launches, and return a Profile with the times of the nodes.
+
+        stream    Stream, or any object with __cuda_stream__
+        launches  the number of launches, 1 or more
+
+        `print(graph.profile(stream))` shows a table. The launches do what all launches do: a graph that changes its data
+        changes it `launches` times. Graphs that other threads launch in the meantime are in the Profile too. On a GPU this
+        needs the package cupti-python (the extra `profile`). See `cuda_graphs.profile` for work of any kind.
+
+        Raises RuntimeError if the Graph is closed, a parameter has no value or another profile is being recorded,
+        ImportError without cupti-python on a GPU, TypeError or ValueError for the arguments, and CUDAError if a launch fails.
+        """
+        from cuda_graphs.graph.profiling import profile
+
+        self._check_open()
+        return profile.profile_launches(self, accept_stream(stream), launches)
+
     def draw(self, path=None, *, fold=None, check=False, theme="auto"):
         """Return a Picture of the definition that the Graph was made from, in its present state, and write it to a file if `path` is given.
 

@@ -154,8 +154,10 @@ class SectionCompiler {
             for (GraphShape::Entry& entry : shape.entries) entry.node = index_of[entry.node];
         }
         out->nodes.reserve(order_.size());
+        structure.sources.reserve(order_.size());
         for (uint32_t number : order_) {
             out->nodes.emplace_back();
+            structure.sources.push_back(to_handle(const_cast<Node*>(planned_[number].node)));
             TRY(emit_node(planned_[number], &out->nodes.back(), why));
         }
         out->structure = std::move(structure_);

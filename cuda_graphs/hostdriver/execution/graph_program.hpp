@@ -55,6 +55,7 @@ struct Structure {
     std::vector<uint32_t> first_successor;  // one entry per node, and one more
     std::vector<uint32_t> successors;
     std::vector<uint32_t> dependency_count;
+    std::vector<CUgraphNode> sources;  // the definition's node of each node; null for the end of a child graph
     std::vector<GraphShape> shapes;  // [0] is the section's own graph; a child graph node stores the index of its shape
     std::vector<uint32_t> record_nodes, wait_nodes, alloc_nodes, free_nodes;
     bool is_sequential = true;  // the order is total: no two nodes can run at the same time

@@ -79,6 +79,12 @@ CUresult run_batch(const ExecNode& node, LaunchState& launch) {
 
 CUresult run_body(const Section& body, LaunchState& launch);
 
+CUresult run_recorded_body(const ConditionalRun& conditional, uint32_t branch, uint64_t iteration,
+                           LaunchState& launch) {
+    const BodyScope recorded(branch, iteration, launch);
+    return run_body(conditional.bodies[branch], launch);
+}
+
 // cuda.h, CUDA_CONDITIONAL_NODE_PARAMS: "phGraph_out[0] is executed when the condition is non-zero. If size == 2,
 // phGraph_out[1] will be executed when the condition is zero"; "phGraph_out[0] is executed as long as the condition is
 // non-zero"; "phGraph_out[n] is executed when the condition is equal to n. If the condition >= size, no body graph is
@@ -87,14 +93,14 @@ CUresult run_conditional(const ExecNode& node, LaunchState& launch) {
     const auto& conditional = params_of<ConditionalRun>(node);
     const Condition& condition = *conditional.condition;
     if (conditional.type == CU_GRAPH_COND_TYPE_WHILE) {
-        const Section& body = conditional.bodies[0];
         CUresult fault = CUDA_SUCCESS;
-        while (condition.value() != 0 && fault == CUDA_SUCCESS) fault = run_body(body, launch);
+        for (uint64_t iteration = 0; condition.value() != 0 && fault == CUDA_SUCCESS; ++iteration)
+            fault = run_recorded_body(conditional, 0, iteration, launch);
         return fault;
     }
     uint32_t chosen = condition.value();
     if (conditional.type == CU_GRAPH_COND_TYPE_IF) chosen = chosen != 0 ? 0 : 1;
-    return chosen < conditional.bodies.size() ? run_body(conditional.bodies[chosen], launch) : CUDA_SUCCESS;
+    return chosen < conditional.bodies.size() ? run_recorded_body(conditional, chosen, 0, launch) : CUDA_SUCCESS;
 }
 
 // ---- one after another ----------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ struct LaunchState {
     std::vector<Ref<Milestone>> records;  // one per record node, made by this launch
     std::vector<Ref<Milestone>> waits;    // the milestone of each wait node; an empty reference completes at once
     std::vector<std::size_t> batches;     // completed operations of each batch node
+    std::uint64_t recorded = 0;           // number of the launch in the timeline; 0 if nodes are not recorded
 };
 
 // A run of a section whose nodes wait for values in memory. It is suspended when no other node can run, so that its

@@ -40,7 +40,9 @@ struct ThreadState {
     std::uint64_t moves_seen;  // moves that is_move_fault() has counted for this thread
     Task* task;                // task and kernel call of this thread while the checks are on (check/)
     KernelRun* kernel_run;
-    ThreadStore* store;  // the parts that need a destructor; made on first use
+    std::uint64_t recorded_run;  // while nodes are recorded: the launch or body run of the work of this thread,
+    CUgraphNode recorded_node;   // and the node that runs here (timeline.hpp)
+    ThreadStore* store;          // the parts that need a destructor; made on first use
 };
 
 #if defined(__GNUC__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)

@@ -9,6 +9,7 @@
 #include "hostdriver/entry.hpp"
 #include "hostdriver/execution/clock.hpp"
 #include "hostdriver/execution/graph_runner.hpp"
+#include "hostdriver/execution/timeline.hpp"
 #include "hostdriver/objects/devices/context.hpp"
 #include "hostdriver/objects/graphs/graph.hpp"
 #include "hostdriver/objects/graphs/graph_update.hpp"
@@ -24,7 +25,7 @@ class LaunchOperation final : public Operation {
   public:
     LaunchOperation(std::shared_ptr<Program> program, Stream& stream, Target after)
         : program_(std::move(program)),
-          state_{&stream, {}, {}, std::vector<std::size_t>(program_->main.structure->batches)},
+          state_{&stream, {}, {}, std::vector<std::size_t>(program_->main.structure->batches), 0},
           after_(std::move(after)) {
         program_->in_flight.count.fetch_add(1, std::memory_order_relaxed);
     }
@@ -70,6 +71,8 @@ class LaunchOperation final : public Operation {
   private:
     CUresult run_nodes() {
         const Section& section = program_->main;
+        if (progress_ == nullptr) state_.recorded = next_recorded_launch();
+        const RunScope recorded(state_.recorded);
         if (!section.structure->may_suspend) return run_section(section, state_);
         if (progress_ == nullptr) progress_ = begin_section_in_progress(section, state_);
         return progress_->continue_run();

@@ -1,0 +1,6 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from cuda_graphs.graph.nodes.protocols import Definition
+
+def begin() -> None: ...
+def end() -> list[tuple[int, Definition | None]]: ...
