@@ -18,6 +18,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from heapq import heappush, heapreplace
 
 from .kinds import KINDS
 from .ordering import order_layers
@@ -46,6 +47,7 @@ LANE_PAD = 14.0
 TRACK = 9.0  # distance of tracks
 PORTS = 12.0  # largest distance of links that end at one box
 BENDS_PER_BOX = 4  # of a plane, on average; longer links use tracks
+BENDS_OF_LARGE = 16_000  # a plane with more bends has at most two for each box
 
 Point = tuple[float, float]
 
@@ -218,6 +220,8 @@ class PlaneLayout:
         """Add a bend for each layer that a link crosses, except for the longest links, which get tracks."""
         spans = [self.ranks[target] - self.ranks[source] for source, target in edges]
         budget = BENDS_PER_BOX * self.count + 200
+        if budget > BENDS_OF_LARGE:
+            budget = max(BENDS_OF_LARGE, 2 * self.count)
         longest = 0
         for span in sorted(spans):
             budget -= span - 1
@@ -341,11 +345,12 @@ class PlaneLayout:
                 low, high = sorted((self.ranks[link.source], self.ranks[link.target]))
                 spans.append((low, high, number))
         found: dict[int, int] = {}
-        free: list[int] = []  # the layer up to which each track is taken
+        free: list[tuple[int, int]] = []  # a heap of (the layer up to which a track is taken, the track)
         for low, high, number in sorted(spans):
-            track = next((each for each, taken in enumerate(free) if taken < low), len(free))
-            if track == len(free):
-                free.append(high)
-            free[track] = high
+            if free and free[0][0] < low:
+                _, track = heapreplace(free, (high, free[0][1]))
+            else:
+                track = len(free)
+                heappush(free, (high, track))
             found[number] = track
         return found

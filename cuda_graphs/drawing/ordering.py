@@ -10,7 +10,7 @@ removes a crossing.
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_left, insort
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from .ranking import Neighbours
@@ -51,7 +51,7 @@ def sort_layers(
         keys = {}
         for place, vertex in enumerate(found[step]):
             near = neighbours[vertex]
-            mean = sum(fixed[each] for each in near) / len(near) if near else float(place)
+            mean = sum([fixed[each] for each in near]) / len(near) if near else float(place)
             keys[vertex] = (lanes[vertex], mean)
         found[step].sort(key=keys.__getitem__)
     return found
@@ -67,10 +67,10 @@ def crossings(upper: Sequence[int], lower: Sequence[int], links: Neighbours) -> 
     found = 0
     seen: list[int] = []  # sorted ends of the links so far
     for vertex in upper:
-        ends = sorted(place[each] for each in links.after[vertex])
-        found += sum(len(seen) - bisect_left(seen, end + 1) for end in ends)
-        for end in ends:
-            insort(seen, end)
+        for end in sorted([place[each] for each in links.after[vertex]]):
+            at = bisect_right(seen, end)
+            found += len(seen) - at
+            seen.insert(at, end)
     return found
 
 

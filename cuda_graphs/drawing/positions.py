@@ -17,7 +17,7 @@ from .ranking import Neighbours
 
 __all__ = ["place_layers"]
 
-SWEEPS = 8
+SWEEPS = 4  # further sweeps moved no box in measurements
 WEIGHT_OF_BEND = 6.0  # of a link between two bends, which keeps long links straight
 WEAK = 1e-3  # weight of a vertex without neighbours in a sweep
 
@@ -65,31 +65,34 @@ def move_layer(
         total = weight = 0.0
         for near in neighbours:
             for each in near[vertex]:
-                pull = WEIGHT_OF_BEND if vertex >= boxes and each >= boxes else 1.0
-                total += pull * x[each]
-                weight += pull
+                if vertex >= boxes <= each:
+                    total += WEIGHT_OF_BEND * x[each]
+                    weight += WEIGHT_OF_BEND
+                else:
+                    total += x[each]
+                    weight += 1.0
         wanted.append(total / weight if weight else x[vertex])
         weights.append(weight or WEAK)
     for vertex, place in zip(layer, nearest(wanted, weights, apart), strict=True):
         x[vertex] = place
 
 
-def nearest(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> list[float]:
+def nearest(wanted: Sequence[float], weights: Sequence[float], apart: Sequence[float]) -> Sequence[float]:
     """Return places near the wanted ones, each at least `apart` from the one before."""
-    offset = 0.0
-    # Pools: [weighted sum, weight, number of members].
-    pools: list[list[float]] = []
-    offsets = []
-    for number, (place, weight) in enumerate(zip(wanted, weights, strict=True)):
-        if number:
-            offset += apart[number - 1]
-        offsets.append(offset)
-        pools.append([weight * (place - offset), weight, 1])
-        while len(pools) > 1 and pools[-2][0] * pools[-1][1] >= pools[-1][0] * pools[-2][1]:
-            total, weight, members = pools.pop()
-            last = pools[-1]
-            last[0] += total
-            last[1] += weight
-            last[2] += members
-    means = [total / weight for total, weight, members in pools for _ in range(int(members))]
-    return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
+    offsets = [0.0, *itertools.accumulate(apart)]
+    # The pools, one entry of each list for each pool.
+    means: list[float] = []
+    masses: list[float] = []
+    counts: list[int] = []
+    for place, mass, offset in zip(wanted, weights, offsets, strict=False):  # no vertex has one offset, 0
+        mean, count = place - offset, 1
+        while means and means[-1] >= mean:
+            before = masses.pop()
+            mean = (means.pop() * before + mean * mass) / (before + mass)
+            mass += before
+            count += counts.pop()
+        means.append(mean)
+        masses.append(mass)
+        counts.append(count)
+    spread = itertools.chain.from_iterable(map(itertools.repeat, means, counts))
+    return [mean + offset for mean, offset in zip(spread, offsets, strict=False)]

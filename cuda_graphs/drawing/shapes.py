@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 __all__ = ["INSETS", "number", "outline"]
 
@@ -16,7 +17,8 @@ BAR = 6.0
 
 def number(value: float) -> str:
     """Return a coordinate with at most one decimal."""
-    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")  # + 0.0 turns -0.0 into 0.0
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
 
 
 def path(*parts: str | float) -> str:
@@ -114,6 +116,7 @@ INSETS = {
 }
 
 
+@lru_cache(maxsize=1024)  # boxes of one kind often have the same size
 def outline(shape: str, w: float, h: float) -> str:
     """Return the path of an outline of width `w` and height `h`, with its upper left corner at 0, 0."""
     return SHAPES[shape](w, h)

@@ -8,7 +8,6 @@ link is a path with the keys of its ends in `data-from` and `data-to`. Graphs in
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 from .kinds import KINDS, LINK_STYLES
@@ -184,18 +183,22 @@ def curve(route: Route) -> str:
     points = list(route.points)
     x, y = points[-1]
     points[-1] = (x, y - 4.0 if y >= points[-2][1] else y + 4.0)
-    parts = [f"M {spelled(points[0])}"]
-    for (x0, y0), (x1, y1) in itertools.pairwise(points):
-        if route.is_track or abs(x0 - x1) < 0.05:
-            parts.append(f"L {spelled((x1, y1))}")
+    x, y = points[0]
+    at = number(x)
+    parts = ["M", at, number(y)]
+    for u, v in points[1:]:
+        to, down = number(u), number(v)
+        if to == at and parts[-2] == "V":
+            parts[-1] = down
+        elif to == at:
+            parts += ("V", down)
+        elif route.is_track:
+            parts += ("L", to, down)
         else:
-            middle = (y0 + y1) / 2
-            parts.append(f"C {spelled((x0, middle))} {spelled((x1, middle))} {spelled((x1, y1))}")
+            middle = number((y + v) / 2)
+            parts += ("C", at, middle, to, middle, to, down)
+        at, y = to, v
     return " ".join(parts)
-
-
-def spelled(point: Point) -> str:
-    return f"{number(point[0])} {number(point[1])}"
 
 
 def box_parts(place: Place) -> Iterator[str]:

@@ -8,6 +8,7 @@ Pictures use fonts of fixed width. So the width of a text is known without the f
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
 __all__ = ["cells", "clean", "elide", "markup", "quoted", "size_in_words"]
@@ -37,9 +38,10 @@ def cells(text: str) -> int:
     """Return the width of a clean text in columns of a font of fixed width."""
     if text.isascii():
         return len(text)
-    return sum(cells_of(sign) for sign in text)
+    return sum(map(cells_of, text))
 
 
+@lru_cache(maxsize=4096)
 def cells_of(sign: str) -> int:
     if unicodedata.combining(sign):
         return 0
