@@ -7,6 +7,7 @@
 #   make tiny   the smallest test file, on the host driver
 #   make test   all tests on the host driver, in parallel; again on a GPU where one answers
 #   make nightly  the tests that take minutes: long random walks
+#   make test-browser  the tests of HTML pictures, in headless Chromium
 #   make tidy   formatters, linters, types, layering, licences, sizes
 #   make asan   the C++ tests of the host driver and of the handles under the address and undefined-behaviour sanitizers
 #   make tsan   the same under the thread sanitizer
@@ -22,7 +23,7 @@ CCACHE := $(shell command -v ccache)
 PYTEST = $(PYTHON) -m pytest -q
 TIDY := python format types cython cxx words tree
 
-.PHONY: all tiny test test-host test-cuda nightly tidy $(TIDY:%=tidy-%) asan tsan docs site site-browser bench clean
+.PHONY: all tiny test test-host test-cuda nightly test-browser tidy $(TIDY:%=tidy-%) asan tsan docs site site-browser bench clean
 
 # With precompiled headers ccache needs to be told that macros of the date do not matter.
 all: export CCACHE_SLOPPINESS = pch_defines,time_macros
@@ -48,6 +49,10 @@ test-cuda:
 # On the driver of CUDA_GRAPHS_DRIVER, the host driver by default.
 nightly:
 	CUDA_GRAPHS_DRIVER=$${CUDA_GRAPHS_DRIVER:-host} $(PYTEST) -s -m nightly
+
+# Needs the extra `browser`, Chromium and its driver (CONTRIBUTING.md).
+test-browser:
+	CUDA_GRAPHS_DRIVER=host $(PYTEST) -m browser tests/drawing
 
 CXX_FILES = $(shell find cuda_graphs tests $(wildcard benchmarks) -name '*.hpp' -o -name '*.cpp' -o -name '*.h')
 

@@ -28,6 +28,8 @@ TRIED = 6  # periods that are tried from one place
 PASSES = 6
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 
+Look = tuple[str, str | None]  # the style and the mark of a link
+
 
 @dataclass(frozen=True)
 class Run:
@@ -68,6 +70,7 @@ class Signatures:
                 frames,
                 box.repeat,
                 box.notes,
+                box.mark,
             )
         )
 
@@ -75,7 +78,7 @@ class Signatures:
         """Return the number of a plane. The planes inside it must have been numbered before."""
         known = self.known.get(id(plane))
         if known is None:
-            links = tuple((link.source, link.target, link.style) for link in plane.links)
+            links = tuple((link.source, link.target, link.style, link.mark) for link in plane.links)
             known = plane, self.number((tuple(map(self.of, plane.boxes)), links))
             self.known[id(plane)] = known
         return known[1]
@@ -133,11 +136,11 @@ class Search:
     def __init__(self, plane: Plane, signatures: Signatures) -> None:
         self.signs = [signatures.of(box) for box in plane.boxes]
         self.count = len(self.signs)
-        self.before: list[set[tuple[int, str]]] = [set() for _ in self.signs]
+        self.before: list[set[tuple[int, Look]]] = [set() for _ in self.signs]
         for link in plane.links:
             if link.source >= link.target:  # of a circle; such boxes look like no other
                 self.signs[link.target] = -1 - link.target
-            self.before[link.target].add((link.source, link.style))
+            self.before[link.target].add((link.source, (link.style, link.mark)))
         self.next: list[int] = [self.count] * self.count  # the next place with the same sign
         seen: dict[int, int] = {}
         for place in range(self.count - 1, -1, -1):
@@ -181,7 +184,7 @@ class Search:
 
     def links_match(self, place: int, base: int, start: int, period: int) -> bool:
         now, was = self.before[place], self.before[place - period]
-        shifted = {(source + period, style) for source, style in was}
+        shifted = {(source + period, look) for source, look in was}
         if now == shifted or (now == was and all(source < start for source, _ in now)):
             return True
         inside = {each for each in now if each[0] >= base}
@@ -219,9 +222,13 @@ def with_runs(plane: Plane, runs: Sequence[Run], signatures: Signatures) -> Plan
         box = plane.boxes[place]
         boxes.append(box_of_run(plane.boxes, head, inner[place], signatures) if head else box)
         place += size
-    links = {(new_place[link.source], new_place[link.target], link.style) for link in plane.links}
+    links = {
+        (new_place[link.source], new_place[link.target], link.style, link.mark or "") for link in plane.links
+    }
     kept = sorted(link for link in links if link[0] != link[1])
-    return Plane(tuple(boxes), tuple(Link(*link) for link in kept))
+    return Plane(
+        tuple(boxes), tuple(Link(source, target, style, mark or None) for source, target, style, mark in kept)
+    )
 
 
 def box_of_run(boxes: Sequence[Box], run: Run, links: Sequence[Link], signatures: Signatures) -> Box:
@@ -247,8 +254,9 @@ def box_of_run(boxes: Sequence[Box], run: Run, links: Sequence[Link], signatures
 
 def with_names(instances: Sequence[Box]) -> Box:
     """Return the first of several boxes, with the names of all of them."""
-    first, last = instances[0], instances[-1]
-    if first.title == last.title:
-        return first
-    hover = f"names: {first.title}, {instances[1].title}, {ELLIPSIS}, {last.title}"
-    return replace(first, title=f"{first.title} {ELLIPSIS} {last.title}", hover=(*first.hover, hover))
+    names = tuple(dict.fromkeys(name for box in instances for name in box.names or (box.title,)))
+    if len(names) == 1:
+        return instances[0]
+    first, last = names[0], names[-1]
+    hover = (*instances[0].hover, f"names: {first}, {names[1]}, {ELLIPSIS}, {last}")
+    return replace(instances[0], title=f"{first} {ELLIPSIS} {last}", hover=hover, names=names)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["KINDS", "LINK_STYLES", "THEMES", "Kind"]
+__all__ = ["KINDS", "LINK_STYLES", "MARKS", "THEMES", "Kind", "Mark"]
 
 
 class Kind(NamedTuple):
@@ -44,7 +44,24 @@ LINK_STYLES = {
     "back": "closes a circle",
 }
 
-# Colour -> (background, border). "paper" and "ink" are those of the page and its text.
+
+class Mark(NamedTuple):
+    """A state of a box or link that a picture marks: its words, and the sign that stands at the box."""
+
+    words: str
+    sign: str
+
+
+# Each mark has a colour of `THEMES` with its name, an outline of its own (style.py), and a sign.
+MARKS = {
+    "added": Mark("added", "+"),
+    "removed": Mark("removed", "\N{MINUS SIGN}"),
+    "changed": Mark("changed", "\N{NOT EQUAL TO}"),
+    "disabled": Mark("disabled: a launch skips the node", "\N{EMPTY SET}"),
+}
+
+# Colour -> (background, border). The others have one value: "paper" and "ink" are those of
+# the page and its text, "found" is that of boxes that a search has found.
 THEMES = {
     "light": {
         "paper": "#ffffff",
@@ -55,6 +72,11 @@ THEMES = {
         "frame-line": "#c4ccd4",
         "parameter": "#8a3ffc",
         "finding": "#cf222e",
+        "added": "#1a7f37",
+        "removed": "#cf222e",
+        "changed": "#0969da",
+        "disabled": "#6b7580",
+        "found": "#e3a008",
         "green": ("#dff3e4", "#2b8a4b"),
         "blue": ("#dbeafe", "#2f6fd0"),
         "cyan": ("#d5f1f5", "#17818f"),
@@ -74,6 +96,11 @@ THEMES = {
         "frame-line": "#3a4450",
         "parameter": "#c8a2ff",
         "finding": "#ff7b72",
+        "added": "#3fb950",
+        "removed": "#ff7b72",
+        "changed": "#58a6ff",
+        "disabled": "#8b98a5",
+        "found": "#f2cc60",
         "green": ("#173524", "#4cc076"),
         "blue": ("#152c4a", "#6aa5f5"),
         "cyan": ("#10343a", "#4cc3d2"),

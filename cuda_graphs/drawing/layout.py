@@ -28,7 +28,7 @@ from .scene import Box, Frame, Link, Plane
 from .shapes import INSETS
 from .text import cells, elide
 
-__all__ = ["FramePlace", "Layout", "Place", "Route", "lay_out", "lines_of"]
+__all__ = ["FramePlace", "Layout", "Place", "Route", "lay_out", "numbers_of", "texts_of"]
 
 GAP_X = 22.0
 GAP_Y = 34.0
@@ -39,6 +39,7 @@ LINE_SIZE, LINE_STEP = 11.0, 15.0
 ADVANCE = 0.61  # width of a sign in a font of fixed width, as a share of its size
 MOST_CELLS = 34  # of a title; the whole title appears on hover
 MOST_CELLS_OF_LINES = 40
+MOST_NOTES = 3  # numbers of notes at a box
 FRAME_PAD = 12.0
 FRAME_HEADER = 20.0
 FRAME_GAP = 10.0
@@ -147,9 +148,33 @@ def badge_of(box: Box) -> str:
     return f"\N{MULTIPLICATION SIGN} {box.repeat.count}" if box.repeat else ""
 
 
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a box: the left end of all lines, the first base line, and (class, text) of each line."""
+
+    x: float
+    y: float
+    lines: list[tuple[str, str]]
+
+
+def texts_of(box: Box, is_open: bool) -> Texts:
+    side, top = insets_of(box, is_open)
+    return Texts(MARGIN + side, top + TITLE_STEP, [("title", title_of(box)), *lines_of(box, is_open)])
+
+
+def insets_of(box: Box, is_open: bool) -> tuple[float, float]:
+    return (0.0, 0.0) if is_open else INSETS.get(KINDS[box.kind].shape, (0.0, 0.0))
+
+
+def numbers_of(box: Box) -> str:
+    """Return the text of the sign of a box with notes: their numbers, as far as there is room."""
+    rest = len(box.notes) - MOST_NOTES
+    return ",".join(map(str, box.notes[:MOST_NOTES])) + (f" +{rest}" if rest > 0 else "")
+
+
 def text_size(box: Box, is_open: bool) -> tuple[float, float]:
     """Return the width and the height of the text of a box with its margins."""
-    side, top = INSETS.get(KINDS[box.kind].shape, (0.0, 0.0)) if not is_open else (0.0, 0.0)
+    side, top = insets_of(box, is_open)
     badge = badge_of(box)
     columns = cells(title_of(box)) + (cells(badge) + 2 if badge else 0)
     lines = lines_of(box, is_open)
@@ -175,8 +200,13 @@ def size_of(box: Box, is_open: Callable[[Box], bool]) -> Size:
 
 
 def frame_size(frame: Frame, layout: Layout) -> Point:
-    label = (cells(frame.label) + 2) * ADVANCE * LINE_SIZE
-    return max(layout.width + 2 * FRAME_PAD, label + 2 * FRAME_PAD), layout.height + FRAME_HEADER + FRAME_PAD
+    width = max(layout.width + 2 * FRAME_PAD, smallest_width(frame))
+    return width, layout.height + FRAME_HEADER + FRAME_PAD
+
+
+def smallest_width(frame: Frame) -> float:
+    """Return the width of a frame that holds no more than its label."""
+    return (cells(frame.label) + 2) * ADVANCE * LINE_SIZE + 2 * FRAME_PAD
 
 
 class PlaneLayout:

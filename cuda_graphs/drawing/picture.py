@@ -11,6 +11,7 @@ from typing import Any
 
 from .dot import write_dot
 from .folding import fold
+from .html import write_html
 from .layout import Layout, lay_out
 from .png import write_png
 from .scene import Box, Plane, Scene
@@ -41,12 +42,20 @@ class Picture:
     @cached_property
     def layout(self) -> Layout:
         """The scene with everything at its place. Bodies are open as far as the picture stays readable."""
-        opened = keys_to_open(self.scene.plane)
-        return lay_out(self.scene.plane, lambda box: box.key in opened)
+        return lay_out(self.scene.plane, lambda box: box.key in self.opened)
+
+    @cached_property
+    def opened(self) -> set[str]:
+        """The keys of the boxes that show the graphs inside them. An HTML page opens and closes boxes later."""
+        return keys_to_open(self.scene.plane)
 
     def svg(self) -> str:
         """Return the picture as an SVG document."""
         return Writer(self.scene, self.layout, self.theme).text()
+
+    def html(self) -> str:
+        """Return a page that opens and closes boxes, pans, zooms and searches. It loads no other file."""
+        return write_html(self.scene, self.opened, self.theme)
 
     def dot(self) -> str:
         """Return the graph in the DOT language of Graphviz."""
@@ -62,7 +71,7 @@ class Picture:
         return write_png(writer.text(), writer.size)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file. The end of its name is the format: .svg, .png or .dot.
+        """Write the picture to a file. The end of its name is the format: .svg, .html, .png or .dot.
 
         Raises:
             TypeError: `path` is not a str or `os.PathLike`.
@@ -87,6 +96,7 @@ class Picture:
 
 FORMATS: dict[str, Callable[[Picture], str | bytes]] = {
     ".svg": Picture.svg,
+    ".html": Picture.html,
     ".png": Picture.png,
     ".dot": Picture.dot,
 }

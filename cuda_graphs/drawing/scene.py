@@ -45,6 +45,8 @@ class Box:
     repeat      the number of instances of a folded pattern
     notes       numbers of the notes of the scene about this box, counted from 1
     is_named    True if the title is a name that the program gave to the node
+    names       of a fold: the titles of all nodes that it stands for, if they differ
+    mark        a key of `MARKS` (kinds.py), or None
     """
 
     key: str
@@ -59,6 +61,8 @@ class Box:
     repeat: Repeat | None = None
     notes: tuple[int, ...] = ()
     is_named: bool = False
+    names: tuple[str, ...] = ()
+    mark: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,13 @@ class Link:
     """A dependency: the box number `target` of a plane runs after the box number `source`.
 
     style  a key of `LINK_STYLES` (kinds.py)
+    mark   a key of `MARKS` (kinds.py), or None
     """
 
     source: int
     target: int
     style: str = "full"
+    mark: str | None = None
 
 
 @dataclass(frozen=True)

@@ -40,15 +40,30 @@ RULES = """\
 .cgp .programmatic,.cgp .early{stroke-dasharray:6 3}
 .cgp .early{stroke-dasharray:2 3}
 .cgp .back{stroke:$finding}
-.cgp .note{fill:$finding}
-.cgp .note-number{fill:$paper;font-weight:700;text-anchor:middle}
 .cgp .noted>.outline{stroke:$finding;stroke-width:2.4}
+.cgp .note{fill:$finding}
+.cgp .sign-text{fill:$paper;font-weight:700;text-anchor:middle}
+.cgp .sign.added,.cgp .head.added{fill:$added}
+.cgp .sign.removed,.cgp .head.removed{fill:$removed}
+.cgp .sign.changed{fill:$changed}
+.cgp .sign.disabled{fill:$disabled}
+.cgp .added>.outline{stroke:$added;stroke-width:2.8}
+.cgp .removed>.outline{stroke:$removed;stroke-width:2.2;stroke-dasharray:7 3}
+.cgp .removed>.title{text-decoration:line-through}
+.cgp .changed>.outline{stroke:$changed;stroke-width:2.8}
+.cgp .disabled>.outline{fill:$paper;stroke:$disabled;stroke-dasharray:3 3}
+.cgp .disabled>.title,.cgp .disabled>.line{fill:$disabled}
+.cgp .link.added{stroke:$added;stroke-width:2.4}
+.cgp .link.removed{stroke:$removed;stroke-dasharray:2 4}
 """
 
 
-def style_sheet(theme: str) -> str:
-    """Return the CSS of a picture; `theme` is "auto", "light" or "dark"."""
-    rules = RULES % {"font": FONT} + "".join(rules_of_colours())
+def style_sheet(theme: str, extra: str = "") -> str:
+    """Return the CSS of a picture; `theme` is "auto", "light" or "dark".
+
+    Rules in `extra` name colours as the rules of this module do: "$paper" is the colour "paper" of the theme.
+    """
+    rules = "".join(rules_of_colours()) + RULES % {"font": FONT} + extra
     if theme != "auto":
         colours = flat(theme)
         return re.sub(r"\$([\w-]+)", lambda found: colours[found[1]], rules)

@@ -8,40 +8,59 @@ link is a path with the keys of its ends in `data-from` and `data-to`. Graphs in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+from xml.sax.saxutils import escape
 
-from .kinds import KINDS, LINK_STYLES
+from .kinds import KINDS, LINK_STYLES, MARKS
 from .layout import (
     FRAME_HEADER,
     LINE_STEP,
     MARGIN,
-    TITLE_STEP,
     FramePlace,
     Layout,
     Place,
     Point,
     Route,
     badge_of,
-    lines_of,
-    title_of,
+    numbers_of,
+    texts_of,
 )
-from .scene import Box, Plane, Scene
-from .shapes import INSETS, number, outline
+from .scene import Box, Link, Plane, Scene
+from .shapes import number, outline
 from .style import style_sheet
-from .text import cells, elide, markup, quoted
+from .text import cells, clean, markup, quoted, wrap
 
 __all__ = ["Writer"]
 
 PAD = 16.0
 HEADING = 30.0
 LEGEND_STEP = 17.0
-LEGEND_CELLS = 140
+LEGEND_CELLS = 110  # of a line, unless the picture is wider
 LEGEND_GAP = 18.0
 OWN_LINES = ("parameter", "note")  # entries of the legend with a line of their own
 SWATCH = 22.0
 HEADING_SIGN = 8.6
 SMALLEST = 300.0
+SIGN_OF_LINK = 17.0  # distance of the sign of a marked link from its end
 SIGN = 6.75  # width of a sign of 11 pixels
+
+
+class Entry(NamedTuple):
+    """An entry of the legend: its sign, by the arguments of `swatch`, and its text."""
+
+    what: str
+    name: str
+    text: str
+
+
+class Row(NamedTuple):
+    """An entry of the legend at its place, with its text in lines."""
+
+    x: float
+    y: float
+    entry: Entry
+    lines: list[str]
 
 
 class Writer:
@@ -50,26 +69,28 @@ class Writer:
     def __init__(self, scene: Scene, layout: Layout, theme: str) -> None:
         self.scene, self.layout, self.theme = scene, layout, theme
         self.width = max([layout.width, SMALLEST, cells(scene.title) * HEADING_SIGN])
+        self.legend_height = 0.0
         self.legend = list(self.place_legend())
 
-    def place_legend(self) -> Iterator[tuple[float, float, tuple[str, str, str]]]:
-        """Yield the place of each entry of the legend: signs beside each other, long texts in lines of their own."""
+    def place_legend(self) -> Iterator[Row]:
+        """Yield the rows of the legend: signs beside each other, long texts in lines of their own."""
         x = y = 0.0
+        columns = max(LEGEND_CELLS, int((self.width - SWATCH) / SIGN))
         for entry in legend_of(self.scene, self.layout):
-            what, _, text = entry
-            width = SWATCH + cells(elide(text, LEGEND_CELLS)) * SIGN + LEGEND_GAP
-            if x and (x + width > self.width or what in OWN_LINES):
+            lines = wrap(entry.text, columns)
+            width = SWATCH + max(map(cells, lines)) * SIGN + LEGEND_GAP
+            is_alone = entry.what in OWN_LINES
+            if x and (x + width > self.width or is_alone):
                 x, y = 0.0, y + LEGEND_STEP
-            yield x, y, entry
-            x += width
-            if what in OWN_LINES:
-                self.width = max(self.width, width)
-                x, y = 0.0, y + LEGEND_STEP
+            yield Row(x, y, entry, lines)
+            self.legend_height = y + LEGEND_STEP * len(lines)
+            self.width = max(self.width, width)
+            x, y = (0.0, self.legend_height) if is_alone else (x + width, y)
 
     @property
     def size(self) -> Point:
         """The width and the height of the document in pixels."""
-        below = self.legend[-1][1] + LEGEND_STEP + PAD if self.legend else 0.0
+        below = self.legend_height + PAD if self.legend else 0.0
         return self.width + 2 * PAD, HEADING + self.layout.height + below + 2 * PAD
 
     def text(self) -> str:
@@ -92,28 +113,42 @@ class Writer:
         yield "</svg>"
 
     def legend_parts(self, x: float, y: float) -> Iterator[str]:
-        for left, top, (what, name, text) in self.legend:
+        for row in self.legend:
             yield (
-                f'<g class="legend-row" transform="translate({number(x + left)} {number(y + top)})">'
-                f"{swatch(what, name)}"
+                f'<g class="legend-row" transform="translate({number(x + row.x)} {number(y + row.y)})">'
+                f"{swatch(row.entry.what, row.entry.name)}"
             )
-            yield f'<text class="legend" x="{number(SWATCH)}" y="10">{markup(elide(text, LEGEND_CELLS))}</text></g>'
+            for place, line in enumerate(row.lines):
+                down = number(10.0 + place * LEGEND_STEP)
+                yield f'<text class="legend" x="{number(SWATCH)}" y="{down}">{markup(line)}</text>'
+            yield "</g>"
 
 
-def legend_of(scene: Scene, layout: Layout) -> Iterator[tuple[str, str, str]]:
-    """Yield (what, name, text) of each row: the kinds and links of the picture, its parameters and notes."""
-    kinds = {place.box.kind for place in all_places(layout)}
+def legend_of(scene: Scene, layout: Layout) -> Iterator[Entry]:
+    """Yield the entries of the legend: the kinds, links and marks of a picture, its parameters and notes."""
+    boxes = [place.box for place in all_places(layout)]
+    links = [route.link for each in all_layouts(layout) for route in each.routes]
+    return entries_of(scene, boxes, links)
+
+
+def entries_of(scene: Scene, boxes: Sequence[Box], links: Sequence[Link]) -> Iterator[Entry]:
+    """Yield the entries of the legend of a picture that shows these boxes and links."""
+    kinds = {box.kind for box in boxes}
     for kind in KINDS:
         if kind in kinds:
-            yield "kind", kind, KINDS[kind].words
-    styles = {route.link.style for each in all_layouts(layout) for route in each.routes}
+            yield Entry("kind", kind, KINDS[kind].words)
+    styles = {link.style for link in links}
     for style in LINK_STYLES:
         if style in styles and styles != {"full"}:
-            yield "link", style, LINK_STYLES[style]
+            yield Entry("link", style, LINK_STYLES[style])
+    marks = {box.mark for box in boxes} | {link.mark for link in links}
+    for mark in MARKS:
+        if mark in marks:
+            yield Entry("mark", mark, MARKS[mark].words)
     for text in scene.parameters:
-        yield "parameter", "", text
+        yield Entry("parameter", "", text)
     for place, text in enumerate(scene.notes, 1):
-        yield "note", str(place), text
+        yield Entry("note", str(place), text)
 
 
 def all_layouts(layout: Layout) -> Iterator[Layout]:
@@ -129,7 +164,7 @@ def all_places(layout: Layout) -> Iterator[Place]:
 
 
 def swatch(what: str, name: str) -> str:
-    """Return the sign at the left of a row of the legend."""
+    """Return the sign at the left of an entry of the legend."""
     if what == "kind":
         kind = KINDS[name]
         drawn = outline(kind.shape, 22.0, 15.0)
@@ -139,16 +174,19 @@ def swatch(what: str, name: str) -> str:
     if what == "link":
         return f'<path class="link {name}" d="M 0 6 H 16"/>'
     if what == "note":
-        return note_sign(name, 7.0, 6.0)
+        return sign("note", name, 7.0, 6.0)
+    if what == "mark":
+        return sign(name, MARKS[name].sign, 8.0, 6.0)
     return '<text class="parameter" x="5" y="10">=</text>'
 
 
-def note_sign(text: str, x: float, y: float) -> str:
+def sign(name: str, text: str, x: float, y: float) -> str:
+    """Return a text on a coloured ground, with its centre at x, y. `name` is "note" or a key of `MARKS`."""
     half = max(7.0, 3.6 * len(text) + 3.0)
     return (
-        f'<rect class="note" x="{number(x - half)}" y="{number(y - 7.0)}" width="{number(2 * half)}" height="14" '
-        'rx="7"/>'
-        f'<text class="note-number" x="{number(x)}" y="{number(y + 4.0)}">{markup(text)}</text>'
+        f'<rect class="sign {name}" x="{number(x - half)}" y="{number(y - 7.0)}" width="{number(2 * half)}" '
+        f'height="14" rx="7"/>'
+        f'<text class="sign-text" x="{number(x)}" y="{number(y + 4.0)}">{markup(text)}</text>'
     )
 
 
@@ -172,10 +210,18 @@ def link_parts(route: Route, plane: Plane) -> Iterator[str]:
     source, target = plane.boxes[link.source], plane.boxes[link.target]
     x, y = route.points[-1]
     tip = "l -4 -8 h 8 z" if y >= route.points[-2][1] else "l -4 8 h 8 z"
+    look = f"{link.style} {link.mark}" if link.mark else link.style
     yield (
-        f'<path class="link {link.style}" data-from="{source.key}" data-to="{target.key}" d="{curve(route)}"/>'
-        f'<path class="head {link.style}" transform="translate({number(x)} {number(y)})" d="M 0 0 {tip}"/>'
+        f'<path class="link {look}" data-from="{source.key}" data-to="{target.key}" d="{curve(route)}"/>'
+        f'<path class="head {look}" transform="translate({number(x)} {number(y)})" d="M 0 0 {tip}"/>'
     )
+    if link.mark:
+        yield sign(
+            link.mark,
+            MARKS[link.mark].sign,
+            x,
+            y - SIGN_OF_LINK if y >= route.points[-2][1] else y + SIGN_OF_LINK,
+        )
 
 
 def curve(route: Route) -> str:
@@ -206,13 +252,13 @@ def box_parts(place: Place) -> Iterator[str]:
     box = place.box
     kind = KINDS[box.kind]
     is_open = bool(place.frames)
-    names = [box.kind, kind.colour, "noted" if box.notes else "", "open" if is_open else ""]
+    names = [box.kind, kind.colour, "noted" if box.notes else "", "open" if is_open else "", box.mark]
     yield (
         f'<g class="box {" ".join(name for name in names if name)}" data-key="{box.key}" '
         f'data-size="{number(place.width)} {number(place.height)}" '
         f'transform="translate({number(place.x)} {number(place.y)})">'
     )
-    yield f"<title>{hover_of(box)}</title>"
+    yield f"<title>{escape(hover_of(box))}</title>"
     shape = "round" if is_open else kind.shape
     drawn = outline(shape, place.width, place.height)
     if box.repeat and not is_open:
@@ -220,28 +266,29 @@ def box_parts(place: Place) -> Iterator[str]:
     yield f'<path class="outline" d="{drawn}"/>'
     yield from text_parts(box, place.width, is_open)
     if box.notes:
-        yield note_sign(",".join(map(str, box.notes)), place.width - 4.0, 2.0)
+        yield sign("note", numbers_of(box), place.width - 4.0, 2.0)
+    if box.mark:
+        yield sign(box.mark, MARKS[box.mark].sign, 4.0, 2.0)
     for frame in place.frames:
         yield from frame_parts(frame, place)
     yield "</g>"
 
 
 def text_parts(box: Box, width: float, is_open: bool) -> Iterator[str]:
-    side, top = INSETS.get(KINDS[box.kind].shape, (0.0, 0.0)) if not is_open else (0.0, 0.0)
-    left = MARGIN + side
-    y = top + TITLE_STEP
-    yield f'<text class="title" x="{number(left)}" y="{number(y)}">{markup(title_of(box))}</text>'
+    texts = texts_of(box, is_open)
     if box.repeat:
         right, badge = number(width - MARGIN), markup(badge_of(box))
-        yield f'<text class="badge" x="{right}" y="{number(y)}" text-anchor="end">{badge}</text>'
-    for kind, line in lines_of(box, is_open):
-        y += LINE_STEP
-        yield f'<text class="{kind}" x="{number(left)}" y="{number(y)}">{markup(line)}</text>'
+        yield f'<text class="badge" x="{right}" y="{number(texts.y)}" text-anchor="end">{badge}</text>'
+    for place, (kind, line) in enumerate(texts.lines):
+        y = texts.y + place * LINE_STEP
+        yield f'<text class="{kind}" x="{number(texts.x)}" y="{number(y)}">{markup(line)}</text>'
 
 
 def hover_of(box: Box) -> str:
     """Return the text that appears on hover: everything that is known of the box, and its source line at the end."""
     lines: list[str] = [f"{KINDS[box.kind].words}: {box.title}"]
+    if box.mark:
+        lines.append(MARKS[box.mark].words)
     if box.repeat:
         lines.append(str(box.repeat))
     lines += [*box.lines, *box.hover]
@@ -249,7 +296,7 @@ def hover_of(box: Box) -> str:
         lines.append(f"parameters: {', '.join(box.parameters)}")
     if box.source:
         lines.append(box.source)
-    return "\n".join(map(markup, lines))
+    return "\n".join(map(clean, lines))
 
 
 def frame_parts(frame: FramePlace, place: Place) -> Iterator[str]:

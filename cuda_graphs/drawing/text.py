@@ -7,11 +7,12 @@ Pictures use fonts of fixed width. So the width of a text is known without the f
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
-__all__ = ["cells", "clean", "elide", "markup", "quoted", "size_in_words"]
+__all__ = ["cells", "clean", "elide", "markup", "quoted", "size_in_words", "wrap"]
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -66,6 +67,22 @@ def elide(text: str, most: int) -> str:
         else:
             tail, right = sign + tail, right - 1
     return f"{head}{ELLIPSIS}{tail}"
+
+
+def wrap(text: str, most: int) -> list[str]:
+    """Return the text in one or more lines of at most `most` columns, broken between words where possible."""
+    lines, line, width = [], "", 0
+    for word in re.findall(r"\s*\S+", clean(text)):
+        if line and width + cells(word) > most:
+            lines.append(line)
+            line, width = "", 0
+            word = word.lstrip()
+        for sign in word:
+            if width + cells_of(sign) > most:
+                lines.append(line)
+                line, width = "", 0
+            line, width = line + sign, width + cells_of(sign)
+    return [*lines, line]
 
 
 def size_in_words(count: int) -> str:

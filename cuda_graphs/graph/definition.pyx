@@ -203,7 +203,7 @@ cdef class GraphDef(InsertionPoint):
     def draw(self, path=None, *, fold=None, check=False, theme="auto"):
         """Return a Picture of the graph with all graphs in it, and write it to a file if `path` is given.
 
-        path   a file whose name ends with .svg, .png (needs the extra `png`) or .dot. None: only return the Picture
+        path   a file whose name ends with .svg, .html, .png (needs the extra `png`) or .dot. None: only return the Picture
         fold   True: draw a pattern that repeats once, as "x 200". None: only in graphs of more than 40 nodes
         check  True: mark the nodes in findings of `GraphDef.check`, and list the findings
         theme  "light" or "dark". "auto" follows the page around the picture

@@ -14,25 +14,9 @@ from cuda_graphs.drawing.layout import lay_out
 from cuda_graphs.drawing.picture import Picture
 from cuda_graphs.drawing.ranking import order_of
 from cuda_graphs.drawing.scene import Box, Frame, Link, Plane, Repeat, Scene
+from tests.drawing.cases import CASES, chain, plane
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def plane(count, edges, prefix="", **fields):
-    boxes = tuple(Box(f"{prefix}{n}", "kernel", fields.get("title", f"k{n}")) for n in range(count))
-    return Plane(boxes, tuple(Link(*edge) for edge in edges))
-
-
-def chain(count, **fields):
-    return plane(count, [(n, n + 1) for n in range(count - 1)], **fields)
-
-
-def nested(depth, prefix=""):
-    inner = nested(depth - 1, f"{prefix}1.0.") if depth else plane(0, [])
-    loop = Box(
-        f"{prefix}1", "while", "loop", frames=(Frame("body", inner), Frame("other", chain(2, prefix="x")))
-    )
-    return Plane((Box(f"{prefix}0", "kernel", "k"), loop), (Link(0, 1),))
 
 
 graphs = strategies.integers(1, 14).flatmap(
@@ -46,20 +30,6 @@ graphs = strategies.integers(1, 14).flatmap(
         ),
     )
 )
-CASES = {
-    "empty": plane(0, []),
-    "one": plane(1, []),
-    "chain": chain(5),
-    "fork and join": plane(6, [(0, n) for n in range(1, 5)] + [(n, 5) for n in range(1, 5)]),
-    "loose": plane(30, []),
-    "long links": plane(60, [(n, n + 1) for n in range(59)] + [(n, 59) for n in range(50)]),
-    "circle": plane(3, [(0, 1), (1, 2), (2, 0)]),
-    "nested": nested(4),
-    "two devices": Plane(
-        tuple(Box(str(n), "kernel", "k", lane=n % 2) for n in range(6)),
-        tuple(Link(n, n + 1) for n in range(5)),
-    ),
-}
 
 
 def layouts(layout):

@@ -43,6 +43,7 @@ ORDER = {
         ("ordering", "positions", "folding"),
         "layout",
         ("svg", "dot", "png", "table", "tree"),
+        "html",
         "picture",
         "__init__",
     ],

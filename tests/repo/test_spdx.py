@@ -15,6 +15,8 @@ CODE = (
     ".def",
     ".cu",
     ".sh",
+    ".js",
+    ".css",
     "Makefile",
     ".ci/run",
 )
