@@ -20,12 +20,10 @@ def main(kind: str) -> None:
 
 def report(kind: str) -> dict[str, Any]:
     """Return the driver's version and library, and its devices; or the "problem" of a driver that is not usable."""
-    if kind == "cuda" and (problem := choice.problem_of_cuda()):
-        return {"problem": problem}
     try:
         driver = cg.driver_info()
     except cg.DriverNotFoundError as error:
-        return {"problem": str(error).splitlines()[0]}
+        return {"problem": choice.problem_of_cuda() if kind == "cuda" else str(error).splitlines()[0]}
     return {
         "kind": driver.kind,
         "version": list(driver.version),

@@ -172,6 +172,7 @@ COMPLETIONS = [
     ("typed", "offered"), COMPLETIONS, ids=[typed or "nothing" for typed, _ in COMPLETIONS]
 )
 def test_bash_offers_the_words_that_fit(files, command, tmp_path, typed, offered):
+    pytest.importorskip("shtab")
     script = command("completion", "bash")
     assert script.stderr == ""
     words = ["cuda-graphs", *typed.split(" ")]
@@ -187,6 +188,7 @@ def test_bash_offers_the_words_that_fit(files, command, tmp_path, typed, offered
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_the_scripts_of_other_shells_have_each_verb_and_option(command, shell):
+    pytest.importorskip("shtab")
     script = command("completion", shell).stdout
     options = {
         option.lstrip("-")

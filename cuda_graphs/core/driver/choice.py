@@ -97,7 +97,7 @@ def driver_info() -> DriverInfo:
 
 
 def problem_of_cuda() -> str:
-    """Return the reason why the CUDA driver cannot be used, or "". If it can, it is loaded."""
+    """Return the reason why the CUDA driver could not be loaded in this process, in which no driver is loaded."""
     return _try_cuda()[1]
 
 

@@ -111,7 +111,7 @@ TEST(PointerHandle, GoesBackToItsResourceOnce) {
 }
 
 TEST(KernelHandle, KeepsItsLibraryAndIsOneBox) {
-    LibraryHandle library = load_library("");
+    LibraryHandle library = load_library("", false);
     KernelHandle kernel = get_kernel(library, "a");
     CHECK(get_kernel(library, "a").get() == kernel.get());
     CHECK(get_kernel(library, "b").get() != kernel.get());
@@ -126,7 +126,7 @@ TEST(KernelHandle, KeepsItsLibraryAndIsOneBox) {
 }
 
 TEST(KernelHandle, ThatWasBorrowedWithoutALibraryGetsOne) {
-    LibraryHandle library = load_library("");
+    LibraryHandle library = load_library("", false);
     CUkernel raw = nullptr;
     cg::driver().cuLibraryGetKernel(&raw, *library, "a");
     KernelHandle borrowed = create_kernel_ref(raw, {});
@@ -138,7 +138,7 @@ TEST(KernelHandle, ThatWasBorrowedWithoutALibraryGetsOne) {
 }
 
 TEST(KernelHandle, AsksForItsParametersOnce) {
-    LibraryHandle library = load_library("");
+    LibraryHandle library = load_library("", false);
     KernelHandle kernel = get_kernel(library, "a");
     parallelize(8, [&](int) { CHECK(kernel_parameters(kernel)->size() == 3); });
     CHECK(kernel_parameters(kernel)->at(2).offset == 16);
@@ -156,7 +156,7 @@ TEST(ContextHandle, OfADeviceIsRetainedOnceByAllThreads) {
 TEST(Creator, ThatFailsNotesTheCallAndLeavesNothing) {
     StreamHandle stream = create_stream(context(), 0, 0);
     PoolHandle pool = create_device_pool(0, 0, 0);
-    LibraryHandle library = load_library("");
+    LibraryHandle library = load_library("", false);
     const long before = live();
     const int alive = fake::alive();
     const std::vector<std::pair<const char*, std::function<bool()>>> cases = {
@@ -167,7 +167,7 @@ TEST(Creator, ThatFailsNotesTheCallAndLeavesNothing) {
         {"cuMemAllocFromPoolAsync", [&] { return bool(allocate_from_pool(pool, 64, stream)); }},
         {"cuMemAlloc", [] { return bool(allocate_device(context(), 64)); }},
         {"cuMemHostAlloc", [] { return bool(allocate_pinned(context(), 64)); }},
-        {"cuLibraryLoadData", [] { return bool(load_library("")); }},
+        {"cuLibraryLoadData", [] { return bool(load_library("", false)); }},
         {"cuLibraryGetKernel", [&] { return bool(get_kernel(library, "a")); }},
         {"cuKernelGetParamInfo", [&] { return kernel_parameters(get_kernel(library, "c")) != nullptr; }},
     };
@@ -229,7 +229,7 @@ TEST(Registry, HoldsNoEntryOfWhatIsGone) {
                registry_of_process<CUstream>().size();
     };
     const std::size_t before = entries();
-    LibraryHandle library = load_library("");
+    LibraryHandle library = load_library("", false);
     KernelHandle kernel = get_kernel(library, "a");
     KernelHandle second = get_kernel(library, "a");
     second.reset();

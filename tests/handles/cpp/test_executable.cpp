@@ -24,7 +24,7 @@ constexpr int kRounds = 2000;
 // An executable of two nodes that launch the same kernel.
 struct Rig {
     StreamHandle stream = create_stream(primary_context(0), 0, 0);
-    LibraryHandle library = load_library("image");
+    LibraryHandle library = load_library("image", false);
     KernelHandle kernel = get_kernel(library, "a");
     NodeHandle definition = create_graph();
     NodeRecord* nodes[2]{};
