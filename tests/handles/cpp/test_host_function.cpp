@@ -41,7 +41,7 @@ const std::map<std::string, std::function<Opaque()>>& resources() {
          [] { return allocate_from_pool(create_device_pool(0, 0, 0), 64, create_stream(context(), 0, 0)); }},
         {"cuMemFree", [] { return allocate_device(context(), 64); }},
         {"cuMemFreeHost", [] { return allocate_pinned(context(), 64); }},
-        {"cuLibraryUnload", [] { return get_kernel(load_library(""), "a"); }},
+        {"cuLibraryUnload", [] { return get_kernel(load_library("", false), "a"); }},
         {"cuGraphDestroy", [] { return create_graph(); }},
         {"cuGraphExecDestroy", make_executable},
     };
