@@ -39,8 +39,8 @@ def place(source: str) -> str:
     """Return the name in the site of a file of the tree."""
     if source in OUTSIDE:
         return OUTSIDE[source]
-    if re.fullmatch(r"examples/\w+\.py", source):
-        return source.removesuffix(".py") + ".md"
+    if re.fullmatch(r"examples/\w+\.py|docs/.*\.ipynb", source):
+        source = source.rpartition(".")[0] + ".md"
     return source.removeprefix("docs/")
 
 

@@ -3,6 +3,7 @@
 """Writes the folder that Sphinx reads. Files that are the same as before are not written, so Sphinx skips them."""
 
 import ast
+import json
 import re
 from collections.abc import Container
 from pathlib import Path
@@ -24,6 +25,13 @@ def example_page(path: Path) -> str:
     title = path.stem.replace("_", " ").capitalize()
     head = f"---\norphan: true\n---\n# {title}\n\n{first}\n\n"
     return f"{head}`examples/{path.name}`, one of the [examples](index.md):\n\n```python\n{text}```\n"
+
+
+def notebook_page(path: Path) -> str:
+    """Return the page of a notebook: its cells without results."""
+    blocks = {"markdown": "{}", "code": "```python\n{}\n```"}
+    cells = json.loads(path.read_text())["cells"]
+    return "\n\n".join(blocks[cell["cell_type"]].format("".join(cell["source"])) for cell in cells) + "\n"
 
 
 def contents(front: str) -> str:
@@ -54,6 +62,11 @@ def staged() -> dict[str, str | bytes]:
     found[FRONT] = contents(str(found[FRONT]))
     for path in sorted((ROOT / "examples").glob("*.py")):
         found[f"examples/{path.stem}.md"] = example_page(path)
+    for path in sorted((ROOT / "docs/tutorials").glob("*.ipynb")):
+        source = path.relative_to(ROOT).as_posix()
+        text = links.rewritten(source, notebook_page(path))
+        found[place(source)] = f"{text}\nThis page is a notebook: [{path.name}]({path.name}).\n"
+        found[f"tutorials/{path.name}"] = path.read_bytes()
     api = api_pages()
     found[NAMES] = with_classes(str(found[NAMES]), api)
     found |= {f"api/{name}": text for name, text in api.items()}
