@@ -7,6 +7,8 @@ A Scene (scene.py) says what is drawn: boxes, links, frames and lanes. `folding`
 Scene of a definition.
 
 Other rooms may import:
+    gantt    charts of what ran when
+    kinds    tables of kinds, colours and links
     picture  a Scene in all formats
     ranking  a topological order near the order of the numbers
     scene    the parts of a picture

@@ -70,7 +70,7 @@ def name_of(box: Box) -> str:
 
 def attributes(box: Box) -> str:
     kind = KINDS[box.kind]
-    colour = THEMES["light"][kind.colour]
+    colour = THEMES["light"][box.colour or kind.colour]
     lines = [box.title, *box.lines, *([", ".join(box.parameters)] if box.parameters else [])]
     if box.repeat:
         lines.append(str(box.repeat))

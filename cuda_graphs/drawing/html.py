@@ -224,6 +224,8 @@ def box_data(box: Box, size: Size, numbers: Iterator[int], outlines: dict[str, i
         data["badge"] = layout.badge_of(box)
     if box.mark:
         data["mark"] = box.mark
+    if box.colour:
+        data["colour"] = box.colour
     if box.notes:
         data |= {"notes": box.notes, "numbers": numbers_of(box)}
     if box.names:

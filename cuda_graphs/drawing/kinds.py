@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["KINDS", "LINK_STYLES", "MARKS", "THEMES", "Kind", "Mark"]
+__all__ = ["HEAT", "KINDS", "LINK_STYLES", "MARKS", "THEMES", "Kind", "Mark"]
 
 
 class Kind(NamedTuple):
@@ -60,6 +60,14 @@ MARKS = {
     "disabled": Mark("disabled: a launch skips the node", "\N{EMPTY SET}"),
 }
 
+# Colour of a box by its share of the time -> description in the legend, with the least share.
+HEAT = {
+    "heat0": (0.0, "under 2 % of the time"),
+    "heat1": (0.02, "2 to 10 %"),
+    "heat2": (0.1, "10 to 30 %"),
+    "heat3": (0.3, "over 30 %"),
+}
+
 # Colour -> (background, border). The others have one value: "paper" and "ink" are those of
 # the page and its text, "found" is that of boxes that a search has found.
 THEMES = {
@@ -86,6 +94,10 @@ THEMES = {
         "yellow": ("#fbf2c8", "#9c8412"),
         "red": ("#fde2e4", "#c0455a"),
         "grey": ("#eceff2", "#7b8794"),
+        "heat0": ("#f4f6f8", "#9aa5b1"),
+        "heat1": ("#fdf0c4", "#b8901c"),
+        "heat2": ("#fbc58a", "#b8621b"),
+        "heat3": ("#f28b82", "#a3262b"),
     },
     "dark": {
         "paper": "#14181d",
@@ -110,5 +122,9 @@ THEMES = {
         "yellow": ("#383108", "#d9bf45"),
         "red": ("#451f27", "#f0808f"),
         "grey": ("#262d35", "#8f9ba8"),
+        "heat0": ("#20262d", "#6b7683"),
+        "heat1": ("#453a12", "#d1ae3c"),
+        "heat2": ("#5f3510", "#f0974a"),
+        "heat3": ("#7a1f24", "#ff8a80"),
     },
 }

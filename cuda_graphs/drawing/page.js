@@ -280,7 +280,7 @@ function frameElement(frame) {
 function boxElement(place) {
   const { box, x, y, width, height } = place;
   const isShown = place.frames.length > 0;
-  const names = ["box", box.kind, data.colours[box.kind]];
+  const names = ["box", box.kind, box.colour || data.colours[box.kind]];
   const [left, top, rows] = isShown ? box.header[2] : box.texts;
   const made = element("g", { "data-key": box.key, "data-size": `${short(width)} ${short(height)}`, transform: at(x, y) });
   if (box.frames.length) {
@@ -417,7 +417,7 @@ function makeFar() {
   lines.forEach((link) => add(link.depth, 1, "far link", curve(link)));
   shown.forEach((place) => {
     const name = place.frames.length ? "open" : "";
-    add(place.depth, 2, `${data.colours[place.box.kind]} ${name}`, box(place));
+    add(place.depth, 2, `${place.box.colour || data.colours[place.box.kind]} ${name}`, box(place));
     if (found.set.has(place.box)) {
       add(place.depth, 3, "far match", box(place));
     }

@@ -47,6 +47,7 @@ class Box:
     is_named    True if the title is a name that the program gave to the node
     names       of a fold: the titles of all nodes that it stands for, if they differ
     mark        a key of `MARKS` (kinds.py), or None
+    colour      a colour of `HEAT` (kinds.py) in place of that of the kind; None in pictures without times
     """
 
     key: str
@@ -63,6 +64,7 @@ class Box:
     is_named: bool = False
     names: tuple[str, ...] = ()
     mark: str | None = None
+    colour: str | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from .kinds import KINDS, LINK_STYLES, MARKS
+from .kinds import HEAT, KINDS, LINK_STYLES, MARKS
 from .layout import (
     FRAME_HEADER,
     LINE_STEP,
@@ -134,9 +134,13 @@ def legend_of(scene: Scene, layout: Layout) -> Iterator[Entry]:
 def entries_of(scene: Scene, boxes: Sequence[Box], links: Sequence[Link]) -> Iterator[Entry]:
     """Yield the entries of the legend of a picture that shows these boxes and links."""
     kinds = {box.kind for box in boxes}
+    colours = {box.colour for box in boxes} - {None}
     for kind in KINDS:
         if kind in kinds:
-            yield Entry("kind", kind, KINDS[kind].words)
+            yield Entry("shape" if colours else "kind", kind, KINDS[kind].words)
+    for colour in HEAT:
+        if colour in colours:
+            yield Entry("heat", colour, HEAT[colour][1])
     styles = {link.style for link in links}
     for style in LINK_STYLES:
         if style in styles and styles != {"full"}:
@@ -165,12 +169,11 @@ def all_places(layout: Layout) -> Iterator[Place]:
 
 def swatch(what: str, name: str) -> str:
     """Return the sign at the left of an entry of the legend."""
-    if what == "kind":
-        kind = KINDS[name]
+    if what in ("kind", "shape", "heat"):
+        kind = KINDS["kernel" if what == "heat" else name]
+        colour = {"kind": kind.colour, "shape": "heat0", "heat": name}[what]
         drawn = outline(kind.shape, 22.0, 15.0)
-        return (
-            f'<g class="{name} {kind.colour}" transform="scale(.7)"><path class="outline" d="{drawn}"/></g>'
-        )
+        return f'<g class="{name} {colour}" transform="scale(.7)"><path class="outline" d="{drawn}"/></g>'
     if what == "link":
         return f'<path class="link {name}" d="M 0 6 H 16"/>'
     if what == "note":
@@ -252,7 +255,8 @@ def box_parts(place: Place) -> Iterator[str]:
     box = place.box
     kind = KINDS[box.kind]
     is_open = bool(place.frames)
-    names = [box.kind, kind.colour, "noted" if box.notes else "", "open" if is_open else "", box.mark]
+    colour = box.colour or kind.colour
+    names = [box.kind, colour, "noted" if box.notes else "", "open" if is_open else "", box.mark]
     yield (
         f'<g class="box {" ".join(name for name in names if name)}" data-key="{box.key}" '
         f'data-size="{number(place.width)} {number(place.height)}" '

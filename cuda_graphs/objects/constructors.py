@@ -10,7 +10,7 @@ The module of each class sets its constructor here when it is imported, so files
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["array", "condition_tests", "device", "graph_builder", "memory_resource"]
+__all__ = ["array", "condition_tests", "device", "graph_builder", "list_loops", "memory_resource"]
 
 array: Callable[[Any, Any, Any], Any]
 """Returns an NDArray with the memory of a Buffer, for an element type and a shape."""
@@ -23,6 +23,9 @@ device: Callable[[int], Any]
 
 graph_builder: Callable[[Any], Any]
 """Returns a GraphBuilder that captures a Stream."""
+
+list_loops: Callable[[int], Any]
+"""Returns (name, iterations so far, limit) of the loops that a stream launched last (executable.pyx)."""
 
 memory_resource: Callable[[Any], Any]
 """Returns the initial MemoryResource of a Device."""

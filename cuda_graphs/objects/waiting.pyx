@@ -85,7 +85,8 @@ cdef CUresult wait_until(Awaited& awaited, object name, double seconds) except? 
             raise TimeoutError(f"{name!r} is not done after {seconds:g} s: {what_runs(awaited)}")
 
 
-cdef double read_timeout(object timeout) except? -1:
+cpdef double read_timeout(object timeout) except? -1:
+    """Return the seconds of a timeout. A TypeError or ValueError names the argument."""
     try:
         seconds = float(timeout) if not isinstance(timeout, (str, bytes, bytearray)) else None
     except TypeError:

@@ -5,42 +5,14 @@
 The independent truth are callbacks that take a known time, and counts of the program.
 """
 
-import time
-
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.graph.profile_rig import LAUNCHES, by_name, host_driver, profiled, take
 from tests.graph_rig import ONE
 
-LAUNCHES = 3
-
-
-@pytest.fixture
-def host_driver(driver):
-    if driver.kind != "host":
-        pytest.skip("on a GPU a profile needs CUPTI: tests/graph/test_profile_cupti.py")
-
-
-@pytest.fixture
-def profiled(host_driver, stream):
-    """profiled(definition): the GraphProfile of LAUNCHES launches."""
-
-    def run(definition, launches=LAUNCHES):
-        (found,) = definition.instantiate().profile(stream, launches).graphs
-        assert found.launches == launches
-        return found
-
-    return run
-
-
-def take(milliseconds):
-    """Returns a callback that takes so long."""
-    return lambda: time.sleep(milliseconds / 1000)
-
-
-def by_name(found):
-    return {row.name: row for row in found.rows}
+__all__ = ["host_driver", "profiled"]
 
 
 @pytest.mark.parametrize("launches", [1, 2, 20])

@@ -105,18 +105,19 @@ def test_an_interrupt_cancels_what_has_not_begun(monkeypatch):
             gate.set()
             super().shutdown(wait)
 
-    @contextlib.contextmanager
-    def interrupted(count, shown):
-        def advance(name):
+    class Interrupted:
+        def show(self, *task):
             raise KeyboardInterrupt
 
-        yield advance
+    @contextlib.contextmanager
+    def interrupted():
+        yield Interrupted()
 
     monkeypatch.setattr(compile_all, "ThreadPoolExecutor", Pool)
-    monkeypatch.setattr(compile_all, "bar", interrupted)
+    monkeypatch.setattr(compile_all, "display", interrupted)
     x = np.ones(3, "f")
     with pytest.raises(KeyboardInterrupt):
-        cg.compile_all([(double, x), (slow, x), (never, x)], threads=1)
+        cg.compile_all([(double, x), (slow, x), (never, x)], threads=1, progress=True)
     assert (made(double), made(never)) == (1, 0)
 
 

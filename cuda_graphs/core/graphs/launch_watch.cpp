@@ -14,7 +14,8 @@ namespace {
 struct Watch {
     std::mutex mutex;  // guards the members below
     std::vector<WatchedLaunch> launches;
-    std::set<std::pair<CUgraphExec, const void*>> known;
+    std::set<std::pair<std::uint32_t, const void*>> known;
+    Identify identify = nullptr;
 };
 
 Watch& watch() {
@@ -30,8 +31,12 @@ std::vector<WatchedLaunch> take_all() {
 
 }  // namespace
 
-void begin_watching() {
+void begin_watching(Identify identify) {
     take_all();
+    {
+        const std::lock_guard lock(watch().mutex);
+        watch().identify = identify;
+    }
     launches_are_watched.store(true, std::memory_order_relaxed);
 }
 
@@ -43,8 +48,10 @@ std::vector<WatchedLaunch> end_watching() {
 void note_watched_launch(const GraphExecBox& box) {
     NodeHandle definition = box.definition.lock();
     const std::lock_guard lock(watch().mutex);
-    if (watch().known.emplace(box.raw, definition.get()).second)
-        watch().launches.push_back({box.raw, std::move(definition)});
+    std::uint32_t number = 0;
+    if (watch().identify != nullptr && watch().identify(box.raw, &number) != 0) number = 0;
+    if (watch().known.emplace(number, definition.get()).second)
+        watch().launches.push_back({number, std::move(definition)});
 }
 
 }  // namespace cg

@@ -9,6 +9,7 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include "definition.hpp"
@@ -17,17 +18,21 @@ namespace cg {
 
 struct GraphExecBox;
 
-// An executable that was launched, which may be destroyed, and the definition that it was instantiated from. The handle
-// keeps the definition; it is empty if the definition was gone at the launch.
+// Writes a number that names an executable in the records of a profiler. Returns 0 on success.
+using Identify = int (*)(CUgraphExec exec, std::uint32_t* number);
+
+// An executable that was launched, by its number, and the definition that it was instantiated from. The handle keeps
+// the definition; it is empty if the definition was gone at the launch.
 struct WatchedLaunch {
-    CUgraphExec exec;
+    std::uint32_t number;
     NodeHandle definition;
 };
 
 inline std::atomic<bool> launches_are_watched{false};
 
-void begin_watching();
-// Ends the watch. Returns each pair of an executable and its definition once, in the order of their first launches. The
+// `identify` may be null; then all numbers are 0. It is called for each launch.
+void begin_watching(Identify identify);
+// Ends the watch. Returns each pair of a number and a definition once, in the order of their first launches. The
 // caller holds the GIL.
 std::vector<WatchedLaunch> end_watching();
 

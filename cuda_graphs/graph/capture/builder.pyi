@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self, SupportsIndex
+from weakref import ReferenceType
 
 from cuda_graphs.drawing.picture import Picture
 from cuda_graphs.graph.definition import GraphDef
@@ -24,6 +25,7 @@ class GraphBuilder(BuilderState):
     @property
     def graph_definition(self) -> GraphDef: ...
     def begin_building(self, mode: Literal["global", "thread_local", "relaxed"] = "relaxed") -> Self: ...
+    def _captured_calls(self) -> int | None: ...
     def end_building(self) -> Self: ...
     def complete(
         self,
@@ -87,6 +89,7 @@ class GraphBuilder(BuilderState):
         traceback: TracebackType | None,
     ) -> None: ...
 
+def calls_of(builder: ReferenceType[GraphBuilder]) -> int | None: ...
 def capture(
     stream: Stream | SupportsCudaStream | None = None,
     mode: Literal["global", "thread_local", "relaxed"] = "relaxed",

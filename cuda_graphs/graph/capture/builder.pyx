@@ -8,6 +8,8 @@ state. `objects/capture_ledger.pyx` reports the call that invalidated a capture.
 """
 
 import warnings
+from functools import partial
+from weakref import ref
 
 from cpython.object cimport PyObject
 from libc.stddef cimport size_t
@@ -128,6 +130,19 @@ MODES = {
 }
 
 
+cdef int show_if_long(GraphBuilder builder) except -1:
+    from cuda_graphs.objects.progress import watch
+
+    watch("capturing a graph (calls)", partial(calls_of, ref(builder)))
+    return 0
+
+
+def calls_of(builder):
+    """Return the number of calls that the builder of a weak reference has captured; None once it does not capture."""
+    known = builder()
+    return None if known is None else known._captured_calls()
+
+
 cdef class GraphBuilder(BuilderState):
     """Makes a graph of the work that is given to a stream between `begin_building` and `end_building`.
 
@@ -223,8 +238,14 @@ cdef class GraphBuilder(BuilderState):
             self._capture = capture
             self._graph = capture.get().graph
             add_operation(capture.get()[0], "begin_building")
+            show_if_long(self)
         check_attempt(status, f"begin to capture {self._stream!r} in mode {mode!r}")
         return self
+
+    def _captured_calls(self):
+        """Return the number of calls of the capture so far; None unless it is running."""
+        cdef CaptureHandle capture = self._capture
+        return <size_t>capture.get().ledger.size() - 1 if self._state == CAPTURING and capture.get() != NULL else None
 
     def end_building(self):
         """End the capture. The captured work becomes a graph.

@@ -2,6 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graph: an executable graph."""
 
+from functools import partial
+from time import monotonic
+from weakref import ref
+
 from libc.stdint cimport uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport (
@@ -50,6 +54,7 @@ from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from .difference import describe_difference
 from cuda_graphs.errors import instantiate_error, update_error
+from cuda_graphs.objects import constructors
 
 
 cdef class Graph:
@@ -112,6 +117,8 @@ cdef class Graph:
         if status:
             check_problem(problem, slots, values)
             check_attempt(status, f"launch {self!r} on {stream!r}")
+        if self._loops.counters:
+            launched[<uintptr_t>raw_of(on)] = ref(self)
         if active_captures.load() != 0:
             note_work_elsewhere("launch of a graph")
 
@@ -172,6 +179,11 @@ cdef class Graph:
         """
         self._check_open()
         return self._loops.read_counters()
+
+    def _loop_counts(self):
+        """Return (name, iterations so far, limit or None) of each named loop."""
+        self._check_open()
+        return self._loops.list_counts()
 
     def upload(self, stream):
         """Upload the graph to the device, in the order of `stream`. Without this call the first launch uploads it."""
@@ -339,7 +351,15 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     check_finished(definition, graph)
     cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
     callbacks.replace_all(callbacks.take(definition))
-    cdef GraphExecHandle h = instantiate(definition._h, &params, upload_to, &status)
+    cdef list running = [0]
+    from cuda_graphs.objects.progress import watch
+
+    watch("instantiating a graph (seconds)", partial(seconds_of, running, monotonic()))
+    cdef GraphExecHandle h
+    try:
+        h = instantiate(definition._h, &params, upload_to, &status)
+    finally:
+        running.clear()
     if not h:
         raise make_instantiate_error(definition, graph, status, &params)
     cdef Graph made = Graph._from_handle(h, callbacks)
@@ -348,6 +368,25 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     if observer is not None:
         observer(definition, made)
     return made
+
+
+# The Graph with counters that was launched last on each stream: weak references, by the handle of the stream.
+cdef dict launched = {}
+
+
+def list_loops(stream):
+    """Return (name, iterations so far, limit or None) of each loop of the Graph that a stream launched last."""
+    known = launched.get(stream)
+    graph = None if known is None else known()
+    return [] if graph is None or graph.is_closed else graph._loop_counts()
+
+
+constructors.list_loops = list_loops
+
+
+def seconds_of(running, begin):
+    """Return the seconds since `begin`, or None once `running` is empty."""
+    return int(monotonic() - begin) if running else None
 
 
 cdef InsertionPoint accept_source(object source):

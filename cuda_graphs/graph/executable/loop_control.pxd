@@ -24,6 +24,9 @@ cdef class LoopControl:
     # Returns the LoopCount of each loop by its name.
     cdef dict read_counters(self)
 
+    # Returns (name, iterations so far, limit or None) of each of these loops.
+    cdef list list_counts(self)
+
     # Makes the loops of later launches read the word at a place. After an error they read the same word as before.
     cdef int use_word(self, const GraphExecHandle& exec, size_t place) except -1
     cdef CUdeviceptr address(self, size_t place)

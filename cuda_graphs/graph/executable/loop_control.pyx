@@ -7,7 +7,7 @@ that the launches so far read. The words are allocated in advance, as an allocat
 """
 
 from cpython.object cimport PyObject
-from libc.stdint cimport uint64_t
+from libc.stdint cimport INT64_MAX, uint64_t
 
 from cuda_graphs.core.driver.cuda cimport CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
@@ -26,6 +26,8 @@ from cuda_graphs.graph.nodes.labels cimport given_name
 from cuda_graphs.graph.operands.loop_counter cimport LoopCounter
 from cuda_graphs.graph.operands.stop_words cimport is_stop_word, new_words
 from .loop_count import LoopCount
+
+cdef object UNLIMITED = INT64_MAX
 
 cdef enum:
     WORDS = 64  # cancelled launches that may be in flight
@@ -76,6 +78,12 @@ cdef class LoopControl:
             iterations, limited = counter.read()
             counts[name] = LoopCount(iterations, limited != 0)
         return counts
+
+    cdef list list_counts(self):
+        cdef LoopCounter counter
+        return [
+            (name, counter.read()[0], None if counter.limit == UNLIMITED else counter.limit) for name, counter in self.counters
+        ]
 
     cdef int use_word(self, const GraphExecHandle& exec, size_t place) except -1:
         cdef ParameterChanges changes

@@ -5,17 +5,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from cuda_graphs.drawing.scene import Box, Plane, Scene
-from cuda_graphs.graph.display.reading import read_nodes
 
+from .definitions import Known
 from .recording import BodyRun, NodeRun, Recording
-
-if TYPE_CHECKING:
-    from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["Assembly", "Run", "assemble"]
 
@@ -81,10 +78,10 @@ class Assembly:
     bodies: list[Run] = field(default_factory=list)
 
 
-def assemble(definitions: Iterable[Definition], recording: Recording) -> list[Assembly]:
+def assemble(definitions: Iterable[Known], recording: Recording) -> list[Assembly]:
     """Return the launches of each definition that has runs, and of all graphs whose definition is gone."""
-    known = [Known(definition) for definition in definitions]
-    owner = {handle: each for each in known for handle in each.keys}
+    placers = [Placer(each) for each in definitions]
+    owner = {handle: each for each in placers for handle in each.keys}
     root = roots_of(recording.bodies)
     unknown: list[NodeRun] = []
     for run in recording.nodes:
@@ -95,7 +92,7 @@ def assemble(definitions: Iterable[Definition], recording: Recording) -> list[As
     for body in recording.bodies:
         if body.node in owner:
             owner[body.node].add_body(body, root)
-    found = [each.finish() for each in known]
+    found = [each.finish() for each in placers]
     if unknown:
         found.append(unknown_graph(unknown, root))
     return [each for each in found if each.runs]
@@ -120,14 +117,12 @@ def roots_of(bodies: Sequence[BodyRun]) -> Roots:
     return roots
 
 
-class Known:
-    """A definition that was launched, and its runs."""
+class Placer:
+    """Places the runs of one definition."""
 
-    def __init__(self, definition: Definition) -> None:
-        scene, nodes = read_nodes(definition, "Graph")
-        self.keys = {node._raw(): key for key, node in nodes.items()}
-        traffic = {key: size for key, node in nodes.items() if (size := traffic_of(node)) is not None}
-        self.found = Assembly(scene, traffic)
+    def __init__(self, known: Known) -> None:
+        self.keys = {handle: key for key, handle in known.handles.items()}
+        self.found = Assembly(known.scene, known.traffic)
 
     def add_node(self, run: NodeRun, root: Roots) -> None:
         launch = root[run.around]
@@ -188,27 +183,3 @@ def unknown_graph(runs: Sequence[NodeRun], root: Roots) -> Assembly:
     found.runs = [placed(run, str(numbers[run.name, run.kind]), root[run.around]) for run in runs]
     found.runs.sort(key=lambda run: run.start)
     return found
-
-
-def traffic_of(node: Any) -> int | None:
-    """Return the bytes that a run of a node reads and writes in memory; None if they are not known."""
-    measure = TRAFFIC.get(type(node).__name__)
-    return None if measure is None else measure(node)
-
-
-def kernel_traffic(node: Any) -> int | None:
-    if node.reads is None or node.writes is None:
-        return None
-    spans = (*node.reads, *node.writes)
-    if any(
-        not isinstance(span.start, int) for span in spans
-    ):  # the size of a parameter's memory is not fixed
-        return None
-    return sum(span.run * span.runs for span in spans) or None
-
-
-TRAFFIC: Mapping[str, Any] = {
-    "KernelNode": kernel_traffic,
-    "MemcpyNode": lambda node: 2 * node.size,
-    "MemsetNode": lambda node: node.width * node.height * node.element_size,
-}

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator, Sequence
 
+from .definitions import Known
 from .recording import BodyRun, NodeRun, Recording
 
 __all__ = ["HostRecorder"]
@@ -38,13 +39,15 @@ class HostRecorder:
         self.library = ctypes.CDLL(path)  # loaded already
         self.library.cghNodeRecord.argtypes = [ctypes.c_uint64, ctypes.POINTER(HostRecord)]
 
+    identify = 0  # its records have the handles of nodes
+
     def start(self) -> None:
         self.library.cghRecordNodes(1)
 
     def stop(self) -> None:
         self.library.cghRecordNodes(0)
 
-    def recording(self, handles: Sequence[int]) -> Recording:
+    def recording(self, launched: Sequence[tuple[int, Known | None]]) -> Recording:
         nodes: list[NodeRun] = []
         bodies: list[BodyRun] = []
         for r in self.records():

@@ -7,23 +7,30 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.core.driver.choice import ensure_loaded
+from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.numbers import need_int
 
-from . import watch
+from . import pictures, watch
 from .analysis import Gap, ProfileRow, find_gaps, rows_of, spans_of
 from .assembly import Assembly, assemble
+from .cupti_recorder import CuptiRecorder
+from .definitions import Known
 from .host_recorder import HostRecorder
+from .ranges import RangesOnly, is_attached, marked
 from .recording import Recorder
 from .table import html_of, share_in_words, text_of, time_in_words
 from .trace_events import trace_events
 
 if TYPE_CHECKING:
+    from cuda_graphs.drawing.gantt import Gantt
+    from cuda_graphs.drawing.picture import Picture
     from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["GraphProfile", "Profile", "profile", "profile_launches"]
@@ -56,6 +63,7 @@ class Profile:
     def __init__(self) -> None:
         self._recorder: Recorder | None = None
         self._graphs: tuple[GraphProfile, ...] | None = None
+        self._range: AbstractContextManager[Any]
         self._clock = ""
         self._missing: tuple[str, ...] = ()
 
@@ -68,30 +76,32 @@ class Profile:
                 "another profile is being recorded: profiles do not nest, so end its block first"
             )
         try:
-            recorder.start()
-            watch.begin()
+            self._recorder = begin(recorder)
+            self._range = marked("profile")
+            self._range.__enter__()
         except BaseException:
             recording.release()
             raise
-        self._recorder = recorder
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._recorder is not None
+        self._range.__exit__(kind, error, trace)
         try:
             self._recorder.stop()
         finally:
             launched = watch.end()
             recording.release()
-        definitions = list(dict.fromkeys(each for _, each in launched if each is not None))
-        self._read(self._recorder, definitions)
+        self._read(self._recorder, launched)
 
-    def _read(self, recorder: Recorder, definitions: Sequence[Definition]) -> None:
-        found = recorder.recording([])
-        limits = memory_limits()
-        self._graphs = tuple(GraphProfile(each, limits) for each in assemble(definitions, found))
+    def _read(self, recorder: Recorder, launched: Sequence[tuple[int, Definition | None]]) -> None:
+        known = {each: Known(each) for _, each in launched if each is not None}
+        numbers = [(number, None if each is None else known[each]) for number, each in launched]
+        found = recorder.recording(numbers)
+        limits = memory_limits({run.device for run in found.nodes})
+        self._graphs = tuple(GraphProfile(each, limits) for each in assemble(known.values(), found))
         self._clock, self._missing = found.clock, found.missing
 
     @property
@@ -104,6 +114,32 @@ class Profile:
         if self._graphs is None:
             raise RuntimeError("the profile has no times yet: they are there after the end of its with block")
         return self._graphs
+
+    @property
+    def _only(self) -> GraphProfile:
+        if len(self.graphs) != 1:
+            raise ValueError(
+                f"the profile has {len(self.graphs)} graphs: choose one, as in p.graphs[0].draw()"
+            )
+        return self.graphs[0]
+
+    def draw(self, path: str | os.PathLike[str] | None = None, *, theme: str = "auto") -> Picture:
+        """Return a Picture of the graph, coloured by time. See GraphProfile.draw.
+
+        Raises:
+            ValueError: The profile has no graph, or more than one.
+        """
+        return self._only.draw(path, theme=theme)
+
+    def gantt(
+        self, path: str | os.PathLike[str] | None = None, *, launch: int | None = None, theme: str = "auto"
+    ) -> Gantt:
+        """Return a Gantt chart of one launch. See GraphProfile.gantt.
+
+        Raises:
+            ValueError: The profile has no graph, or more than one.
+        """
+        return self._only.gantt(path, launch=launch, theme=theme)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all runs to a file as JSON in Chrome's trace event format, for ui.perfetto.dev and chrome://tracing.
@@ -180,6 +216,37 @@ class GraphProfile:
         """The time of the critical path as a share of the time of the launches. The rest are gaps on that path."""
         return sum(row.share for row in self.critical_path)
 
+    def draw(self, path: str | os.PathLike[str] | None = None, *, theme: str = "auto") -> Picture:
+        """Return a Picture of the graph, coloured by time, and write it to a file if `path` is given.
+
+        Args:
+            path: A file whose name ends with .svg, .html, .png (needs the extra `png`) or .dot.
+            theme: "light" or "dark". "auto" follows the page around the picture.
+
+        Raises:
+            TypeError, ValueError: For the arguments.
+            OSError: The file cannot be written.
+            ImportError: A PNG is wanted, and its library is not installed.
+        """
+        return pictures.draw(self, path, theme)
+
+    def gantt(
+        self, path: str | os.PathLike[str] | None = None, *, launch: int | None = None, theme: str = "auto"
+    ) -> Gantt:
+        """Return a Gantt chart of one launch, and write it to a file if `path` is given.
+
+        Args:
+            path: A file whose name ends with .svg or .png (needs the extra `png`).
+            launch: The number of the launch, from 0. None: the launch whose time is the median.
+            theme: "light" or "dark". "auto" follows the page around the chart.
+
+        Raises:
+            TypeError, ValueError: For the arguments.
+            OSError: The file cannot be written.
+            ImportError: A PNG is wanted, and its library is not installed.
+        """
+        return pictures.gantt(self, path, launch, theme)
+
     def __str__(self) -> str:
         return "\n".join([*self._summary(), *text_of(self.rows, self.launches)])
 
@@ -207,17 +274,31 @@ class GraphProfile:
 
 def make_recorder() -> Recorder:
     driver = ensure_loaded()
-    if driver.kind == "host":
-        return HostRecorder(driver.path)
-    raise RuntimeError(
-        f"profiles need the host driver, and this process uses the {driver.kind} driver ({driver.reason}): "
-        "use Nsight Systems"
-    )
+    return HostRecorder(driver.path) if driver.kind == "host" else CuptiRecorder()
 
 
-def memory_limits() -> dict[int, float]:
+def begin(recorder: Recorder) -> Recorder:
+    """Start a recorder, or one that records nothing if an attached profiler uses CUPTI. Return it."""
+    try:
+        recorder.start()
+    except RuntimeError:
+        if not is_attached():
+            raise
+        return RangesOnly()
+    watch.begin(recorder.identify)
+    return recorder
+
+
+def memory_limits(devices: Iterable[int]) -> dict[int, float]:
     """Return the bytes per second that the memory of each device can move; nothing for the host driver."""
-    return {}
+    if ensure_loaded().kind == "host":
+        return {}
+    limits = {}
+    for ordinal in devices:
+        properties = Device(ordinal).properties
+        # The memory clock is in kHz, and memory of double data rate moves two words in a cycle.
+        limits[ordinal] = 2e3 * properties.memory_clock_rate * properties.global_memory_bus_width / 8
+    return limits
 
 
 def profile_launches(graph: Any, stream: Any, launches: int) -> Profile:
@@ -228,7 +309,8 @@ def profile_launches(graph: Any, stream: Any, launches: int) -> Profile:
     graph.upload(stream)
     stream.sync()
     with profile() as found:
-        for _ in range(count):
-            graph.launch(stream)
+        for number in range(count):
+            with marked(f"launch {number}"):
+                graph.launch(stream)
         stream.sync()
     return found

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from .definitions import Known
+
 __all__ = ["BodyRun", "NodeRun", "Recorder", "Recording"]
 
 
@@ -75,8 +77,13 @@ class Recording(NamedTuple):
 class Recorder(Protocol):
     """Records the nodes of all graphs that the process runs between `start` and `stop`."""
 
+    @property
+    def identify(self) -> int:
+        """The address of a C function that gives an executable a number (watch.pyx); 0 for none."""
+        ...
+
     def start(self) -> None: ...
     def stop(self) -> None: ...
-    def recording(self, handles: Sequence[int]) -> Recording:
-        """Return what was recorded. `handles` are the nodes of all definitions that were launched."""
+    def recording(self, launched: Sequence[tuple[int, Known | None]]) -> Recording:
+        """Return what was recorded. `launched` has the number and the definition of each executable."""
         ...

@@ -6,18 +6,21 @@ from libc.stdint cimport uintptr_t
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.graphs.graph_handles cimport NodeRecord
-from cuda_graphs.core.graphs.launch_watch cimport WatchedLaunch, begin_watching, end_watching
+from cuda_graphs.core.graphs.launch_watch cimport Identify, WatchedLaunch, begin_watching, end_watching
 from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.graph.nodes.insertion_point cimport wrap_graph
 
 
-def begin():
-    """Note the executables that are launched from now on."""
-    begin_watching()
+def begin(uintptr_t identify=0):
+    """Note the executables that are launched from now on.
+
+    identify  address of a C function int(CUgraphExec, uint32_t*) that gives each executable a number; 0 for none
+    """
+    begin_watching(<Identify>identify)
 
 
 def end():
-    """Return (CUgraphExec as an int, GraphDef or None) for each executable launched since `begin`."""
+    """Return (number, GraphDef or None) for each executable launched since `begin`."""
     cdef vector[WatchedLaunch] launches = end_watching()
     cdef size_t i
     found = []
@@ -25,5 +28,5 @@ def end():
         definition = None
         if launches[i].definition and box_of[NodeRecord](launches[i].definition).graph.raw != NULL:
             definition = wrap_graph(launches[i].definition, box_of[NodeRecord](launches[i].definition).graph)
-        found.append((<uintptr_t>launches[i].exec, definition))
+        found.append((launches[i].number, definition))
     return found

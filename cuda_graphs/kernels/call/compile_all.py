@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import nullcontext
 from typing import Any
 
 from cuda_graphs.kernels.targets import current_device
+from cuda_graphs.objects.progress import display, is_seen
 
 from .function import KernelFunction
 from .methods import BoundKernel
@@ -32,8 +32,8 @@ def compile_all(
     Args:
         calls: Tuples of a kernel and the arguments of a call; a kernel without parameters can stand alone.
         threads: Number of threads; None for the number of CPUs. LLVM itself runs in one thread at a time.
-        progress: Whether to show the progress on stderr: a bar if the package rich is installed, else lines. None shows
-            it if stderr is a terminal.
+        progress: Whether to show the progress on stderr: a bar if the package rich or tqdm is installed, else lines.
+            None shows it on a terminal and in a notebook.
 
     Raises:
         TypeError: An element of `calls` is not such a tuple, or its arguments do not fit the kernel.
@@ -43,14 +43,18 @@ def compile_all(
     """
     wanted = [accept(call) for call in calls]
     current_device()
-    shown = sys.stderr.isatty() if progress is None else progress
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool, bar(len(wanted), shown) as advance:
+    shown = is_seen() if progress is None else progress
+    with (
+        display() if shown else nullcontext() as bars,
+        ThreadPoolExecutor(threads or os.cpu_count()) as pool,
+    ):
         waiting: dict[Future[None], KernelFunction | BoundKernel] = {
             pool.submit(kernel.compile, *args): kernel for kernel, args in wanted
         }
         try:
-            for done in as_completed(waiting):
-                advance(waiting[done].__name__)
+            for count, done in enumerate(as_completed(waiting), 1):
+                if bars is not None:
+                    bars.show("compiling kernels", count, len(wanted), f"compiled {waiting[done].__name__}")
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -69,21 +73,3 @@ def accept(
     if not parts or not isinstance(parts[0], (KernelFunction, BoundKernel)):
         raise TypeError(f"compile_all takes tuples of a kernel and its arguments, got {call!r}")
     return parts[0], parts[1:]
-
-
-@contextmanager
-def bar(count: int, shown: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the progress. The caller calls it with the name of each kernel that is done."""
-    if not shown:
-        yield lambda name: None
-        return
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        done = iter(range(1, count + 1))
-        yield lambda name: print(f"compiled {next(done)} of {count}: {name}", file=sys.stderr)
-        return
-    with Progress(console=Console(stderr=True)) as display:
-        task = display.add_task("compiling kernels", total=count)
-        yield lambda name: display.update(task, advance=1, description=f"compiled {name}")

@@ -48,6 +48,7 @@ from cuda_graphs.objects.numbers cimport as_address, read_address, read_flag, re
 from cuda_graphs.objects.launch_errors cimport note_event, note_wait_for_event
 from cuda_graphs.objects.waiting cimport wait_for
 from cuda_graphs.objects.options import accept_options
+from cuda_graphs.objects.waiting import read_timeout
 
 
 @dataclass
@@ -115,7 +116,7 @@ cdef class Stream:
         with nogil:
             drain_deferred()
 
-    def sync(self, timeout=None):
+    def sync(self, timeout=None, *, progress=False):
         """Wait until all work that was queued so far is done. Spoils a capture of the stream, since captured work does
         not run.
 
@@ -124,8 +125,11 @@ cdef class Stream:
 
         Args:
             timeout: The longest time to wait in seconds, or None for no limit. 0 only asks whether the work is done.
+            progress: True shows on stderr how often the loops of the graph that was launched last on the stream have run:
+                the loops of `while_loop` with a `name`, which count. The loops do not wait for that.
 
         Raises:
+            TypeError: An argument has the wrong type.
             TimeoutError: The work takes longer. The message says what still runs.
             CUDAError: That work, or earlier work of the device, failed.
         """
@@ -135,7 +139,13 @@ cdef class Stream:
         cdef CapturedCall call
         if find_capture(call, awaited.stream) and call.capture().into_body:
             check_no_body_captured(self)
-        wait_for(awaited, self, timeout)
+        if read_flag(progress, "progress"):
+            from .sync_progress import sync_with_progress
+
+            read_timeout(0 if timeout is None else timeout)
+            sync_with_progress(self, timeout)
+        else:
+            wait_for(awaited, self, timeout)
 
     def record(self, event=None, options=None):
         """Record an event after the work that was queued so far.
