@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: every example runs as a reader would run it, on the driver of this test run, and says nothing on stderr."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -274,6 +276,18 @@ def test_the_chain_has_the_period_of_theory_and_keeps_its_energy(tmp_path):
     output = run("rigid_chain.py", 16, cwd=tmp_path)
     assert "period of one body 0.916" in output
     assert "16 chains of 5 bodies" in output
+
+
+def test_the_profiled_graph_names_its_slow_loop_and_its_files_have_the_runs(tmp_path):
+    output = run("profile_graph.py", tmp_path, cwd=tmp_path)
+    if "pip install" in output:  # a GPU without CUPTI
+        return
+    assert re.search(r"\* until smooth +while +10 ", output)
+    steps = int(re.search(r"(\d+) iterations a launch", output)[1])
+    events = json.loads((tmp_path / "profile_trace.json").read_text())["traceEvents"]
+    assert sum(event["name"] == "body, repeated" for event in events) == 10 * steps
+    for name in ("profile_graph.svg", "profile_gantt.svg"):
+        assert "until smooth" in (tmp_path / name).read_text()
 
 
 def test_the_drawn_graph_has_its_loop_and_the_mistake_is_marked(tmp_path):

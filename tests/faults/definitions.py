@@ -114,6 +114,18 @@ def drawing_and_checking(world):
 
 
 @scenario
+def profiling(world):
+    g = cg.GraphDef()
+    add(world, g, 0)
+    choice = g.if_then(g.create_condition(1))
+    add(world, choice.then, 1)
+    stream = world.device.create_stream()
+    (found,) = g.instantiate().profile(stream, 2).graphs
+    assert {row.runs for row in found.rows} == {2}
+    assert (world.x[0], world.x[1]) == (2, 2)
+
+
+@scenario
 def instantiation_with_options(world):
     g = cg.GraphDef()
     add(world, g, 0)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GraphProfile", "Profile", "profile", "profile_launches"]
 
-MOST_GAPS = 3  # that the text shows
+MOST_NAMED = 12  # nodes of the critical path that the text names
 
 recording = threading.Lock()  # held while a profile is recorded
 
@@ -260,7 +260,8 @@ class GraphProfile:
         lines = [f"{self.title}: {many}, {times[0]} each (min {times[1]}, max {times[2]})"]
         if path := self.critical_path:
             time = time_in_words(sum(row.total for row in path) / self.launches)
-            names = ", ".join(row.name for row in path)
+            names = ", ".join(row.name for row in path[:MOST_NAMED])
+            names += f" and {len(path) - MOST_NAMED} more" if len(path) > MOST_NAMED else ""
             lines.append(f"critical path {time}, {share_in_words(self.critical_share)} of a launch: {names}")
         total = sum(gap.total for gap in self.gaps)
         lines.append(
