@@ -240,5 +240,6 @@ def test_notebooks_show_tables_and_charts(saved):
     shown = p._repr_mimebundle_()
     assert shown["text/plain"] == str(p)
     assert shown["text/html"].count("<tr>") == len(p.graphs[0].rows) + 1
+    assert p.graphs[0]._repr_mimebundle_()["text/html"] in shown["text/html"]
     assert p.gantt()._repr_mimebundle_()["image/svg+xml"].startswith("<svg")
     assert "launch" in repr(p.gantt())

@@ -82,15 +82,13 @@ class Span(NamedTuple):
 
 def spans_of(found: Assembly) -> dict[int, Span]:
     """Return the Span of each launch, in the order of their starts."""
-    spans: dict[int, Span] = {}
-    for run in found.runs:
-        known = spans.get(run.launch)
-        spans[run.launch] = (
-            Span(run.start, run.end)
-            if known is None
-            else Span(min(known.start, run.start), max(known.end, run.end))
-        )
-    return spans
+    starts: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    for run in found.runs:  # in the order of their starts
+        starts.setdefault(run.launch, run.start)
+        if run.end > ends.get(run.launch, 0):
+            ends[run.launch] = run.end
+    return {launch: Span(start, ends[launch]) for launch, start in starts.items()}
 
 
 def total_times(runs: Iterable[Run]) -> Counter[str]:

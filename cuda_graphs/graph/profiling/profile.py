@@ -269,6 +269,9 @@ class GraphProfile:
         )
         return lines
 
+    def _repr_mimebundle_(self, **types: Any) -> dict[str, str]:
+        return {"text/html": self._html(), "text/plain": str(self)}
+
     def _html(self) -> str:
         return html_of(". ".join(self._summary()), self.rows, self.launches)
 
