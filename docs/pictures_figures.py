@@ -1,35 +1,54 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the figures of docs/guide/pictures.md by running the snippets of the page.
+"""Draws the pictures of graphs on the pages by running their snippets.
 
 CUDA_GRAPHS_DRIVER=host python -m docs.pictures_figures
+
+A picture is drawn when the snippets before its place in the page have run.
 """
 
 import re
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
-PAGE = DOCS / "guide/pictures.md"
 FIGURES = DOCS / "figures"
-# File -> expression over the names of the page.
-PICTURES = {"collatz": "g.draw()", "folded": "long.draw()", "findings": "wrong.draw(check=True)"}
+# Page -> file -> expression over the names of the page.
+PICTURES = {
+    "guide/pictures.md": {
+        "collatz": "g.draw()",
+        "folded": "long.draw()",
+        "findings": "wrong.draw(check=True)",
+    },
+    "concepts/conditions.md": {"conditions": "g.draw()"},
+    "concepts/memory.md": {"lifetimes": "g.draw()"},
+    "concepts/updating.md": {"updates_taken": "g.draw()", "updates_refused": "other.draw()"},
+    "guide/capturing.md": {"fork_join": "builder.graph_definition.draw()"},
+    "kernels-tutorial.md": {"tasks": "cg.GraphDef().call(standardise, x).graph.draw()"},
+}
+PART = re.compile(r"^```python\n(?P<code>.*?)^```$|/(?P<figure>\w+)\.svg\)", re.MULTILINE | re.DOTALL)
+
+
+def drawn_on(name: str) -> dict[str, str]:
+    """Return the SVG of each picture of a page. Source lines are those of the page."""
+    path = DOCS / name
+    page, wanted = path.read_text(), PICTURES[name]
+    names: dict[str, object] = {"__name__": "pictures"}
+    found = {}
+    for part in PART.finditer(page):
+        if part["code"] is not None:
+            first = page.count("\n", 0, part.start("code"))
+            exec(compile("\n" * first + part["code"], str(path), "exec"), names)
+        elif part["figure"] in wanted:
+            svg = eval(wanted[part["figure"]], names).svg()
+            found[part["figure"]] = svg.replace(f"{DOCS.parent}/", "")
+    return found
 
 
 def drawn() -> dict[str, str]:
-    """Return the SVG of each figure. Source lines are those of the page."""
-    page = PAGE.read_text()
-    lines = [""] * (page.count("\n") + 1)
-    for block in re.finditer(r"```python\n(.*?)```", page, re.DOTALL):
-        first = page.count("\n", 0, block.start(1))
-        for number, line in enumerate(block[1].splitlines()):
-            lines[first + number] = line
-    names: dict[str, object] = {"__name__": "pictures"}
-    exec(compile("\n".join(lines), str(PAGE), "exec"), names)
-    return {
-        name: eval(picture, names).svg().replace(f"{DOCS.parent}/", "") for name, picture in PICTURES.items()
-    }
+    """Return the SVG of each picture of all pages."""
+    return {figure: svg for name in PICTURES for figure, svg in drawn_on(name).items()}
 
 
 if __name__ == "__main__":
-    for name, svg in drawn().items():
-        (FIGURES / f"{name}.svg").write_text(svg)
+    for figure, svg in drawn().items():
+        (FIGURES / f"{figure}.svg").write_text(svg)

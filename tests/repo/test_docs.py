@@ -182,10 +182,14 @@ def test_the_page_of_gradients_has_the_figures_of_its_files(tree):
     assert page == gradient_performance_page(), "run: python -m docs.gradient_performance_page"
 
 
-def test_the_pictures_of_the_guide_are_those_that_its_snippets_draw(tree, run_child):
+def test_the_pictures_of_the_pages_are_those_that_their_snippets_draw(tree, run_child):
+    from docs.pictures_figures import PICTURES
+
     done = run_child("import json; from docs.pictures_figures import drawn; print(json.dumps(drawn()))")
     assert done.returncode == 0, done.stderr
-    for name, svg in json.loads(done.stdout.splitlines()[-1]).items():
+    pictures = json.loads(done.stdout.splitlines()[-1])
+    assert set(pictures) == {name for wanted in PICTURES.values() for name in wanted}
+    for name, svg in pictures.items():
         assert (tree.root / f"docs/figures/{name}.svg").read_text() == svg, (
             "run CUDA_GRAPHS_DRIVER=host python -m docs.pictures_figures"
         )
