@@ -289,7 +289,11 @@ def begin(recorder: Recorder) -> Recorder:
         if not is_attached():
             raise
         return RangesOnly()
-    watch.begin(recorder.identify)
+    try:
+        watch.begin(recorder.identify)
+    except BaseException:
+        recorder.stop()
+        raise
     return recorder
 
 
