@@ -53,6 +53,8 @@ GROUPS = {
         "GraphDebugPrintOptions",
         "CheckReport",
         "Finding",
+        "GraphDifference",
+        "NodeChange",
         "Span",
     ),
     "Capture": ("GraphBuilder",),

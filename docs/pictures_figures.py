@@ -17,6 +17,7 @@ PICTURES = {
     "guide/pictures.md": {
         "collatz": "g.draw()",
         "folded": "long.draw()",
+        "difference": "difference.draw()",
         "findings": "wrong.draw(check=True)",
     },
     "concepts/conditions.md": {"conditions": "g.draw()"},

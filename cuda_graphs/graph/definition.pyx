@@ -215,6 +215,24 @@ cdef class GraphDef(InsertionPoint):
 
         return drawing.draw(self, "GraphDef", path, fold, check, theme)
 
+    def diff(self, other):
+        """Return a GraphDifference, which says what distinguishes the GraphDef `other` from this one. It is false if nothing does.
+
+        The difference has the nodes and edges that were added, removed and changed, also in bodies and embedded graphs.
+        `print` shows a line for each, and `draw` both graphs in one picture. Nodes are paired by their names, properties and
+        neighbours, not by their handles. Memory is compared by its address, where paired alloc nodes have the same memory.
+        Kernels are compared by their names, not by their code.
+
+        Raises TypeError if `other` is not a GraphDef.
+        """
+        from cuda_graphs.graph.analysis.comparison import compare
+
+        if not isinstance(other, GraphDef):
+            raise TypeError(f"other must be a GraphDef, got {type(other).__name__}")
+        self._open()
+        (<GraphDef>other)._open()
+        return compare(self, other)
+
     def _repr_mimebundle_(self, **types):
         from cuda_graphs.graph.display import drawing
 

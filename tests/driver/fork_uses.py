@@ -78,7 +78,7 @@ kernel.attributes.__setattr__("max_dynamic_shared_size_bytes", 1) | cg.Kernel.fr
 kernel.occupancy.max_active_blocks_per_multiprocessor(1, 0) | kernel.occupancy.max_potential_block_size(0, 1)
 kernel.occupancy.available_dynamic_shared_memory_per_block(1, 1) | kernel.occupancy.max_active_clusters(ONE)
 kernel.occupancy.max_potential_cluster_size(ONE) | cg.launch(stream, ONE, kernel, pinned, 1, 0)
-cg.GraphDef() | g.nodes() | g.edges() | g.edge_data(node, loop) | g.check() | g.instantiate()
+cg.GraphDef() | g.nodes() | g.edges() | g.edge_data(node, loop) | g.check() | g.diff(g) | g.instantiate()
 h.task_flow().__enter__() | flow.memset(memory, 1) | flow.join() | flow.call(Emitter()) | flow.alloc(64)
 flow.launch(ONE, kernel, pinned, 1, 0) | flow.while_loop(condition) | flow.explain(flowed, flowed)
 g.create_condition() | g.create_condition(0) | g.debug_dot_print(os.devnull) | g.draw() | loop.body.nodes()

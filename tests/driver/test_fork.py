@@ -64,6 +64,7 @@ PLAIN = {
     *("ComputeCapability", "DeviceMemoryResourceOptions", "DriverInfo", "DriverNotFoundError", "EdgeData"),
     *("EventOptions", "Finding", "GraphAllocOptions", "GraphCompleteOptions", "GraphDebugPrintOptions"),
     *(
+        "GraphDifference",
         "GraphInstantiateError",
         "GraphNodeType",
         "GraphUpdateError",
@@ -74,6 +75,7 @@ PLAIN = {
     *(
         "LoopCount",
         "NVRTCError",
+        "NodeChange",
         "Profile",
         "ProgramOptions",
         "Span",

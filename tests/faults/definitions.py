@@ -111,6 +111,7 @@ def drawing_and_checking(world):
     g.debug_dot_print("/dev/null", cg.GraphDebugPrintOptions(verbose=True))
     assert "<svg" in g.draw(check=True).svg()
     assert len(g.check().findings) > 0
+    assert "<svg" in g.diff(g).draw().svg() and g.diff(cg.GraphDef())
 
 
 @scenario

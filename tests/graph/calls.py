@@ -32,6 +32,7 @@ GOOD = {
     "instantiate": lambda n: {},
     "debug_dot_print": lambda n: {"path": "/dev/null"},
     "draw": lambda n: {},
+    "diff": lambda n: {"other": n.child},
     "check": lambda n: {},
 }
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
@@ -48,7 +49,16 @@ BUILDERS = [
     name
     for name in GOOD
     if name
-    not in ("edge_data", "create_condition", "param", "instantiate", "debug_dot_print", "draw", "check")
+    not in (
+        "edge_data",
+        "create_condition",
+        "param",
+        "instantiate",
+        "debug_dot_print",
+        "draw",
+        "diff",
+        "check",
+    )
 ]
 
 

@@ -4,12 +4,14 @@
 
 import os
 import sys
+import time
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.graph.display.reading import short_name
+from cuda_graphs.graph.display.reading import short_name, task_of
 from tests.graph_rig import ONE
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -67,6 +69,141 @@ def test_boxes_show_grids_bytes_directions_and_parameters(full):
         assert word in text, word
 
 
+def drawable(form, kernels, address, device, stream):
+    """A definition, executable, body or builder with two kernels, a programmatic edge between them, and a parameter."""
+    if form == "builder":
+        with device.create_graph_builder() as builder:
+            cg.launch(builder, ONE, kernels.nothing)
+        g, last = builder.graph_definition, next(iter(builder.graph_definition.nodes()))
+        things = {"builder": builder}
+    else:
+        outer = cg.GraphDef()
+        g = outer.while_loop(outer.create_condition(0)).body if form == "body" else outer
+        last = g.launch(ONE, kernels.nothing)
+        things = {"definition": g, "body": g}
+    last.launch(
+        ONE,
+        kernels.add,
+        address,
+        1,
+        g.param("amount", cg.i32, 3),
+        edge=cg.EdgeData.programmatic(),
+        name="sum",
+    )
+    return g.instantiate() if form == "executable" else things[form], g
+
+
+@pytest.mark.parametrize("form", ["definition", "executable", "body", "builder"])
+def test_all_forms_show_parameters_programmatic_edges_and_source_lines(form, kernels, pinned, device, stream):
+    thing, definition = drawable(form, kernels, pinned(1).ctypes.data, device, stream)
+    root = ElementTree.fromstring(thing.draw().svg())
+    highlighted = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "parameter"]
+    assert highlighted[0] == ("amount = 3" if form == "executable" else "amount")
+    (link,) = [path for path in root.iter(f"{SVG}path") if path.get("data-to")]
+    assert link.get("class") == "link programmatic"
+    assert ".programmatic" in thing.draw().svg() and "stroke-dasharray" in thing.draw().svg()
+    hovers = [title.text for title in root.iter(f"{SVG}title")]
+    assert len(hovers) == 2 and all("test_draw.py:" in hover for hover in hovers)
+    assert {node.source for node in definition.nodes()} == {hover.splitlines()[-1] for hover in hovers}
+
+
+def test_devices_are_lanes(run_child):
+    """With two devices, which the host driver has if asked."""
+    done = run_child(
+        """
+import cuda_graphs as cg
+g = cg.GraphDef()
+last = None
+for device in cg.Device.get_all_devices():
+    device.set_current()
+    last = (last or g).alloc(64, device=device.device_id, name=f"on {device.device_id}")
+picture = g.draw()
+print([box.lane for box in picture.scene.plane.boxes], [lane.device for lane in picture.layout.lanes])
+print("device 0" in picture.svg(), "device 1" in picture.svg())
+""",
+        CUDA_GRAPHS_DRIVER="host",
+        CUDA_GRAPHS_HOST_DEVICES="2",
+    )
+    assert (done.stdout, done.stderr) == ("[0, 1] [0, 1]\nTrue True\n", "")
+
+
+def test_an_executable_marks_disabled_nodes_and_shows_present_values(kernels, pinned, stream):
+    x = pinned(4)
+    g = cg.GraphDef()
+    amount = g.param("amount", cg.f32, 0.5)
+    first = g.memset(x.ctypes.data, 0, 4, name="first")
+    loop = first.launch(ONE, kernels.nothing, name="second").while_loop(g.create_condition(0), name="loop")
+    inner = loop.body.memset(x.ctypes.data, amount, 1, name="inner")
+    graph = g.instantiate()
+
+    def disabled():
+        return {
+            text.splitlines()[0] for classes, text in boxes_of(graph.draw()).values() if "disabled" in classes
+        }
+
+    assert disabled() == set() and "amount = 0.5" in graph.draw().svg()
+    graph[first].disable()
+    graph.set(amount=0.25)
+    assert disabled() == {"memset: first"}
+    assert "amount = 0.25" in graph.draw().svg() and "amount = 0.25" in str(graph)
+    assert "∅" in graph.draw().svg() and "a launch skips the node" in graph.draw().svg()
+    assert "disabled" not in [name for classes, _ in boxes_of(g.draw()).values() for name in classes]
+    graph[first].enable()
+    later = g.memset(x.ctypes.data, 0, 4, name="later")  # which the executable does not have
+    assert disabled() == set() and inner.is_valid and later.is_valid
+
+
+FILLS = {
+    "f4": (0.5, "value 0.5"),
+    "f2": (-1.5, "value -1.5"),
+    "i4": (-3, "value -3"),
+    "i2": (-3, "value -3"),
+    "u4": (4_000_000_000, "value 4000000000"),
+    "u1": (200, "value 200"),
+    "?": (True, "value 1"),
+}
+
+
+@pytest.mark.parametrize("dtype", FILLS)
+def test_a_fill_shows_the_number_that_was_given(dtype, pinned):
+    value, text = FILLS[dtype]
+    x = pinned(8, dtype)
+    g = cg.GraphDef()
+    node = g.memset(x, value)
+    assert f"{text} ·" in g.draw().svg()
+    node.update(value=np.dtype(dtype).type(0))
+    assert "value 0 ·" in g.draw().svg()
+    node.update(dst=x, value=value)
+    assert f"{text} ·" in g.draw().svg()
+    node.update(width=2)
+    assert f"{text} ·" in g.draw().svg()
+
+
+def test_a_fill_with_bytes_shows_them_as_a_number(pinned):
+    g = cg.GraphDef()
+    g.memset(pinned(8, "f4"), b"\x01")
+    assert "value 1 ·" in g.draw().svg()
+
+
+def chain_of(count):
+    g = cg.GraphDef()
+    node = g.join(name="node")
+    for number in range(count - 1):
+        letters = "".join(chr(97 + number // 26**place % 26) for place in range(4))
+        node = node.join(name=f"node {letters}")
+    return g
+
+
+@pytest.mark.parametrize(("count", "bar"), [(1_000, 0.3), (20_000, 5.0)])
+def test_a_chain_of_different_nodes_is_drawn_within_the_bar(count, bar, device):
+    """Ten times the bar, as other tests may share the machine; a quadratic step would take longer."""
+    g = chain_of(count)
+    start = time.process_time()
+    picture = g.draw(fold=True)
+    assert picture.svg().count('class="box ') == count
+    assert time.process_time() - start < 10 * bar
+
+
 def test_a_programmatic_edge_has_a_style_of_its_own(kernels):
     g = cg.GraphDef()
     node = g.launch(ONE, kernels.nothing)
@@ -96,11 +233,14 @@ def test_the_tree_names_each_node_and_repr_stays_one_line(full):
     assert "\n" not in repr(g) and repr(g).startswith("<GraphDef handle=")
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".dot", ".SVG"])
+STARTS = {".svg": "<svg", ".SVG": "<svg", ".dot": "digraph", ".html": "<!DOCTYPE html>"}
+
+
+@pytest.mark.parametrize("suffix", STARTS)
 def test_a_file_has_the_format_of_its_name(full, tmp_path, suffix):
     path = tmp_path / f"g{suffix}"
     full[0].draw(path)
-    assert path.read_text().startswith("<svg" if suffix.lower() == ".svg" else "digraph")
+    assert path.read_text().startswith(STARTS[suffix])
     assert full[0].draw(os.fspath(path)).svg() == full[0].draw().svg()
 
 
@@ -151,3 +291,16 @@ def test_notebooks_show_definitions_bodies_and_builders(full, stream):
 )
 def test_names_of_cpp_kernels_are_shown_as_in_their_source(name, short):
     assert short_name(name) == short
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("spread_0_loop", ("spread", 0)),
+        ("spread_12_serial", ("spread", 12)),
+        ("spread_0_mine", ("spread_0_mine", 0)),
+        ("_Z5scalePfi", ("scale", 0)),
+    ],
+)
+def test_tasks_of_the_kernel_compiler_have_the_name_of_their_kernel(name, task):
+    assert task_of(name) == task

@@ -95,6 +95,7 @@ ROWS = {
     ("check", "limit"): (NO_INT, "limit"),
     ("debug_dot_print", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
     ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),
+    ("diff", "other"): (NOT_OURS, "other"),
     ("draw", "path"): ((FLOAT, LIST, STRANGER, 42), "path"),
     ("draw", "fold"): (optional(NO_FLAG), "fold"),
     ("draw", "check"): (NO_FLAG, "check"),
@@ -113,6 +114,7 @@ RESULTS = {
     "instantiate": cg.Graph,
     "debug_dot_print": type(None),
     "draw": Picture,
+    "diff": cg.GraphDifference,
     "check": cg.CheckReport,
 }
 

@@ -61,3 +61,29 @@ def test_a_report_is_a_table_of_its_findings(device):
     g.memset(x, 0, name="<a>")
     g.memset(x, 0, name="b")
     assert cells(g.check()) == ["1", "unordered", g.check()[0].text]
+
+
+def test_tasks_of_a_kernel_are_shown_by_its_name(device):
+    shown(cg.zeros(100, cg.f32), 1)
+    text = shown._repr_mimebundle_()["image/svg+xml"]
+    assert ">shown</text>" in text and ">task 1 · grid" in text and ">shown_" not in text
+    assert "kernel shown_0_loop" in text
+
+
+def test_an_array_is_a_table_of_its_properties_and_values(device):
+    x = cg.array([[1.0, 2.0], [3.0, 4.0]], cg.f32)
+    assert cells(x) == [
+        "type",
+        "f32",
+        "shape",
+        "2 × 2",
+        "memory",
+        "16 B",
+        "device",
+        "0",
+        "values",
+        "[[1. 2.] [3. 4.]]",
+    ]
+    assert cells(cg.zeros((), cg.i32))[3] == "a number"
+    large = cells(cg.zeros((1000, 1000), cg.f64, needs_grad=True))
+    assert large[large.index("derivatives") + 1] == "needs_grad" and "..." in large[-1]

@@ -4,6 +4,7 @@
 
 Other rooms may import:
     dot      names and source lines in DOT files
+    difference_drawing  the pictures of differences
     drawing  the pictures of graphs
     reading  the Scene of a definition
 """

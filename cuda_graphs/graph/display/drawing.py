@@ -8,13 +8,14 @@ This module is imported at the first picture, so that programs without pictures 
 from __future__ import annotations
 
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.drawing.picture import Picture, accept_file
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.graph.analysis.check import check as check_definition
 from cuda_graphs.objects.numbers import read_flag
 
+from .executable_state import State, state_of
 from .reading import read_scene
 
 if TYPE_CHECKING:
@@ -32,13 +33,15 @@ def draw(
     fold: bool | None,
     check: bool,
     theme: str,
+    executable: Any = None,
 ) -> Picture:
-    """See GraphDef.draw."""
+    """See GraphDef.draw, and Graph.draw for a Graph as `executable`."""
     folds = None if fold is None else read_flag(fold, "fold")
     findings = check_definition(graph, FINDINGS).findings if read_flag(check, "check") else ()
     if path is not None:
         accept_file(path)  # before the work
-    picture = Picture(read_scene(graph, title, findings), folds, theme)
+    state = State() if executable is None else state_of(executable, graph)
+    picture = Picture(read_scene(graph, title, findings, state), folds, theme)
     if path is not None:
         picture.save(path)
     return picture

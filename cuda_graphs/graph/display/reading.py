@@ -30,22 +30,27 @@ from cuda_graphs.graph.nodes.node_kinds import (
     WhileNode,
 )
 
+from .executable_state import State
+
 if TYPE_CHECKING:
     from cuda_graphs.graph.analysis.check import Finding
     from cuda_graphs.graph.nodes.node import GraphNode
     from cuda_graphs.graph.nodes.protocols import Definition
 
-__all__ = ["read_nodes", "read_scene"]
+__all__ = ["box_of", "count_in_words", "labels_of", "read_nodes", "read_scene", "style_of", "with_lanes"]
 
 Notes = Mapping[Any, tuple[int, ...]]  # GraphNode -> numbers of findings
+NO_STATE = State()
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 ARROW = "\N{RIGHTWARDS ARROW}"
 SIDES = {"H": "host", "D": "device"}
 
 
-def read_scene(graph: Definition, title: str, findings: Sequence[Finding] = ()) -> Scene:
-    """Return the Scene of a definition, with findings of its check as notes.
+def read_scene(
+    graph: Definition, title: str, findings: Sequence[Finding] = (), state: State = NO_STATE
+) -> Scene:
+    """Return the Scene of a definition, with findings of its check as notes, and with the state of an executable.
 
     Boxes have the order of the graph, with the driver's order where it has none.
     """
@@ -53,7 +58,7 @@ def read_scene(graph: Definition, title: str, findings: Sequence[Finding] = ()) 
     for number, finding in enumerate(findings, 1):
         for node in finding.nodes:
             notes[node] = (*notes.get(node, ()), number)
-    plane = read_graphs(graph, notes)[0].plane
+    plane = read_graphs(graph, notes, state)[0].plane
     used = dict.fromkeys(name for box in plane.walk() for name in box.parameters)
     parameters = [f"parameters: {', '.join(used)}"] if used else []
     return Scene(f"{title}: {count_in_words(plane)}", plane, tuple(parameters), tuple(map(note_of, findings)))
@@ -72,13 +77,13 @@ def count_in_words(plane: Plane) -> str:
 
 def read_nodes(graph: Definition, title: str) -> tuple[Scene, dict[str, GraphNode]]:
     """Return the Scene of a definition, and the node of each key in it (Box.key)."""
-    readings = read_graphs(graph, {})
+    readings = read_graphs(graph, {}, NO_STATE)
     plane = readings[0].plane
     nodes = {f"{each.prefix}{number}": node for each in readings for number, node in enumerate(each.nodes)}
     return Scene(f"{title}: {count_in_words(plane)}", plane), nodes
 
 
-def read_graphs(graph: Definition, notes: Notes) -> list[Reading]:
+def read_graphs(graph: Definition, notes: Notes, state: State) -> list[Reading]:
     """Return the readings of a graph and of all inner graphs, outer ones first, each with its Plane.
 
     A loop reads them, outer ones first, because definitions may be nested deeper than Python calls. A second loop
@@ -88,7 +93,7 @@ def read_graphs(graph: Definition, notes: Notes) -> list[Reading]:
     for reading in readings:  # the loop appends to the list
         readings += reading.read_inner()
     for reading in reversed(readings):
-        reading.build(notes)
+        reading.build(notes, state)
     return readings
 
 
@@ -124,15 +129,24 @@ class Reading:
             self.inner.append(found)
             yield from found
 
-    def build(self, notes: Notes) -> None:
+    def build(self, notes: Notes, state: State) -> None:
         boxes = []
         for number, (node, inner) in enumerate(zip(self.nodes, self.inner, strict=True)):
             frames = tuple(
                 Frame(label, reading.plane) for label, reading in zip(labels_of(node), inner, strict=True)
             )
             box = box_of(node, f"{self.prefix}{number}", frames)
-            boxes.append(replace(box, notes=notes[node]) if node in notes else box)
+            boxes.append(with_state(box, node, notes, state))
         self.plane = Plane(tuple(with_lanes(boxes, self.links)), self.links)
+
+
+def with_state(box: Box, node: Any, notes: Notes, state: State) -> Box:
+    """Return the box of a node with its notes, the values of its parameters, and a mark if it is disabled."""
+    if node in notes:
+        box = replace(box, notes=notes[node])
+    if box.parameters and state.values:
+        box = replace(box, parameters=tuple(state.values.get(name, name) for name in box.parameters))
+    return replace(box, mark="disabled") if node in state.disabled else box
 
 
 def with_lanes(boxes: list[Box], links: tuple[Link, ...]) -> list[Box]:
@@ -193,7 +207,9 @@ def describe_kernel(node: Any) -> dict[str, Any]:
     kernel, config = node.kernel.name, node.config
     lines = [f"grid {extents(config.grid)} {MIDDLE} block {extents(config.block)}"]
     hover = []
-    name = short_name(kernel)
+    name, task = task_of(kernel)
+    if task:
+        lines[0] = f"task {task} {MIDDLE} {lines[0]}"
     if node._given_name() is not None:
         lines.insert(0, name)
     if name != kernel:
@@ -227,6 +243,12 @@ def extents(sizes: Any) -> str:
     return TIMES.join(map(str, kept))
 
 
+def task_of(name: str) -> tuple[str, int]:
+    """Return the name of a kernel as in its source, and the number of the task that the kernel compiler made of it."""
+    task = re.fullmatch(r"(.+)_(\d+)_(?:loop|serial)", name)
+    return (task[1], int(task[2])) if task else (short_name(name), 0)
+
+
 def short_name(name: str) -> str:
     """Return the name of a kernel as in its source: of a C++ name the last part, without its types."""
     nested = re.match(r"_ZN?K?(?=\d)", name)
@@ -249,7 +271,9 @@ def describe_memcpy(node: Any) -> dict[str, Any]:
 
 def describe_memset(node: Any) -> dict[str, Any]:
     size = node.width * node.height * node.element_size
-    return with_kind(node, "memset", [f"value {node.value} {MIDDLE} {size_in_words(size)}"])
+    number = node._number()
+    value = f"{number:.7g}" if isinstance(number, float) else str(number)
+    return with_kind(node, "memset", [f"value {value} {MIDDLE} {size_in_words(size)}"])
 
 
 def describe_alloc(node: Any) -> dict[str, Any]:

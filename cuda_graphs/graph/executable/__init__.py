@@ -3,6 +3,7 @@
 """Graph, the executable form of a definition: its nodes, parameter values and updates.
 
 Other rooms may import:
+    difference        properties of nodes that are compared
     executable        Graph
     executable_nodes  nodes of executables
     loop_count        LoopCount

@@ -277,6 +277,9 @@ cdef class Graph:
     def draw(self, path=None, *, fold=None, check=False, theme="auto"):
         """Return a Picture of the definition that the Graph was made from, in its present state, and write it to a file if `path` is given.
 
+        The picture shows the present values of the Graph's parameters, and marks its disabled nodes, as far as the driver
+        reports them.
+
         path   a file whose name ends with .svg, .html, .png (needs the extra `png`) or .dot. None: only return the Picture
         fold   True: draw a pattern that repeats once, as "x 200". None: only in graphs of more than 40 nodes
         check  True: mark the nodes in findings of `GraphDef.check`, and list the findings
@@ -295,7 +298,7 @@ cdef class Graph:
                 f"{self!r} cannot be drawn: the driver does not list the nodes of an executable, and the definition that it "
                 "was made from is gone. Keep the definition, or draw it before it goes"
             )
-        return drawing.draw(definition, "Graph", path, fold, check, theme)
+        return drawing.draw(definition, "Graph", path, fold, check, theme, self)
 
     def _repr_mimebundle_(self, **types):
         from cuda_graphs.graph.display import drawing

@@ -62,7 +62,7 @@ from cuda_graphs.objects.numbers cimport read_flag, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
 from .access_ranges cimport read_declaration, set_declaration
 from .condition_tests cimport ConditionTest, check_count, first_test, placeholder, read_test
-from .labels cimport check_name, labels_of, set_name
+from .labels cimport check_name, labels_of, note_kind_of_value, set_name
 from .node_classes cimport class_of, make_instance
 from .sized_config cimport SizedConfig, join_call_of
 from cuda_graphs.graph.operands.condition cimport Condition
@@ -512,9 +512,11 @@ cdef class InsertionPoint:
         ValueError also for a fill beyond the end of dst and for a closed Buffer.
         """
         cdef NodeSpec spec
-        read_memset(spec, dst, value, width, height, pitch, dst_owner)
+        cdef int kind = read_memset(spec, dst, value, width, height, pitch, dst_owner)
         check_not_freed(self, (dst,))
-        return self._add(spec, name)
+        cdef InsertionPoint node = self._add(spec, name)
+        note_kind_of_value(node._record(), kind)
+        return node
 
     def memcpy(
         self, dst, src, size=None, *, width=None, height=None, depth=None, dst_pitch=None, src_pitch=None,

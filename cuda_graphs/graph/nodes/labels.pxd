@@ -13,6 +13,10 @@ cdef int set_name(NodeRecord* record, str name) except -1
 # Returns the name that the user gave to a node, or None.
 cdef object given_name(NodeRecord* record)
 
+# The kind of a memset node's value (transfer.pxd). Nodes that other code made, and copies in embedded graphs, have "u".
+cdef int note_kind_of_value(NodeRecord* record, int kind) except -1
+cdef str kind_of_value(NodeRecord* record)
+
 # Returns names and sources of a graph's nodes, for the node that embeds a copy of the graph. Errors name `who`.
 cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *
 

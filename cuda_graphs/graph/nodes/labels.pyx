@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of nodes, stored in the records of the handle layer (node_labels.hpp)."""
+"""Names of nodes and kinds of values, stored in the records of the handle layer (node_labels.hpp, node.hpp)."""
 
+from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 
 from cuda_graphs.core.driver.seam cimport raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, copy_labels
+from cuda_graphs.core.resources.handles cimport hold_python
 
 
 cdef int refuse_other_than_str(object name) except -1:
@@ -23,6 +25,19 @@ cdef object given_name(NodeRecord* record):
     if not record.metadata or record.metadata.get().labels.name.empty():
         return None
     return record.metadata.get().labels.name.decode("utf-8", "surrogatepass")
+
+
+cdef int note_kind_of_value(NodeRecord* record, int kind) except -1:
+    cdef str sign = chr(kind)
+    if record.metadata or sign != "u":  # most nodes need no metadata
+        record.make_metadata().array_form = hold_python(<PyObject*>sign)
+    return 0
+
+
+cdef str kind_of_value(NodeRecord* record):
+    if not record.metadata or not record.metadata.get().array_form:
+        return "u"
+    return <str><PyObject*>record.metadata.get().array_form.get()
 
 
 cdef shared_ptr[const GraphLabels] labels_of(GraphBox* graph, object who) except *:

@@ -60,6 +60,7 @@ from .node cimport GraphNode
 from cuda_graphs.graph.operands.parameter cimport argument_of, check_clash, adopt_uses
 from .insertion_point cimport accept_graph, check_not_freed, wrap_graph, wrap_node
 from .node_call cimport NodeCall, call_of, leave_call
+from .labels cimport kind_of_value, note_kind_of_value
 from .node_classes cimport register_class
 from .spec cimport accept_arguments, change_kernel, config_of, kernel_of, read_kernel, read_child, read_event, read_host
 from cuda_graphs.graph.operands.transfer cimport (
@@ -69,6 +70,7 @@ from cuda_graphs.graph.operands.transfer cimport (
     first_source_byte,
     shape_of_copy,
 )
+from cuda_graphs.graph.operands.fill import number_of
 from .options import MEMORY_TYPES, GraphAllocOptions
 from cuda_graphs.errors import CUDAError
 
@@ -422,9 +424,11 @@ cdef class MemsetNode(GraphNode):
         self._load_with_owners(spec)
         if dst is not None:
             spec.owners.first.reset()
-        change_memset(spec, dst, value, width, height, pitch, dst_owner)
+        cdef int kind = change_memset(spec, dst, value, width, height, pitch, dst_owner)
         check_not_freed(self, (dst,))
         self._set(spec)
+        if kind != 0:
+            note_kind_of_value(self._record(), kind)
 
     @property
     def dptr(self):
@@ -455,6 +459,10 @@ cdef class MemsetNode(GraphNode):
     def pitch(self):
         """Bytes from row to row."""
         return self._parameters().get().params.memset.pitch
+
+    def _number(self):
+        """Return the element as a number of its type; as an unsigned int if the type is unknown."""
+        return number_of(self.value, self.element_size, kind_of_value(self._record()))
 
     def _describe(self):
         return f" dptr={self.dptr:#x} value={self.value}"

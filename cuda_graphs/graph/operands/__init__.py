@@ -6,6 +6,7 @@ Other rooms may import:
     array_values  ArrayValue, an array as config functions see it
     condition  Condition
     edge_data  EdgeData
+    fill       the values of fills
     graph_array  GraphArray, the memory of alloc nodes as arrays
     loop_counter  the iterations of loops
     operands   single arguments: kernels, events, edges, memory

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from cuda_graphs.objects.memory.array_view import ArrayView
@@ -72,3 +73,16 @@ def rows_of(name: str, array: ArrayView, element_size: int) -> tuple[int, int, i
 def layout_of_fill(width: int, height: int, pitch: int, element_size: int) -> Layout:
     """Return the layout of the bytes that a fill writes."""
     return Layout(width * element_size, ((height, pitch),) if height > 1 else ())
+
+
+def number_of(bits: int, size: int, kind: str) -> int | float:
+    """Return the number of the bits of an element of `size` bytes: f(loat), i(nt), e (bfloat16) or u(nsigned)."""
+    data = bits.to_bytes(4, "little")[:size]
+    if kind == "e":
+        data, size, kind = b"\0\0" + data, 4, "f"
+    form = FORMS.get((kind, size))
+    number: int | float = bits if form is None else struct.unpack(form, data)[0]
+    return number
+
+
+FORMS = {("f", 2): "<e", ("f", 4): "<f", ("i", 1): "<b", ("i", 2): "<h", ("i", 4): "<i"}

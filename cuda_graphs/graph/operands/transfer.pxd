@@ -3,7 +3,8 @@
 from cuda_graphs.core.driver.cuda_graph cimport CUDA_MEMCPY3D
 from cuda_graphs.core.graphs.graph_handles cimport NodeSpec
 
-# Fill a fresh spec, like the read_* functions of spec.pxd. If they raise, nothing else has changed.
+# Fill a fresh spec, like the read_* functions of spec.pxd. If they raise, nothing else has changed. The functions for memset
+# nodes return the kind of the value, a sign of `KINDS_OF_VALUES`; change_memset returns 0 if it keeps the value.
 cdef int read_memset(
     NodeSpec& spec, object dst, object value, object width, object height, object pitch, object dst_owner
 ) except -1

@@ -239,7 +239,7 @@ cdef int read_memset(
     check_writable(array, dst)
     p.ctx = accept_context("memset node")
     p.dst = target.address
-    set_element(spec, elements_of(dst, array), value)
+    cdef int kind = set_element(spec, elements_of(dst, array), value)
     p.height, p.pitch = read_size(height, "height"), read_size(pitch, "pitch")
     if width is not None:
         p.width = extent_of(spec, width, "width")
@@ -255,7 +255,8 @@ cdef int read_memset(
         p.width = target.size // p.elementSize
     else:
         raise TypeError("width is needed: the number of elements in a row of dst is unknown")
-    return check_fill(spec, &target, array)
+    check_fill(spec, &target, array)
+    return kind
 
 
 cdef int change_memset(
@@ -264,6 +265,7 @@ cdef int change_memset(
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
     cdef Memory target
     cdef ArrayView array = None
+    cdef int kind = 0
     p.ctx = accept_context("memset node")
     target.address, target.size = p.dst, kUnbounded
     if dst is not None:
@@ -278,7 +280,7 @@ cdef int change_memset(
     elif dst_owner is not None:
         raise ValueError("dst_owner requires dst")
     if value is not None:
-        set_element(spec, elements_of(use_of(spec, Field.kDestination, dst), array), value)
+        kind = set_element(spec, elements_of(use_of(spec, Field.kDestination, dst), array), value)
     if width is not None:
         drop_use(spec, Field.kBytes)
         p.width = extent_of(spec, width, "width")
@@ -288,7 +290,8 @@ cdef int change_memset(
         p.height = read_size(height, "height")
     if pitch is not None:
         p.pitch = read_size(pitch, "pitch")
-    return check_fill(spec, &target, array)
+    check_fill(spec, &target, array)
+    return kind
 
 
 cdef ArrayView elements_of(object dst, ArrayView array):
@@ -299,22 +302,39 @@ cdef ArrayView elements_of(object dst, ArrayView array):
     cdef str name = scalar.name.decode()
     cdef ArrayView found = ArrayView.__new__(ArrayView)
     found.itemsize = scalar.size
+    found.is_bfloat16 = name == "bf16"
     found.dtype = "" if name == "bf16" else f"{'|' if scalar.size == 1 else '<'}{name[0]}{scalar.size}"
     return found
 
 
 cdef int set_element(NodeSpec& spec, ArrayView array, object value) except -1:
+    """Set the value and its size, and return the kind of the value, a sign of `KINDS_OF_VALUES`."""
     cdef CUDA_MEMSET_NODE_PARAMS_v2* p = &spec.params.memset
     if isinstance(value, Parameter):
         p.elementSize = <unsigned int>use_element(spec, value, &p.value)
         if array is not None and array.itemsize != p.elementSize:
             raise TypeError(f"dst has elements of {array.itemsize} bytes, and {value!r} has {p.elementSize}")
-        return 0
+        return ord(kind_of_type((<Parameter>value)._named().type.scalar.name.decode()))
     drop_use(spec, Field.kValue)
+    kind = kind_of_elements(array) if array is not None else kind_of_type(str(getattr(value, "dtype", "uint")))
     if array is not None:
         value = fill.element_bytes(array, value)
     p.elementSize = <unsigned int>parse_fill_value(value, &p.value)
-    return 0
+    is_part = array is not None and array.itemsize != p.elementSize  # the bytes of an element, not a number
+    return ord("u" if is_part else kind)
+
+
+# The begin of a type's name -> the kind of its values: f(loat), i(nt) or e (bfloat16). Others are u(nsigned).
+cdef dict KINDS_OF_VALUES = {"f": "f", "i": "i", "bf": "e"}
+
+
+cdef str kind_of_type(str name):
+    """Return the kind of the values of a type: "f32", "bf16", or a name of NumPy."""
+    return KINDS_OF_VALUES.get(name[:2], KINDS_OF_VALUES.get(name[:1], "u"))
+
+
+cdef str kind_of_elements(ArrayView array):
+    return "e" if array.is_bfloat16 else kind_of_type(array.dtype[1:])
 
 
 cdef int check_fill(NodeSpec& spec, Memory* target, ArrayView array) except -1:

@@ -632,6 +632,18 @@ cdef class NDArray(TypedMemory):
         values = self._few_values()
         return f"{self._identify()[:-1]} {values}>" if values else self._identify()
 
+    def _repr_html_(self):
+        """Return what a notebook shows: a table of the properties and a few values."""
+        from cuda_graphs.drawing.table import html_table
+        from cuda_graphs.drawing.text import size_in_words
+
+        shape = " \N{MULTIPLICATION SIGN} ".join(map(str, self.shape + self.element_shape)) or "a number"
+        rows = [("type", self.dtype), ("shape", shape), ("memory", size_in_words(self.nbytes)), ("device", self.device.device_id)]
+        if self._needs_grad or self._needs_dual:
+            rows.append(("derivatives", "needs_grad" if self._needs_grad else "needs_dual"))
+        rows.append(("values", self._few_values() or "cannot be read now"))
+        return html_table(type(self).__name__, ("", ""), rows)
+
     cdef str _few_values(self):
         """Return the values as NumPy writes them, the first and the last ones of a large array; "" if they cannot be read."""
         from .values_text import EDGE, FEW, few_values
