@@ -48,7 +48,7 @@ ENDINGS = [
     ("draw", 2, "the following arguments are required: SCRIPT"),
     ("draw fine.py --nme g", 2, "unrecognized arguments: --nme g"),
     ("draw fine.py extra", 2, "unrecognized arguments: extra"),
-    ("draw fine.py -o graph.gif", 2, "--output: path must end with one of .svg, .png, .dot"),
+    ("draw fine.py -o graph.gif", 2, "--output: path must end with one of .svg, .html, .png, .dot"),
     ("cache", 2, "the following arguments are required: what"),
     ("cache show -- x", 2, "cache takes no arguments after `--`"),
     ("host", 2, "usage: "),

@@ -10,6 +10,7 @@ a pair, the one without the bug first.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import sys
@@ -503,7 +504,12 @@ def launches_of_a_graph(bug):
 def a_free_and_a_kernel(bug):
     x = S.zeros()
     on(S.two, "put", x, 8)
-    if not bug:
+    if bug:
+        # The free must not come before the kernel, whose accesses would then be those of freed memory. No call of the
+        # driver orders the two.
+        while (ctypes.c_int * 8).from_address(int(x.handle))[:] != [*range(8)]:
+            pass
+    else:
         S.one.wait(S.two)
     x.close(S.one)
     S.two.sync()
