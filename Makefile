@@ -14,6 +14,7 @@
 #   make docs   run every snippet of the documentation, check its links and tables
 #   make site   the documentation as a site in docs/_build/html; a warning is an error
 #   make site-browser  open each page of the built site in Chromium, at the width of a desk and of a phone
+#   make wheels  the source distribution and wheels in dist/, each checked without a compiler
 #   make bench  the benchmarks of calls and of their growth, as tables
 #   make clean  remove everything that was built
 
@@ -23,7 +24,7 @@ CCACHE := $(shell command -v ccache)
 PYTEST = $(PYTHON) -m pytest -q
 TIDY := python format types cython cxx words tree
 
-.PHONY: all tiny test test-host test-cuda nightly test-browser tidy $(TIDY:%=tidy-%) asan tsan docs site site-browser bench clean
+.PHONY: all tiny test test-host test-cuda nightly test-browser tidy $(TIDY:%=tidy-%) asan tsan docs site site-browser wheels bench clean
 
 # With precompiled headers ccache needs to be told that macros of the date do not matter.
 all: export CCACHE_SLOPPINESS = pch_defines,time_macros
@@ -94,6 +95,10 @@ site: build/site-tools
 
 site-browser:
 	$(PYTHON) -m docs.site.browser
+
+# PYTHONS names interpreters; the default is each of python3.11 to python3.14 that is found.
+wheels: build/wheels-tools
+	CC="$(CCACHE) gcc" CXX="$(CCACHE) g++" .ci/wheels $(PYTHONS)
 
 bench:
 	$(PYTHON) benchmarks/graph_calls.py
