@@ -17,10 +17,10 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.graph.profiling import profile
 from cuda_graphs.graph.profiling.assembly import assemble
+from cuda_graphs.graph.profiling.cupti_launches import LAUNCHES_AS_ONE, Record
 from cuda_graphs.graph.profiling.cupti_recorder import (
     ONE_ITERATION,
     CuptiRecorder,
-    Record,
     executable_numbers,
     place_records,
 )
@@ -217,6 +217,36 @@ def test_iterations_and_branches_are_found_from_the_nodes_inside(world):
     assert names["w4"].least == 6 * 10 + 5
     assert ONE_ITERATION not in recording.missing
     assert all(body.number % 2 for body in recording.bodies)
+
+
+def without_launches(world, records):
+    """Returns the records as CUPTI reports them on some systems: nodes in bodies have the correlation 0."""
+    _, known, number_of, table = world
+    numbers = executable_numbers(known, top_numbers(known, number_of, table))
+    return [
+        each._replace(correlation=0) if "." in numbers[each.node & 0xFFFFFFFF] else each for each in records
+    ]
+
+
+@pytest.mark.parametrize("world", ["nested"], indirect=True)
+@pytest.mark.parametrize("late", [0, 400], ids=["apart", "without a break"])
+def test_nodes_in_bodies_without_a_launch_belong_to_that_of_their_time(world, late):
+    """The loop w1 is before all other nodes of the graph, and w4 behind them."""
+    table = world[3]
+    spans = [(1, 0), (2, 11 * len(ONCE) + late), (3, 2 * (11 * len(ONCE) + late))]
+    records = [each for launch, start in spans for each in run_of(table, ONCE, start, launch)]
+    (whole,), _ = placed(world, records)
+    (found,), recording = placed(world, without_launches(world, records))
+    assert found.rows == whole.rows and found.spans == whole.spans and found.launches == 3
+    assert LAUNCHES_AS_ONE not in recording.missing
+
+
+@pytest.mark.parametrize("world", ["nested"], indirect=True)
+def test_launches_of_graphs_with_nodes_in_bodies_only_count_as_one(world):
+    records = [*run_of(world[3], LOOP, 0, 1), *run_of(world[3], LOOP, 10_000, 2)]
+    (found,), recording = placed(world, without_launches(world, records))
+    assert found.launches == 1 and by_name(found)["k0"].runs == 2
+    assert LAUNCHES_AS_ONE in recording.missing
 
 
 @pytest.mark.parametrize("world", ["nested"], indirect=True)

@@ -4,8 +4,8 @@
 
 CUPTI reports kernels, copies and fills of graphs, each with a number: the number of the executable in the upper 32
 bits, and the number of the node in the executable in the lower ones. `executable_numbers` finds the nodes of the
-definition for them. CUPTI reports neither other kinds of nodes nor when a conditional node or an iteration begins:
-`Placement` finds these from the nodes inside.
+definition for them, and `launches_of` the launch. CUPTI reports neither other kinds of nodes nor when a conditional
+node or an iteration begins: `Placement` finds these from the nodes inside.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from __future__ import annotations
 import ctypes
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from cuda_graphs.drawing.scene import Box, Plane
 
+from .cupti_launches import LAUNCHES_AS_ONE, LOW, Record, launches_of
 from .definitions import Known
 from .recording import BodyRun, NodeRun, Recording
 
-__all__ = ["CuptiRecorder", "executable_numbers"]
+__all__ = ["CuptiRecorder", "executable_numbers", "place_records"]
 
 LIBRARY = "libcupti.so.13"
 BUFFER = 8 << 20  # bytes of a buffer that CUPTI fills
-LOW = 0xFFFFFFFF
 # Kind of an activity -> kind of a node. COPY2 is a copy between devices.
 KINDS = {"CONCURRENT_KERNEL": "KERNEL", "MEMCPY": "MEMCPY", "MEMCPY2": "MEMCPY", "MEMSET": "MEMSET"}
 
@@ -36,19 +36,6 @@ ONE_ITERATION = (
     "CUPTI reported one iteration of each loop: it reports all of them for graphs that are instantiated after the "
     "first profile of the process has begun."
 )
-
-
-class Record(NamedTuple):
-    """An activity of a graph node: its kind as in KINDS, and fields of CUPTI's record."""
-
-    kind: str
-    name: str
-    node: int
-    correlation: int
-    start: int
-    end: int
-    stream: int
-    device: int
 
 
 def load_cupti() -> Any:
@@ -130,25 +117,18 @@ def place_records(
     number_of: Callable[[int], int],
 ) -> Recording:
     """Return the Recording of CUPTI's records. `number_of` gives CUPTI's number for the handle of a node."""
-    by_launch: dict[tuple[int, int], list[Record]] = defaultdict(list)
-    for record in records:
-        by_launch[record.correlation, record.node >> 32].append(record)
     by_executable: dict[int, list[Record]] = defaultdict(list)
-    for (_, executable), found in by_launch.items():
-        by_executable[executable] += found
-    keys: dict[int, tuple[Known, dict[int, str]]] = {}
-    for number, known in launched:
-        if known is not None and number in by_executable:
-            keys[number] = known, checked_keys(known, by_executable[number], number_of)
+    for record in sorted(records, key=lambda each: each.start):
+        by_executable[record.node >> 32].append(record)
+    definitions = dict(launched)
     placement = Placement()
-    for (correlation, executable), found in by_launch.items():
-        found.sort(key=lambda record: record.start)
-        if executable in keys:
-            placement.add(*keys[executable], found, 2 * correlation)
-        else:
-            placement.nodes += (placement.run_of(record, 0, 2 * correlation, record) for record in found)
-    missing = (NOT_REPORTED, ONE_ITERATION) if placement.has_single_iterations() else (NOT_REPORTED,)
-    return Recording(placement.nodes, placement.bodies, "CUPTI, on the clock of the GPU", missing)
+    for number, found in by_executable.items():
+        known = definitions.get(number)
+        keys = {} if known is None else checked_keys(known, found, number_of)
+        for launch, part in launches_of(found, Plane() if known is None else known.scene.plane, keys).items():
+            # Launches without a number have one of their own for each executable.
+            placement.add(known, keys, part, 2 * (launch or -number))
+    return Recording(placement.nodes, placement.bodies, "CUPTI, on the clock of the GPU", placement.missing())
 
 
 # ---- numbers of nodes ------------------------------------------------------------------------------------------------
@@ -210,10 +190,10 @@ class Placement:
     def __init__(self) -> None:
         self.nodes: list[NodeRun] = []
         self.bodies: list[BodyRun] = []
-        self.loops: Counter[int] = (
-            Counter()
-        )  # most iterations of each while node in a run of it, by its handle
+        # Most iterations of each while node in a run of it, by its handle.
+        self.loops: Counter[int] = Counter()
         self.last_body = -1
+        self.has_joined_launches = False
 
     def run_of(
         self, record: Record, node: int, around: int, first: Record, end: int | None = None
@@ -231,8 +211,14 @@ class Placement:
             record.device,
         )
 
-    def add(self, known: Known, numbers: Mapping[int, str], records: Sequence[Record], launch: int) -> None:
-        """Add a launch. The records are in the order of their starts."""
+    def add(
+        self, known: Known | None, numbers: Mapping[int, str], records: Sequence[Record], launch: int
+    ) -> None:
+        """Add a launch. The records are in the order of their starts. `known` is None if the definition is gone."""
+        self.has_joined_launches |= launch < 0
+        if known is None:
+            self.nodes += (self.run_of(record, 0, launch, record) for record in records)
+            return
         placed: list[Placed] = []
         for record in records:
             key = numbers.get(record.node & LOW)
@@ -286,9 +272,11 @@ class Placement:
                 self.bodies.append(BodyRun(self.last_body, handle, around, branch, number, start, end))
                 yield plane, part, self.last_body
 
-    def has_single_iterations(self) -> bool:
-        """Return True if there are loops, and none of them had a second iteration."""
-        return bool(self.loops) and max(self.loops.values()) == 1
+    def missing(self) -> tuple[str, ...]:
+        """Return sentences about what CUPTI did not report."""
+        is_single = bool(self.loops) and max(self.loops.values()) == 1
+        notes = {ONE_ITERATION: is_single, LAUNCHES_AS_ONE: self.has_joined_launches}
+        return NOT_REPORTED, *(note for note, holds in notes.items() if holds)
 
 
 def split(plane: Plane, found: Sequence[Placed], depth: int) -> list[list[Placed]]:
