@@ -19,7 +19,10 @@ __all__ = ["LAUNCHES_AS_ONE", "Record", "launches_of"]
 
 LOW = 0xFFFFFFFF
 
-LAUNCHES_AS_ONE = "CUPTI did not report the launches of nodes in bodies. For a graph with no other reported nodes, all launches count as one."
+LAUNCHES_AS_ONE = (
+    "CUPTI did not report the launches of nodes in bodies. For a graph with no other reported nodes, all launches "
+    "count as one."
+)
 
 
 class Record(NamedTuple):
