@@ -276,6 +276,10 @@ cdef class KernelFunction:
         of, args = self.resolved(tuple(args))
         return of.capture.add_nodes(node, args)
 
+    def add_part(self, node, args):
+        """Add the nodes of a call of this part after `node`. Return the last node, and Buffers with the conditions that it sets."""
+        return self.capture.add_part(node, args)
+
     def __cuda_graph_kernel__(self, config, args):
         """Return (config, Kernel, arguments) of a kernel with one task.
 
