@@ -15,16 +15,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuda_graphs.compiler.ir.types import i64
+from cuda_graphs.compiler.ir.types import SCALARS, i64
 from cuda_graphs.compiler.passes.report import AssertInfo
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
+from cuda_graphs.kernels.arrays.ndarray import NDArray, memory_of
 from cuda_graphs.kernels.debug.reports import Report
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.memory.buffer import Buffer
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
 
-from .loop_steps import Choice, Level, Loop, Part, Set, backward, forward
+from .loop_calls import variables_of
+from .loop_steps import Choice, Level, Loop, Part, Set, backward, forward, variable
 
 __all__ = ["CapturedLoop"]
 
@@ -50,6 +52,7 @@ class CapturedLoop:
         self.grad = _Gradient(self)
         self.steps: list[Any] = []
         self.root: Level | None = None
+        self.variables: tuple[NDArray, ...] = ()
         self.asserts: list[AssertInfo] = []
         check_limits(function, plan)
 
@@ -77,6 +80,9 @@ class CapturedLoop:
 
     def go_back(self, stream: Stream) -> None:
         """Add the nodes backward, and let the arrays keep their results."""
+        for variable in self.variables:
+            if variable.grad is not None:
+                memory_of(variable.grad).fill(0, stream=stream)
         memories = {id(each): each for step in self.steps for each in step.memories()}
         resource = SynchronousMemoryResource(current_device())
         copies = [(each, resource.allocate(each.size, stream=stream)) for each in memories.values()]
@@ -93,7 +99,8 @@ class CapturedLoop:
     def build(self, args: tuple[Any, ...]) -> None:
         """Allocate the memory of all states."""
         self.root = Level(1)
-        made = _Builder(self, args)
+        self.variables = tuple(variable(SCALARS[kind]) for _, kind in variables_of(self.plan))
+        made = _Builder(self, (*args, *self.variables))
         self.steps = made.steps(self.plan, self.root)
         if made.loops:
             report = Report(self.__name__, tuple(self.asserts), 8)
@@ -126,7 +133,7 @@ def check_limits(function: Any, plan: tuple[Any, ...]) -> None:
                     "the Tape outside of the capture"
                 )
             check_limits(function, step[5])
-        elif step[0] not in ("part", "set"):
+        elif step[0] in ("if", "switch"):
             for inner in step[2]:
                 check_limits(function, inner)
 
@@ -142,6 +149,8 @@ class _Builder:
         made: list[Any] = []
         for step in plan:
             match step:
+                case ("variable", *_):
+                    pass  # one of `args`
                 case ("part", number, condition):
                     made.append(self.part(number, condition, level))
                 case ("set", condition, value):
@@ -156,7 +165,7 @@ class _Builder:
         return made
 
     def part(self, number: int, condition: int | None, level: Level) -> Part:
-        kernel = self.of.function.part(number)
+        kernel = self.of.function.part(number, variables_of(self.of.plan))
         gradient = kernel.grad
         gradient.stack_room = self.of.function.grad.stack_room
         if self.of.with_duals:

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.ir.types import i64, u8, u32, u64
-from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.kernels.arrays.ndarray import NDArray, packed_view
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.memory.buffer import Buffer
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
 
 from . import loop_kernels
 
-__all__ = ["Choice", "Level", "Loop", "Part", "Set", "backward", "forward"]
+__all__ = ["Choice", "Level", "Loop", "Part", "Set", "backward", "forward", "variable"]
 
 WORDS = (u64, u32, u8)  # elements of copies, from the widest
 
@@ -36,6 +36,12 @@ def cells(count: int, dtype: Any) -> NDArray:
     """Return an array in new memory."""
     found: NDArray = allocate(count, dtype).view(dtype, max(1, count))
     return found
+
+
+def variable(dtype: Any) -> NDArray:
+    """Return an array for a variable that passes between parts, whose gradient is memory of the same kind."""
+    whole, whole_grad = (allocate(1, dtype).view(u8) for _ in range(2))
+    return packed_view(whole, dtype, whole_grad if dtype.kind == "float" else None)
 
 
 class Level:
