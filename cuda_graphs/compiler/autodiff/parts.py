@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of a kernel with control flow between tasks, as kernels: loops and statements between two conditionals.
 
-A part has a gradient, and returns the condition that it sets. A tape calls the parts one by one, as the plan says, and
-so records each iteration of a loop as calls of its own.
+A part has a gradient, and returns the condition that it sets. A tape calls the parts one by one, as the plan says. Each
+iteration of a loop is then recorded as calls of its own.
 
     while c: { a loop; set_condition c = x }     =>     part 0: a loop; return x     plan: (("while", ..., (part 0)),)
 
 A variable or a value of memory that passes from one part to another is kept in an array of one element, a hidden
-parameter of the parts. A gradient reads the arrays as they were after its part. So a part that needs the old value of a
-variable and changes it writes to a second array, which a further part, the commit, copies.
+parameter of the parts. A gradient reads the arrays as they were after its part. If a part needs the old value of a
+variable and changes it, the part writes to a second array, which a further part, the commit, copies.
 
     t = t * t    =>    part 0: t_new[0] = t[0] * t[0]    part 1: t[0] = t_new[0]
 

@@ -5,7 +5,7 @@
 The nodes forward call the parts of the kernel by their plan (compiler/autodiff/parts.py). Before a part runs, its nodes
 store the old contents of the memory that it writes, in the element of an array that belongs to the iteration. The nodes
 backward have the mirrored plan: the last iteration comes first. For each part they call its gradient, which reads
-the arrays as they were after the part, and then restore the old contents, which are those after the part before.
+the arrays as they were after the part. They then restore the old contents, which are those after the part before.
 
     while c: (part 0, part 1)    =>    forward   begin; while: (save, part 0, save, part 1, again)
                                        backward  begin; while: (gradient 1, restore, gradient 0, restore, again)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of graph kernels in a tape: their loops run one iteration at a time, as calls of the kernel's parts.
 
-The tape records each part as a call of its own. So it can go back through any number of iterations, with the states
+The tape records each part as a call of its own. It can go back through any number of iterations, with the states
 that it keeps or computes again (recomputation.py). The host reads the condition after each iteration.
 """
 
