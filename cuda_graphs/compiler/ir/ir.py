@@ -108,6 +108,7 @@ class Function:
 
     results    the types of the results, at least one
     max_depth  the most calls of the function inside one another; None: it does not call itself
+    signature  the types in the source, as text: passes add parameters and results
     """
 
     name: str
@@ -116,6 +117,7 @@ class Function:
     results: tuple[ScalarType, ...]
     max_depth: int | None = None
     loc: Loc | None = None
+    signature: str = ""
 
     @property
     def source_name(self) -> str:

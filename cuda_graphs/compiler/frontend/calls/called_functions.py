@@ -152,6 +152,11 @@ def put_together(found: Any, leaves: Iterator[ir.Value]) -> Any:
     return found
 
 
+def listed(values: Iterable[ir.Value]) -> str:
+    """Return the types of numbers as text: "f32, i32"."""
+    return ", ".join(each.type.name for each in values)
+
+
 def as_values(frame: Frame, found: Any) -> Any:
     """Return a value with values in place of variables and numbers of the source, at any depth."""
     if isinstance(found, tuple):
@@ -199,6 +204,7 @@ class Translation:
             values: list[ir.Value] = []
             kind = taken_apart(frame, result, values)
             taken_apart(frame, changed, values)
+            made.signature = f"({listed(self.params)}) -> {listed(values) or None}"
             values = values or [ir.TRUE]  # a call always has a value
             builder.put(ir.Return(tuple(values), made.loc))
         called.open.pop()
