@@ -177,6 +177,7 @@ def test_functions_that_are_called_are_explained(options):
     found = run.explain(array([1]), array([1], cg.i32))
     first, second = (task.name for task in found.tasks)
     described = {(each.name, each.signature): (each.source, each.tasks) for each in found.functions}
+
     def source(function, below=1):
         first = function.__cuda_graphs_func__.__code__.co_firstlineno
         return f"{__file__}:{first + below}"

@@ -49,7 +49,9 @@ def plan(kernel: ir.Kernel) -> ir.Kernel:
     Raises:
         CompileGradientError: The kernel has checkpoints or returns numbers.
     """
-    return ir.replace(kernel, name=f"{kernel.name}_plan", body=ir.Block([]), returns=(), parts=_Parts(kernel).plan)
+    return ir.replace(
+        kernel, name=f"{kernel.name}_plan", body=ir.Block([]), returns=(), parts=_Parts(kernel).plan
+    )
 
 
 def part(kernel: ir.Kernel, number: int) -> ir.Kernel:
@@ -60,7 +62,9 @@ def part(kernel: ir.Kernel, number: int) -> ir.Kernel:
     """
     found = _Parts(kernel)
     body, returns = found.body(number)
-    return ir.replace(kernel, name=f"{kernel.name}_part_{number}", body=body, returns=returns, parts=found.plan)
+    return ir.replace(
+        kernel, name=f"{kernel.name}_part_{number}", body=body, returns=returns, parts=found.plan
+    )
 
 
 class _Parts:
@@ -207,7 +211,9 @@ class _Parts:
         statements = self.statements[number]
         if is_set_first(local, statements):
             return "set"
-        uses = {type(each) for each in ir.walk(ir.Block(statements)) if local in locals_of([each], inner=False)}
+        uses = {
+            type(each) for each in ir.walk(ir.Block(statements)) if local in locals_of([each], inner=False)
+        }
         return {frozenset({ir.Get}): "read", frozenset({ir.Atomic}): "add"}.get(frozenset(uses), "change")
 
     # Parts

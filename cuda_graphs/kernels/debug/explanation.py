@@ -117,7 +117,10 @@ class Explanation:
     functions: tuple[FunctionExplanation, ...] = ()
 
     def __str__(self) -> str:
-        parts: list[tuple[str, tuple[Any, ...]]] = [("baked into the code", self.baked), ("tasks", self.tasks)]
+        parts: list[tuple[str, tuple[Any, ...]]] = [
+            ("baked into the code", self.baked),
+            ("tasks", self.tasks),
+        ]
         if self.functions:
             parts.append(("functions that are called", self.functions))
         lines = [self.kernel, f"  runs as {self.lowering or 'launches'}: {self.why}"]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals, clear_fields
+from cuda_graphs.kernels.arrays.struct_array import StructArray
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.stream import Stream, default_stream
 
@@ -68,9 +69,10 @@ class Tape:
         validation: Whether to check, before each gradient, that the arrays still hold the values that the call read. If
             the values have changed and the gradient depends on them, an OverwrittenError names the array and the line.
             This option is for debugging: it copies arrays with each call.
-        grad_check: Arrays of f64 whose gradients are compared, at the end, with central differences of the block along
-            a random direction. A GradientCheckError reports a difference of more than 1 %. This option is for
-            debugging: it repeats the block many times, including the writes of the host to arrays between calls.
+        grad_check: Arrays of f64, or of structures whose float members are of f64. At the end their gradients are
+            compared with central differences of the block along a random direction, for structures each member on its
+            own. A GradientCheckError reports a difference of more than 1 %. This option is for debugging: it repeats
+            the block many times, including the writes of the host to arrays between calls.
         max_states: The most states that the tape keeps, at least 2: copies of the arrays that kernels write in the
             block, as they were after a call. The tape then runs each gradient with the arrays as they were after its
             call, and repeats calls to compute states that it does not keep. At the end, the arrays have their results.
@@ -81,7 +83,7 @@ class Tape:
         stats: The TapeStats of a tape that keeps states, else None.
 
     Raises:
-        TypeError: `loss` is not an array, or `grad_check` contains something other than an array of f64.
+        TypeError: `loss` is not an array, or `grad_check` contains something other than arrays of f64 and of structures.
         ValueError: `loss` has more than one element or no gradient; an array of `grad_check` has no gradient; or
             `max_states` or `memory_limit` is too small.
     """
@@ -93,7 +95,7 @@ class Tape:
         loss: Any = None,
         clear_gradients: bool = True,
         validation: bool = False,
-        grad_check: Sequence[NDArray] | None = None,
+        grad_check: Sequence[NDArray | StructArray] | None = None,
         max_states: int | None = None,
         memory_limit: int | None = None,
     ) -> None:
