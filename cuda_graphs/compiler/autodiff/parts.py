@@ -243,9 +243,9 @@ class _Parts:
                 self.bring(value, number, arrays, copier.values, before)
         body = [copy for each in statements for copy in copier.statement(each)]
         states = tuple(each.value for each in body if isinstance(each, ir.SetCondition))
-        for value, path in self.kept.items():
-            if isinstance(value, ir.Value) and self.home[value] == number:
-                after.append(ir.Store(arrays[path], FIRST, copier.values[value]))
+        for kept, path in self.kept.items():
+            if isinstance(kept, ir.Value) and self.home[kept] == number:
+                after.append(ir.Store(arrays[path], FIRST, copier.values[kept]))
         body = [*before, *(each for each in body if not isinstance(each, ir.SetCondition)), *after]
         if states:
             body.append(ir.Return(states, statements[-1].loc))

@@ -83,7 +83,7 @@ class Tape:
         stats: The TapeStats of a tape that keeps states, else None.
 
     Raises:
-        TypeError: `loss` is not an array, or `grad_check` contains something other than arrays of f64 and of structures.
+        TypeError: `loss` is not an array, or `grad_check` has something other than arrays of f64 and of structures.
         ValueError: `loss` has more than one element or no gradient; an array of `grad_check` has no gradient; or
             `max_states` or `memory_limit` is too small.
     """

@@ -80,9 +80,9 @@ class CapturedLoop:
 
     def go_back(self, stream: Stream) -> None:
         """Add the nodes backward, and let the arrays keep their results."""
-        for variable in self.variables:
-            if variable.grad is not None:
-                memory_of(variable.grad).fill(0, stream=stream)
+        for each in self.variables:
+            if each.grad is not None:
+                memory_of(each.grad).fill(0, stream=stream)
         memories = {id(each): each for step in self.steps for each in step.memories()}
         resource = SynchronousMemoryResource(current_device())
         copies = [(each, resource.allocate(each.size, stream=stream)) for each in memories.values()]
