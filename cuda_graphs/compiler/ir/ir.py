@@ -102,7 +102,7 @@ class Op(Value):
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function that tasks and other functions call. It has no parallel loops, no barriers and no random numbers.
+    """A function that tasks and other functions call. It has no parallel loops and no barriers.
 
     The body accesses the arrays and the scalar parameters of the kernel directly. Its last statement is a Return.
 
