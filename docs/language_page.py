@@ -64,12 +64,14 @@ The examples use these names. `a`, `b` and `c` are `f32`. `n` and `k` are `i32`.
 CALLED = """\
 A function with `inline=False` is compiled once for each signature: the types of its numbers, and its other arguments,
 which are arrays and compile-time values. Numbers, vectors and structures are passed by value. The function reads and
-writes arrays. A method changes the structure that it belongs to. A called function has no parallel loops, barriers,
-random numbers and positions of threads. Loops that call it are not vectorised. Gradients inline it.
+writes arrays. A method changes the structure that it belongs to. A function draws the random numbers that it would draw
+inlined.
+A called function has no parallel loops and barriers. It takes the positions of threads as arguments. Loops that call it
+are not vectorised. Gradients inline it.
 
 A function that calls itself, directly or through others, needs `max_depth=`, the most calls of it inside one another,
 at most 1024. One call more is a `KernelError` when the kernel has ended. Calls outside of graphs wait for that.
-Gradients refuse recursion.
+Gradients refuse recursion: write a loop, or call the function in a kernel of its own.
 """
 
 

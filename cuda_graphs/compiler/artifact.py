@@ -89,6 +89,7 @@ class TaskInfo:
     has_sums         each GPU block adds its threads' sum to an element once: large blocks pay
     heavy            an iteration has loops or many statements
     resident_tasks   of a resident entry. All blocks of such an entry must run at the same time
+    calls            (name, signature, file, line) of each function that the task calls, directly or not
     """
 
     entry: str
@@ -107,6 +108,7 @@ class TaskInfo:
     has_sums: bool = False
     heavy: bool = False
     resident_tasks: tuple[TaskInfo, ...] = ()
+    calls: tuple[tuple[str, str, str, int], ...] = ()
 
     @property
     def dynamic_bytes(self) -> int:
@@ -352,8 +354,14 @@ def describe(task: ir.Task) -> TaskInfo:
         iterations(task), ir.line_of(task.loc), axes_of(task), settings_of(task).block_dim,
         task.loop is not None and task.loop.block_dim > 0, shared_layout(task.body)[1],
         any(isinstance(each, ir.Print) for each in ir.walk_called(task.body)), settings_of(task).parallelize,
-        bool(task.bins or task.sums), is_heavy(task),
+        bool(task.bins or task.sums), is_heavy(task), calls=calls_of(task.body),
     )  # fmt: skip
+
+
+def calls_of(body: ir.Block) -> tuple[tuple[str, str, str, int], ...]:
+    """Return the description of the functions that a block calls."""
+    functions = ((each, each.loc) for each in ir.functions_of(body))
+    return tuple((each.source_name, each.signature, loc.file, loc.line) for each, loc in functions if loc)
 
 
 def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> TaskInfo:

@@ -65,6 +65,7 @@ DEBUG: dict[bool, Pass] = {
 # mode -> (function of autodiff/, description). A mode replaces the kernel. Only these modes import autodiff/. A mode
 # with the number of a part, as in "reverse:3", replaces this part of the kernel.
 MODES = {
+    "plan": ("plan", "the order of the parts of a graph kernel"),
     "part": ("part", "the statements between two conditionals of a graph kernel"),
     "reverse": ("gradient", "its gradient"),
     "size": ("sizing", "a kernel that computes the capacities of the stacks where arrays determine them"),

@@ -183,11 +183,38 @@ def nothing_kernel(f):
     return kernel
 
 
+def dice(v, n):
+    """Draws as often as the arguments say, also in functions that it calls."""
+    total = cg.random() * v
+    for _ in range(n):
+        if cg.random() < 0.5:
+            total += cg.random() * 3 + pair_of_draws()
+    return total, cg.random(cg.u32) % 7
+
+
+@cg.func(inline=False)
+def pair_of_draws():
+    return cg.random() + 2 * cg.random()
+
+
+def dice_kernel(f):
+    def kernel(x: f32_1d, y: f32_1d):
+        y[0] = cg.random()
+        y[1] = pair_of_draws()
+        for i in range(2, x.shape[0]):
+            a, b = f(x[i], i % 4)
+            c, d = f(cg.random(), 1)
+            y[i] = a + b + 10 * c + 100 * d + cg.random()
+        y[2] += cg.random()
+
+    return kernel
+
+
 CASES = {
     each.__name__: (each, kernel)
     for each, kernel in (
         (number, number_kernel), (vectors, vectors_kernel), (structures, structures_kernel), (arrays, arrays_kernel),
-        (choices, choices_kernel), (early, early_kernel), (nothing, nothing_kernel),
+        (choices, choices_kernel), (early, early_kernel), (nothing, nothing_kernel), (dice, dice_kernel),
     )
 }  # fmt: skip
 
@@ -527,8 +554,8 @@ def inlined_forever(n):
 
 
 @cg.func(inline=False)
-def draws(n: cg.i32):
-    return cg.random() * n
+def asks(n: cg.i32):
+    return cg.block.thread() + n
 
 
 @cg.func(inline=False)
@@ -558,8 +585,9 @@ def call_inlined(x: i32_1d):
     x[0] = inlined_forever(1)
 
 
-def call_draws(x: f32_1d):
-    x[0] = draws(1)
+def call_asks(x: i32_1d):
+    for b, t in cg.blocks(1, 32):
+        x[t + b] = asks(t)
 
 
 def call_waits(x: i32_1d):
@@ -593,10 +621,10 @@ REFUSED = [
         "inline=False, max_depth=64",
     ),
     (
-        call_draws,
+        call_asks,
         errors.CompileSyntaxError,
-        "draws contains a random number, and is called",
-        "leave out inline",
+        "asks contains the position of a thread, and is called",
+        "pass it to the function as an argument, or leave out inline",
     ),
     (call_waits, errors.CompileSyntaxError, "waits contains a barrier, and is called", "leave out inline"),
     (
@@ -612,10 +640,50 @@ REFUSED = [
     ("kernel", "kind", "cause", "remedy"), REFUSED, ids=[each[0].__name__ for each in REFUSED]
 )
 def test_refusals_say_what_to_write(kernel, kind, cause, remedy):
-    x = np.zeros(40, "f4" if kernel is call_draws else "i4")
+    x = np.zeros(40, "i4")
     with pytest.raises(kind, match=cause) as caught:
         lower(kernel, specialise(kernel, {"x": x}))
     assert remedy in str(caught.value)
+
+
+@cg.func(inline=False, max_depth=32)
+def walk(n: cg.i32) -> cg.f32:
+    """The sum of a random number of draws."""
+    drawn = cg.f32(cg.random())
+    return drawn if n == 0 or drawn < 0.2 else drawn + walk(n - 1)
+
+
+def test_a_recursive_function_draws_what_a_loop_draws():
+    def recursive(x: f32_1d):
+        for i in range(x.shape[0]):
+            x[i] = walk(20)
+
+    def looped(x: f32_1d):
+        for i in range(x.shape[0]):
+            found, drawn, n = cg.f32(0.0), cg.f32(1.0), 21
+            parts = cg.vector(*([cg.f32(0.0)] * 21))
+            while n > 0 and drawn >= 0.2:
+                drawn = cg.f32(cg.random())
+                n -= 1
+                parts[n] = drawn
+            for j in range(21):  # the order of the sums of the recursion
+                found += parts[j]
+            x[i] = found
+
+    x = np.zeros(40, "f4")
+    np.testing.assert_array_equal(run_all(recursive, x=x)["x"], run_all(looped, x=x)["x"])
+
+
+def test_sections_with_functions_that_draw_are_refused_outside_of_loops():
+    def kernel(x: f32_1d, y: f32_1d):
+        with cg.graph_parallel():
+            with cg.graph_section():
+                x[0] = pair_of_draws()
+            with cg.graph_section():
+                y[0] = pair_of_draws()
+
+    with pytest.raises(errors.CompileSectionError):
+        lower(kernel, specialise(kernel, data()), graph="conditional")
 
 
 def test_gradients_refuse_recursion():

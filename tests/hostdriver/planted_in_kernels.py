@@ -127,6 +127,35 @@ def smooth_in_place(x: floats, count: cg.types.ndarray(cg.i32, 0)):
             count[()] -= 1
 
 
+@cg.func(inline=False)
+def put_at(x, i):
+    x[i] = 3 * i  # put_at
+
+
+@cg.func(inline=False, max_depth=16)
+def put_down(x, n: cg.i32) -> cg.i32:
+    x[n] = n  # put_down
+    return 0 if n == 0 else n + put_down(x, n - 1)
+
+
+@cg.kernel
+def call_at(x: ints, n: cg.i32):
+    for i in range(n):
+        put_at(x, i)
+
+
+@cg.kernel
+def call_first(x: ints):
+    for i in range(x.shape[0]):
+        put_at(x, i // 8)
+
+
+@cg.kernel
+def call_down(x: ints, n: cg.i32):
+    for i in range(1):
+        x[i] = put_down(x, n)
+
+
 # ---- memory ----
 
 
@@ -163,6 +192,16 @@ def an_iteration_uses_freed_memory():
     x = cg.from_dlpack(Borrowed())
     buffer.close(S)
     put(x, 8)
+
+
+@program
+def a_called_function_writes_behind():
+    call_at(array(), 9)
+
+
+@program
+def a_recursive_function_writes_behind():
+    call_down(array(), 8)
 
 
 # ---- init ----
@@ -227,6 +266,20 @@ def iterations_of_a_loop_on_the_device():
     x, count = cg.ndarray(cg.f32, 8), cg.ndarray(cg.i32, ())
     count.fill(3)
     smooth_in_place(x, count)
+
+
+@program
+def iterations_that_call_a_function_write_one_place():
+    call_first(array())
+
+
+@program
+def called_functions_without_a_bug():
+    x = array()
+    call_at(x, 8)
+    assert x.to_numpy().tolist() == [0, 3, 6, 9, 12, 15, 18, 21]
+    call_down(x, 7)
+    assert x.to_numpy().tolist() == [28, 1, 2, 3, 4, 5, 6, 7]
 
 
 @program

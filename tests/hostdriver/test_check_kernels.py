@@ -44,6 +44,14 @@ MEMORY = {
         "kernel `put_shared_0_loop` (stream *), block (0, 0, 0), thread (32, 0, 0) writes 4 bytes at 128 of shared "
         f"memory; the block has 128 bytes, {at('put_shared', 'a store of shared memory')}"
     ),
+    "a_called_function_writes_behind": (
+        "kernel `call_at_0_loop` (stream *), thread of iteration 8 writes 4 bytes at 0x*, "
+        f"{BEHIND.format(32, 'cuMemAllocManaged')}, {at('put_at', 'a store of `x`')}"
+    ),
+    "a_recursive_function_writes_behind": (
+        "kernel `call_down_0_loop` (stream *), thread of iteration 0 writes 4 bytes at 0x*, "
+        f"{BEHIND.format(32, 'cuMemAllocManaged')}, {at('put_down', 'a store of `x`')}"
+    ),
     "an_iteration_uses_freed_memory": (
         "kernel `put_0_loop` (stream *), thread of iteration 0 writes 4 bytes at 0x*, byte 0 of freed memory of "
         f"32 bytes at 0x* (cuMemAllocAsync), freed by a free (stream *), {at('put', 'a store of `x`')}"
@@ -64,6 +72,9 @@ RACE = {
     "iterations_write_one_place": (
         "put_first_0_loop` (stream *)", {f"writes it {at('put_first', 'a store of `x`')}"}
     ),
+    "iterations_that_call_a_function_write_one_place": (
+        "call_first_0_loop` (stream *)", {f"writes it {at('put_at', 'a store of `x`')}"}
+    ),
     "iterations_read_what_their_neighbours_write": (
         "neighbours_0_loop` (stream *)",
         {f"reads it {at('neighbours', 'a load of `x`')}", f"writes it {at('neighbours', 'a store of `x`')}"},
@@ -77,6 +88,7 @@ OTHER_RACES = ["iterations_of_two_axes_write_one_place", "nodes_of_kernels_witho
 SILENT = [
     "an_iteration_reads_what_the_host_wrote",
     "an_iteration_reads_what_another_kernel_wrote",
+    "called_functions_without_a_bug",
     "kernels_without_a_bug",
     "tasks_of_a_graph_kernel_that_follow_each_other",
     "nodes_of_kernels_with_an_edge",

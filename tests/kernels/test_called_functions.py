@@ -92,6 +92,52 @@ def test_checks_of_debug_code_work_in_recursive_functions():
         kernel(zeros(), 1)
 
 
+@cg.func(inline=False)
+def element(x, i, factor: cg.i32):
+    assert i != 3, f"i is {i}"
+    return x[i] * factor  # element
+
+
+def debug_of_functions(x: cg.types.ndarray(cg.i32, 1), start: cg.i32, factor: cg.i32):
+    for i in range(2):
+        x[i] = element(x, start + i, factor)
+
+
+@pytest.mark.parametrize("options", [{}, {"graph": True}], ids=["launches", "graph"])
+@pytest.mark.parametrize(
+    ("start", "factor", "kind", "message"),
+    [
+        (2, 1, cg.KernelAssertionError, "i is 3"),
+        (4, 1, cg.KernelIndexError, "index 5 is outside of axis 0 of 'x', which has 5 elements"),
+        (0, 2**30, cg.KernelOverflowError, "1073741824"),
+    ],
+    ids=["assert", "index", "overflow"],
+)
+def test_debug_code_checks_called_functions(options, start, factor, kind, message):
+    kernel, x = cg.kernel(debug_of_functions, debug=True, **options), zeros()
+    x.from_numpy(np.arange(5, dtype=np.int32) + 2)
+    with pytest.raises(kind, match=message) as caught:
+        kernel(x, start, factor)
+    assert "in element" in str(caught.value)
+    x.from_numpy(np.arange(5, dtype=np.int32))
+    kernel(x, 0, 7)  # and the next call runs
+    np.testing.assert_array_equal(x.to_numpy(), [0, 7, 2, 3, 4])
+
+
+def test_debug_code_of_called_functions_gives_the_same_results():
+    def run(x: cg.types.ndarray(cg.i32, 1)):
+        for i in range(x.shape[0]):
+            x[i] = depth(i) + element(x, i, 2)
+
+    found = []
+    for options in ({}, {"debug": True}):
+        x = zeros(3)
+        x.from_numpy(np.array([3, 5, 7], np.int32))
+        cg.kernel(run, **options)(x)
+        found.append(x.to_numpy().tolist())
+    assert found == [[6, 11, 16]] * 2
+
+
 @cg.func(inline=False, max_depth=1024)
 def deepest(n: cg.i32) -> cg.i32:
     return 0 if n == 0 else 1 + deepest(n - 1)

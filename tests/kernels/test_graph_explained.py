@@ -149,6 +149,57 @@ def test_constants_of_functions_that_are_inlined_are_explained_with_their_line()
     )
 
 
+@cg.func(inline=False)
+def cube(v):
+    return v * v * v
+
+
+@cg.func(inline=False, max_depth=16)
+def factorial(n: cg.i32) -> cg.i32:
+    return 1 if n < 2 else n * factorial(n - 1)
+
+
+@cg.func(inline=False)
+def larger(v: cg.types.vec3, n: cg.i32) -> cg.types.vec3:
+    return v * cube(cg.f32(n))
+
+
+@pytest.mark.parametrize("options", [{}, {"graph": True, "chain": "resident"}, {"debug": True}])
+def test_functions_that_are_called_are_explained(options):
+    @cg.kernel(**options)
+    def run(x: f32_1d, n: i32_1d):
+        for i in x:
+            x[i] = offset(cube(x[i]))
+        for i in n:
+            n[i] = factorial(n[i]) + cube(n[i])
+            x[i] += larger(cg.vec3(1, 2, 3), n[i]).y
+
+    found = run.explain(array([1]), array([1], cg.i32))
+    first, second = (task.name for task in found.tasks)
+    described = {(each.name, each.signature): (each.source, each.tasks) for each in found.functions}
+
+    def source(function, below=1):
+        first = function.__cuda_graphs_func__.__code__.co_firstlineno
+        return f"{__file__}:{first + below}"
+
+    assert described == {
+        ("cube", "(f32) -> f32"): (source(cube), (first, second)),
+        ("factorial", "(i32) -> i32"): (source(factorial), (second,)),
+        ("cube", "(i32) -> i32"): (source(cube), (second,)),
+        ("larger", "(f32, f32, f32, i32) -> f32, f32, f32"): (source(larger), (second,)),
+    }
+    assert f"cube(f32) -> f32  ({source(cube)}), called by {first}, {second}" in str(found)
+    assert "factorial" in found._repr_html_()
+    assert "offset" not in {each.name for each in found.functions}  # it is inlined
+    assert run.explain(array([1]), array([1], cg.i32)) == found
+
+
+def test_a_kernel_without_called_functions_does_not_mention_them():
+    found = two.explain(1.0, array([1]), array([1]))
+    assert found.functions == ()
+    assert "functions that are called" not in str(found)
+
+
 @cg.data_oriented
 class Model:
     def __init__(self):

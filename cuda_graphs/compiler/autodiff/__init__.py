@@ -7,12 +7,12 @@ of their number, the forward and the reverse sweep, and the checks for construct
 kernels/ contains adjoint arrays, launches and tapes.
 
 Other rooms may import:
-    __init__  the kernels of each mode: gradient, counting, sizing, tangent, constant, second, part
+    __init__  the kernels of each mode: gradient, counting, sizing, tangent, constant, second, part, plan
     analysis  size expressions, which callers evaluate
 """
 
 from .gradient import counting, gradient, sizing
-from .parts import part
+from .parts import part, plan
 from .tangent import constant, second, tangent
 
-__all__ = ["constant", "counting", "gradient", "part", "second", "sizing", "tangent"]
+__all__ = ["constant", "counting", "gradient", "part", "plan", "second", "sizing", "tangent"]

@@ -102,12 +102,13 @@ class Op(Value):
 
 @dataclass(eq=False, slots=True)
 class Function:
-    """A function that tasks and other functions call. It has no parallel loops, no barriers and no random numbers.
+    """A function that tasks and other functions call. It has no parallel loops and no barriers.
 
     The body accesses the arrays and the scalar parameters of the kernel directly. Its last statement is a Return.
 
     results    the types of the results, at least one
     max_depth  the most calls of the function inside one another; None: it does not call itself
+    signature  the types in the source, as text: passes add parameters and results
     """
 
     name: str
@@ -116,6 +117,7 @@ class Function:
     results: tuple[ScalarType, ...]
     max_depth: int | None = None
     loc: Loc | None = None
+    signature: str = ""
 
     @property
     def source_name(self) -> str:

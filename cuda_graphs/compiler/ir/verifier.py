@@ -54,7 +54,7 @@ ATOMICS = {
 
 # Statements that stand in no function.
 NOT_CALLED = (
-    ir.Position, ir.Worker, ir.Barrier, ir.Collective, ir.Region, ir.RegionCollective, ir.Random, ir.SetCondition,
+    ir.Position, ir.Worker, ir.Barrier, ir.Collective, ir.Region, ir.RegionCollective, ir.SetCondition,
     ir.Conditional, ir.Sections, ir.Last,
 )  # fmt: skip
 

@@ -41,17 +41,17 @@ class SectionAccesses:
         for statement in block.body:
             self.statement(statement, in_loop)
             if isinstance(statement, ir.Call):
-                self.called(statement)
+                self.called(statement, in_loop)
             parallel = isinstance(statement, ir.For) and statement.parallel
             for inner in ir.blocks_of(statement):
                 self.block(inner, in_loop or parallel)
 
-    def called(self, call: ir.Call) -> None:
-        """Records the accesses of a called function, which has no variables of the caller and no random numbers."""
+    def called(self, call: ir.Call, in_loop: bool) -> None:
+        """Records the accesses of a called function, which has no variables of the caller."""
         for function in ir.reachable({call.function: None}):
             for statement in ir.walk(function.body):
-                if isinstance(statement, (ir.Load, ir.Store, ir.Atomic)):
-                    self.statement(statement, True)
+                if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Random)):
+                    self.statement(statement, in_loop)
 
     def statement(self, statement: ir.Statement, in_loop: bool) -> None:
         match statement:

@@ -6,15 +6,21 @@ IR.
 A number is a function of the seed, the parallel loop (0: outside any loop), the iteration, and how many numbers the
 iteration drew before. Each call passes the seed as the parameter "random.seed". If a Conditional repeats, the count of
 all rounds so far enters too. The numbers are thus the same on all machines and for all grids.
+
+A function that draws gets the count and the other numbers as parameters, and returns the new count:
+
+    call f(x)  =>  found = call f(x, draws, loop, low, high); draws = the last result of found
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, f32, f64, i64, u32, u64
 
-from .copy import Copier
+from .copy import FunctionCopier
 
 __all__ = ["SEED", "lower_random", "philox"]
 
@@ -26,18 +32,32 @@ WEYL = (0x9E3779B9, 0xBB67AE85)  # added to the key from round to round
 
 def lower_random(kernel: ir.Kernel) -> ir.Kernel:
     """Returns the kernel with operations in place of random draws."""
-    if not any(isinstance(statement, ir.Random) for statement in ir.walk(kernel.body)):
+    if not draws(ir.walk_called(kernel.body)):
         return kernel
     seed = ir.Param(SEED, u64)
     return ir.replace(kernel, params=(*kernel.params, seed), body=_Lowering(seed).kernel(kernel.body))
 
 
-class _Lowering(Copier):
+def draws(statements: Iterable[ir.Statement]) -> bool:
+    """Returns whether one of the statements draws a number."""
+    return any(isinstance(each, ir.Random) for each in statements)
+
+
+class _Drawing:
+    """The state of a function that draws: its parameters, and the local that counts."""
+
+    def __init__(self) -> None:
+        self.count = ir.Local("draws", u32)
+        self.params = tuple(ir.Param(f"random.{name}", u32) for name in ("draws", "loop", "low", "high"))
+
+
+class _Lowering(FunctionCopier):
     """Replaces random draws.
 
     count     local that counts the draws of an iteration
     task, at  number of the loop, number of the iteration
     rounds    local that counts the rounds of all conditionals
+    drawing   the state of each function that draws, or calls one that does
     """
 
     def __init__(self, seed: ir.Param) -> None:
@@ -46,13 +66,16 @@ class _Lowering(Copier):
         self.count = ir.Local("draws", u32)
         self.task, self.at = 0, ir.Const(0, u64)  # type: tuple[int, ir.Value]
         self.rounds: ir.Local | None = None
+        self.drawing: dict[ir.Function, _Drawing] = {}
 
     def kernel(self, body: ir.Block) -> ir.Block:
         serial = [s for s in body.body if not (isinstance(s, ir.For) and s.parallel)]
-        counts = [self.count] if any(isinstance(s, ir.Random) for s in ir.walk(ir.Block(serial))) else []
+        counts = [self.count] if draws(ir.walk_called(ir.Block(serial))) else []
         if any(isinstance(s, ir.Conditional) and s.kind in ir.LOOPS for s in ir.walk(body)):
             self.rounds = ir.Local("rounds", u32)
             counts.append(self.rounds)
+        called = (each for each in ir.functions_of(body) if draws(ir.walk_called(each.body)))
+        self.drawing = {each: _Drawing() for each in called}
         copy = self.block(body)
         return ir.Block([*(ir.Set(each, ir.Const(0, u32)) for each in counts), *copy.body])
 
@@ -82,16 +105,59 @@ class _Lowering(Copier):
     def Random(self, random: ir.Random) -> list[ir.Statement]:  # noqa: N802
         builder = Builder()
         builder.loc = random.loc
-        drawn = builder.put(ir.Get(self.count))
-        builder.put(ir.Set(self.count, builder.op("add", drawn, ir.Const(1, u32))))
-        low, high = halves(builder, self.at)
-        if self.rounds is not None and self.task:
-            high = builder.op("bit_xor", high, builder.put(ir.Get(self.rounds)))
-        counter = [drawn, ir.Const(self.task, u32), low, high]
+        count = self.counter()
+        drawn = builder.put(ir.Get(count))
+        builder.put(ir.Set(count, builder.op("add", drawn, ir.Const(1, u32))))
+        counter = [drawn, *self.place(builder)]
         found = number(builder, philox(builder, counter, halves(builder, self.seed)), random.type)
         body = builder.block.body
         body.remove(found)  # the last statement is the value; nothing after it uses it
         return [*body, found]
+
+    def counter(self) -> ir.Local:
+        return self.count if self.function is None else self.drawing[self.function].count
+
+    def place(self, builder: Builder) -> tuple[ir.Value, ...]:
+        """Returns the number of the loop, and the two words of the iteration."""
+        if self.function is not None:
+            return self.drawing[self.function].params[1:]
+        low, high = halves(builder, self.at)
+        if self.rounds is not None and self.task:
+            high = builder.op("bit_xor", high, builder.put(ir.Get(self.rounds)))
+        return ir.Const(self.task, u32), low, high
+
+    # Functions that draw
+
+    def shell(self, function: ir.Function) -> ir.Function:
+        found = self.drawing.get(function)
+        if found is None:
+            return super().shell(function)
+        begin = ir.Block([ir.Set(found.count, found.params[0])])
+        params, results = (*function.params, *found.params), (*function.results, u32)
+        return ir.replace(function, params=params, results=results, body=begin)
+
+    def Call(self, call: ir.Call) -> list[ir.Statement]:  # noqa: N802
+        (made,) = super().Call(call)
+        if call.function not in self.drawing:
+            return [made]
+        assert isinstance(made, ir.Call)
+        builder = Builder()
+        builder.loc = call.loc
+        args = (*call.args, builder.put(ir.Get(self.counter())), *self.place(builder))
+        found = builder.put(ir.replace(made, args=args))
+        drawn = builder.put(ir.Result(found, len(call.function.results), u32, call.loc))
+        builder.put(ir.Set(self.counter(), drawn))
+        return builder.block.body
+
+    def value_of(self, made: list[ir.Statement]) -> ir.Value:
+        call = next((each for each in made if isinstance(each, ir.Call)), None)
+        return super().value_of(made) if call is None else call
+
+    def Return(self, end: ir.Return) -> list[ir.Statement]:  # noqa: N802
+        if self.function not in self.drawing:
+            return [end]
+        drawn = ir.Get(self.counter())
+        return [drawn, ir.replace(end, values=(*end.values, drawn))]
 
 
 def iteration(b: Builder, axes: tuple[ir.Axis, ...]) -> ir.Value:

@@ -1016,11 +1016,13 @@ def view_buffer(Buffer buffer, dtype, shape):
         raise ValueError(f"an array of shape {extents} has {size} bytes, but {buffer!r} has only {buffer._size}")
     if buffer._address % <CUdeviceptr>element.size:
         raise ValueError(f"the address of {buffer!r} is not a multiple of {element.size}, the size of {element}")
-    if buffer.device_id < 0:
+    # Memory that a graph allocates is known to the driver from the first launch on.
+    device = Device() if is_of_graph(buffer) else Device(buffer.device_id) if buffer.device_id >= 0 else None
+    if device is None:
         raise ValueError(
             f"{buffer!r} is not memory of the driver, which kernels can use: device, managed or pinned memory"
         )
-    self = array_of_buffer(buffer, element, inner, extents, Device(buffer.device_id))
+    self = array_of_buffer(buffer, element, inner, extents, device)
     self._base = buffer
     return self
 

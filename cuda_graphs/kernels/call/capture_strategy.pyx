@@ -58,6 +58,13 @@ cdef class CaptureStrategy(Strategy):
         last = make_call(self, tuple(args), None).emit(node)
         return node.join() if last is node else last
 
+    def add_part(self, node, args):
+        """Add the nodes of a part after `node`. Return the last node, and the memory of the conditions that the part sets."""
+        cdef KernelCall call = make_call(self, tuple(args), None)
+        last = call.emit(node)
+        temps = dict(zip([path for path, _ in call.code.artifact.temps], call.temps))
+        return node.join() if last is node else last, [temps[each.temp] for each in call.code.artifact.results]
+
     def single_node(self, config, args):
         """Return (config, Kernel, arguments, reads, writes) of a kernel with one task."""
         name = self.specialiser.name

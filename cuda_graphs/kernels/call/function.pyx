@@ -29,6 +29,8 @@ from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading, Specialiser, specialiser_of
 from .strategy cimport Strategy
 
+from cuda_graphs.compiler.ir.types import SCALARS
+from cuda_graphs.compiler.language.annotations import NDArray, OutsideName
 from cuda_graphs.compiler.language.signature import names_gradients
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.graph.checkpoints import number_of
@@ -209,15 +211,22 @@ cdef class KernelFunction:
                 found = self.forwards[mode] = derived_from(KernelFunction, self, kDual, mode)
             return found
 
-    def part(self, number):
-        """Return the KernelFunction of the statements between two conditionals of a graph kernel (autodiff/parts.py)."""
+    def part(self, number, variables=()):
+        """Return the KernelFunction of the statements between two conditionals of a graph kernel (autodiff/parts.py).
+
+        Its parameters are those of the kernel and `variables`, pairs of the path and the type of an array of one element.
+        """
         cdef KernelFunction found
         mode = f"part:{number}"
         with self.specialiser.lock:
-            found = self.forwards.get(mode)
+            found = self.forwards.get((mode, variables))
             if found is None:
-                found = self.forwards[mode] = derived_from(KernelFunction, self, self.extra_leaf, mode)
+                of = self.specialiser.function
+                hidden = {OutsideName(path, of, path): NDArray(SCALARS[kind], 1) for path, kind in variables}
+                annotations = {**(self.specialiser.annotations or {}), **hidden}
+                found = make(KernelFunction, of, self.specialiser.options, annotations, self.extra_leaf, mode)
                 found.make_gradient = self.make_gradient
+                self.forwards[mode, variables] = found
             return found
 
     def parts(self, *args):
@@ -226,12 +235,15 @@ cdef class KernelFunction:
         Raises:
             CompileGradientError: The kernel cannot be divided into parts.
         """
-        cdef KernelFunction first
+        cdef KernelFunction planner
         cdef Specialisation code = self.specialiser.find_for(args)
         if code.is_straight and not any([task.resident_tasks for task in code.artifact.tasks]):
             return ()
-        first = self.part(0)
-        return first.specialiser.find_for(args).artifact.parts
+        with self.specialiser.lock:
+            planner = self.forwards.get("plan")
+            if planner is None:
+                planner = self.forwards["plan"] = derived_from(KernelFunction, self, self.extra_leaf, "plan")
+        return planner.specialiser.find_for(args).artifact.parts
 
     @property
     def grad_stats(self):
@@ -275,6 +287,10 @@ cdef class KernelFunction:
         cdef KernelFunction of
         of, args = self.resolved(tuple(args))
         return of.capture.add_nodes(node, args)
+
+    def add_part(self, node, args):
+        """Add the nodes of a call of this part after `node`. Return the last node, and Buffers with the conditions that it sets."""
+        return self.capture.add_part(node, args)
 
     def __cuda_graph_kernel__(self, config, args):
         """Return (config, Kernel, arguments) of a kernel with one task.

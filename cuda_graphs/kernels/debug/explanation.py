@@ -23,7 +23,7 @@ from cuda_graphs.compiler.language.annotations import (
 from cuda_graphs.compiler.language.free_names import dotted
 from cuda_graphs.compiler.language.structs import member_type
 
-__all__ = ["Baked", "Explanation", "TaskExplanation", "explain"]
+__all__ = ["Baked", "Explanation", "FunctionExplanation", "TaskExplanation", "explain"]
 
 LONGEST = 60  # characters of a displayed value
 
@@ -74,6 +74,27 @@ class TaskExplanation:
 
 
 @dataclass(frozen=True)
+class FunctionExplanation:
+    """One function with `inline=False`, in the code for one signature.
+
+    Attributes:
+        name: The name of the function.
+        signature: The types of the numbers that it takes and returns, such as "(f32, i32) -> f32". Components of
+            vectors and members of structures are numbers.
+        source: The place of the function, such as "file.py:12".
+        tasks: The names of the tasks that call it, directly or not.
+    """
+
+    name: str
+    signature: str
+    source: str
+    tasks: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.signature}  ({self.source}), called by {', '.join(self.tasks)}"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Describes calls of a kernel with given argument types; `KernelFunction.explain` makes it, and `str()` prints it.
 
@@ -84,6 +105,7 @@ class Explanation:
         tasks: The tasks in the order of the source.
         lowering: The lowering of control flow between tasks; None for a kernel without `graph=True`.
         why: The reason for the lowering, in words.
+        functions: The functions that the tasks call. Functions that are inlined are not among them.
     """
 
     kernel: str
@@ -92,9 +114,15 @@ class Explanation:
     tasks: tuple[TaskExplanation, ...]
     lowering: str | None
     why: str
+    functions: tuple[FunctionExplanation, ...] = ()
 
     def __str__(self) -> str:
-        parts = (("baked into the code", self.baked), ("tasks", self.tasks))
+        parts: list[tuple[str, tuple[Any, ...]]] = [
+            ("baked into the code", self.baked),
+            ("tasks", self.tasks),
+        ]
+        if self.functions:
+            parts.append(("functions that are called", self.functions))
         lines = [self.kernel, f"  runs as {self.lowering or 'launches'}: {self.why}"]
         lines.append(f"  parameters: {', '.join(self.parameters) or 'none'}")
         for title, rows in parts:
@@ -118,13 +146,17 @@ def html_of(explanation: Explanation) -> str:
         (each.name, kinds[each.is_parallel], each.launch or "", ", ".join(each.parameters), each.source)
         for each in explanation.tasks
     ]
-    return "\n".join(
-        (
-            html_table(explanation.kernel, ("", ""), facts),
-            html_table("Constants of the code", ("name", "value and source"), baked),
-            html_table("Tasks", ("name", "kind", "launched with", "parameters", "source"), tasks),
-        )
-    )
+    tables = [
+        html_table(explanation.kernel, ("", ""), facts),
+        html_table("Constants of the code", ("name", "value and source"), baked),
+        html_table("Tasks", ("name", "kind", "launched with", "parameters", "source"), tasks),
+    ]
+    if explanation.functions:
+        called = [
+            (each.name, each.signature, ", ".join(each.tasks), each.source) for each in explanation.functions
+        ]
+        tables.append(html_table("Functions", ("name", "signature", "called by", "source"), called))
+    return "\n".join(tables)
 
 
 def explain(
@@ -151,7 +183,21 @@ def explain(
         for task in entry.resident_tasks or (entry,)
     )
     baked = (*templates(function, annotations, signature), *captured(artifact))
-    return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why)
+    name, lowering = function.__qualname__, artifact.lowering
+    return Explanation(name, baked, tuple(paths), tasks, lowering, why, called_functions(artifact))
+
+
+def called_functions(artifact: Artifact) -> tuple[FunctionExplanation, ...]:
+    """Return the functions that the tasks call, each signature once, in the order of the first calls."""
+    found: dict[tuple[str, str, str, int], list[str]] = {}
+    for entry in artifact.tasks:
+        for task in entry.resident_tasks or (entry,):
+            for each in dict.fromkeys(task.calls):
+                found.setdefault(each, []).append(task.entry)
+    return tuple(
+        FunctionExplanation(name, signature, f"{file}:{line}", tuple(tasks))
+        for (name, signature, file, line), tasks in found.items()
+    )
 
 
 def spelled(slot: Any) -> str:

@@ -9,11 +9,13 @@ contents, and a gradient reads the contents that the arrays have when it runs, u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.arrays.ndarray import NDArray, clear_duals, clear_fields
+from cuda_graphs.kernels.arrays.struct_array import StructArray
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.stream import Stream, default_stream
 
@@ -28,6 +30,9 @@ from .recomputation import Recomputation
 from .tape_stats import TapeStats
 from .thread_hooks import Call, hooks
 from .validation import OverwrittenError, SavedArray, check_saved, save_arrays
+
+if TYPE_CHECKING:
+    from .captured_loop import CapturedLoop
 
 __all__ = [
     "FwdMode", "GradientCheckError", "OverwrittenError", "Tape", "clear_all_gradients", "grad_for", "grad_replaced",
@@ -53,7 +58,8 @@ class Tape:
     tape neither clears nor computes gradients.
 
     The loops and branches between the tasks of a graph kernel run one iteration at a time in the block, and the host
-    reads their conditions. From such a call on the tape keeps states: all of them, unless `max_states` or
+    reads their conditions. In a capture they are conditional nodes, and the graph has memory for the states of
+    `max_iterations` iterations. From such a call on the tape keeps states: all of them, unless `max_states` or
     `memory_limit` says how many.
 
     Args:
@@ -63,9 +69,10 @@ class Tape:
         validation: Whether to check, before each gradient, that the arrays still hold the values that the call read. If
             the values have changed and the gradient depends on them, an OverwrittenError names the array and the line.
             This option is for debugging: it copies arrays with each call.
-        grad_check: Arrays of f64 whose gradients are compared, at the end, with central differences of the block along
-            a random direction. A GradientCheckError reports a difference of more than 1 %. This option is for
-            debugging: it repeats the block many times, including the writes of the host to arrays between calls.
+        grad_check: Arrays of f64, or of structures whose float members are of f64. At the end their gradients are
+            compared with central differences of the block along a random direction, for structures each member on its
+            own. A GradientCheckError reports a difference of more than 1 %. This option is for debugging: it repeats
+            the block many times, including the writes of the host to arrays between calls.
         max_states: The most states that the tape keeps, at least 2: copies of the arrays that kernels write in the
             block, as they were after a call. The tape then runs each gradient with the arrays as they were after its
             call, and repeats calls to compute states that it does not keep. At the end, the arrays have their results.
@@ -76,7 +83,7 @@ class Tape:
         stats: The TapeStats of a tape that keeps states, else None.
 
     Raises:
-        TypeError: `loss` is not an array, or `grad_check` contains something other than an array of f64.
+        TypeError: `loss` is not an array, or `grad_check` has something other than arrays of f64 and of structures.
         ValueError: `loss` has more than one element or no gradient; an array of `grad_check` has no gradient; or
             `max_states` or `memory_limit` is too small.
     """
@@ -88,7 +95,7 @@ class Tape:
         loss: Any = None,
         clear_gradients: bool = True,
         validation: bool = False,
-        grad_check: Sequence[NDArray] | None = None,
+        grad_check: Sequence[NDArray | StructArray] | None = None,
         max_states: int | None = None,
         memory_limit: int | None = None,
     ) -> None:
@@ -220,7 +227,7 @@ class Tape:
         else:
             function.grad(*args, stream=stream)
 
-    def before(self, call: Call, inside: tuple[Any, ...]) -> LoopCall | None:
+    def before(self, call: Call, inside: tuple[Any, ...]) -> Callable[..., None] | None:
         """Check a call of a kernel, or of a function with its own gradient, before it runs.
 
         Return the function that runs in its place, if the kernel has loops between its tasks.
@@ -237,7 +244,7 @@ class Tape:
             self.recomputation.before(call, inside)
         return None
 
-    def _loop_call(self, call: Call) -> LoopCall | None:
+    def _loop_call(self, call: Call) -> Callable[..., None] | None:
         """Return the calls of parts that take the place of a graph kernel, if a gradient flows through its loops."""
         function, args, _ = call
         if function.mode is not None or not function.is_graph or not function.has_gradient(*args):
@@ -245,17 +252,25 @@ class Tape:
         plan = function.parts(*args)
         if not has_control_flow(plan):
             return None
-        if self._capture:
-            raise RuntimeError(
-                f"{function.__name__}() has control flow between its tasks, which the host decides in a Tape, and a "
-                "capture cannot: use a Tape outside of the capture. For a known number of iterations, put the body "
-                "into a kernel and call it in a loop of Python, in the capture"
-            )
+        captured = self._captured_loop(function, plan) if self._capture else None
         if self.recomputation is None:
             self.recomputation = Recomputation(None, None)
-            self.recomputation.begin(self._home, False, self._in_forward_mode, len(self.calls))
+            self.recomputation.begin(self._home, self._capture != 0, self._in_forward_mode, len(self.calls))
             self._first_kept = len(self.calls)
-        return LoopCall(function, plan)
+        return LoopCall(function, plan) if captured is None else functools.partial(self._add_loop, captured)
+
+    def _captured_loop(self, function: Any, plan: tuple[Any, ...]) -> CapturedLoop:
+        from .captured_loop import CapturedLoop  # with kernels of its own, which few programs need
+
+        return CapturedLoop(function, plan, self._in_forward_mode)
+
+    def _add_loop(self, loop: CapturedLoop, *args: Any, stream: Stream) -> None:
+        """Add the nodes of a loop to the captured graph, and record the call."""
+        assert self.recomputation is not None
+        call = (loop, args, stream)
+        self.recomputation.before(call, ())
+        loop(*args, stream=stream)
+        self.after(call, ())
 
     def _check_capture(self, call: Call) -> None:
         """Raise RuntimeError if a call becomes a node of another graph than the gradients."""

@@ -9,13 +9,17 @@ call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cuda_graphs.compiler.ir.types import f64
+from cuda_graphs.compiler.language.annotations import VectorType
+from cuda_graphs.compiler.language.structs import struct_dtype, struct_members
 from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.kernels.arrays.struct_array import StructArray
 
 from .call_arrays import arrays_of
 from .losses import Loss
@@ -33,25 +37,82 @@ class GradientCheckError(AssertionError):
     """A gradient differs from central differences."""
 
 
+class Checked(NamedTuple):
+    """Numbers whose gradients are checked: an array, or those of one member of an array of structures.
+
+    Attributes:
+        array: The array that kernels change.
+        numbers: Which of its numbers are checked. In the layout "aos" the array holds those of all members.
+        name: The name in an error.
+    """
+
+    array: NDArray
+    numbers: np.ndarray
+    name: str
+
+
+def checked_numbers(array: Any) -> Iterator[Checked]:
+    """Yield what is checked in an element of grad_check.
+
+    Raises:
+        TypeError: `array` is neither an NDArray of f64 nor a StructArray, or a member with a gradient is not of f64.
+        ValueError: `array` has no gradient.
+    """
+    if isinstance(array, (NDArray, StructArray)) and not array.needs_grad and is_checkable(array):
+        raise ValueError(f"grad_check: {array!r} has no gradient: make it with needs_grad=True")
+    if isinstance(array, StructArray):
+        yield from checked_members(array, repr(array), 0)
+        return
+    check_type(array, repr(array))
+    yield Checked(array, np.ones(array.shape + array.element_shape, bool), repr(array))
+
+
+def is_checkable(array: NDArray | StructArray) -> bool:
+    return isinstance(array, StructArray) or array.dtype == f64
+
+
+def check_type(array: Any, name: str) -> None:
+    if not isinstance(array, NDArray) or array.dtype != f64:
+        raise TypeError(f"grad_check takes arrays and a loss of f64, for accurate differences, not {name}")
+
+
+def checked_members(array: StructArray, name: str, start: int) -> Iterator[Checked]:
+    """Yield what is checked in an array of structures, whose elements begin `start` bytes after those of its memory."""
+    places = struct_dtype(array.cls).fields
+    assert places is not None
+    for member, kind in struct_members(array.cls).items():
+        of, offset, called = array.members[member], start + places[member][1], f"member {member!r} of {name}"
+        if isinstance(of, StructArray):
+            yield from checked_members(of, called, offset)
+        elif of.needs_grad and of.dtype.kind == "float":
+            check_type(of, called)
+            numbers = np.ones(of.shape + of.element_shape, bool)
+            if array.layout == "aos":
+                first, count = (
+                    offset // f64.size,
+                    math.prod(kind.shape) if isinstance(kind, VectorType) else 1,
+                )
+                numbers[..., :first] = numbers[..., first + count :] = False
+            yield Checked(of, numbers, called)
+
+
 class GradCheck:
     """The gradient check of one tape.
 
     Raises:
-        TypeError: A checked array or the loss is not an NDArray of f64.
+        TypeError: A checked array or the loss is not of f64.
         ValueError: A checked array or the loss has no gradient.
     """
 
-    def __init__(self, arrays: Sequence[NDArray], loss: Loss) -> None:
+    def __init__(self, arrays: Sequence[NDArray | StructArray], loss: Loss) -> None:
         if not isinstance(arrays, (list, tuple)):
             raise TypeError(f"grad_check takes a list of arrays, not {arrays!r}")
-        for each in (*arrays, loss.array):
-            if not isinstance(each, NDArray) or each.dtype != f64:
-                raise TypeError(
-                    f"grad_check takes arrays and a loss of f64, for accurate differences, not {each!r}"
-                )
-            if not each.needs_grad:
-                raise ValueError(f"grad_check: {each!r} has no gradient: make it with needs_grad=True")
-        self.arrays, self.loss = tuple(arrays), loss.array
+        self.checked = [
+            (number, each) for number, given in enumerate(arrays) for each in checked_numbers(given)
+        ]
+        check_type(loss.array, repr(loss.array))
+        self.arrays = {each.array for _, each in self.checked}
+        self.loss = loss.array
         # Writes of the host before a call, by the number of the call.
         self.writes: dict[int, list[tuple[NDArray, np.ndarray]]] = {}
         self.last: dict[NDArray, np.ndarray] = {}  # last known contents of each array
@@ -85,31 +146,39 @@ class GradCheck:
         """Raise GradientCheckError if a gradient differs from all central differences; restore all arrays."""
         random = np.random.default_rng(0)
         try:
-            for number, array in enumerate(self.arrays):
-                assert array.grad is not None
-                direction = np.asarray(random.standard_normal(array.shape + array.element_shape))
-                predicted = float(np.sum(array.grad.to_numpy() * direction))
-                found = [self.difference(calls, array, direction * step) / step for step in STEPS]
+            for position, checked in self.checked:
+                gradient = checked.array.grad
+                assert gradient is not None
+                direction = np.where(checked.numbers, random.standard_normal(checked.numbers.shape), 0)
+                products = gradient.to_numpy()[checked.numbers] * direction[checked.numbers]
+                predicted = float(np.sum(products))
+                found = [self.difference(calls, checked, direction * step) / step for step in STEPS]
                 allowed = ALLOWED * abs(predicted) + ROUNDING * abs(float(self.last[self.loss]))
                 if not any(abs(each - predicted) <= allowed for each in found):
                     best = min(found, key=lambda each: abs(each - predicted))
                     raise GradientCheckError(
-                        f"gradient of {array!r}, number {number} of grad_check: along a random direction the loss "
-                        f"changes by {best:g} (central differences), but the gradient predicts {predicted:g}"
+                        f"gradient of {checked.name}, number {position} of grad_check: along a random direction the "
+                        f"loss changes by {best:g} (central differences), but the gradient predicts {predicted:g}"
                     )
         finally:
             for each, values in self.last.items():
                 each.from_numpy(values)
 
-    def difference(self, calls: Sequence[Call], array: NDArray, change: np.ndarray) -> float:
+    def difference(self, calls: Sequence[Call], checked: Checked, change: np.ndarray) -> float:
         """Return the central difference of the loss for this change of an array."""
-        return (self.repeated(calls, array, change) - self.repeated(calls, array, -change)) / 2
+        return (self.repeated(calls, checked, change) - self.repeated(calls, checked, -change)) / 2
 
-    def repeated(self, calls: Sequence[Call], array: NDArray, change: np.ndarray) -> float:
+    def repeated(self, calls: Sequence[Call], checked: Checked, change: np.ndarray) -> float:
         """Repeat the block with `change` added to the initial value of an array, and return the loss."""
         for number, (function, args, stream) in enumerate(calls):
-            for written, values in self.writes.get(number, ()):
-                written.from_numpy(np.asarray(values + change) if written is array else values)
+            writes = dict(self.writes.get(number, ()))
+            for written, values in writes.items():
+                written.from_numpy(values)
+            if checked.array in writes:  # the last of these writes, as arrays of members share memory
+                values = writes[checked.array]
+                with np.errstate(all="ignore"):  # the bits of other members may be any number
+                    changed = np.where(checked.numbers, values + change, values)
+                checked.array.from_numpy(changed)
             if stream is None:
                 function(*args)
             else:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of graph kernels in a tape: their loops run one iteration at a time, as calls of the kernel's parts.
 
-The tape records each part as a call of its own. So it can go back through any number of iterations, with the states
+The tape records each part as a call of its own. It can go back through any number of iterations, with the states
 that it keeps or computes again (recomputation.py). The host reads the condition after each iteration.
 """
 
@@ -10,15 +10,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from cuda_graphs.compiler.ir.types import SCALARS
+from cuda_graphs.kernels.arrays.creation import ndarray
+from cuda_graphs.kernels.arrays.ndarray import NDArray
 from cuda_graphs.kernels.debug.faults import AdstackOverflowError
 from cuda_graphs.objects.device.stream import Stream
 
-__all__ = ["LoopCall", "has_control_flow"]
+__all__ = ["LoopCall", "has_control_flow", "variables_of"]
 
 
 def has_control_flow(plan: tuple[Any, ...]) -> bool:
     """Return True if a plan of parts has conditionals."""
-    return any(step[0] not in ("part", "set") for step in plan)
+    return any(step[0] not in ("variable", "part", "set") for step in plan)
+
+
+def variables_of(plan: tuple[Any, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the path and the type of each array that the parts take after the arguments of the kernel."""
+    return tuple((path, kind) for name, path, kind in (step[:3] for step in plan if step[0] == "variable"))
 
 
 class LoopCall:
@@ -30,7 +38,7 @@ class LoopCall:
     """
 
     def __init__(self, function: Any, plan: tuple[Any, ...]) -> None:
-        self.function, self.plan = function, plan
+        self.function, self.plan, self.variables = function, plan, variables_of(plan)
         self.conditions: dict[int, int] = {}
 
     def __call__(self, *args: Any, stream: Stream) -> None:
@@ -39,13 +47,16 @@ class LoopCall:
         Raises:
             AdstackOverflowError: A loop would have more iterations than its `max_iterations`.
         """
-        self.run(self.plan, args, stream)
+        variables = tuple(variable(SCALARS[kind]) for _, kind in self.variables)
+        self.run(self.plan, (*args, *variables), stream)
 
     def run(self, plan: tuple[Any, ...], args: tuple[Any, ...], stream: Stream) -> None:
         for step in plan:
             match step:
+                case ("variable", *_):
+                    pass  # one of `args`
                 case ("part", number, condition):
-                    found = self.function.part(number)(*args, stream=stream)
+                    found = self.function.part(number, self.variables)(*args, stream=stream)
                     if condition is not None:
                         self.conditions[condition] = found
                 case ("set", condition, value):
@@ -71,3 +82,9 @@ class LoopCall:
                 )
             self.run(plan, args, stream)
             count += 1
+
+
+def variable(dtype: Any) -> NDArray:
+    """Return an array for a variable that passes between parts."""
+    made: NDArray = ndarray(dtype, 1, needs_grad=dtype.kind == "float")
+    return made

@@ -277,7 +277,7 @@ cdef class Specialisation:
 
     cdef list launches(self, const Leaf* leaves, dict owners, list temps):
         cdef size_t i
-        if self.artifact.results:
+        if self.artifact.results and not self.artifact.parts:
             raise ValueError(
                 f"kernel {self.name} returns a value, which a graph cannot return: write it to an array of one element"
             )

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: `Tape(grad_check=[...])` accepts gradients that agree with differences and refuses others."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,106 @@ from tests.autodiff.calls.gradient_kernels import START, array, sines, squares, 
 
 f64 = cg.f64
 ndarray = cg.types.ndarray
+
+
+@dataclasses.dataclass
+class Part:
+    tag: cg.i64
+    v: cg.types.vec(2, f64)
+
+
+@dataclasses.dataclass
+class Mass:
+    id: cg.i64
+    m: f64
+    part: Part
+    flag: cg.i32
+    at: cg.types.vec(2, f64)
+
+
+@dataclasses.dataclass
+class Coarse:
+    id: cg.i32
+    v: cg.f32
+
+
+MASSES = cg.types.ndarray(Mass, ndim=1)
+
+
+@cg.kernel
+def energy(masses: MASSES, y: ndarray(f64, 0)):
+    for i in range(masses.shape[0]):
+        if masses[i].id < 0:
+            y[()] += masses[i].m * masses[i].at.x * masses[i].part.v.y + masses[i].at.y ** 3
+
+
+def masses_of(layout, make):
+    made = make(Mass, 3, needs_grad=True, layout=layout)
+    values = np.zeros(3, made.dtype)
+    values["id"], values["part"]["tag"], values["flag"] = (
+        -1,
+        2**63 - 1,
+        7,
+    )  # as floats: NaN, and a tiny number
+    values["m"], values["at"], values["part"]["v"] = START, [[0.4, 0.9]] * 3, [[0.5, 1.5]] * 3
+    made.from_numpy(values)
+    return made, values
+
+
+@pytest.fixture(params=["soa", "aos"])
+def layout(request):
+    return request.param
+
+
+def test_whole_arrays_of_structures_are_checked(layout, y):
+    masses, values = masses_of(layout, cg.ndarray)
+    with cg.ad.Tape(loss=y, grad_check=[masses]):
+        energy(masses, y)
+    np.testing.assert_array_equal(masses.to_numpy(), values)
+    found = masses.grad.to_numpy()
+    np.testing.assert_allclose(found["m"], 0.4 * 1.5)
+    np.testing.assert_allclose(found["at"], np.stack([1.5 * START, np.full(3, 3 * 0.81)], axis=1))
+    np.testing.assert_allclose(found["part"]["v"], np.stack([np.zeros(3), 0.4 * START], axis=1))
+
+
+@pytest.mark.parametrize("wrong", ["m", "at", "v"])
+def test_a_wrong_gradient_of_a_member_fails_the_check(layout, y, wrong):
+    masses, values = masses_of(layout, cg.ndarray)
+
+    @cg.ad.grad_replaced
+    def measured(masses, y):
+        energy(masses, y)
+
+    @cg.ad.grad_for(measured)
+    def measured_back(masses, y):
+        energy.grad(masses, y)
+        slopes = masses.grad.to_numpy()
+        (slopes["part"] if wrong == "v" else slopes)[wrong] += 1.0
+        masses.grad.from_numpy(slopes)
+
+    name = f"member '{wrong}' of " + ("member 'part' of " if wrong == "v" else "")
+    with (
+        pytest.raises(
+            cg.ad.GradientCheckError, match=f"gradient of {name}<StructArray Mass .*number 1 of grad_check"
+        ),
+        cg.ad.Tape(loss=y, grad_check=[y, masses]),
+    ):
+        measured(masses, y)
+    np.testing.assert_array_equal(masses.to_numpy(), values)
+
+
+def test_fields_of_structures_are_checked(layout, y):
+    masses, values = masses_of(layout, cg.field)
+
+    @cg.kernel
+    def total(y: ndarray(f64, 0)):
+        for i in range(3):
+            y[()] += masses[i].m * masses[i].at.x * masses[i].part.v.y
+
+    with cg.ad.Tape(loss=y, grad_check=[masses]):
+        total(y)
+    np.testing.assert_array_equal(masses.to_numpy(), values)
+    np.testing.assert_allclose(masses.grad.to_numpy()["m"], 0.4 * 1.5)
 
 
 def test_right_gradients_pass_the_check_and_arrays_are_as_before(x, y):
@@ -132,6 +234,12 @@ def test_the_host_may_not_write_to_what_is_checked(x, y):
         (lambda: [cg.ndarray(cg.f32, 3, needs_grad=True)], TypeError, "of f64, for accurate differences"),
         (lambda: [np.zeros(3)], TypeError, "of f64, for accurate differences"),
         (lambda: [cg.ndarray(f64, 3)], ValueError, "has no gradient"),
+        (
+            lambda: [cg.ndarray(Coarse, 3, needs_grad=True)],
+            TypeError,
+            "of f64.* not member 'v' of <StructArray Coarse",
+        ),
+        (lambda: [cg.ndarray(Mass, 3)], ValueError, "<StructArray Mass .* has no gradient"),
         (lambda: cg.ndarray(f64, 3, needs_grad=True), TypeError, "a list of arrays"),
     ],
 )

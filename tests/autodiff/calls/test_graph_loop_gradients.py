@@ -254,68 +254,8 @@ def test_a_graph_kernel_without_control_flow_is_one_call(x, z, y, chain):
     np.testing.assert_allclose(x.grad.to_numpy(), 3 * START**2)
 
 
-def test_variables_do_not_pass_between_parts(x, z, y, left):
-    @cg.kernel(graph=True)
-    def accumulates(x: ndarray(f64, 1), left: ndarray(i32, 0), y: ndarray(f64, 0)):
-        total = 0.0
-        while cg.graph_do_while(left):
-            for i in x:
-                total += x[i]
-            left[()] -= 1
-        y[()] += total
-
-    @cg.kernel(graph=True)
-    def reads_before(x: ndarray(f64, 1), left: ndarray(i32, 0), y: ndarray(f64, 0)):
-        first = x[0]
-        while cg.graph_do_while(left):
-            for i in x:
-                y[()] += x[i] * first
-            left[()] -= 1
-
-    def run(kernel):
-        left.fill(1)
-        with cg.ad.Tape(loss=y):
-            kernel(x, left, y)
-
-    with pytest.raises(cg.CompileGradientError, match="variable 'total' keeps its value across control flow"):
-        run(accumulates)
-    with pytest.raises(
-        cg.CompileGradientError, match="a value that was read before control flow between tasks"
-    ):
-        run(reads_before)
-
-
-def test_an_array_of_one_element_passes_a_value_between_parts(x, y, left):
-    """What the refusal of variables and values tells to write."""
-    total, first = (cg.ndarray(f64, (), needs_grad=True) for _ in range(2))
-
-    @cg.kernel(graph=True)
-    def accumulates(
-        x: ndarray(f64, 1),
-        left: ndarray(i32, 0),
-        total: ndarray(f64, 0),
-        first: ndarray(f64, 0),
-        y: ndarray(f64, 0),
-    ):
-        total[()] = 0.0
-        first[()] = x[0]
-        while cg.graph_do_while(left):
-            for i in x:
-                total[()] += x[i] * first[()]
-            left[()] -= 1
-        y[()] += total[()] * total[()]
-
-    left.fill(3)
-    with cg.ad.Tape(loss=y, max_states=3):
-        accumulates(x, left, total, first, y)
-    wanted = 3 * START.sum() * START[0]
-    slopes = 3 * START[0] + np.eye(len(START))[0] * 3 * START.sum()
-    assert y[()] == pytest.approx(wanted**2)
-    np.testing.assert_allclose(x.grad.to_numpy(), 2 * wanted * slopes)
-
-
 def test_a_capture_takes_a_known_number_of_iterations(a, x, z, y, stream):
-    """What the refusal of captured loops tells to write: a kernel for the body, called in a loop of Python."""
+    """A kernel for the body of a loop, called in a loop of Python."""
 
     @cg.kernel
     def halve(x: ndarray(f64, 1), z: ndarray(f64, 1)):
@@ -367,18 +307,8 @@ def test_a_variable_within_an_iteration_has_a_gradient(x, y, left):
     np.testing.assert_allclose(x.grad.to_numpy(), 3 * START / np.linalg.norm(START))
 
 
-def test_a_gradient_of_a_loop_needs_a_tape_outside_of_captures(a, x, z, y, left):
+def test_a_gradient_of_a_loop_needs_a_tape(a, x, z, left):
     with pytest.raises(
         cg.CompileGradientError, match="control flow between tasks has a gradient in a tape only"
     ):
         orbit.grad(a, x, z, left)
-
-    def captures():
-        with cg.capture(), cg.ad.Tape(loss=y):
-            orbit(a, x, z, left)
-
-    with pytest.raises(
-        RuntimeError,
-        match=r"orbit\(\) has control flow between its tasks, which the host decides.*call it in a loop of Python",
-    ):
-        captures()

@@ -48,11 +48,13 @@ from .binding import result_of
 __all__ = ["call_function", "is_called"]
 
 INLINE = "leave out inline=False: the function is then inlined"
-# Statements that a called function does not contain -> what the source calls them.
-NOT_CALLED: dict[type, str] = {
-    ir.Barrier: "a barrier", ir.Collective: "an operation of the threads of a block or warp",
-    ir.Position: "the position of a thread", ir.Random: "a random number", ir.SetCondition: "cg.set_condition",
-}  # fmt: skip
+# Statements that a called function does not contain -> what the source calls them, and the remedy.
+NOT_CALLED: dict[type, tuple[str, str]] = {
+    ir.Barrier: ("a barrier", INLINE),
+    ir.Collective: ("an operation of the threads of a block or warp", INLINE),
+    ir.Position: ("the position of a thread", f"pass it to the function as an argument, or {INLINE}"),
+    ir.SetCondition: ("cg.set_condition", INLINE),
+}
 # Values that refer to values or names of their function.
 OF_ONE_FUNCTION = (LocalFunction, BoundFunction, Bound, IndexRange)
 
@@ -152,6 +154,11 @@ def put_together(found: Any, leaves: Iterator[ir.Value]) -> Any:
     return found
 
 
+def listed(values: Iterable[ir.Value]) -> str:
+    """Return the types of numbers as text: "f32, i32"."""
+    return ", ".join(each.type.name for each in values)
+
+
 def as_values(frame: Frame, found: Any) -> Any:
     """Return a value with values in place of variables and numbers of the source, at any depth."""
     if isinstance(found, tuple):
@@ -199,6 +206,7 @@ class Translation:
             values: list[ir.Value] = []
             kind = taken_apart(frame, result, values)
             taken_apart(frame, changed, values)
+            made.signature = f"({listed(self.params)}) -> {listed(values) or None}"
             values = values or [ir.TRUE]  # a call always has a value
             builder.put(ir.Return(tuple(values), made.loc))
         called.open.pop()
@@ -257,9 +265,10 @@ class Translation:
         """Raise for statements that only inlined functions contain. Asserts lose the position of the first call."""
         for statement in ir.walk(made.body):
             if type(statement) in NOT_CALLED:
+                what, remedy = NOT_CALLED[type(statement)]
                 raise compile_error(
-                    CompileSyntaxError, statement.loc,
-                    f"{self.function.__name__} contains {NOT_CALLED[type(statement)]}, and is called", INLINE,
+                    CompileSyntaxError, statement.loc, f"{self.function.__name__} contains {what}, and is called",
+                    remedy,
                 )  # fmt: skip
             if isinstance(statement, ir.Assert) and statement.loc is not None:
                 statement.loc = ir.replace(statement.loc, caller=None)
