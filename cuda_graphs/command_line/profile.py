@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a Python script, and show the times of the nodes of its graphs.
 
-The times are those of the launches of the script. With --launches, they are those of further launches of one graph after
-the end of the script. Such launches change the data of the graph once more. The driver is chosen before the script runs:
-CUDA_GRAPHS_DRIVER chooses another one."""
+The times are those of the launches of the script. With --launches, they are those of further launches of one graph
+after the end of the script. Such launches change the data of the graph again. The driver is chosen before the script
+runs: CUDA_GRAPHS_DRIVER chooses another one."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from .script import Graphs, add_script, graphs_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cuda_graphs.graph.nodes.protocols import Definition
     from cuda_graphs.graph.profiling.profile import GraphProfile, Profile
 
 HELP = "show the times of the nodes of a script's graphs"
@@ -36,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write a trace of all runs (.json, for ui.perfetto.dev), or the graph coloured by time (.svg, .html, .png, "
-        ".dot)",
+        help="write a trace of all runs (.json, for ui.perfetto.dev), or the graph coloured by time (.svg, .html, "
+        ".png, .dot)",
     )
     parser.add_argument(
         "--gantt", action="store_true", help="write a chart of one launch (.svg, .png) instead of the graph"
@@ -131,7 +132,9 @@ def with_names(graphs: Graphs, found: Profile, name: str | None) -> list[tuple[s
     Raises:
         CommandError: There is none.
     """
-    wanted = {definition: each for each, definition in graphs.chosen(name).items()}
+    wanted: dict[Definition | None, str] = {
+        definition: each for each, definition in graphs.chosen(name).items()
+    }
     named = [(wanted.get(graph.definition, GONE), graph) for graph in found.graphs]
     if name is not None:
         named = [each for each in named if each[0] != GONE]

@@ -94,8 +94,8 @@ class Graphs:
         for _, each, graph in reversed(self.instances):
             if each == definition and is_replayed(graph):
                 raise CommandError(
-                    f"{name} is the graph of a graph kernel, which only calls can launch: profile the calls of the script, "
-                    "without --launches",
+                    f"{name} is the graph of a graph kernel, which only calls can launch: profile the calls of the "
+                    "script, without --launches",
                     UNUSABLE,
                 )
             if each == definition and not graph.is_closed:
