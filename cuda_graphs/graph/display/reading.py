@@ -65,7 +65,7 @@ def read_scene(
 
 
 def note_of(finding: Finding) -> str:
-    """Return a finding in one line, with sizes in place of addresses, which differ from run to run, and without folders."""
+    """Return a finding in one line, without folders. Sizes replace addresses, which differ from run to run."""
     text = re.sub(r"(0x[0-9a-f]{6,})(?:\.\.(0x[0-9a-f]+))?", memory_in_words, str(finding))
     return re.sub(r"/[^\s:()]*/(?=[^\s/()]+:\d)", "", text)
 
