@@ -130,7 +130,7 @@ def with_names(graphs: Graphs, found: Profile, name: str | None) -> list[tuple[s
     """Return (name, times) of each graph that was launched, or of the one that is called `name`.
 
     Raises:
-        CommandError: There is none.
+        CommandError: The script launched no such graph.
     """
     wanted: dict[Definition | None, str] = {
         definition: each for each, definition in graphs.chosen(name).items()

@@ -284,7 +284,7 @@ def describe_memset(node: Any) -> dict[str, Any]:
 
 
 def number_in_words(number: float) -> str:
-    """Return a number so that floats are told from integers: "1.0", "0.1", "1"."""
+    """Return a number as text; a float has a point or an exponent: "1.0", "0.1", "1e+20"."""
     text = f"{number:.7g}" if isinstance(number, float) else str(number)
     return f"{text}.0" if isinstance(number, float) and text.lstrip("-").isdigit() else text
 
