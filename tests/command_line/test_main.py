@@ -47,6 +47,7 @@ FILES = {
     "launches.py": LAUNCHES,
     "launches_two.py": f"{LAUNCHES}h = cg.GraphDef()\nh.memset(x, 3)\nh.instantiate().launch(stream)\n",
     "replayed.py": REPLAYED,
+    "itself.py": "import cuda_graphs as cg\nwith cg.profile(): pass\n",
     "graph.json": "{}",
 }
 ENDINGS = [
@@ -99,6 +100,7 @@ ENDINGS = [
     ("profile two.py --name h", 3, "two.py launched no graph 'h'"),
     ("profile two.py --launches 3", 3, "two.py has 2 graphs: choose one with --name. They are g, h"),
     ("profile launches_two.py -o a.svg", 3, "launched 2: choose one with --name. They are g, h"),
+    ("profile itself.py", 3, "another profile is being recorded"),
     ("profile raises.py", 3, "raises.py raised the error above"),
     (
         "profile replayed.py --launches 3",
