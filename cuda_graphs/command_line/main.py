@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import cuda_graphs as cg
 
-from . import cache, check, completion, doctor, draw, host, info
+from . import cache, check, completion, doctor, draw, host, info, profile
 from .outcome import EXIT_CODES, USAGE, CommandError, Outcome
 
 __all__ = ["VERBS", "main", "make_parser", "run"]
@@ -27,12 +27,15 @@ VERBS: dict[str, ModuleType] = {
     "doctor": doctor,
     "draw": draw,
     "check": check,
+    "profile": profile,
     "cache": cache,
     "host": host,
     "completion": completion,
 }
 
-DESCRIPTION = "Reports, pictures and checks of CUDA graphs. `python -m cuda_graphs` is the same command."
+DESCRIPTION = (
+    "Reports, pictures, checks and profiles of CUDA graphs. `python -m cuda_graphs` is the same command."
+)
 
 
 def make_parser() -> argparse.ArgumentParser:

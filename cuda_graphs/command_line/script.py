@@ -19,6 +19,8 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING
 
+import cuda_graphs as cg
+
 from .outcome import UNUSABLE, CommandError
 
 if TYPE_CHECKING:
@@ -31,10 +33,14 @@ PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 class Graphs:
-    """The graphs of a script. `names` has each definition once, `aliases` every name of it."""
+    """The graphs of a script. `names` has each definition once, `aliases` every name of it.
 
-    def __init__(self, script: str) -> None:
-        self.script = script
+    script     the path of the script
+    instances  (line, definition, executable) of each instantiation
+    """
+
+    def __init__(self, script: str, instances: list[tuple[str, GraphDef, Graph]]) -> None:
+        self.script, self.instances = script, instances
         self.names: dict[str, GraphDef] = {}
         self.aliases: dict[str, GraphDef] = {}
 
@@ -76,6 +82,28 @@ class Graphs:
                 UNUSABLE,
             )
         return next(iter(found.items()))
+
+    def executable(self, name: str, definition: GraphDef) -> Graph:
+        """Return the executable that the script made last of a definition, or a new one if it made none.
+
+        Raises:
+            CommandError: The executable belongs to a graph kernel, or the driver cannot instantiate the definition.
+        """
+        from cuda_graphs.kernels.graph.replay import is_replayed
+
+        for _, each, graph in reversed(self.instances):
+            if each == definition and is_replayed(graph):
+                raise CommandError(
+                    f"{name} is the graph of a graph kernel, which only calls can launch: profile the calls of the "
+                    "script, without --launches",
+                    UNUSABLE,
+                )
+            if each == definition and not graph.is_closed:
+                return graph
+        try:
+            return definition.instantiate()
+        except cg.CUDAError as error:
+            raise CommandError(f"{name} cannot be instantiated: {error}", UNUSABLE) from None
 
 
 def listed(names: dict[str, GraphDef]) -> str:
@@ -178,7 +206,7 @@ def collected(path: str, names: dict[str, object], recorded: list[tuple[str, Gra
     """Return the graphs among the globals `names` and the `recorded` instantiations."""
     from cuda_graphs.graph.definition import GraphDef
 
-    found = Graphs(path)
+    found = Graphs(path, recorded)
     definitions = {id(graph): definition for _, definition, graph in recorded}
     for name, value in names.items():
         if isinstance(value, GraphDef) and value.is_valid:

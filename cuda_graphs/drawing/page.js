@@ -257,8 +257,10 @@ function text(name, x, y, content, extra = {}) {
   return element("text", { class: name, x: short(x), y: short(y), ...extra }, content);
 }
 
+const halfOf = (content) => Math.max(7, 3.6 * content.length + 3);
+
 function sign(name, content, x, y) {
-  const half = Math.max(7, 3.6 * content.length + 3);
+  const half = halfOf(content);
   return [
     element("rect", { class: `sign ${name}`, x: short(x - half), y: short(y - 7), width: short(2 * half), height: 14, rx: 7 }),
     text("sign-text", x, y + 4, content),
@@ -303,7 +305,7 @@ function boxElement(place) {
   }
   if (box.notes) {
     names.push("noted");
-    made.append(...sign("note", box.numbers, width - 4, 2));
+    made.append(...sign("note", box.numbers, width - Math.max(4, halfOf(box.numbers) - 7), 2));
   }
   if (box.mark) {
     names.push(box.mark);

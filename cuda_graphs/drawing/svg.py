@@ -185,12 +185,17 @@ def swatch(what: str, name: str) -> str:
 
 def sign(name: str, text: str, x: float, y: float) -> str:
     """Return a text on a coloured ground, with its centre at x, y. `name` is "note" or a key of `MARKS`."""
-    half = max(7.0, 3.6 * len(text) + 3.0)
+    half = half_of(text)
     return (
         f'<rect class="sign {name}" x="{number(x - half)}" y="{number(y - 7.0)}" width="{number(2 * half)}" '
         f'height="14" rx="7"/>'
         f'<text class="sign-text" x="{number(x)}" y="{number(y + 4.0)}">{markup(text)}</text>'
     )
+
+
+def half_of(text: str) -> float:
+    """Return half of the width of a sign."""
+    return max(7.0, 3.6 * len(text) + 3.0)
 
 
 def plane_parts(layout: Layout, plane: Plane) -> Iterator[str]:
@@ -270,7 +275,8 @@ def box_parts(place: Place) -> Iterator[str]:
     yield f'<path class="outline" d="{drawn}"/>'
     yield from text_parts(box, place.width, is_open)
     if box.notes:
-        yield sign("note", numbers_of(box), place.width - 4.0, 2.0)
+        text = numbers_of(box)  # the sign ends where the gap to the next box begins
+        yield sign("note", text, place.width - max(4.0, half_of(text) - 7.0), 2.0)
     if box.mark:
         yield sign(box.mark, MARKS[box.mark].sign, 4.0, 2.0)
     for frame in place.frames:

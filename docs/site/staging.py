@@ -8,6 +8,7 @@ import re
 from collections.abc import Container
 from pathlib import Path
 
+from docs.examples_page import picture_of
 from docs.site.api import api_pages, toctree
 from docs.site.pages import ROOT, Links, place, sources
 
@@ -19,12 +20,16 @@ ITEM = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
 def example_page(path: Path) -> str:
-    """Return the page of an example: the title and text of its docstring, then the program."""
+    """Return the page of an example: the title and text of its docstring, its picture, then the program."""
     text = path.read_text()
     first = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0]
     title = path.stem.replace("_", " ").capitalize()
     head = f"---\norphan: true\n---\n# {title}\n\n{first}\n\n"
-    return f"{head}`examples/{path.name}`, one of the [examples](index.md):\n\n```python\n{text}```\n"
+    drawn = picture_of(path.stem)
+    picture = f"![{title}](../{place(drawn.relative_to(ROOT).as_posix())})\n\n" if drawn else ""
+    return (
+        f"{head}`examples/{path.name}`, one of the [examples](index.md):\n\n```python\n{text}```\n\n{picture}"
+    )
 
 
 def notebook_page(path: Path) -> str:

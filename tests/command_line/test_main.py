@@ -20,6 +20,20 @@ from cuda_graphs.command_line.outcome import EXIT_CODES
 from tests.conftest import ROOT
 
 SUM = "cg.array([1, 2], cg.i32)"
+LAUNCHES = f"""import cuda_graphs as cg
+cg.Device().set_current()
+stream = cg.Device().create_stream()
+x = {SUM}
+g = cg.GraphDef()
+g.memset(x, 0)
+g.instantiate().launch(stream)
+"""
+REPLAYED = f"""import cuda_graphs as cg
+@cg.kernel(graph=True)
+def steps(x: cg.types.ndarray(cg.i32, ndim=1)):
+    x[0] += 1
+steps({SUM})
+"""
 # Names of files -> their text, for the command lines below.
 FILES = {
     "fine.py": "import cuda_graphs as cg\ng = cg.GraphDef()\ng.join()\n",
@@ -30,6 +44,10 @@ FILES = {
     "syntax.py": "x = = 3\n",
     "empty.py": "x = 3\n",
     "two.py": "import cuda_graphs as cg\ng, h = cg.GraphDef(), cg.GraphDef()\ng.join()\nh.join().join()\n",
+    "launches.py": LAUNCHES,
+    "launches_two.py": f"{LAUNCHES}h = cg.GraphDef()\nh.memset(x, 3)\nh.instantiate().launch(stream)\n",
+    "replayed.py": REPLAYED,
+    "itself.py": "import cuda_graphs as cg\nwith cg.profile(): pass\n",
     "graph.json": "{}",
 }
 ENDINGS = [
@@ -40,6 +58,10 @@ ENDINGS = [
     ("check ends.py", 0, ""),
     ("check two.py", 0, ""),
     ("draw two.py --name h", 0, ""),
+    ("profile launches.py", 0, ""),
+    ("profile fine.py --launches 3", 0, ""),
+    ("profile launches.py -o trace.json", 0, ""),
+    ("profile launches.py --gantt -o launch.svg", 0, ""),
     ("host -c 1", 0, ""),
     ("check wrong.py", 1, ""),
     ("check wrong.py --json", 1, ""),
@@ -62,6 +84,30 @@ ENDINGS = [
     ("check two.py --name f", 3, "two.py has no graph 'f'. Its graphs are g, h"),
     ("draw two.py", 3, "two.py has 2 graphs: choose one with --name. They are g, h"),
     ("draw fine.py -o no/graph.svg", 3, "cannot write no/graph.svg: No such file or directory"),
+    ("profile launches.py --launches 0", 2, "--launches must be 1 or more, got 0"),
+    ("profile launches.py --gantt", 2, "--gantt needs a file: --gantt -o launch.svg"),
+    (
+        "profile launches.py -o a.gif",
+        2,
+        "path must end with one of .svg, .html, .png, .dot, got 'a.gif'; .json is",
+    ),
+    (
+        "profile launches.py --gantt -o a.json",
+        2,
+        "--output: path must end with one of .svg, .png, got 'a.json'",
+    ),
+    ("profile fine.py", 3, "fine.py launched no graph: --launches 20 launches one of its graphs"),
+    ("profile two.py --name h", 3, "two.py launched no graph 'h'"),
+    ("profile two.py --launches 3", 3, "two.py has 2 graphs: choose one with --name. They are g, h"),
+    ("profile launches_two.py -o a.svg", 3, "launched 2: choose one with --name. They are g, h"),
+    ("profile itself.py", 3, "another profile is being recorded"),
+    ("profile raises.py", 3, "raises.py raised the error above"),
+    (
+        "profile replayed.py --launches 3",
+        3,
+        "steps is the graph of a graph kernel, which only calls can launch",
+    ),
+    ("profile launches.py -o no/trace.json", 3, "cannot write no/trace.json: No such file or directory"),
     ("host -c raise(SystemExit(7))", 7, ""),
 ]
 
@@ -164,6 +210,8 @@ COMPLETIONS = [
     ("cache ", {"show", "clear"}),
     ("doctor --driver ", {"cuda", "host"}),
     ("check fi", {"fine.py"}),
+    ("profile launches.", {"launches.py"}),
+    ("profile launches.py --la", {"--launches"}),
     ("completion ", {"bash", "zsh", "fish"}),
 ]
 

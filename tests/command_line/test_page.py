@@ -11,7 +11,13 @@ from cuda_graphs.command_line.outcome import EXIT_CODES
 from docs.command_line_page import COMMAND, PAGE, page_with_outputs
 
 # Verbs whose output depends on the machine -> the part of a line that does not.
-OF_THE_MACHINE = {"info": r"^\S*", "cache": r"^\S+", "doctor": r"^ .*", "host": r"^Host CPU"}
+OF_THE_MACHINE = {
+    "info": r"^\S*",
+    "cache": r"^\S+",
+    "doctor": r"^ .*",
+    "host": r"^Host CPU",
+    "profile": r"^(?!critical|gaps|  node)\D*",
+}
 
 
 def outputs(page):

@@ -53,6 +53,23 @@ with stream.create_graph_builder() as builder:
 captured = builder.complete()
 """
 )
+LAUNCHED = (
+    STEP
+    + """
+def inner():
+    h = cg.GraphDef()
+    h.memset(x, 5)
+    graph = h.instantiate()
+    for _ in range(3):
+        graph.launch(stream)
+inner()
+graph = g.instantiate()
+for _ in range(4):
+    graph.launch(stream)
+steps(x)
+steps(x)
+"""
+)
 
 
 @pytest.fixture
@@ -147,6 +164,67 @@ class TestCheck:
         assert sorted(line.partition(": ")[0] for line in done.stdout.splitlines() if line[:4] != "The ") == [
             "captured", "g", "script.py:25", "script.py:25#2", "steps",
         ]  # fmt: skip
+
+
+class TestProfile:
+    @pytest.fixture(autouse=True)
+    def _on_host(self, driver):
+        if driver.kind != "host":
+            pytest.skip("on a GPU a profile needs CUPTI: tests/graph/test_profile_cupti.py")
+
+    def test_the_launches_of_the_script_are_counted_by_graph(self, command, script):
+        data = data_of(command("profile", script(LAUNCHED), "--json"))
+        graphs = {each["name"]: each for each in data["graphs"]}
+        assert {name: each["launches"] for name, each in graphs.items()} == {
+            "g": 4,
+            "steps": 2,
+            "script.py:25": 3,
+        }
+        assert [row["kind"] for row in graphs["g"]["nodes"]] == ["memset", "kernel"]
+        assert [row["runs"] for row in graphs["g"]["nodes"]] == [4, 4]
+        assert all(len(each["spans"]) == each["launches"] for each in graphs.values())
+
+    def test_the_times_of_nodes_and_gaps_of_a_chain_are_those_of_its_launches(self, command, script):
+        (graph,) = data_of(command("profile", script(LAUNCHED), "--name", "g", "--json"))["graphs"]
+        nodes, gaps = (
+            sum(each["total"] for each in graph["nodes"]),
+            sum(each["total"] for each in graph["gaps"]),
+        )
+        assert nodes + gaps == sum(graph["spans"])
+
+    def test_the_table_is_that_of_the_profile(self, command, script):
+        shown = command("profile", script(LAUNCHED), "--name", "g").stdout.splitlines()
+        assert shown[0] == "g"
+        assert shown[1].startswith("Graph: 2 nodes: 4 launches, ")
+        assert [line[2:].split()[1] for line in shown[-2:]] == ["memset", "kernel"]
+
+    def test_launches_are_those_after_the_end_of_the_script(self, command, script):
+        (graph,) = data_of(command("profile", script(LAUNCHED), "--name", "g", "--launches", 7, "--json"))[
+            "graphs"
+        ]
+        assert (graph["name"], graph["launches"]) == ("g", 7)
+
+    def test_a_graph_that_the_script_does_not_launch_is_launched(self, command, script):
+        (graph,) = data_of_quiet(command("profile", script(ALONE), "--launches", 2, "--json"))["graphs"]
+        assert [row["name"] for row in graph["nodes"] if row["runs"] == 2] == ["memset", "step", "lost"]
+
+    def test_a_graph_whose_parameter_has_no_value_is_refused(self, command, script):
+        line = "g.memset(x, g.param('level', cg.i32))\n"
+        done = command("profile", script(STEP + line), "--launches", 2)
+        assert done.returncode == 3
+        assert "g cannot be launched again: " in done.stderr
+        assert "'level'" in done.stderr
+
+    def test_the_trace_has_each_run(self, command, script, tmp_path):
+        assert command("profile", script(LAUNCHED), "-o", "trace.json").returncode == 0
+        events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+        assert sum(each.get("name") == "memset" for each in events) == 4 + 3
+
+    @pytest.mark.parametrize(("options", "part"), [((), 'class="box'), (("--gantt",), "data-start=")])
+    def test_the_picture_is_the_graph_or_the_chart(self, command, script, tmp_path, options, part):
+        done = command("profile", script(LAUNCHED), "--name", "g", *options, "-o", "own.svg")
+        assert (done.returncode, done.stdout) == (0, "own.svg: g\n")
+        assert part in (tmp_path / "own.svg").read_text()
 
 
 class TestCache:

@@ -186,6 +186,19 @@ def test_boxes_with_notes_and_boxes_of_other_shapes_are_not_folded_away():
     assert len(fold(Plane(tuple(different), chain(8).links)).boxes) == 8
 
 
+@pytest.mark.parametrize("notes", [(1,), (12, 13), (1, 2, 3, 4, 5, 6), (10, 20, 30, 40, 50)])
+def test_the_numbers_of_findings_leave_the_next_box_free(notes):
+    svg = Picture(
+        Scene("notes", Plane((Box("0", "kernel", "k", notes=notes), Box("1", "kernel", "k"))))
+    ).svg()
+    first, second = ElementTree.fromstring(svg).findall(f".//{SVG}g[@data-key]")
+    left, right = (
+        float(re.search(r"translate\(([\d.]+)", box.get("transform"))[1]) for box in (first, second)
+    )
+    sign = first.find(f"{SVG}rect[@class='sign note']")
+    assert left + float(sign.get("x")) + float(sign.get("width")) < right
+
+
 def test_large_planes_of_one_kind_need_linear_work():
     # 20,000 boxes that do not fold, and 20,000 that do: a quadratic step would take minutes.
     different = tuple(Box(str(n), "kernel", f"k{n}") for n in range(20_000))

@@ -172,11 +172,18 @@ def test_a_fill_shows_the_number_that_was_given(dtype, pinned):
     node = g.memset(x, value)
     assert f"{text} ·" in g.draw().svg()
     node.update(value=np.dtype(dtype).type(0))
-    assert "value 0 ·" in g.draw().svg()
+    assert f"value {'0.0' if dtype[0] == 'f' else '0'} ·" in g.draw().svg()
     node.update(dst=x, value=value)
     assert f"{text} ·" in g.draw().svg()
     node.update(width=2)
     assert f"{text} ·" in g.draw().svg()
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.0, "1.0"), (-3.0, "-3.0"), (1e20, "1e+20"), (0.1, "0.1")])
+def test_a_fill_with_a_float_is_told_from_a_fill_with_an_integer(value, text, pinned):
+    g = cg.GraphDef()
+    g.memset(pinned(8, "f4"), value)
+    assert f"value {text} ·" in g.draw().svg()
 
 
 def test_a_fill_with_bytes_shows_them_as_a_number(pinned):
@@ -222,6 +229,7 @@ def test_findings_are_marked_at_their_nodes_and_listed(kernels, pinned):
     (note,) = picture.scene.notes
     assert note.startswith("unordered: ") and note.count("test_draw.py:") == 2
     assert "0x" not in note and "/" not in note
+    assert note.count(" 4 B of memory") == 2
     assert g.draw().scene.notes == ()
 
 

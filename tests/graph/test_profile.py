@@ -15,6 +15,22 @@ from tests.graph_rig import ONE
 __all__ = ["host_driver", "profiled"]
 
 
+def test_each_graph_of_a_profile_knows_its_definition_and_does_not_keep_it(host_driver, stream, pinned):
+    x = pinned([1, 0], "u4")
+    definitions = [cg.GraphDef(), cg.GraphDef()]
+    for each in definitions:
+        each.memset(x.ctypes.data, np.uint32(4), 1)
+    graphs = [each.instantiate() for each in definitions]
+    with cg.profile() as found:
+        for each in reversed(graphs):
+            each.launch(stream)
+        stream.sync()
+    assert [each.definition for each in found.graphs] == definitions[::-1]
+    del definitions[0]
+    assert [each.definition for each in found.graphs] == [definitions[0], None]
+    assert found.missing == ()
+
+
 @pytest.mark.parametrize("launches", [1, 2, 20])
 def test_each_node_has_a_run_in_each_launch(profiled, kernels, pinned, launches):
     x = pinned([1, 0], "u4")

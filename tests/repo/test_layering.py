@@ -28,7 +28,7 @@ MAY_USE = {
     "timeline": {"graph"},
     "kernels": BELOW_THE_BRIDGE,
     "interop": {"errors", "core", "objects", "graph"},
-    "command_line": {"__init__", "core", "drawing", "graph", "hostdriver", "native"},
+    "command_line": {"__init__", "core", "drawing", "graph", "hostdriver", "kernels", "native"},
     "__main__": {"command_line"},
     "__init__": BELOW_THE_BRIDGE | {"kernels", "interop"},
 }
@@ -103,7 +103,7 @@ ORDER = {
     "command_line": [
         "outcome",
         ("children", "driver_report", "doctor_nodes", "script"),
-        ("cache", "check", "completion", "doctor", "draw", "host"),
+        ("cache", "check", "completion", "doctor", "draw", "host", "profile"),
         "info",
         "main",
         "__init__",

@@ -65,9 +65,16 @@ def read_scene(
 
 
 def note_of(finding: Finding) -> str:
-    """Return a finding in one line, without what differs from run to run (addresses) and without folders."""
-    text = re.sub(r"0x[0-9a-f]{6,}(\.\.0x[0-9a-f]+)?", "some address", str(finding))
+    """Return a finding in one line, without folders. Sizes replace addresses, which differ from run to run."""
+    text = re.sub(r"(0x[0-9a-f]{6,})(?:\.\.(0x[0-9a-f]+))?", memory_in_words, str(finding))
     return re.sub(r"/[^\s:()]*/(?=[^\s/()]+:\d)", "", text)
+
+
+def memory_in_words(found: re.Match[str]) -> str:
+    """Return the words for an address, or for a range of addresses "first..last"."""
+    if found[2] is None:
+        return "some address"
+    return f"{size_in_words(int(found[2], 16) - int(found[1], 16) + 1)} of memory"
 
 
 def count_in_words(plane: Plane) -> str:
@@ -271,9 +278,15 @@ def describe_memcpy(node: Any) -> dict[str, Any]:
 
 def describe_memset(node: Any) -> dict[str, Any]:
     size = node.width * node.height * node.element_size
-    number = node._number()
-    value = f"{number:.7g}" if isinstance(number, float) else str(number)
-    return with_kind(node, "memset", [f"value {value} {MIDDLE} {size_in_words(size)}"])
+    return with_kind(
+        node, "memset", [f"value {number_in_words(node._number())} {MIDDLE} {size_in_words(size)}"]
+    )
+
+
+def number_in_words(number: float) -> str:
+    """Return a number as text; a float has a point or an exponent: "1.0", "0.1", "1e+20"."""
+    text = f"{number:.7g}" if isinstance(number, float) else str(number)
+    return f"{text}.0" if isinstance(number, float) and text.lstrip("-").isdigit() else text
 
 
 def describe_alloc(node: Any) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def rows_of(found: Assembly, limits: Mapping[int, float]) -> list[ProfileRow]:
     for run in (*found.runs, *found.bodies):
         runs[run.key].append(run)
     total = total_times((*found.runs, *found.bodies))
-    critical = critical_keys(found.scene.plane, total) if found.is_known else {}
+    critical = critical_keys(found.scene.plane, total) if found.of is not None else {}
     span = sum(each.end - each.start for each in spans_of(found).values())
     return [
         make_row(

@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cuda_graphs.drawing.scene import Box, Plane, Scene
 
 from .definitions import Known
 from .recording import BodyRun, NodeRun, Recording
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = ["Assembly", "Run", "assemble"]
 
@@ -68,12 +71,13 @@ class Assembly:
     traffic   bytes that one run of a node reads and writes, by key, as far as they are known
     runs      runs of nodes, in the order of their starts
     bodies    runs of bodies, in the order of their starts
-    is_known  False if the definition is gone; then the boxes are those that the driver named, without links
+    of        returns the definition, or None once it is gone. None if it was gone at the end of the recording: then the
+              boxes are those that the driver named, without links
     """
 
     scene: Scene
     traffic: dict[str, int]
-    is_known: bool = True
+    of: Callable[[], Definition | None] | None = None
     runs: list[Run] = field(default_factory=list)
     bodies: list[Run] = field(default_factory=list)
 
@@ -122,7 +126,7 @@ class Placer:
 
     def __init__(self, known: Known) -> None:
         self.keys = {handle: key for key, handle in known.handles.items()}
-        self.found = Assembly(known.scene, known.traffic)
+        self.found = Assembly(known.scene, known.traffic, known.of)
 
     def add_node(self, run: NodeRun, root: Roots) -> None:
         launch = root[run.around]
@@ -179,7 +183,7 @@ def unknown_graph(runs: Sequence[NodeRun], root: Roots) -> Assembly:
     boxes = tuple(
         Box(str(number), KINDS.get(kind, "other"), name) for (name, kind), number in numbers.items()
     )
-    found = Assembly(Scene("Graphs whose definitions are gone", Plane(boxes)), {}, is_known=False)
+    found = Assembly(Scene("Graphs whose definitions are gone", Plane(boxes)), {})
     found.runs = [placed(run, str(numbers[run.name, run.kind]), root[run.around]) for run in runs]
     found.runs.sort(key=lambda run: run.start)
     return found

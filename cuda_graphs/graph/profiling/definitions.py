@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.graph.display.reading import read_nodes
 
+from .watch import WeakDefinition
+
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.protocols import Definition
 
@@ -18,6 +20,7 @@ __all__ = ["Known"]
 class Known:
     """A definition that was launched.
 
+    of       a weak reference to the definition
     scene    its nodes
     handles  the handle of each node, by key (Box.key)
     traffic  bytes that a run of a node reads and writes, by key, as far as they are known
@@ -25,6 +28,7 @@ class Known:
     """
 
     def __init__(self, definition: Definition) -> None:
+        self.of = WeakDefinition(definition)
         self.scene, nodes = read_nodes(definition, "Graph")
         self.handles: dict[str, int] = {key: node._raw() or 0 for key, node in nodes.items()}
         self.traffic: dict[str, int] = {}

@@ -116,6 +116,11 @@ class Profile:
         return self._graphs
 
     @property
+    def missing(self) -> tuple[str, ...]:
+        """A sentence for each kind of time that the recorder could not report. Empty on the host driver."""
+        return self._missing
+
+    @property
     def _only(self) -> GraphProfile:
         if len(self.graphs) != 1:
             raise ValueError(
@@ -159,7 +164,7 @@ class Profile:
         if self._graphs is None:
             return repr(self)
         parts = [str(each) for each in self._graphs] or ["no graph ran"]
-        return "\n\n".join([*parts, *self._missing])
+        return "\n\n".join([*parts, *self.missing])
 
     def __repr__(self) -> str:
         if self._graphs is None:
@@ -187,6 +192,11 @@ class GraphProfile:
         self._spans = spans_of(found)
         self.title = found.scene.title
         self.launches = len(self._spans)
+
+    @property
+    def definition(self) -> Definition | None:
+        """The definition that was launched, or None if it is gone. The profile does not keep it alive."""
+        return None if self._found.of is None else self._found.of()
 
     @cached_property
     def rows(self) -> tuple[ProfileRow, ...]:

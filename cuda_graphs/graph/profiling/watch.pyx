@@ -5,10 +5,10 @@
 from libc.stdint cimport uintptr_t
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.graphs.graph_handles cimport NodeRecord
+from cuda_graphs.core.graphs.graph_handles cimport NodeHandle, NodeRecord, WeakNode
 from cuda_graphs.core.graphs.launch_watch cimport Identify, WatchedLaunch, begin_watching, end_watching
 from cuda_graphs.core.resources.handles cimport box_of
-from cuda_graphs.graph.nodes.insertion_point cimport wrap_graph
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph
 
 
 def begin(uintptr_t identify=0):
@@ -25,8 +25,23 @@ def end():
     cdef size_t i
     found = []
     for i in range(launches.size()):
-        definition = None
-        if launches[i].definition and box_of[NodeRecord](launches[i].definition).graph.raw != NULL:
-            definition = wrap_graph(launches[i].definition, box_of[NodeRecord](launches[i].definition).graph)
-        found.append((launches[i].number, definition))
+        found.append((launches[i].number, definition_of(launches[i].definition)))
     return found
+
+
+cdef InsertionPoint definition_of(const NodeHandle& entry):
+    if not entry or box_of[NodeRecord](entry).graph.raw == NULL:
+        return None
+    return wrap_graph(entry, box_of[NodeRecord](entry).graph)
+
+
+cdef class WeakDefinition:
+    """A weak reference to a definition, which has a new Python object at each use. Call it for the definition or None."""
+
+    cdef WeakNode entry
+
+    def __init__(self, InsertionPoint definition not None):
+        self.entry = WeakNode(definition._h)
+
+    def __call__(self):
+        return definition_of(self.entry.lock())

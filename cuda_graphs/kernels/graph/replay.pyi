@@ -6,6 +6,8 @@ from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.executable.executable import Graph
 from cuda_graphs.kernels.specialisation.specialisation import Specialisation
 
+def is_replayed(graph: Graph) -> bool: ...
+
 class Replay:
     graph: Graph
     definition: GraphDef

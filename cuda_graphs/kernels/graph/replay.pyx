@@ -13,6 +13,8 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint64_t
 from libcpp.vector cimport vector
 
+from weakref import WeakSet
+
 from cuda_graphs.core.driver.cuda cimport (
     CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
     CUDA_ERROR_UNKNOWN,
@@ -49,6 +51,15 @@ ctypedef const void* Pointer
 cdef enum:
     FEW_TASKS = 16  # tasks and values of a call that fit on the C stack
     FEW_VALUES = 64
+
+
+# The executables of all Replays.
+cdef object replayed = WeakSet()
+
+
+def is_replayed(graph):
+    """Return True if a Graph belongs to a graph kernel. Its nodes have the arguments of the last call, and keep none alive."""
+    return graph in replayed
 
 
 cdef class Replay:
@@ -150,6 +161,7 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context):
     launches = [each._replace(reads=(), writes=()) for each in code.launches(leaves, {}, self.memory)]
     emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early)
     self.graph = self.definition.instantiate()
+    replayed.add(self.graph)
     self.executable = (<Graph>self.graph)._h
     for i in range(code.tasks.size()):
         self.add_task(i, emission)
