@@ -1,8 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Concatenate, Generic, overload
 
+from typing_extensions import ParamSpec, TypeVar
+
+from cuda_graphs.graph.capture.builder import GraphBuilder
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.debug.explanation import Explanation
 from cuda_graphs.kernels.debug.inspection import Inspection
@@ -13,8 +16,13 @@ from cuda_graphs.kernels.graph.graph_stats import GraphStats
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
+from cuda_graphs.objects.device.stream import Stream
 
-class KernelFunction:
+P = ParamSpec("P", default=...)
+Q = ParamSpec("Q")
+R = TypeVar("R", default=Any)
+
+class KernelFunction(Generic[P, R]):
     __name__: str
     @property
     def mode(self) -> str | None: ...
@@ -27,7 +35,15 @@ class KernelFunction:
     @property
     def has_checkpoints(self) -> bool: ...
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
-    def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any: ...
+    @overload
+    def __call__(self, *args: P.args, **keywords: P.kwargs) -> R: ...
+    # A ParamSpec has no place for a further keyword, so a call on a stream has arguments of any types.
+    @overload
+    def __call__(self, *args: Any, stream: Stream | GraphBuilder | None, **keywords: Any) -> R: ...
+    # Of a kernel that is a method.
+    def __get__(
+        self: KernelFunction[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+    ) -> KernelFunction[Q, R]: ...
     def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any: ...
     def __cuda_graph_kernel__(
         self, config: Any, args: Sequence[Any]
@@ -38,13 +54,13 @@ class KernelFunction:
     def has_gradient(self, *args: Any) -> bool: ...
     def inspect(self, *args: Any, target: str | None = None, **keywords: Any) -> Inspection: ...
     def resume(
-        self, *args: Any, from_checkpoint: int, stream: Any = None, **keywords: Any
+        self, *args: Any, from_checkpoint: int, stream: Stream | GraphBuilder | None = None, **keywords: Any
     ) -> CheckpointStatus: ...
     def graph(self, *args: Any, **keywords: Any) -> GraphDef: ...
     def explain(self, *args: Any, **keywords: Any) -> Explanation: ...
     @property
     def grad(self) -> GradientFunction: ...
-    def forward(self, mode: str = "forward") -> KernelFunction: ...
+    def forward(self, mode: str = "forward") -> KernelFunction[P, R]: ...
     def part(self, number: int) -> KernelFunction: ...
     def parts(self, *args: Any) -> tuple[Any, ...]: ...
     @property
