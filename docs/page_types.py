@@ -21,12 +21,21 @@ MYPY = [
     "[mypy]",
     "strict = True",
     "python_version = 3.11",
+    "allow_redefinition = True",  # a page goes on with the same names
     f"mypy_path = {ROOT}",
     "explicit_package_bases = True",
     "follow_imports = silent",
     *(f"[mypy-{package}.*]\nignore_missing_imports = True" for package in OPTIONAL),
 ]
-PYRIGHT = {"include": ["."], "extraPaths": [str(ROOT)], "pythonVersion": "3.11", "reportMissingImports": False}
+PYRIGHT = {
+    "include": ["."],
+    "extraPaths": [str(ROOT)],
+    "pythonVersion": "3.11",
+    "reportMissingImports": False,
+}
+
+# The node of the wheel, not that of the machine, and no question for newer versions: pyright needs no network.
+NODE = {"PYRIGHT_PYTHON_GLOBAL_NODE": "0", "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
 
 
 def programs() -> dict[str, str]:
@@ -64,9 +73,14 @@ def complaints(texts: dict[str, str], folder: Path) -> dict[str, list[str]]:
 
 def run(command: Sequence[str], folder: Path, names: dict[str, str]) -> list[str]:
     """Return the complaints that a checker prints, one for each line with a position. Raises if it cannot run."""
-    environment = os.environ | {"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
+    environment = os.environ | NODE
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, env=environment, check=False
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
     )
     lines = [line.strip().removeprefix(f"{folder}/") for line in done.stdout.splitlines()]
     found = [

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .intrinsics import F, in_kernels_only
+from .intrinsics import in_kernels_only
 
 if TYPE_CHECKING:
     from .declarations import Number
@@ -23,8 +23,9 @@ __all__ = [
     "shared_array", "sync", "thread",
 ]  # fmt: skip
 
-_in_kernels: Callable[[F], F] = in_kernels_only("cg.block")
-_shared_array: Callable[[Callable[..., Any]], SharedArray] = in_kernels_only("cg.block")
+_in_kernels = in_kernels_only("cg.block")
+_typed: Any = _in_kernels
+_shared_array: Callable[[Callable[..., Any]], SharedArray] = _typed
 
 
 @_shared_array

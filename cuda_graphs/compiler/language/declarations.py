@@ -41,13 +41,17 @@ from .annotations import (
 )
 
 __all__ = [
-    "Array", "Array0", "Array1", "Array2", "Array3", "Array4", "Matrix", "Vector", "bf16", "bool_", "f16", "f32", "f64",
-    "i8", "i16", "i32", "i64", "mat", "mat2", "mat3", "mat4", "template", "u8", "u16", "u32", "u64", "vec", "vec2",
-    "vec3", "vec4",
+    "Array", "Array0", "Array1", "Array2", "Array3", "Array4", "GradArray0", "GradArray1", "GradArray2", "GradArray3",
+    "GradArray4", "Matrix", "Vector", "bf16", "bool_", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "mat", "mat2",
+    "mat3", "mat4", "template", "u8", "u16", "u32", "u64", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 
 Array = NDArray()
 Array0, Array1, Array2, Array3, Array4 = (NDArray(ndim=rank) for rank in range(5))
+# Arrays with a gradient, which kernels read and write as `x.grad[i]`.
+GradArray0, GradArray1, GradArray2, GradArray3, GradArray4 = (
+    NDArray(ndim=rank, needs_grad=True) for rank in range(5)
+)
 
 
 class Vector:

@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What type checkers see of the names that declare parameters.
 
-Scalar types are Python's classes: the rules for widths are the compiler's. An array in a body is one of the classes with
-an underscore. A call also takes arrays of NumPy, CuPy, PyTorch and others, which are HostArrays: hence the unions.
+Scalar types are Python's classes: the rules for widths are the compiler's. An array in a body is one of the classes
+with an underscore. A call also takes arrays of NumPy, CuPy, PyTorch and others, which are HostArrays: hence the unions.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Generic, Literal, Protocol, SupportsIndex, TypeAlias, overload
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, SupportsIndex, TypeAlias, overload
 
-import numpy as np
 import numpy.typing as npt
-from typing_extensions import Self, TypeVar
+from typing_extensions import TypeVar
 
 i8 = int
 i16 = int
@@ -49,7 +48,7 @@ class _Components(Generic[T]):
     def fill(self, value: T) -> None: ...
     def __len__(self) -> int: ...
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]: ...
-    # Swizzles, such as v.xzy, and members of NumPy's arrays.
+    # Further swizzles, such as v.zyx, and members of NumPy's arrays.
     def __getattr__(self, name: str) -> Any: ...
     def __pos__(self) -> Self: ...
     def __neg__(self) -> Self: ...
@@ -78,7 +77,16 @@ class Vector(_Components[T], Generic[N, T]):
     g: T
     b: T
     a: T
-    def __init__(self, *components: float | Vector[Any, Any] | Sequence[float] | npt.NDArray[Any]) -> None: ...
+    xy: vec2[T]
+    xz: vec2[T]
+    yz: vec2[T]
+    zw: vec2[T]
+    xyz: vec3[T]
+    rg: vec2[T]
+    rgb: vec3[T]
+    def __init__(
+        self, *components: float | Vector[Any, Any] | Sequence[float] | npt.NDArray[Any]
+    ) -> None: ...
     @overload
     def __getitem__(self, index: SupportsIndex) -> T: ...
     @overload
@@ -140,7 +148,9 @@ class Vector(_Components[T], Generic[N, T]):
 class Matrix(_Components[T], Generic[N, M, T]):
     @property
     def m(self) -> int: ...
-    def __init__(self, *components: float | Matrix[Any, Any, Any] | Sequence[Any] | Vector[Any, Any]) -> None: ...
+    def __init__(
+        self, *components: float | Matrix[Any, Any, Any] | Sequence[Any] | Vector[Any, Any]
+    ) -> None: ...
     @overload
     def __getitem__(self, index: SupportsIndex) -> Vector[M, T]: ...
     @overload
@@ -192,6 +202,7 @@ class Matrix(_Components[T], Generic[N, M, T]):
 V = TypeVar("V", bound=Vector[Any, Any] | Matrix[Any, Any, Any])
 Number = TypeVar("Number", bound=float | Vector[Any, Any] | Matrix[Any, Any, Any])
 Value = TypeVar("Value")
+AnyNumber: TypeAlias = float | Vector[Any, Any] | Matrix[Any, Any, Any]
 
 class AnyCondition(Protocol):
     """A condition of a graph, whose class the compiler does not know."""
@@ -211,12 +222,28 @@ def mat(rows: int, columns: int, dtype: Any = ...) -> type[Matrix[Any, Any, Any]
 @overload
 def mat(rows: Sequence[Any]) -> Matrix[Any, Any, float]: ...
 
-class HostArray(Any, Protocol):  # type: ignore[misc]
-    """An array of the host program: of this package or another one. Its members are of any type in a kernel's body."""
+class HostArray(Protocol):
+    """An array of the host program, of this package or another one, as an argument. Its elements are of any type.
+
+    The arrays of bodies have no `ndim`, so they are no HostArrays: an array of another rank is an error in bodies too.
+    """
 
     @property
+    def ndim(self) -> int: ...
+    @property
     def shape(self) -> Any: ...
+    @property
+    def dtype(self) -> Any: ...
     def __getitem__(self, index: Any, /) -> Any: ...
+    def __setitem__(self, index: Any, value: Any, /) -> None: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    def __len__(self) -> int: ...
+
+class HostGradArray(HostArray, Protocol):
+    """A HostArray with a gradient."""
+
+    @property
+    def grad(self) -> Any: ...
 
 _Index: TypeAlias = SupportsIndex | Vector[Any, int]
 
@@ -227,8 +254,6 @@ class _Array(Generic[E]):
     def shape(self) -> tuple[int, ...]: ...
     @property
     def dtype(self) -> Any: ...
-    @property
-    def grad(self) -> Self: ...
     def __getitem__(self, index: Any) -> E: ...
     def __setitem__(self, index: Any, value: E) -> None: ...
     def __iter__(self) -> Iterator[Any]: ...
@@ -252,7 +277,9 @@ class _Array2(_Array[E]):
     @property
     def shape(self) -> tuple[int, int]: ...
     def __getitem__(self, index: tuple[SupportsIndex, SupportsIndex] | Vector[Any, int]) -> E: ...
-    def __setitem__(self, index: tuple[SupportsIndex, SupportsIndex] | Vector[Any, int], value: E) -> None: ...
+    def __setitem__(
+        self, index: tuple[SupportsIndex, SupportsIndex] | Vector[Any, int], value: E
+    ) -> None: ...
     def __iter__(self) -> Iterator[tuple[int, int]]: ...
 
 _Index3: TypeAlias = tuple[SupportsIndex, SupportsIndex, SupportsIndex] | Vector[Any, int]
@@ -273,9 +300,34 @@ class _Array4(_Array[E]):
     def __setitem__(self, index: _Index4, value: E) -> None: ...
     def __iter__(self) -> Iterator[tuple[int, int, int, int]]: ...
 
+class _GradArray0(_Array0[E]):
+    @property
+    def grad(self) -> _Array0[E]: ...
+
+class _GradArray1(_Array1[E]):
+    @property
+    def grad(self) -> _Array1[E]: ...
+
+class _GradArray2(_Array2[E]):
+    @property
+    def grad(self) -> _Array2[E]: ...
+
+class _GradArray3(_Array3[E]):
+    @property
+    def grad(self) -> _Array3[E]: ...
+
+class _GradArray4(_Array4[E]):
+    @property
+    def grad(self) -> _Array4[E]: ...
+
 Array: TypeAlias = _Array[E] | HostArray
 Array0: TypeAlias = _Array0[E] | HostArray
 Array1: TypeAlias = _Array1[E] | HostArray
 Array2: TypeAlias = _Array2[E] | HostArray
 Array3: TypeAlias = _Array3[E] | HostArray
 Array4: TypeAlias = _Array4[E] | HostArray
+GradArray0: TypeAlias = _GradArray0[E] | HostGradArray
+GradArray1: TypeAlias = _GradArray1[E] | HostGradArray
+GradArray2: TypeAlias = _GradArray2[E] | HostGradArray
+GradArray3: TypeAlias = _GradArray3[E] | HostGradArray
+GradArray4: TypeAlias = _GradArray4[E] | HostGradArray

@@ -19,7 +19,7 @@ from cuda_graphs.compiler.ir.types import f32
 from .call_settings import called_copy, checked_depth
 
 if TYPE_CHECKING:
-    from .declarations import AnyCondition, HostArray, M, Matrix, N, Number, T, Value, Vector
+    from .declarations import AnyCondition, AnyNumber, HostArray, M, Matrix, N, Number, T, Value, Vector
     from .function_types import Cast, FloatFunction, MakeVector, Predicate, Random, Rounding
 
 __all__ = [
@@ -105,30 +105,31 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def in_kernels_only(owner: str) -> Any:
+def in_kernels_only(owner: str) -> Callable[[F], F]:
     """Return a decorator for functions that raise RuntimeError outside of kernels. `owner` is the prefix, as "cg"."""
 
-    def decorate(function: Callable[..., Any]) -> Any:
+    def decorate(function: F) -> F:
         name = f"{owner}.{function.__name__}"
 
         @wraps(function)
         def refuse(*args: Any, **keywords: Any) -> Any:
             raise RuntimeError(f"{name} has a meaning in kernels only: call it in a @cg.kernel or a @cg.func")
 
-        return refuse
+        return refuse  # type: ignore[return-value]
 
     return decorate
 
 
-_in_kernels_only: Callable[[F], F] = in_kernels_only("cg")
+_in_kernels_only = in_kernels_only("cg")
 
 # The same decorator, for functions with several signatures.
-_float_function: Callable[[Callable[..., Any]], FloatFunction] = in_kernels_only("cg")
-_rounding: Callable[[Callable[..., Any]], Rounding] = in_kernels_only("cg")
-_predicate: Callable[[Callable[..., Any]], Predicate] = in_kernels_only("cg")
-_cast: Callable[[Callable[..., Any]], Cast] = in_kernels_only("cg")
-_random: Callable[[Callable[..., Any]], Random] = in_kernels_only("cg")
-_make_vector: Callable[[Callable[..., Any]], MakeVector] = in_kernels_only("cg")
+_typed: Any = _in_kernels_only
+_float_function: Callable[[Callable[..., Any]], FloatFunction] = _typed
+_rounding: Callable[[Callable[..., Any]], Rounding] = _typed
+_predicate: Callable[[Callable[..., Any]], Predicate] = _typed
+_cast: Callable[[Callable[..., Any]], Cast] = _typed
+_random: Callable[[Callable[..., Any]], Random] = _typed
+_make_vector: Callable[[Callable[..., Any]], MakeVector] = _typed
 
 
 @overload
@@ -531,52 +532,52 @@ def trace(m: Matrix[N, N, T]) -> T:
 
 
 @_in_kernels_only
-def atomic_add(place: Number, value: Number) -> Number:
+def atomic_add(place: Number, value: AnyNumber) -> Number:
     """Execute `place += value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_sub(place: Number, value: Number) -> Number:
+def atomic_sub(place: Number, value: AnyNumber) -> Number:
     """Execute `place -= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_mul(place: Number, value: Number) -> Number:
+def atomic_mul(place: Number, value: AnyNumber) -> Number:
     """Execute `place *= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_min(place: Number, value: Number) -> Number:
+def atomic_min(place: Number, value: AnyNumber) -> Number:
     """Execute `place = min(place, value)` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_max(place: Number, value: Number) -> Number:
+def atomic_max(place: Number, value: AnyNumber) -> Number:
     """Execute `place = max(place, value)` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_and(place: Number, value: Number) -> Number:
+def atomic_and(place: Number, value: AnyNumber) -> Number:
     """Execute `place &= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_or(place: Number, value: Number) -> Number:
+def atomic_or(place: Number, value: AnyNumber) -> Number:
     """Execute `place |= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_xor(place: Number, value: Number) -> Number:
+def atomic_xor(place: Number, value: AnyNumber) -> Number:
     """Execute `place ^= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_exchange(place: Number, value: Number) -> Number:
+def atomic_exchange(place: Number, value: AnyNumber) -> Number:
     """Execute `place = value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_cas(place: Number, compare: Number, value: Number) -> Number:
+def atomic_cas(place: Number, compare: AnyNumber, value: AnyNumber) -> Number:
     """Execute `place = value` atomically if the place equals `compare`; return the previous value."""
 
 

@@ -8,10 +8,9 @@ active lanes take part (collectives.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .intrinsics import F, in_kernels_only
+from .intrinsics import in_kernels_only
 
 if TYPE_CHECKING:
     from .declarations import Number
@@ -21,7 +20,7 @@ __all__ = [
     "reduce_xor", "shuffle", "shuffle_down", "shuffle_up", "shuffle_xor", "sync",
 ]  # fmt: skip
 
-_in_kernels: Callable[[F], F] = in_kernels_only("cg.warp")
+_in_kernels = in_kernels_only("cg.warp")
 
 
 @_in_kernels
