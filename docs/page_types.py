@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks the types of all examples, pages and notebooks with `mypy --strict` and pyright: `python -m docs.page_types`.
 
-Each program is checked as a user's, who has installed the package. The messages name the page and its line.
+A program is checked like that of a user of the installed package. The messages name the page and its line.
 """
 
 import json

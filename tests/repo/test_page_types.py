@@ -15,6 +15,7 @@ pytestmark = pytest.mark.types
 
 HEAD = """
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, Literal, assert_type
 import numpy as np
 import cuda_graphs as cg
@@ -91,10 +92,28 @@ def arrays(
     number[0] = 1.0  # wrong
     plane[0] = 1  # wrong
     plane[0, 0] = 1.5  # wrong
+    text: str = row[0]  # wrong
     row["a"] = 1.0  # wrong
     row[0] = "a"  # wrong
     cg.atomic_add(row[0], "a")  # wrong
     maybe[0]  # wrong
+
+
+class Tensor:
+    # An array of a library whose elements are arrays, as those of PyTorch.
+
+    ndim, shape, dtype = 1, (3,), "float32"
+
+    def __getitem__(self, index: Any) -> "Tensor":
+        return self
+
+    def __setitem__(self, index: Any, value: "Tensor | float") -> None: ...
+
+    def __iter__(self) -> "Iterator[Tensor]":
+        return iter([self])
+
+    def __len__(self) -> int:
+        return 3
 
 
 x = cg.zeros(3, cg.f32)
@@ -105,6 +124,7 @@ b = cg.zeros((2, 2, 2), cg.u8)
 f = np.zeros((2, 2, 2, 2), np.float32)
 arrays(z, x, p, b, f, x, x, None, y)
 arrays(z, np.zeros(3, np.float32), p, b, f, x, x, x, y)
+arrays(z, Tensor(), p, b, f, x, x, x, y)
 arrays(z, "x", p, b, f, x, x, None, y)  # wrong
 arrays(z, [1.0, 2.0], p, b, f, x, x, None, y)  # wrong
 arrays(z, 1.0, p, b, f, x, x, None, y)  # wrong

@@ -154,7 +154,7 @@ class NDArray:
         if self.dtype is None or self.ndim is None or self.optional or self.needs_grad or self.struct:
             raise TypeError(
                 f"{self!r} is not a type of parameters of graphs: their arrays have a dtype and an ndim, are not "
-                "None, and take no part in gradients. Write cg.types.ndarray(cg.f32, ndim=1)"
+                "None, and take no part in gradients. Write cg.Array1[cg.f32]"
             )
         return self.dtype.name, self.ndim, self.inner
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What type checkers see of the names that declare parameters.
+"""The types of the names that declare parameters, for type checkers.
 
 Scalar types are Python's classes: the rules for widths are the compiler's. An array in a body is one of the classes
 with an underscore. A call also takes arrays of NumPy, CuPy, PyTorch and others, which are HostArrays: hence the unions.
@@ -36,7 +36,7 @@ D = TypeVar("D", bound=float)
 E = TypeVar("E", default=Any)
 
 class _Components(Generic[T]):
-    """What vectors and matrices have in common."""
+    """The common members of vectors and matrices."""
 
     @property
     def n(self) -> int: ...
@@ -229,7 +229,7 @@ class HostArray(Protocol):
     """
 
     @property
-    def ndim(self) -> int: ...
+    def ndim(self) -> Any: ...
     @property
     def shape(self) -> Any: ...
     @property
