@@ -65,8 +65,11 @@ tidy-python:
 	ruff check --output-format concise .
 tidy-format:
 	ruff format --check --quiet .
+# The package, then the examples and pages as programs of users, then the laws of these types.
 tidy-types:
 	mypy
+	$(PYTHON) -m docs.page_types
+	$(PYTEST) -p no:cacheprovider -m types tests/repo/test_page_types.py
 tidy-cython:
 	cython-lint cuda_graphs
 tidy-cxx:

@@ -40,7 +40,22 @@ from cuda_graphs.compiler.errors import (
     CompileWarning as CompileWarning,
     UnsupportedSyntaxError as UnsupportedSyntaxError,
 )
-from cuda_graphs.compiler.ir.types import (
+from cuda_graphs.compiler.ir.types import pointer as pointer
+from cuda_graphs.compiler.language.annotations import data_oriented as data_oriented
+from cuda_graphs.compiler.language.declarations import (
+    Array as Array,
+    Array0 as Array0,
+    Array1 as Array1,
+    Array2 as Array2,
+    Array3 as Array3,
+    Array4 as Array4,
+    GradArray0 as GradArray0,
+    GradArray1 as GradArray1,
+    GradArray2 as GradArray2,
+    GradArray3 as GradArray3,
+    GradArray4 as GradArray4,
+    Matrix as Matrix,
+    Vector as Vector,
     bf16 as bf16,
     bool_ as bool_,
     f16 as f16,
@@ -50,19 +65,15 @@ from cuda_graphs.compiler.ir.types import (
     i16 as i16,
     i32 as i32,
     i64 as i64,
-    pointer as pointer,
-    u8 as u8,
-    u16 as u16,
-    u32 as u32,
-    u64 as u64,
-)
-from cuda_graphs.compiler.language.annotations import (
-    data_oriented as data_oriented,
     mat as mat,
     mat2 as mat2,
     mat3 as mat3,
     mat4 as mat4,
     template as template,
+    u8 as u8,
+    u16 as u16,
+    u32 as u32,
+    u64 as u64,
     vec as vec,
     vec2 as vec2,
     vec3 as vec3,

@@ -17,7 +17,7 @@ import numpy as np
 
 import cuda_graphs as cg
 
-Numbers = cg.types.ndarray(cg.f64, ndim=1)
+Numbers = cg.Array1[cg.f64]
 
 
 @cg.func(inline=False)
@@ -27,7 +27,7 @@ def simpson(b: cg.f64, start: cg.f64, end: cg.f64) -> cg.f64:
 
 
 @cg.func
-def speed(b, t):
+def speed(b: cg.f64, t: cg.f64) -> cg.f64:
     return cg.sqrt(cg.sin(t) ** 2 + (b * cg.cos(t)) ** 2)
 
 
@@ -42,7 +42,7 @@ def length(b: cg.f64, start: cg.f64, end: cg.f64, tolerance: cg.f64) -> cg.f64:
 
 
 @cg.kernel
-def circumferences(b: Numbers, found: Numbers, tolerance: cg.f64):
+def circumferences(b: Numbers, found: Numbers, tolerance: cg.f64) -> None:
     for i in range(b.shape[0]):
         found[i] = 4 * length(b[i], cg.f64(0.0), cg.f64(np.pi / 2), tolerance)
 

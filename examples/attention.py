@@ -14,11 +14,11 @@ import cuda_graphs as cg
 ROWS, DEPTH = 96, 64  # of the queries, keys and values
 TILE, THREADS = 16, 32
 
-Matrix = cg.types.ndarray(cg.f32, ndim=2)
+Matrix = cg.Array2[cg.f32]
 
 
 @cg.kernel
-def multiply(a: Matrix, b: Matrix, c: Matrix, scale: cg.f32, transposed: cg.template):
+def multiply(a: Matrix, b: Matrix, c: Matrix, scale: cg.f32, transposed: cg.template) -> None:
     """c = scale * a @ b, or a @ b.T."""
     for bi, bj, i, j in cg.blocks((c.shape[0] // TILE, c.shape[1] // TILE), (TILE, TILE)):
         left = cg.block.shared_array(cg.f32, (TILE, TILE))
@@ -39,7 +39,7 @@ def multiply(a: Matrix, b: Matrix, c: Matrix, scale: cg.f32, transposed: cg.temp
 
 
 @cg.kernel
-def softmax(x: Matrix):
+def softmax(x: Matrix) -> None:
     for row, thread in cg.blocks(x.shape[0], THREADS):
         most = x[row, 0]
         column = thread
@@ -60,7 +60,7 @@ def softmax(x: Matrix):
             column += THREADS
 
 
-def main():
+def main() -> None:
     device = cg.Device()
     device.set_current()
     stream = device.create_stream()

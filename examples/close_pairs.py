@@ -22,9 +22,9 @@ import numpy as np
 import cuda_graphs as cg
 
 REACH = 0.02
-Cloud = cg.types.ndarray(cg.f32, ndim=2)
-Numbers = cg.types.ndarray(cg.i32, ndim=1)
-Number = cg.types.ndarray(cg.i32, ndim=0)
+Cloud = cg.Array2[cg.f32]
+Numbers = cg.Array1[cg.i32]
+Number = cg.Array0[cg.i32]
 
 
 class Stage(enum.IntEnum):
@@ -33,7 +33,7 @@ class Stage(enum.IntEnum):
 
 
 @cg.kernel(graph=True)
-def drift(a: Cloud, b: Cloud, dx: cg.f32, dy: cg.f32):
+def drift(a: Cloud, b: Cloud, dx: cg.f32, dy: cg.f32) -> None:
     with cg.graph_parallel():
         with cg.graph_section():
             for i in range(a.shape[0]):
@@ -44,9 +44,7 @@ def drift(a: Cloud, b: Cloud, dx: cg.f32, dy: cg.f32):
 
 
 @cg.kernel(graph=True, checkpoints=True)
-def meet(
-    a: Cloud, b: Cloud, pairs: cg.types.ndarray(cg.i32, ndim=2), count: Number, full: Number, met: Numbers
-):
+def meet(a: Cloud, b: Cloud, pairs: cg.Array2[cg.i32], count: Number, full: Number, met: Numbers) -> None:
     with cg.checkpoint(Stage.FIND, yield_on=full):
         for _ in range(1):
             count[()] = 0
@@ -67,7 +65,7 @@ def meetings(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the number of particles of b that are close to each particle of a, computed by NumPy."""
     x = a[:, None, 0] - b[None, :, 0]
     y = a[:, None, 1] - b[None, :, 1]
-    return (x * x + y * y < np.float32(REACH**2)).sum(axis=1)
+    return np.asarray(np.sum(x * x + y * y < np.float32(REACH**2), axis=1))
 
 
 def main() -> None:
@@ -95,7 +93,7 @@ def main() -> None:
         status = meet(a, b, pairs, count, full, met)
         while status.yielded:
             said = f"{count[()]} pairs, room for {pairs.shape[0]}"
-            print(f"step {step}: {said}: a larger list, and on at {status.label.name}")
+            print(f"step {step}: {said}: a larger list, and on at {Stage(status.label).name}")
             pairs = cg.ndarray(cg.i32, (2 * count[()], 2))
             status = meet.resume(a, b, pairs, count, full, met, from_checkpoint=status.label)
         wanted += meetings(a.to_numpy(), b.to_numpy()).astype(np.int32)

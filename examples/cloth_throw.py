@@ -9,6 +9,7 @@ overwrite the same two arrays. The tape keeps a few states, and computes the oth
 """
 
 import argparse
+from typing import Any
 
 import numpy as np
 
@@ -23,19 +24,20 @@ TARGET = (1.0, 0.15, -0.9)
 LONGEST, SHIFT = 0.5, 1e-5  # metres a second: the longest step; that of the central differences
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
-Point = cg.types.vec(3, cg.f64)
-Points, One = cg.types.ndarray(Point, ndim=2), cg.types.ndarray(Point, ndim=0)
+Point = cg.vec3[cg.f64]
+Points = cg.Array2[Point]
+One = cg.Array0[Point]
 
 
 @cg.kernel(default_float=cg.f64)
-def throw(x: Points, v: Points, speed: One):
+def throw(x: Points, v: Points, speed: One) -> None:
     for i, j in x:
         x[i, j] = GAP * cg.vector(i, j, 0.0)
         v[i, j] = speed[()]
 
 
 @cg.kernel(default_float=cg.f64)
-def pull(x: Points, v: Points):
+def pull(x: Points, v: Points) -> None:
     """Change the speeds by the forces of the springs, of the ball and of gravity."""
     for i, j in x:
         force = -DAMPING * v[i, j] - cg.vector(0.0, 0.0, GRAVITY)
@@ -52,13 +54,13 @@ def pull(x: Points, v: Points):
 
 
 @cg.kernel(default_float=cg.f64)
-def move(x: Points, v: Points):
+def move(x: Points, v: Points) -> None:
     for i, j in x:
         x[i, j] += DT * v[i, j]
 
 
 @cg.kernel(default_float=cg.f64)
-def miss(x: Points, centre: One, distance: cg.types.ndarray(cg.f64, ndim=0)):
+def miss(x: Points, centre: One, distance: cg.Array0[cg.f64]) -> None:
     """Compute the squared distance of the cloth's centre from the target, in square metres."""
     centre[()] = Point(0.0)
     for i, j in x:
@@ -83,9 +85,9 @@ class Cloth:
 
     def measure(self, speed: np.ndarray) -> float:
         self.fly(speed)
-        return self.distance[()]
+        return float(self.distance[()])
 
-    def learn(self, speed: np.ndarray, states: int) -> tuple[float, np.ndarray, object]:
+    def learn(self, speed: np.ndarray, states: int) -> tuple[float, np.ndarray, Any]:
         """Return the distance, its gradient, and the counts of the tape."""
         with cg.ad.Tape(loss=self.distance, max_states=states) as tape:
             self.fly(speed)
@@ -93,7 +95,7 @@ class Cloth:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--states", type=int, default=8, help="copies of the cloth that the tape may keep")
     options = parser.parse_args()

@@ -13,13 +13,13 @@ import cuda_graphs as cg
 
 N = 64  # unknowns along each side
 
-Plane = cg.types.ndarray(cg.f64, ndim=2)
-Number = cg.types.ndarray(cg.f64, ndim=0)
-Count = cg.types.ndarray(cg.i32, ndim=0)
+Plane = cg.Array2[cg.f64]
+Number = cg.Array0[cg.f64]
+Count = cg.Array0[cg.i32]
 
 
 @cg.func
-def at(p, i, j):
+def at(p: Plane, i: cg.i32, j: cg.i32) -> cg.f64:
     """Return p[i, j], or 0 outside of the square."""
     value = cg.f64(0.0)
     if i >= 0 and j >= 0 and i < p.shape[0] and j < p.shape[1]:
@@ -38,7 +38,7 @@ def solve(
     rounds: Count,
     go: Count,
     tolerance: cg.f64,
-):
+) -> None:
     start = cg.f64(0.0)
     for i, j in b:
         x[i, j] = 0.0
@@ -66,22 +66,23 @@ def solve(
         go[()] = 1 if rest > tolerance * tolerance * start else 0
 
 
-def laplace(x):
+def laplace(x: np.ndarray) -> np.ndarray:
     padded = np.pad(x, 1)
-    return 4 * x - padded[:-2, 1:-1] - padded[2:, 1:-1] - padded[1:-1, :-2] - padded[1:-1, 2:]
+    around = padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]
+    return np.asarray(4 * x - around)
 
 
-def main():
+def main() -> None:
     cg.Device().set_current()
-    planes = [cg.ndarray(cg.f64, (N, N)) for _ in range(5)]
+    b, x, r, p, q = (cg.ndarray(cg.f64, (N, N)) for _ in range(5))
     norm, rounds, go = cg.ndarray(cg.f64, ()), cg.ndarray(cg.i32, ()), cg.ndarray(cg.i32, ())
     random = np.random.default_rng(1)
     for tolerance in (1e-3, 1e-6, 1e-9):
         right = random.standard_normal((N, N))
-        planes[0].from_numpy(right)
+        b.from_numpy(right)
         go.fill(1)
-        solve(*planes, norm, rounds, go, tolerance)
-        residual = np.linalg.norm(laplace(planes[1].to_numpy()) - right) / np.linalg.norm(right)
+        solve(b, x, r, p, q, norm, rounds, go, tolerance)
+        residual = np.linalg.norm(laplace(x.to_numpy()) - right) / np.linalg.norm(right)
         print(f"tolerance {tolerance:.0e}: {rounds[()]} rounds in one launch, residual {residual:.1e}")
         assert residual < 1.1 * tolerance
         assert rounds[()] < 4 * N

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import cuda_graphs as cg
 
-Rod = cg.types.ndarray(cg.f32, ndim=1)
+Rod = cg.Array1[cg.f32]
 
 
 @cg.kernel
-def spread(old: Rod, new: Rod, rate: cg.f32):
+def spread(old: Rod, new: Rod, rate: cg.f32) -> None:
     for i in range(1, old.shape[0] - 1):
         new[i] = old[i] + rate * (old[i - 1] - 2 * old[i] + old[i + 1])
 
 
 @cg.kernel
-def take_over(old: Rod, new: Rod, change: Rod):
+def take_over(old: Rod, new: Rod, change: Rod) -> None:
     for i in range(1, old.shape[0] - 1):
         cg.atomic_max(change[0], abs(new[i] - old[i]))
         old[i] = new[i]

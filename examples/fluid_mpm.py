@@ -36,20 +36,20 @@ class Particle:
     ratio: cg.f32  # volume over the volume at rest
 
 
-Particles = cg.types.ndarray(Particle, ndim=1)
-Speeds = cg.types.ndarray(cg.vec2, ndim=2)
-Masses = cg.types.ndarray(cg.f32, ndim=2)
-Count = cg.types.ndarray(cg.i32, ndim=0)
+Particles = cg.Array1[Particle]
+Speeds = cg.Array2[cg.vec2]
+Masses = cg.Array2[cg.f32]
+Count = cg.Array0[cg.i32]
 
 
 @cg.func
-def weights(offset):
+def weights(offset: cg.vec2) -> tuple[cg.vec2, cg.vec2, cg.vec2]:
     """Return the quadratic B-spline at the three nodes around a particle, in each direction."""
     return 0.5 * (1.5 - offset) ** 2, 0.75 - (offset - 1.0) ** 2, 0.5 * (offset - 0.5) ** 2
 
 
 @cg.kernel(graph=True)
-def flow(particles: Particles, speeds: Speeds, masses: Masses, left: Count):
+def flow(particles: Particles, speeds: Speeds, masses: Masses, left: Count) -> None:
     while cg.graph_while(left[()] > 0):
         for i, j in masses:
             speeds[i, j] = cg.vec2(0)
@@ -124,8 +124,8 @@ def flow_in_numpy(places: np.ndarray, steps: int) -> np.ndarray:
     return x
 
 
-def main():
-    count, steps = (int(given) for given in [*sys.argv[1:], 3000, 2000][:2])
+def main() -> None:
+    count, steps = (int(given) for given in [*sys.argv[1:], "3000", "2000"][:2])
     random = np.random.default_rng(7)
     places = random.uniform((0.2, 0.2), (0.6, 0.6), (count, 2)).astype(np.float32)
 

@@ -10,6 +10,7 @@ python examples/fork_join.py [number of floats]
 
 import importlib.util
 import sys
+from collections.abc import Callable
 
 import numpy as np
 
@@ -21,12 +22,17 @@ SUM = 'extern "C" __global__ void sum(const float* y, const float* z, float* w, 
 ELEMENT = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n)"
 
 
-def kernel(source):
+Work = Callable[[cg.GraphBuilder], None]
+
+
+def kernel(source: str) -> cg.Kernel:
     name = source.split("(")[0].split()[-1]
     return cg.Program(source % ELEMENT, code_type="c++").compile("cubin").get_kernel(name)
 
 
-def two_programs(config, x, y, z, n):
+def two_programs(
+    config: cg.LaunchConfig, x: cg.Buffer, y: cg.Buffer, z: cg.Buffer, n: int
+) -> tuple[str, Work, Work]:
     """Return a description, and two functions of a stream: the work of each library."""
     root, squash = kernel(ROOT), kernel(SQUASH)
     return (
@@ -36,27 +42,27 @@ def two_programs(config, x, y, z, n):
     )
 
 
-def cupy_and_torch(x, y, z):
+def cupy_and_torch(x: cg.Buffer, y: cg.Buffer, z: cg.Buffer) -> tuple[str, Work, Work]:
     """Return the same for CuPy and PyTorch, which use views of the same memory."""
     cupy, torch = importlib.import_module("cupy"), importlib.import_module("torch")
     of_cupy = [cupy.from_dlpack(memory).view("f4") for memory in (x, y)]
     of_torch = [torch.from_dlpack(memory).view(torch.float32) for memory in (x, z)]
 
-    def root(stream):
+    def root(stream: cg.GraphBuilder) -> None:
         with cupy.cuda.Stream.from_external(stream):
             source, target = of_cupy
             cupy.multiply(source, 2, out=target)
             target += 1
             cupy.sqrt(target, out=target)
 
-    def squash(stream):
+    def squash(stream: cg.GraphBuilder) -> None:
         with torch.cuda.stream(torch.cuda.ExternalStream(stream.stream.handle)):
             torch.tanh(of_torch[0], out=of_torch[1])
 
     return f"CuPy {cupy.__version__} and PyTorch {torch.__version__}", root, squash
 
 
-def are_here(*names):
+def are_here(*names: str) -> bool:
     return all(importlib.util.find_spec(name) for name in names)
 
 

@@ -23,24 +23,25 @@ import argparse
 import math
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import cuda_graphs as cg
 
-Map = cg.types.ndarray(cg.f32, ndim=2)
+Map = cg.Array2[cg.f32]
 # A map has no f64, so the compiler knows that `change` is no element of a map that the loop writes. Each thread then
 # keeps its largest change in a register, and there is one atomic operation for each block, not for each cell.
-Change = cg.types.ndarray(cg.f64, ndim=0)
+Change = cg.Array0[cg.f64]
 
 
 @cg.kernel
-def begin(change: Change):
+def begin(change: Change) -> None:
     change[()] = 0.0
 
 
 @cg.kernel
-def diffuse(z: Map, w: Map, cx: cg.f32, cy: cg.f32):
+def diffuse(z: Map, w: Map, cx: cg.f32, cy: cg.f32) -> None:
     """Compute w, which is z after one time step. Cells of the rim stay as they are."""
     for i, j in z:
         m = z[i, j]
@@ -53,7 +54,7 @@ def diffuse(z: Map, w: Map, cx: cg.f32, cy: cg.f32):
 
 
 @cg.kernel
-def measure(z: Map, w: Map, change: Change):
+def measure(z: Map, w: Map, change: Change) -> None:
     """Take w over into z, and find the largest change."""
     for i, j in z:
         cg.atomic_max(change[()], abs(w[i, j] - z[i, j]))
@@ -75,7 +76,8 @@ def load_map(path: Path | None, spacing: float) -> tuple[np.ndarray, float, floa
         return np.ascontiguousarray(z, np.float32), spacing, spacing
     from matplotlib.cbook import get_sample_data
 
-    with get_sample_data("jacksboro_fault_dem.npz") as dem:
+    dem: Any = get_sample_data("jacksboro_fault_dem.npz")
+    with dem:
         latitude = np.radians((float(dem["ymin"]) + float(dem["ymax"])) / 2)
         dx = float(dem["dx"]) * METRES_PER_DEGREE * np.cos(latitude)
         return dem["elevation"].astype(np.float32), float(dx), float(dem["dy"]) * METRES_PER_DEGREE
@@ -174,7 +176,7 @@ def draw(path: Path, maps: dict[str, np.ndarray], dx: float, dy: float) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--input", type=Path, help="a .npy file with a 2-D array of elevations in metres")
     parser.add_argument("--spacing", type=float, default=30.0, help="metres between cells of --input")
     parser.add_argument(

@@ -26,25 +26,23 @@ RADIUS = 3  # radius of the neighbourhood, in pixels
 NEAR = 2.0  # width of the weights of distance, in pixels
 FAINT, STRONG = 0.35, 1.0  # gradients of brightness between which outlines appear
 
-Picture = cg.types.ndarray(
-    cg.vec3, ndim=2
-)  # red, green, blue from 0 to 1: an array of shape (rows, columns, 3)
+Picture = cg.Array2[cg.vec3]  # red, green, blue from 0 to 1: an array of shape (rows, columns, 3)
 
 
 @cg.func
-def pixel(picture, i, j):
+def pixel(picture: Picture, i: cg.i32, j: cg.i32) -> cg.vec3:
     """Return the pixel, or the nearest pixel of the rim."""
     rows, columns = picture.shape
     return picture[cg.clamp(i, 0, rows - 1), cg.clamp(j, 0, columns - 1)]
 
 
 @cg.func
-def brightness(picture, i, j):
+def brightness(picture: Picture, i: cg.i32, j: cg.i32) -> cg.f32:
     return cg.dot(pixel(picture, i, j), cg.vec3(0.299, 0.587, 0.114))
 
 
 @cg.kernel
-def smooth(source: Picture, target: Picture, alike: cg.f32):
+def smooth(source: Picture, target: Picture, alike: cg.f32) -> None:
     for i, j in source:
         here = source[i, j]
         total, weights = cg.vec3(0.0), 0.0
@@ -59,7 +57,7 @@ def smooth(source: Picture, target: Picture, alike: cg.f32):
 
 
 @cg.kernel
-def outline(source: Picture, target: Picture):
+def outline(source: Picture, target: Picture) -> None:
     for i, j in source:
         across, down = 0.0, 0.0
         for k in cg.static(range(-1, 2)):
@@ -117,7 +115,7 @@ def draw_in_numpy(photo: np.ndarray, passes: int, alike: float) -> np.ndarray:
     across = sum((2 - abs(k)) * (moved(bright, k, 1) - moved(bright, k, -1)) for k in (-1, 0, 1))
     down = sum((2 - abs(k)) * (moved(bright, 1, k) - moved(bright, -1, k)) for k in (-1, 0, 1))
     t = np.clip((np.hypot(across, down) - FAINT) / (STRONG - FAINT), 0, 1)
-    return z * (1 - t * t * (3 - 2 * t))[..., None]
+    return np.asarray(z * (1 - t * t * (3 - 2 * t))[..., None])
 
 
 def load(path: Path | None) -> np.ndarray:
@@ -145,7 +143,7 @@ def save(path: Path, pictures: dict[str, np.ndarray]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "--input", type=Path, help="a picture with colours, in a format that matplotlib reads"
     )

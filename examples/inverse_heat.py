@@ -28,25 +28,26 @@ EVERY = 4  # points between neighbouring thermometers
 NOISE = 1e-3  # noise of the thermometers
 
 f64 = cg.f64
-Plane, Planes = cg.types.ndarray(f64, ndim=2), cg.types.ndarray(f64, ndim=3)
+Plane = cg.Array2[f64]
+Planes = cg.Array3[f64]
 
 
 @cg.kernel
-def step(u: Planes, q: Plane, t: cg.i32):
+def step(u: Planes, q: Plane, t: cg.i32) -> None:
     for i, j in cg.ndrange((1, N - 1), (1, N - 1)):
         around = u[t, i - 1, j] + u[t, i + 1, j] + u[t, i, j - 1] + u[t, i, j + 1]
         u[t + 1, i, j] = u[t, i, j] + COURANT * (around - 4.0 * u[t, i, j]) + q[i, j]
 
 
 @cg.kernel
-def misfit(u: Planes, seen: Planes, loss: cg.types.ndarray(f64, ndim=0)):
+def misfit(u: Planes, seen: Planes, loss: cg.Array0[f64]) -> None:
     for t, i, j in seen:
         d = u[t + 1, EVERY * (i + 1), EVERY * (j + 1)] - seen[t, i, j]
         loss[()] += d * d
 
 
 @cg.kernel
-def descend(q: Plane, last: Plane, rate: f64, push: f64):
+def descend(q: cg.GradArray2[f64], last: Plane, rate: f64, push: f64) -> None:
     """Do one step of Nesterov's method: `last` is the previous guess, `q` the extrapolated guess."""
     for i, j in q:
         better = max(q[i, j] - rate * q.grad[i, j], 0.0)
@@ -58,7 +59,8 @@ def true_source() -> np.ndarray:
     """Two hot spots."""
     x, y = np.meshgrid(np.arange(N), np.arange(N), indexing="ij")
     hot = [(10, 12, 2.0, 0.03), (22, 21, 3.0, 0.02)]
-    return sum(power * np.exp(-((x - a) ** 2 + (y - b) ** 2) / (2 * r * r)) for a, b, r, power in hot)
+    spots = [power * np.exp(-((x - a) ** 2 + (y - b) ** 2) / (2 * r * r)) for a, b, r, power in hot]
+    return np.asarray(np.sum(spots, axis=0))
 
 
 class Plate:

@@ -13,13 +13,13 @@ import cuda_graphs as cg
 
 N = 48  # points along each side
 
-Plane = cg.types.ndarray(cg.f64, ndim=2)
-Number = cg.types.ndarray(cg.f64, ndim=0)
-Count = cg.types.ndarray(cg.i32, ndim=0)
+Plane = cg.Array2[cg.f64]
+Number = cg.Array0[cg.f64]
+Count = cg.Array0[cg.i32]
 
 
 @cg.kernel(graph=True)
-def solve(u: Plane, v: Plane, change: Number, sweeps: Count, go: Count, tolerance: cg.f64):
+def solve(u: Plane, v: Plane, change: Number, sweeps: Count, go: Count, tolerance: cg.f64) -> None:
     while cg.graph_do_while(go):
         change[()] = 0.0
         sweeps[()] += 1
@@ -31,7 +31,7 @@ def solve(u: Plane, v: Plane, change: Number, sweeps: Count, go: Count, toleranc
         go[()] = 1 if change[()] > tolerance else 0
 
 
-def main():
+def main() -> None:
     cg.Device().set_current()
     s = np.linspace(0, np.pi, N)
     exact = np.sin(s)[:, None] * np.sinh(s)[None, :] / np.sinh(np.pi)

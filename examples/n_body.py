@@ -11,8 +11,8 @@ import cuda_graphs as cg
 BODIES = 256
 SOFTENING = 0.05  # squared; softens the force between bodies that meet
 
-Values = cg.types.ndarray(cg.f64, ndim=1)
-Points = cg.types.ndarray(cg.f64, ndim=2)
+Values = cg.Array1[cg.f64]
+Points = cg.Array2[cg.f64]
 
 
 @dataclasses.dataclass
@@ -23,12 +23,12 @@ class Cloud:
 
 
 @cg.func
-def point(rows, i):
+def point(rows: Points, i: cg.i32) -> cg.vec3[cg.f64]:
     return cg.vector(rows[i, 0], rows[i, 1], rows[i, 2])
 
 
 @cg.kernel
-def kick(cloud: Cloud, dt: cg.f64):
+def kick(cloud: Cloud, dt: cg.f64) -> None:
     for i in cloud.mass:
         here = point(cloud.place, i)
         pull = cg.vector(cg.f64(0.0), cg.f64(0.0), cg.f64(0.0))
@@ -41,7 +41,7 @@ def kick(cloud: Cloud, dt: cg.f64):
 
 
 @cg.kernel
-def drift(cloud: Cloud, dt: cg.f64):
+def drift(cloud: Cloud, dt: cg.f64) -> None:
     for i, k in cloud.place:
         cloud.place[i, k] += dt * cloud.speed[i, k]
 
@@ -58,16 +58,17 @@ def energy(cloud: Cloud) -> cg.f64:
     return total
 
 
-def main():
+def main() -> None:
     device = cg.Device()
     device.set_current()
     stream = device.create_stream()
     random = np.random.default_rng(3)
-    cloud = Cloud(*(cg.ndarray(cg.f64, shape) for shape in (BODIES, (BODIES, 3), (BODIES, 3))))
-    cloud.mass.from_numpy(np.full(BODIES, 1 / BODIES))
-    cloud.place.from_numpy(random.normal(size=(BODIES, 3)))
-    speed = random.normal(size=(BODIES, 3)) * 0.3
-    cloud.speed.from_numpy(speed - speed.mean(axis=0))
+    mass, place, speed = (cg.ndarray(cg.f64, shape) for shape in (BODIES, (BODIES, 3), (BODIES, 3)))
+    mass.from_numpy(np.full(BODIES, 1 / BODIES))
+    place.from_numpy(random.normal(size=(BODIES, 3)))
+    start = random.normal(size=(BODIES, 3)) * 0.3
+    speed.from_numpy(start - start.mean(axis=0))
+    cloud = Cloud(mass, place, speed)
 
     g = cg.GraphDef()
     half = g.param("half", cg.f64)
@@ -82,7 +83,7 @@ def main():
         graph.launch(stream)
     stream.sync()
     after = energy(cloud)
-    moved = np.abs(cloud.speed.to_numpy().mean(axis=0)).max()
+    moved = np.abs(speed.to_numpy().mean(axis=0)).max()
     print(f"energy {before:.6f}, after 100 steps {after:.6f}; mean speed {moved:.1e}")
     assert abs(after - before) < 1e-3 * abs(before)
     assert moved < 1e-12

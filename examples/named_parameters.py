@@ -14,11 +14,11 @@ import numpy as np
 
 import cuda_graphs as cg
 
-Vector = cg.types.ndarray(cg.f32, ndim=1)
+Vector = cg.Array1[cg.f32]
 
 
 @cg.kernel
-def halve(x: Vector):
+def halve(x: Vector) -> None:
     for i in x:
         x[i] *= 0.5
 

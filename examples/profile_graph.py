@@ -15,30 +15,30 @@ import numpy as np
 
 import cuda_graphs as cg
 
-Signal = cg.types.ndarray(cg.f32, ndim=1)
+Signal = cg.Array1[cg.f32]
 
 
 @cg.kernel
-def smooth(x: Signal, y: Signal):
+def smooth(x: Signal, y: Signal) -> None:
     for i in range(1, x.shape[0] - 1):
         y[i] = 0.25 * x[i - 1] + 0.5 * x[i] + 0.25 * x[i + 1]
 
 
 @cg.kernel
-def take_over(x: Signal, y: Signal, change: Signal):
+def take_over(x: Signal, y: Signal, change: Signal) -> None:
     for i in range(1, x.shape[0] - 1):
         cg.atomic_max(change[0], abs(y[i] - x[i]))
         x[i] = y[i]
 
 
 @cg.kernel
-def mean(x: Signal, result: Signal):
+def mean(x: Signal, result: Signal) -> None:
     for i in x:
         cg.atomic_add(result[0], x[i] / x.shape[0])
 
 
 @cg.kernel
-def subtract(x: Signal, value: Signal):
+def subtract(x: Signal, value: Signal) -> None:
     for i in x:
         x[i] -= value[0]
 

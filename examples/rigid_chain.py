@@ -23,7 +23,8 @@ SIDE = 0.1  # of a cube, whose inertia is the same about all axes
 MASS = 1.0
 INERTIA = MASS * SIDE**2 / 6
 
-vec3, quat = cg.types.vec(3, cg.f64), cg.types.vec(4, cg.f64)
+vec3 = cg.vec3[cg.f64]
+quat = cg.vec4[cg.f64]
 
 
 @dataclasses.dataclass
@@ -33,38 +34,38 @@ class Body:
     speed: vec3
     spin: vec3
 
-    def end(self, sign):
+    def end(self, sign: cg.f64) -> vec3:
         """Return the vector from the centre to the upper joint (1) or the lower joint (-1)."""
         return cg.quat_rotate(self.turn, sign * vec3(0.0, 0.0, LINK))
 
-    def rotate(self, angles):
+    def rotate(self, angles: vec3) -> None:
         """Turn by a small rotation."""
         change = cg.quat_mul(cg.vector(*angles, 0.0), self.turn)
         self.turn = (self.turn + 0.5 * change).normalized()
 
-    def push(self, impulse, arm):
+    def push(self, impulse: vec3, arm: vec3) -> None:
         """Apply a positional impulse at an arm from the centre."""
         self.place += impulse / MASS
         self.rotate(arm.cross(impulse) / INERTIA)
 
-    def energy(self):
+    def energy(self) -> cg.f64:
         """Return the energy of the movement and of the height."""
         moving = MASS * self.speed.norm_sqr() + INERTIA * self.spin.norm_sqr()
         return 0.5 * moving + MASS * GRAVITY * self.place.z
 
 
-Chains = cg.types.ndarray(Body, ndim=2)
+Chains = cg.Array2[Body]
 
 
 @cg.func
-def softness(arm):
+def softness(arm: vec3) -> cg.mat3[cg.f64]:
     """Return the matrix by which an impulse at an arm moves the point there."""
     unit = cg.mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     return unit / MASS + (arm.norm_sqr() * unit - cg.outer(arm, arm)) / INERTIA
 
 
 @cg.kernel(default_float=cg.f64)
-def swing(chains: Chains, before: Chains, steps: cg.i32):
+def swing(chains: Chains, before: Chains, steps: cg.i32) -> None:
     for c in range(chains.shape[0]):
         for _ in range(steps):
             for k in range(chains.shape[1]):

@@ -27,44 +27,44 @@ import numpy as np
 
 import cuda_graphs as cg
 
-Numbers = cg.types.ndarray(cg.f64, ndim=1)
-Counter = cg.types.ndarray(cg.i32, ndim=1)
+Numbers = cg.Array1[cg.f64]
+Counter = cg.Array1[cg.i32]
 LOW, HIGH = 0, 1  # elements of a bracket
 ECCENTRICITY, MEAN = 0, 1  # elements of an orbit
 
 
 @cg.func
-def middle(bracket):
+def middle(bracket: Numbers) -> cg.f64:
     return 0.5 * (bracket[LOW] + bracket[HIGH])
 
 
 @cg.func
-def excess(orbit, x):
+def excess(orbit: Numbers, x: cg.f64) -> cg.f64:
     return x - orbit[ECCENTRICITY] * cg.sin(x) - orbit[MEAN]
 
 
 @cg.func
-def is_rough(orbit, bracket, tolerance):
+def is_rough(orbit: Numbers, bracket: Numbers, tolerance: cg.f64) -> cg.bool:
     return abs(excess(orbit, middle(bracket))) > tolerance
 
 
 @cg.kernel
-def lower_high(bracket: Numbers):
+def lower_high(bracket: Numbers) -> None:
     bracket[HIGH] = middle(bracket)
 
 
 @cg.kernel
-def raise_low(bracket: Numbers):
+def raise_low(bracket: Numbers) -> None:
     bracket[LOW] = middle(bracket)
 
 
 @cg.kernel
-def count_down(left: Counter):
+def count_down(left: Counter) -> None:
     left[0] -= 1
 
 
 @cg.kernel
-def newton(orbit: Numbers, bracket: Numbers, taken: Counter):
+def newton(orbit: Numbers, bracket: Numbers, taken: Counter) -> None:
     x = middle(bracket)
     x -= excess(orbit, x) / (1 - orbit[ECCENTRICITY] * cg.cos(x))
     bracket[LOW] = x
@@ -131,11 +131,11 @@ def solve_in_numpy(means: np.ndarray, eccentricity: float) -> np.ndarray:
         middle = 0.5 * (low + high)
         too_large = middle - eccentricity * np.sin(middle) > means
         low, high = np.where(too_large, low, middle), np.where(too_large, middle, high)
-    return 0.5 * (low + high)
+    return np.asarray(0.5 * (low + high))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "--driver", choices=("auto", "cuda", "host"), help="default: CUDA_GRAPHS_DRIVER, else auto"
     )

@@ -15,30 +15,30 @@ import numpy as np
 
 import cuda_graphs as cg
 
-array = cg.types.ndarray(cg.f64, ndim=1)
-counter = cg.types.ndarray(cg.i32, ndim=1)
+array = cg.Array1[cg.f64]
+counter = cg.Array1[cg.i32]
 
 
 @cg.kernel
-def prepare(a: array):
+def prepare(a: array) -> None:
     for i in range(a.shape[0]):
         a[i] = cg.cos(0.5 * a[i])
 
 
 @cg.kernel
-def arithmetic(a: array, b: array):
+def arithmetic(a: array, b: array) -> None:
     for i in range(a.shape[0]):
         b[i] = 0.5 * (1.0 + a[i])
 
 
 @cg.kernel
-def geometric(a: array, c: array):
+def geometric(a: array, c: array) -> None:
     for i in range(a.shape[0]):
         c[i] = cg.sqrt(a[i])
 
 
 @cg.kernel
-def iterate(b: array, c: array, widest: array, passes: counter):
+def iterate(b: array, c: array, widest: array, passes: counter) -> None:
     for i in range(b.shape[0]):
         x, y = b[i], c[i]
         b[i] = 0.5 * (x + y)

@@ -22,36 +22,36 @@ import numpy as np
 
 import cuda_graphs as cg
 
-Numbers = cg.types.ndarray(cg.u32, ndim=1)
+Numbers = cg.Array1[cg.u32]
 LENGTH, NEXT = 0, 1  # elements of the state: length of the program, number of the next instruction
 
 
 @cg.kernel
-def negate(x: Numbers):
+def negate(x: Numbers) -> None:
     for i in x:
         x[i] = 0 - x[i]
 
 
 @cg.kernel
-def twice(x: Numbers):
+def twice(x: Numbers) -> None:
     for i in x:
         x[i] *= 2
 
 
 @cg.kernel
-def square(x: Numbers):
+def square(x: Numbers) -> None:
     for i in x:
         x[i] *= x[i]
 
 
 @cg.kernel
-def add_index(x: Numbers):
+def add_index(x: Numbers) -> None:
     for i in x:
         x[i] += i
 
 
 @cg.kernel
-def advance(state: Numbers):
+def advance(state: Numbers) -> None:
     state[NEXT] += 1
 
 
@@ -110,7 +110,7 @@ def run_in_numpy(program: list[int], x: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "--driver", choices=("auto", "cuda", "host"), help="default: CUDA_GRAPHS_DRIVER, else auto"
     )

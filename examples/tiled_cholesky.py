@@ -14,11 +14,11 @@ import numpy as np
 
 import cuda_graphs as cg
 
-tile_type = cg.types.ndarray(cg.f64, 2)
+tile_type = cg.Array2[cg.f64]
 
 
 @cg.kernel
-def factor(a: tile_type):
+def factor(a: tile_type) -> None:
     """a = L of a = L L^T."""
     for _ in range(1):
         for j in range(a.shape[0]):
@@ -31,7 +31,7 @@ def factor(a: tile_type):
 
 
 @cg.kernel
-def solve(b: tile_type, a: tile_type):
+def solve(b: tile_type, a: tile_type) -> None:
     """b = b L^-T for the factor L in a."""
     for row in range(b.shape[0]):
         for j in range(a.shape[0]):
@@ -42,7 +42,7 @@ def solve(b: tile_type, a: tile_type):
 
 
 @cg.kernel
-def subtract_product(c: tile_type, a: tile_type, b: tile_type):
+def subtract_product(c: tile_type, a: tile_type, b: tile_type) -> None:
     """c -= a b^T"""
     for i, j in cg.ndrange(c.shape[0], c.shape[1]):
         value = c[i, j]
@@ -52,7 +52,7 @@ def subtract_product(c: tile_type, a: tile_type, b: tile_type):
 
 
 @cg.kernel
-def subtract_square(c: tile_type, a: tile_type):
+def subtract_square(c: tile_type, a: tile_type) -> None:
     """c -= a a^T"""
     for i, j in cg.ndrange(c.shape[0], c.shape[1]):
         value = c[i, j]
@@ -73,7 +73,7 @@ given = rng.standard_normal((n * size, n * size))
 given = given @ given.T + n * size * np.eye(n * size)
 
 
-def tile(i, j):
+def tile(i: int, j: int) -> cg.NDArray:
     """Return a tile of the matrix as an array of the device."""
     array = cg.ndarray(cg.f64, (size, size))
     array.from_numpy(given[i * size : (i + 1) * size, j * size : (j + 1) * size].copy())
@@ -104,7 +104,7 @@ for (i, j), part in tiles.items():
 found = np.tril(found)
 assert np.allclose(found, np.linalg.cholesky(given)), abs(found - np.linalg.cholesky(given)).max()
 
-depth = {}
+depth: dict[cg.GraphNode, int] = {}
 for call in calls:  # in program order: what comes before a call is here already
     depth[call] = 1 + max((depth[before] for before in call.pred), default=0)
 steps = max(depth.values())

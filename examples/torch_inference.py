@@ -11,11 +11,13 @@ python examples/torch_inference.py [size of the batch]
 import importlib.util
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 import cuda_graphs as cg
 
 
-def pytorch():
+def pytorch() -> Any:
     """Return the module `torch`. Exit if the example cannot run."""
     missing = "PyTorch" if cg.driver_info().kind == "cuda" else "a CUDA device"
     if missing == "PyTorch" and importlib.util.find_spec("torch"):
@@ -64,7 +66,7 @@ for _ in range(5):
 print("the graph gives what PyTorch gives, to the last bit")
 
 
-def microseconds(run, times=200):
+def microseconds(run: Callable[[], object], times: int = 200) -> float:
     """Return the seconds of one run, averaged over consecutive runs."""
     run()
     torch.cuda.synchronize()

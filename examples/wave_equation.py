@@ -16,16 +16,16 @@ import cuda_graphs as cg
 N = 128  # points along each side
 COURANT = 0.5  # c dt / dx; above 1 / sqrt(2) the scheme blows up
 
-Plane = cg.types.ndarray(cg.f32, ndim=2)
+Plane = cg.Array2[cg.f32]
 
 
 @cg.func
-def laplacian(u, i, j):
+def laplacian(u: Plane, i: cg.i32, j: cg.i32) -> cg.f32:
     return u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] - 4.0 * u[i, j]
 
 
 @cg.kernel
-def step(before: Plane, now: Plane, after: Plane):
+def step(before: Plane, now: Plane, after: Plane) -> None:
     for i, j in cg.ndrange((1, N - 1), (1, N - 1)):
         after[i, j] = 2.0 * now[i, j] - before[i, j] + COURANT * COURANT * laplacian(now, i, j)
 
@@ -39,13 +39,13 @@ def energy(before: Plane, now: Plane) -> cg.f64:
     return total
 
 
-def standing_wave(phase):
+def standing_wave(phase: float) -> np.ndarray:
     """Return the (1, 2) mode at a phase in radians."""
     s = np.linspace(0, np.pi, N)
-    return (np.cos(phase) * np.sin(s)[:, None] * np.sin(2 * s)[None, :]).astype("f")
+    return np.asarray(np.cos(phase) * np.sin(s)[:, None] * np.sin(2 * s)[None, :], np.float32)
 
 
-def main():
+def main() -> None:
     device = cg.Device()
     device.set_current()
     stream = device.create_stream()
@@ -54,12 +54,12 @@ def main():
     steps = 3 * round(2 * math.pi / turn / 3)  # steps per period, a multiple of 3: one graph has 3 steps
     planes = [cg.ndarray(cg.f32, (N, N)) for _ in range(3)]
 
-    def start():
+    def start() -> None:
         for plane, phase in zip(planes, (-turn, 0.0, 0.0)):
             plane.from_numpy(standing_wave(phase))
 
-    def error():
-        return np.abs(planes[1].to_numpy() - standing_wave(steps * turn)).max()
+    def error() -> float:
+        return float(np.abs(planes[1].to_numpy() - standing_wave(steps * turn)).max())
 
     step(*planes, stream=stream)  # compiles for the types of these arguments
     start()

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from .table import LOST, STICKY, TABLE, Row
 
@@ -69,8 +70,8 @@ class CUDAError(Exception):
         self.code = code
         self.name = name or (row.name if row else "")
         self.text = text
-        self.attempt = attempt
-        self.log = log
+        self.attempt: str | Any = attempt
+        self.log: str | Any = log
         self.explanation = explanation if explanation is not None else row.explanation if row else text
         self.remedy = remedy if remedy is not None else row.remedy if row else ""
         self.capture = ""

@@ -24,7 +24,7 @@ def torch(kernel: Any, out: Mapping[str, Like]) -> TorchFunction:
     """Return a kernel as a function of PyTorch.
 
         @cg.kernel
-        def wave(x: cg.types.ndarray(cg.f32, 1), y: cg.types.ndarray(cg.f32, 1)):
+        def wave(x: cg.Array1[cg.f32], y: cg.Array1[cg.f32]) -> None:
             for i in x:
                 y[i] = cg.sin(x[i])
 

@@ -65,6 +65,14 @@ def test_an_alloc_node_has_the_layout_that_numpy_gives(device):
             assert m.element_shape == () and bool(m)
 
 
+def test_arrays_of_a_graph_are_iterated_as_often_as_they_are_long(device):
+    m = cg.GraphDef().alloc(shape=(2, 3), dtype=cg.f32)
+    assert [(part.dptr - m.dptr, part.shape) for part in m] == [(0, (3,)), (12, (3,))]
+    assert [part.dptr - m.dptr for part in m[1]] == [12, 16, 20]
+    with pytest.raises(TypeError, match="has no length"):
+        iter(cg.GraphDef().alloc(shape=(), dtype=cg.f32))
+
+
 def test_a_type_of_numpy_stays_one(device):
     m = cg.GraphDef().alloc(shape=3, dtype=np.float32)
     assert m.dtype == np.dtype("f4") and m[1:].dtype == np.dtype("f4")

@@ -6,37 +6,12 @@ The `python` blocks of a page run one after the other in one process, as a reade
 """
 
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = [
-    ROOT / "README.md",
-    *sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts),
-]
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def blocks(page, language):
-    """(first line's number, text) of each fenced block of `language`."""
-    text = page.read_text()
-    return [
-        (text.count("\n", 0, match.start(2)) + 1, match[2])
-        for match in BLOCK.finditer(text)
-        if match[1] == language
-    ]
-
-
-def script(page):
-    """The page's python blocks as one script, at the lines where they stand in the page."""
-    lines = []
-    for first, text in blocks(page, "python"):
-        lines += [""] * (first - 1 - len(lines)) + text.splitlines()
-    return "\n".join(lines) + "\n"
+from docs.snippets import PAGES, ROOT, blocks, script
 
 
 def test_the_first_two_sh_blocks_are_the_two_commands():

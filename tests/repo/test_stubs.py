@@ -22,6 +22,9 @@ WRITTEN = set(
     """__pyx_vtable__ __reduce_cython__ __setstate_cython__ __delitem__ __slots__ __dict__ __weakref__ __annotations__
     __dataclass_fields__ __dataclass_params__ __match_args__ __getnewargs__""".split()
 )
+# Bases and members that say something to type checkers only: of generic classes, of what stands for any value, and of
+# functions that become methods.
+TYPES_ONLY = {"Generic", "Any", "__get__"}
 
 
 def is_public(name):
@@ -89,6 +92,7 @@ def difference(statements, actual):
         return "is a class on one side only"
     if isinstance(first, ast.ClassDef):
         bases = [ast.unparse(base).partition("[")[0].replace("NamedTuple", "tuple") for base in first.bases]
+        bases = [base for base in bases if base not in TYPES_ONLY]
         actual_bases = [base.__name__ for base in actual.__bases__ if base is not object]
         return None if bases == actual_bases else f"has the bases {actual_bases}"
     is_function = isinstance(first, ast.FunctionDef)
@@ -116,7 +120,8 @@ def differences(owner, body, name):
         found = inspect.getattr_static(owner, each, None)
         if not hasattr(owner, each):
             # Instances of classes that are no extension types have attributes of their own.
-            if not isinstance(statements[0], ast.AnnAssign) or "__dict__" not in vars(owner):
+            is_attribute = isinstance(statements[0], ast.AnnAssign) and "__dict__" in vars(owner)
+            if not is_attribute and each not in TYPES_ONLY:
                 yield f"{name}.{each} is only in the stub"
         elif why := difference(statements, found):
             yield f"{name}.{each} {why}"

@@ -12,6 +12,7 @@ Other rooms may import:
     graph_flow    control flow between tasks
     host_vectors  vectors and matrices on the host
     annotations   declarations of parameters, and their Specs
+    declarations  names that declare parameters, for the compiler and for type checkers
     structs       types of members, and layouts of arrays of structures
     signature     Specs of the arguments of a call
     lowerings     lowerings of graph kernels

@@ -61,6 +61,10 @@ class VectorType:
     def __call__(self, *args: Any) -> HostVector:
         return host_vector(self.dtype, self.shape, *args)
 
+    def __getitem__(self, dtype: Any) -> VectorType:
+        """Return the type of the same shape with other components: `vec3[f64]`."""
+        return replace(self, dtype=number_type(dtype))
+
     def __repr__(self) -> str:
         return f"{'vec' if len(self.shape) == 1 else 'mat'}({', '.join(map(str, self.shape))}, {self.dtype})"
 
@@ -126,13 +130,31 @@ class NDArray:
         """Return `ndarray(f32, 2)` for `NDArray[f32, 2]`."""
         return ndarray(*item) if isinstance(item, tuple) else ndarray(item)
 
+    def __getitem__(self, element: Any) -> NDArray:
+        """Return the annotation with an element type: `Array2[f32]` is `ndarray(f32, ndim=2)`.
+
+        Raises:
+            TypeError: `element` is not an element type, or the annotation has one already.
+        """
+        if self.dtype is not None or self.struct is not None:
+            raise TypeError(f"{self!r} has an element type, so it takes no other one: {element!r}")
+        if isinstance(element, tuple):
+            raise TypeError(
+                f"cg.Array and cg.Array0 to cg.Array4 take one element type, not {element!r}: the rank is in the name, "
+                "as in cg.Array2[cg.f32]. For another rank write cg.types.ndarray(cg.f32, ndim=5)"
+            )
+        if element is None:
+            raise TypeError("elements are of cg.f32, cg.i32 and the like, vectors or a dataclass, not None")
+        found = ndarray(element, self.ndim, needs_grad=self.needs_grad)
+        return replace(found, optional=self.optional)
+
     @property
     def __cuda_graph_array_type__(self) -> tuple[str, int, tuple[int, ...]]:
         """The element type's name, the number of indices and the shape of an element, for parameters of graphs."""
         if self.dtype is None or self.ndim is None or self.optional or self.needs_grad or self.struct:
             raise TypeError(
                 f"{self!r} is not a type of parameters of graphs: their arrays have a dtype and an ndim, are not "
-                "None, and take no part in gradients. Write cg.types.ndarray(cg.f32, ndim=1)"
+                "None, and take no part in gradients. Write cg.Array1[cg.f32]"
             )
         return self.dtype.name, self.ndim, self.inner
 

@@ -9,9 +9,14 @@ compiler/frontend/calls/block_operations.py).
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .intrinsics import in_kernels_only
+
+if TYPE_CHECKING:
+    from .declarations import Number
+    from .function_types import SharedArray
 
 __all__ = [
     "all", "any", "dim", "index", "reduce_add", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_xor",
@@ -19,9 +24,11 @@ __all__ = [
 ]  # fmt: skip
 
 _in_kernels = in_kernels_only("cg.block")
+_typed: Any = _in_kernels
+_shared_array: Callable[[Callable[..., Any]], SharedArray] = _typed
 
 
-@_in_kernels
+@_shared_array
 def shared_array(dtype: Any, shape: Any) -> Any:
     """Return an array that the threads of a block share, with undefined initial content.
 
@@ -35,55 +42,55 @@ def sync() -> None:
 
 
 @_in_kernels
-def index() -> Any:
+def index() -> int:
     """Return the number of the block, an i32."""
 
 
 @_in_kernels
-def thread() -> Any:
+def thread() -> int:
     """Return the number of the thread in its block, an i32."""
 
 
 @_in_kernels
-def dim() -> Any:
+def dim() -> int:
     """Return the number of threads of a block, a compile-time value. The last block of a range may have fewer."""
 
 
 @_in_kernels
-def reduce_add(a: Any) -> Any:
+def reduce_add(a: Number) -> Number:
     """Return the sum over the block to all of its threads."""
 
 
 @_in_kernels
-def reduce_min(a: Any) -> Any:
+def reduce_min(a: Number) -> Number:
     """Return the least value of the block to all of its threads."""
 
 
 @_in_kernels
-def reduce_max(a: Any) -> Any:
+def reduce_max(a: Number) -> Number:
     """Return the greatest value of the block to all of its threads."""
 
 
 @_in_kernels
-def reduce_and(a: Any) -> Any:
+def reduce_and(a: Number) -> Number:
     """Return the bitwise and of the values of all threads of the block."""
 
 
 @_in_kernels
-def reduce_or(a: Any) -> Any:
+def reduce_or(a: Number) -> Number:
     """Return the bitwise or of the values of all threads of the block."""
 
 
 @_in_kernels
-def reduce_xor(a: Any) -> Any:
+def reduce_xor(a: Number) -> Number:
     """Return the bitwise exclusive or of the values of all threads of the block."""
 
 
 @_in_kernels
-def any(a: Any) -> Any:
+def any(a: float) -> bool:
     """Return whether `a` is true in at least one thread."""
 
 
 @_in_kernels
-def all(a: Any) -> Any:
+def all(a: float) -> bool:
     """Return whether `a` is true in all threads."""

@@ -8,9 +8,13 @@ identity (compiler/frontend/statements/graph_flow.py, compiler/frontend/statemen
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from .intrinsics import _in_kernels_only
+
+if TYPE_CHECKING:
+    from .declarations import Array
 
 __all__ = [
     "checkpoint",
@@ -24,7 +28,7 @@ __all__ = [
 
 
 @_in_kernels_only
-def graph_do_while(flag: Any, max_iterations: int | None = None) -> Any:
+def graph_do_while(flag: Array[int], max_iterations: int | None = None) -> bool:
     """Run the body of `while cg.graph_do_while(flag):` once, and again as long as the i32 in `flag` is not 0.
 
     With `max_iterations`, a constant, the loop ends after so many iterations. In a `cg.ad.Tape` it raises
@@ -33,7 +37,7 @@ def graph_do_while(flag: Any, max_iterations: int | None = None) -> Any:
 
 
 @_in_kernels_only
-def graph_while(condition: Any, max_iterations: int | None = None) -> Any:
+def graph_while(condition: float, max_iterations: int | None = None) -> bool:
     """Run the body of `while cg.graph_while(condition):` as long as the condition holds. The test comes first.
 
     `max_iterations` is that of `graph_do_while`.
@@ -41,27 +45,27 @@ def graph_while(condition: Any, max_iterations: int | None = None) -> Any:
 
 
 @_in_kernels_only
-def graph_if(condition: Any) -> Any:
+def graph_if(condition: float) -> bool:
     """Run the body of `if cg.graph_if(condition):`, or that of its `else:`, as parallel tasks."""
 
 
 @_in_kernels_only
-def graph_switch(value: Any) -> Any:
+def graph_switch(value: int) -> int:
     """Run the `case` of `match cg.graph_switch(value):` with that number, counted from 0, if there is one."""
 
 
 @_in_kernels_only
-def graph_parallel() -> Any:
+def graph_parallel() -> AbstractContextManager[None]:
     """Run the sections in `with cg.graph_parallel():`, at the same time if possible. Later tasks wait for all."""
 
 
 @_in_kernels_only
-def graph_section() -> Any:
+def graph_section() -> AbstractContextManager[None]:
     """Run tasks in order as one section of `cg.graph_parallel()`. No other section may depend on them."""
 
 
 @_in_kernels_only
-def checkpoint(label: Any, yield_on: Any = None) -> Any:
+def checkpoint(label: int | str | None, yield_on: Array[int] | None = None) -> AbstractContextManager[None]:
     """Mark loops as a checkpoint: `with cg.checkpoint(label, yield_on=flag):`, in a kernel with checkpoints.
     The call ends early after these loops if the i32 in `flag` is not 0. `kernel.resume(..., from_checkpoint=label)`
     resumes there.

@@ -10,13 +10,17 @@ an assignment target: an element of an array or field, or a variable.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, wraps
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from cuda_graphs.compiler.ir.types import f32
 
 from .call_settings import called_copy, checked_depth
+
+if TYPE_CHECKING:
+    from .declarations import AnyCondition, AnyNumber, HostArray, M, Matrix, N, Number, T, Value, Vector
+    from .function_types import Cast, FloatFunction, MakeVector, Predicate, Random, Rounding
 
 __all__ = [
     "ATOMICS",
@@ -118,6 +122,15 @@ def in_kernels_only(owner: str) -> Callable[[F], F]:
 
 _in_kernels_only = in_kernels_only("cg")
 
+# The same decorator, for functions with several signatures.
+_typed: Any = _in_kernels_only
+_float_function: Callable[[Callable[..., Any]], FloatFunction] = _typed
+_rounding: Callable[[Callable[..., Any]], Rounding] = _typed
+_predicate: Callable[[Callable[..., Any]], Predicate] = _typed
+_cast: Callable[[Callable[..., Any]], Cast] = _typed
+_random: Callable[[Callable[..., Any]], Random] = _typed
+_make_vector: Callable[[Callable[..., Any]], MakeVector] = _typed
+
 
 @overload
 def func(function: F, *, inline: bool = True, max_depth: int | None = None) -> F: ...
@@ -147,6 +160,10 @@ def func(function: Any = None, *, inline: bool = True, max_depth: int | None = N
     return only_in_kernels
 
 
+@overload
+def static(value: Value, /) -> Value: ...
+@overload
+def static(*values: Any) -> tuple[Any, ...]: ...
 def static(value: Any, *more: Any) -> Any:
     """Evaluate an expression at compile time in a kernel; return the value, or the tuple of several values."""
     return (value, *more) if more else value
@@ -168,30 +185,30 @@ def ndrange(*extents: int | tuple[int, int], axes: Sequence[int] | None = None) 
 
 
 @_in_kernels_only
-def grouped(what: Any) -> Any:
+def grouped(what: Iterable[Any] | HostArray) -> Iterator[Vector[Any, int]]:
     """Loop over an ndrange or an array with the index as one vector: `for I in grouped(...)`."""
 
 
 @_in_kernels_only
-def blocks(grid: Any, block: Any) -> Any:
+def blocks(grid: int | tuple[int, ...], block: int | tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Loop over blocks of at most 1024 threads: `for b, t in blocks(grid, block)`, with extents or tuples of extents.
 
     `block` must be known at compile time. Operations of the threads of a block are in cg.block and cg.warp.
     """
 
 
-@_in_kernels_only
+@_cast
 def cast(x: Any, dtype: Any) -> Any:
     """Return x converted to another type. Conversion to an integer rounds towards 0 and saturates; NaN becomes 0."""
 
 
-@_in_kernels_only
+@_cast
 def bit_cast(x: Any, dtype: Any) -> Any:
     """Return the bits of x as another type of the same size."""
 
 
 @_in_kernels_only
-def stop_grad(x: Any) -> Any:
+def stop_grad(x: Value) -> Value:
     """Return x as a constant to gradients: no derivative flows through it.
     A call with an array, as a statement, makes later reads of the array such constants. That holds to the end of the
     block, in nested blocks, and in functions that the block calls.
@@ -199,34 +216,34 @@ def stop_grad(x: Any) -> Any:
 
 
 @_in_kernels_only
-def replace_grad(x: Any, source: Any) -> Any:
+def replace_grad(x: Number, source: Number) -> Number:
     """Return x with the derivative of `source`, which is computed for gradients only."""
 
 
 @_in_kernels_only
-def select(condition: Any, a: Any, b: Any) -> Any:
+def select(condition: Any, a: Value, b: Value) -> Value:
     """Return a if the condition holds, else b. Both are evaluated."""
 
 
-@_in_kernels_only
+@_random
 def random(dtype: Any = f32) -> Any:
     """Return the next random number: a float in [0, 1), or any integer."""
 
 
-@_in_kernels_only
+@_random
 def random_normal(dtype: Any = f32) -> Any:
     """Return a random float of the normal distribution with mean 0 and standard deviation 1."""
 
 
 @_in_kernels_only
-def random_integer(low: Any, high: Any) -> Any:
+def random_integer(low: int, high: int) -> int:
     """Return a random integer from low to high - 1, in their common type; low if high is not larger.
 
     All integers are as probable, up to a part of 2**-32; with 64 bits, up to a part of (high - low) / 2**64.
     """
 
 
-@_in_kernels_only
+@_make_vector
 def vector(*components: Any) -> Any:
     """Return a vector of numbers, of their common type, or a matrix of rows.
 
@@ -235,17 +252,17 @@ def vector(*components: Any) -> Any:
 
 
 @_in_kernels_only
-def zero(x: Any) -> Any:
+def zero(x: Number) -> Number:
     """Return 0 in the type of x; for a vector or matrix, one of its shape."""
 
 
 @_in_kernels_only
-def one(x: Any) -> Any:
+def one(x: Number) -> Number:
     """Return 1 in the type of x; for a vector or matrix, one of its shape whose components are all 1."""
 
 
 @_in_kernels_only
-def set_condition(condition: Any, value: Any) -> Any:
+def set_condition(condition: AnyCondition, value: int) -> None:
     """Set a condition, the argument of a parameter `c: cg.Condition`, to an integer or a bool.
 
     A conditional node of the same graph reads the value as a u32. Several threads may set one condition: one of their
@@ -254,14 +271,17 @@ def set_condition(condition: Any, value: Any) -> Any:
 
 
 @_in_kernels_only
-def keep_condition(condition: Any, value: Any) -> Any:
+def keep_condition(condition: AnyCondition, value: int) -> None:
     """Set a condition to 0 if the value is 0; otherwise leave it as it is. For kernels of the library."""
 
 
 @_in_kernels_only
 def loop_config(
-    block_dim: Any = None, serialize: Any = False, parallelize: Any = None, name: Any = None
-) -> Any:
+    block_dim: int | None = None,
+    serialize: bool = False,
+    parallelize: int | None = None,
+    name: str | None = None,
+) -> None:
     """Configure the next loop: threads of a block, serial execution, the most CPU threads, the name of its task.
 
     Args:
@@ -273,170 +293,170 @@ def loop_config(
 
 
 @_in_kernels_only
-def static_assert(condition: Any, message: Any = "") -> Any:
+def static_assert(condition: Any, message: object = "") -> None:
     """Raise an error at compile time if the condition does not hold."""
 
 
 @_in_kernels_only
-def static_print(*what: Any) -> Any:
+def static_print(*what: object) -> None:
     """Print at compile time. Run-time values are printed as their types."""
 
 
 # Operations of the op table (ops.py). OPERATIONS maps the functions to rows.
 
 
-@_in_kernels_only
+@_float_function
 def sqrt(x: Any) -> Any:
     """Return the square root, of an integer as f32."""
 
 
-@_in_kernels_only
+@_float_function
 def rsqrt(x: Any) -> Any:
     """Return 1 / sqrt(x)."""
 
 
-@_in_kernels_only
+@_rounding
 def floor(x: Any, dtype: Any = None) -> Any:
     """Return the greatest whole number that is not above x, as `dtype` if that is given."""
 
 
-@_in_kernels_only
+@_rounding
 def ceil(x: Any, dtype: Any = None) -> Any:
     """Return the least whole number that is not below x, as `dtype` if that is given."""
 
 
-@_in_kernels_only
+@_rounding
 def trunc(x: Any, dtype: Any = None) -> Any:
     """Return x without its fraction, as `dtype` if that is given."""
 
 
-@_in_kernels_only
+@_rounding
 def round(x: Any, dtype: Any = None) -> Any:
     """Return the nearest whole number, as `dtype` if that is given. Halves round away from 0."""
 
 
 @_in_kernels_only
-def sign(x: Any) -> Any:
+def sign(x: Number) -> Number:
     """Return -1, 0 or 1, or x itself for NaN and zeros."""
 
 
-@_in_kernels_only
+@_predicate
 def isnan(x: Any) -> Any:
     """Return whether x is NaN."""
 
 
-@_in_kernels_only
+@_predicate
 def isinf(x: Any) -> Any:
     """Return whether x is infinite."""
 
 
 @_in_kernels_only
-def bit_shr(a: Any, b: Any) -> Any:
+def bit_shr(a: Number, b: Number) -> Number:
     """Return a >> b with zeros shifted in, for signed numbers too."""
 
 
 @_in_kernels_only
-def fma(a: Any, b: Any, c: Any) -> Any:
+def fma(a: Number, b: Number, c: Number) -> Number:
     """Return a * b + c, rounded once."""
 
 
-@_in_kernels_only
+@_float_function
 def sin(x: Any) -> Any:
     """Return the sine of x."""
 
 
-@_in_kernels_only
+@_float_function
 def cos(x: Any) -> Any:
     """Return the cosine of x."""
 
 
-@_in_kernels_only
+@_float_function
 def tan(x: Any) -> Any:
     """Return the tangent of x."""
 
 
-@_in_kernels_only
+@_float_function
 def asin(x: Any) -> Any:
     """Return the inverse sine of x."""
 
 
-@_in_kernels_only
+@_float_function
 def acos(x: Any) -> Any:
     """Return the inverse cosine of x."""
 
 
-@_in_kernels_only
+@_float_function
 def atan(x: Any) -> Any:
     """Return the inverse tangent of x."""
 
 
 @_in_kernels_only
-def atan2(y: Any, x: Any) -> Any:
+def atan2(y: Number, x: Number) -> Number:
     """Return the angle of the point (x, y), as f64 if one of them is f64, else as f32."""
 
 
-@_in_kernels_only
+@_float_function
 def sinh(x: Any) -> Any:
     """Return the hyperbolic sine of x."""
 
 
-@_in_kernels_only
+@_float_function
 def cosh(x: Any) -> Any:
     """Return the hyperbolic cosine of x."""
 
 
-@_in_kernels_only
+@_float_function
 def tanh(x: Any) -> Any:
     """Return the hyperbolic tangent of x."""
 
 
-@_in_kernels_only
+@_float_function
 def exp(x: Any) -> Any:
     """Return e ** x."""
 
 
-@_in_kernels_only
+@_float_function
 def exp2(x: Any) -> Any:
     """Return 2 ** x."""
 
 
-@_in_kernels_only
+@_float_function
 def log(x: Any) -> Any:
     """Return the natural logarithm of x."""
 
 
-@_in_kernels_only
+@_float_function
 def log2(x: Any) -> Any:
     """Return the logarithm of x to base 2."""
 
 
-@_in_kernels_only
+@_float_function
 def log10(x: Any) -> Any:
     """Return the logarithm of x to base 10."""
 
 
 @_in_kernels_only
-def raw_div(a: Any, b: Any) -> Any:
+def raw_div(a: Number, b: Number) -> Number:
     """Return the quotient of integers, rounded towards 0 as in C."""
 
 
 @_in_kernels_only
-def raw_mod(a: Any, b: Any) -> Any:
+def raw_mod(a: Number, b: Number) -> Number:
     """Return the remainder of integers, with the sign of a as in C."""
 
 
 @_in_kernels_only
-def popcnt(x: Any) -> Any:
+def popcnt(x: Number) -> Number:
     """Return the number of bits that are set."""
 
 
 @_in_kernels_only
-def clz(x: Any) -> Any:
+def clz(x: Number) -> Number:
     """Return the number of zero bits above the highest bit that is set."""
 
 
 @_in_kernels_only
-def ffs(x: Any) -> Any:
+def ffs(x: Number) -> Number:
     """Return 1 + the number of the lowest bit that is set, or 0 for 0."""
 
 
@@ -444,67 +464,67 @@ def ffs(x: Any) -> Any:
 
 
 @_in_kernels_only
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Vector[N, T], b: Vector[N, T]) -> T:
     """Return the sum of the products of the components."""
 
 
 @_in_kernels_only
-def cross(a: Any, b: Any) -> Any:
+def cross(a: Vector[Literal[3], T], b: Vector[Literal[3], T]) -> Vector[Literal[3], T]:
     """Return the cross product of vectors of 3 components."""
 
 
 @_in_kernels_only
-def outer(a: Any, b: Any) -> Any:
+def outer(a: Vector[N, T], b: Vector[M, T]) -> Matrix[N, M, T]:
     """Return the matrix of all products of components."""
 
 
 @_in_kernels_only
-def norm(a: Any) -> Any:
+def norm(a: Vector[Any, Any]) -> float:
     """Return the Euclidean length."""
 
 
 @_in_kernels_only
-def length(a: Any) -> Any:
+def length(a: Vector[Any, Any]) -> float:
     """Return the Euclidean length."""
 
 
 @_in_kernels_only
-def normalized(a: Any) -> Any:
+def normalized(a: Vector[N, T]) -> Vector[N, T]:
     """Return the vector divided by its length."""
 
 
 @_in_kernels_only
-def normalize(a: Any) -> Any:
+def normalize(a: Vector[N, T]) -> Vector[N, T]:
     """Return the vector divided by its length."""
 
 
 @_in_kernels_only
-def reflect(a: Any, normal: Any) -> Any:
+def reflect(a: Vector[N, T], normal: Vector[N, T]) -> Vector[N, T]:
     """Return a - 2 (a . n) n."""
 
 
 @_in_kernels_only
-def distance(a: Any, b: Any) -> Any:
+def distance(a: Vector[N, T], b: Vector[N, T]) -> float:
     """Return the length of a - b."""
 
 
 @_in_kernels_only
-def transpose(m: Any) -> Any:
+def transpose(m: Matrix[N, M, T]) -> Matrix[M, N, T]:
     """Return the transposed matrix."""
 
 
 @_in_kernels_only
-def determinant(m: Any) -> Any:
+def determinant(m: Matrix[N, N, T]) -> T:
     """Return the determinant of a matrix up to 4 x 4."""
 
 
 @_in_kernels_only
-def inverse(m: Any) -> Any:
+def inverse(m: Matrix[N, N, T]) -> Matrix[N, N, T]:
     """Return the inverse of a matrix up to 4 x 4."""
 
 
 @_in_kernels_only
-def trace(m: Any) -> Any:
+def trace(m: Matrix[N, N, T]) -> T:
     """Return the sum of the diagonal."""
 
 
@@ -512,52 +532,52 @@ def trace(m: Any) -> Any:
 
 
 @_in_kernels_only
-def atomic_add(place: Any, value: Any) -> Any:
+def atomic_add(place: Number, value: AnyNumber) -> Number:
     """Execute `place += value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_sub(place: Any, value: Any) -> Any:
+def atomic_sub(place: Number, value: AnyNumber) -> Number:
     """Execute `place -= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_mul(place: Any, value: Any) -> Any:
+def atomic_mul(place: Number, value: AnyNumber) -> Number:
     """Execute `place *= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_min(place: Any, value: Any) -> Any:
+def atomic_min(place: Number, value: AnyNumber) -> Number:
     """Execute `place = min(place, value)` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_max(place: Any, value: Any) -> Any:
+def atomic_max(place: Number, value: AnyNumber) -> Number:
     """Execute `place = max(place, value)` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_and(place: Any, value: Any) -> Any:
+def atomic_and(place: Number, value: AnyNumber) -> Number:
     """Execute `place &= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_or(place: Any, value: Any) -> Any:
+def atomic_or(place: Number, value: AnyNumber) -> Number:
     """Execute `place |= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_xor(place: Any, value: Any) -> Any:
+def atomic_xor(place: Number, value: AnyNumber) -> Number:
     """Execute `place ^= value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_exchange(place: Any, value: Any) -> Any:
+def atomic_exchange(place: Number, value: AnyNumber) -> Number:
     """Execute `place = value` atomically; return the previous value."""
 
 
 @_in_kernels_only
-def atomic_cas(place: Any, compare: Any, value: Any) -> Any:
+def atomic_cas(place: Number, compare: AnyNumber, value: AnyNumber) -> Number:
     """Execute `place = value` atomically if the place equals `compare`; return the previous value."""
 
 

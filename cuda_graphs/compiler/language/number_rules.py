@@ -62,7 +62,7 @@ def default_types(*, float: Any = None, int: Any = None) -> Iterator[None]:
 
         with cg.default_types(float=cg.f64, int=cg.i64):
             @cg.kernel
-            def step(x: cg.types.ndarray(cg.f64, ndim=1)): ...
+            def step(x: cg.Array1[cg.f64]) -> None: ...
 
     Args:
         float: The type of literals with a point, of `float` in annotations, and of quotients of integers: cg.f32 or

@@ -94,7 +94,7 @@ def declared(
         if parameter.annotation is parameter.empty:
             raise compile_error(CompileSyntaxError, loc,
                        f"parameter {name!r} of kernel {function.__name__} has no annotation",
-                       f"declare its type: {name}: cg.f32, cg.types.ndarray(...), cg.template, ...")  # fmt: skip
+                       f"declare its type: {name}: cg.f32, cg.Array1[cg.f32], cg.template, ...")  # fmt: skip
         annotation = resolve(parameter.annotation, function, rules)
         check_annotation(annotation, f"parameter {name!r}", loc)
         found[name] = annotation
@@ -121,7 +121,7 @@ def check_annotation(annotation: Any, what: str, loc: Loc) -> None:
     ):
         if annotation == pointer:
             raise compile_error(
-                CompileTypeError, loc, f"{what} is a pointer", "declare an array: cg.types.ndarray(...)"
+                CompileTypeError, loc, f"{what} is a pointer", "declare an array: cg.Array1[cg.f32]"
             )
         return
     if dataclasses.is_dataclass(annotation):
@@ -129,7 +129,7 @@ def check_annotation(annotation: Any, what: str, loc: Loc) -> None:
             kind = member_type(annotation, each)
             check_annotation(kind, f"{what}, member {each.name!r}", loc)
         return
-    remedy = "take cg.f32 and the like, cg.types.ndarray(...), cg.template, a vector type or a dataclass"
+    remedy = "take cg.f32 and the like, cg.Array1[cg.f32], cg.template, a vector type or a dataclass"
     raise compile_error(
         CompileTypeError, loc, f"{what} is declared as {annotation!r}, which kernels do not take", remedy
     )

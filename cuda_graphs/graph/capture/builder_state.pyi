@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from typing import Literal
+from typing import Any, Literal
 
 from cuda_graphs.objects.device.stream import Stream, StreamHolder
 
 class BuilderState(StreamHolder):
     @property
-    def stream(self) -> Stream | None: ...
+    def stream(self) -> Stream | Any: ...
     @property
     def kind(self) -> Literal["primary", "forked", "conditional_body"]: ...
     @property

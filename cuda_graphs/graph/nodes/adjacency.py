@@ -9,7 +9,7 @@ number of edges that it adds or removes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableSet, Set
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cuda_graphs.graph.operands.edge_data import EdgeData
 
@@ -36,6 +36,10 @@ class AdjacencySet(MutableSet[Node]):
     @classmethod
     def _from_iterable(cls, nodes: Iterable[Any]) -> set[Any]:
         return set(nodes)
+
+    if TYPE_CHECKING:
+        # Like that of MutableSet, but of this class: mypy takes sets of a more special class for unequal.
+        def __eq__(self, other: object) -> bool: ...
 
     def _now(self) -> set[Node]:
         nodes: set[Node] = self._node._neighbours(self._forward)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, SupportsIndex
+from typing import Any, Protocol, SupportsIndex, TypeVar
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.condition import Condition
@@ -11,6 +11,7 @@ from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.device.event import Event
 from cuda_graphs.objects.memory.buffer import Buffer
+from cuda_graphs.objects.protocols import SupportsGraphKernel
 
 from .node import GraphNode
 from .node_kinds import (
@@ -34,8 +35,10 @@ from .options import GraphAllocOptions
 _Decider = Condition | Callable[..., Any] | Any  # a Condition, a predicate or a flag
 _Touched = int | Buffer | AllocNode | tuple[int | Buffer, int] | Any  # or an array
 
-class _Emits(Protocol):
-    def __cuda_graph_emit__(self, node: GraphNode, args: tuple[Any, ...], /) -> GraphNode: ...
+_Last = TypeVar("_Last", covariant=True)
+
+class _Emits(Protocol[_Last]):
+    def __cuda_graph_emit__(self, node: Any, args: tuple[Any, ...], /) -> _Last: ...
 
 class _CudaArray(Protocol):
     @property
@@ -56,8 +59,8 @@ class InsertionPoint:
     def join(self, *nodes: GraphNode, name: str | None = None) -> EmptyNode: ...
     def launch(
         self,
-        config: LaunchConfig | Mapping[str, Any] | Callable[..., Any],
-        kernel: Kernel,
+        config: LaunchConfig | Mapping[str, Any] | Callable[..., Any] | None,
+        kernel: Kernel | SupportsGraphKernel,
         *args: Any,
         edge: EdgeData | None = None,
         name: str | None = None,
@@ -135,4 +138,4 @@ class InsertionPoint:
     def switch(
         self, condition: _Decider, count: int, *, args: Sequence[Any] = (), name: str | None = None
     ) -> SwitchNode: ...
-    def call(self, obj: _Emits, *args: Any, name: str | None = None) -> GraphNode: ...
+    def call(self, obj: _Emits[_Last], *args: Any, name: str | None = None) -> _Last: ...

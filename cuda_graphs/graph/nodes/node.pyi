@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Iterable, Set
+from typing import Any
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.edge_data import EdgeData
@@ -12,7 +13,7 @@ from .node_type import GraphNodeType
 
 class GraphNode(InsertionPoint):
     @property
-    def type(self) -> GraphNodeType | None: ...
+    def type(self) -> GraphNodeType | Any: ...
     @property
     def graph(self) -> GraphDef: ...
     @property
@@ -24,7 +25,7 @@ class GraphNode(InsertionPoint):
     @name.setter
     def name(self, value: str) -> None: ...
     @property
-    def source(self) -> str | None: ...
+    def source(self) -> str | Any: ...
     @property
     def pred(self) -> AdjacencySet[GraphNode]: ...
     @pred.setter

@@ -374,6 +374,9 @@ cdef class AllocNode(GraphNode):
             raise TypeError(f"{self._identify()} has no length: it has no dimensions")
         return self.shape[0]
 
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
     def __bool__(self):
         return True  # a node is true, as without a length
 

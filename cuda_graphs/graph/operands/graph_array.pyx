@@ -125,6 +125,9 @@ cdef class GraphArray:
             raise TypeError(f"{self!r} has no length: it has no dimensions")
         return self.shape[0]
 
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
     def __bool__(self):
         raise TypeError(graph_memory_error(repr(self)))
 

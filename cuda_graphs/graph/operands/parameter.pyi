@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
 from cuda_graphs.graph.operands.array_values import ArrayValue
 from cuda_graphs.objects.code.arguments import StandIn
 
-class Parameter(StandIn):
+# Derived from Any: it stands where a value of any type is wanted.
+class Parameter(StandIn, Any):  # type: ignore[misc]
     @property
     def name(self) -> str: ...
     @property
@@ -20,5 +23,5 @@ class ArrayParameter(Parameter):
     @property
     def shape(self) -> tuple[ArrayExtent, ...]: ...
 
-class ArrayExtent(StandIn):
+class ArrayExtent(StandIn, Any):  # type: ignore[misc]
     def __repr__(self) -> str: ...

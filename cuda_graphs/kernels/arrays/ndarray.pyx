@@ -548,6 +548,9 @@ cdef class NDArray(TypedMemory):
             raise TypeError(f"{self._identify()} has no length: it has no dimensions")
         return self.shape[0]
 
+    def __iter__(self):
+        return (self[i] for i in range(len(self)))
+
     def __array__(self, dtype=None, copy=None):
         if copy is False:
             raise ValueError(f"{self._identify()} cannot become a NumPy array without a copy")

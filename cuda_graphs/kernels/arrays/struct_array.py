@@ -9,7 +9,7 @@ of numbers has a view of all of it (compiler/language/structs.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -97,12 +97,12 @@ class StructArray:
         return any(each.needs_dual for each in self.members.values())
 
     @property
-    def grad(self) -> StructArray | None:
+    def grad(self) -> StructArray | Any:
         """An array of the same structures, for the gradients of float members; None without `needs_grad`."""
         return self._derivative("grad")
 
     @property
-    def dual(self) -> StructArray | None:
+    def dual(self) -> StructArray | Any:
         """An array of the same structures, for forward derivatives; None without `needs_dual` and `needs_grad`.
 
         The first access makes it, filled with zeros.
@@ -139,6 +139,9 @@ class StructArray:
         if not self.shape:
             raise TypeError(f"{self!r} has no length: it has no dimensions")
         return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
 
     def __getattr__(self, name: str) -> Any:
         members = self.__dict__.get("members", {})

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from cuda_graphs.compiler.language.signature import is_method
 from cuda_graphs.kernels.specialisation.options import Options
@@ -14,39 +14,45 @@ from cuda_graphs.kernels.specialisation.options import Options
 from .function import KernelFunction
 from .kernel_factory import kernel_of
 
+if TYPE_CHECKING:
+    from cuda_graphs.kernels.graph.checkpoints import CheckpointStatus
+
 __all__ = ["kernel"]
 
 
-@overload
-def kernel(
-    function: Callable[..., Any],
-    *,
-    debug: bool = False,
-    fast_math: bool = False,
-    graph: bool = False,
-    loop: str = "auto",
-    chain: str = "auto",
-    checkpoints: bool = False,
-    default_float: Any = None,
-    default_int: Any = None,
-    strict: bool = False,
-) -> KernelFunction: ...
-@overload
-def kernel(
-    function: None = None,
-    *,
-    debug: bool = False,
-    fast_math: bool = False,
-    graph: bool = False,
-    loop: str = "auto",
-    chain: str = "auto",
-    checkpoints: bool = False,
-    default_float: Any = None,
-    default_int: Any = None,
-    strict: bool = False,
-) -> Callable[[Callable[..., Any]], KernelFunction]: ...
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
+class KernelOptions(TypedDict, total=False):
+    """The keywords of `kernel` that do not change the type of a call."""
+
+    debug: bool
+    fast_math: bool
+    graph: bool
+    loop: Literal["auto", "conditional", "resident", "host"]
+    chain: Literal["auto", "resident", "nodes"]
+    default_float: Any
+    default_int: Any
+    strict: bool
+
+
+@overload
+def kernel(
+    function: Callable[P, R], *, checkpoints: Literal[False] = False, **options: Unpack[KernelOptions]
+) -> KernelFunction[P, R]: ...
+@overload
+def kernel(
+    function: Callable[P, object], *, checkpoints: Literal[True], **options: Unpack[KernelOptions]
+) -> KernelFunction[P, CheckpointStatus]: ...
+@overload
+def kernel(
+    function: None = None, *, checkpoints: Literal[False] = False, **options: Unpack[KernelOptions]
+) -> Callable[[Callable[P, R]], KernelFunction[P, R]]: ...
+@overload
+def kernel(
+    function: None = None, *, checkpoints: Literal[True], **options: Unpack[KernelOptions]
+) -> Callable[[Callable[P, object]], KernelFunction[P, CheckpointStatus]]: ...
 def kernel(
     function: Callable[..., Any] | None = None,
     *,
@@ -63,7 +69,7 @@ def kernel(
     """Decorates a function that runs on the device; the first call with new argument types compiles it.
 
         @cg.kernel
-        def saxpy(a: cg.f32, x: cg.types.ndarray(cg.f32, ndim=1), y: cg.types.ndarray(cg.f32, ndim=1)):
+        def saxpy(a: cg.f32, x: cg.Array1[cg.f32], y: cg.Array1[cg.f32]) -> None:
             for i in x:
                 y[i] += a * x[i]
 

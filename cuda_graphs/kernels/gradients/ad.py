@@ -122,7 +122,7 @@ class Tape:
         self._in_forward_mode = False
 
     @property
-    def stats(self) -> TapeStats | None:
+    def stats(self) -> TapeStats | Any:
         return None if self.recomputation is None else self.recomputation.stats
 
     def __enter__(self) -> Tape:

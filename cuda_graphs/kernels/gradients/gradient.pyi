@@ -3,13 +3,17 @@
 from collections.abc import Iterable
 from typing import Any
 
+from typing_extensions import ParamSpec
+
 from cuda_graphs.compiler.artifact import GradientInfo
 from cuda_graphs.kernels.call.function import KernelFunction
 from cuda_graphs.objects.device.stream import Stream
 
 from .grad_stats import GradStats
 
-class GradientFunction(KernelFunction):
+_P = ParamSpec("_P", default=...)
+
+class GradientFunction(KernelFunction[_P, None]):
     @property
     def stats(self) -> GradStats: ...
     @property
@@ -20,8 +24,8 @@ class GradientFunction(KernelFunction):
     def clear(
         self, args: tuple[Any, ...], fields: Iterable[Any], done: dict[int, Any], stream: Stream | None = None
     ) -> None: ...
-    def second(self) -> GradientFunction: ...
+    def second(self) -> GradientFunction[_P]: ...
     def forget(self) -> None: ...
     def __repr__(self) -> str: ...
 
-def gradient_of(primal: KernelFunction) -> GradientFunction: ...
+def gradient_of(primal: KernelFunction[_P, Any]) -> GradientFunction[_P]: ...

@@ -22,7 +22,7 @@ class CheckpointStatus(NamedTuple):
     """
 
     yielded: bool
-    label: int | None
+    label: int | Any
 
 
 def labels_of(function: Callable[..., Any], artifact: Artifact) -> tuple[int | None, ...]:

@@ -150,7 +150,7 @@ def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
         return isinstance(value, Struct) and issubclass(value.cls, kind)  # type: ignore[arg-type]
     raise compile_error(
         CompileTypeError, frame.builder.loc, f"{what} is declared as {kind!r}, which functions do not take",
-        "take cg.f32 and the like, cg.types.ndarray(...), cg.template, a vector type or a dataclass",
+        "take cg.f32 and the like, cg.Array1[cg.f32], cg.template, a vector type or a dataclass",
     )  # fmt: skip
 
 

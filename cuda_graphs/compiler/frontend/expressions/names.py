@@ -64,7 +64,7 @@ def meaning_of(frame: Frame, found: Any, name: str) -> Any:
     if is_array(found):
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"{name!r} is an array from outside, which a kernel does not capture",
-            "pass it as a parameter: x: cg.types.ndarray(...), or make it a cg.field",
+            "pass it as a parameter: x: cg.Array1[cg.f32], or make it a cg.field",
         )  # fmt: skip
     return field_or_value(frame, found)
 

@@ -132,7 +132,7 @@ def flag_of(frame: Frame, argument: ast.expr, what: str) -> ir.Array:
         )
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"{what} is {found}",
-            "it must be an array of i32 without dimensions: a parameter cg.types.ndarray(cg.i32, ndim=0), a member of "
+            "it must be an array of i32 without dimensions: a parameter cg.Array0[cg.i32], a member of "
             "a struct, or a field",
         )  # fmt: skip
     return flag
