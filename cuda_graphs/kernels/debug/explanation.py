@@ -23,7 +23,7 @@ from cuda_graphs.compiler.language.annotations import (
 from cuda_graphs.compiler.language.free_names import dotted
 from cuda_graphs.compiler.language.structs import member_type
 
-__all__ = ["Baked", "Explanation", "TaskExplanation", "explain"]
+__all__ = ["Baked", "Explanation", "FusionExplanation", "TaskExplanation", "explain"]
 
 LONGEST = 60  # characters of a displayed value
 
@@ -74,6 +74,25 @@ class TaskExplanation:
 
 
 @dataclass(frozen=True)
+class FusionExplanation:
+    """Neighbouring loops that run as one task, or two neighbours that do not.
+
+    Attributes:
+        sources: The place of each loop, such as "file.py:12".
+        is_fused: True if the loops run as one task.
+        why: The reason against it; "" for fused loops.
+    """
+
+    sources: tuple[str, ...]
+    is_fused: bool
+    why: str
+
+    def __str__(self) -> str:
+        result = "fused" if self.is_fused else f"not fused: {self.why}"
+        return f"{', '.join(self.sources)}: {result}"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Describes calls of a kernel with given argument types; `KernelFunction.explain` makes it, and `str()` prints it.
 
@@ -84,6 +103,7 @@ class Explanation:
         tasks: The tasks in the order of the source.
         lowering: The lowering of control flow between tasks; None for a kernel without `graph=True`.
         why: The reason for the lowering, in words.
+        fusion: The neighbouring tasks that are fused, and the others with the reason; () with `fuse=False`.
     """
 
     kernel: str
@@ -92,9 +112,10 @@ class Explanation:
     tasks: tuple[TaskExplanation, ...]
     lowering: str | None
     why: str
+    fusion: tuple[FusionExplanation, ...] = ()
 
     def __str__(self) -> str:
-        parts = (("baked into the code", self.baked), ("tasks", self.tasks))
+        parts = (("baked into the code", self.baked), ("tasks", self.tasks), ("fusion", self.fusion))
         lines = [self.kernel, f"  runs as {self.lowering or 'launches'}: {self.why}"]
         lines.append(f"  parameters: {', '.join(self.parameters) or 'none'}")
         for title, rows in parts:
@@ -118,11 +139,13 @@ def html_of(explanation: Explanation) -> str:
         (each.name, kinds[each.is_parallel], each.launch or "", ", ".join(each.parameters), each.source)
         for each in explanation.tasks
     ]
+    fusion = [(", ".join(each.sources), each.is_fused, each.why) for each in explanation.fusion]
     return "\n".join(
         (
             html_table(explanation.kernel, ("", ""), facts),
             html_table("Constants of the code", ("name", "value and source"), baked),
             html_table("Tasks", ("name", "kind", "launched with", "parameters", "source"), tasks),
+            html_table("Fusion", ("loops", "fused", "why not"), fusion),
         )
     )
 
@@ -150,8 +173,12 @@ def explain(
         for entry in artifact.tasks
         for task in entry.resident_tasks or (entry,)
     )
+    fusion = tuple(
+        FusionExplanation(tuple(f"{code.co_filename}:{line}" for line in lines), not reason, reason)
+        for lines, reason in artifact.fusion
+    )
     baked = (*templates(function, annotations, signature), *captured(artifact))
-    return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why)
+    return Explanation(function.__qualname__, baked, tuple(paths), tasks, artifact.lowering, why, fusion)
 
 
 def spelled(slot: Any) -> str:
