@@ -129,10 +129,10 @@ def lower(
 
     `debug` keeps asserts, checks indices, and checks integer results unless `finds_overflow` is False. `graph`, one of
     LOWERINGS, is for graph kernels. With `chain`, consecutive tasks become one launch: "all" tasks, or only "light"
-    ones. `fuse`, one of FUSIONS, fuses neighbouring tasks of the kernel itself; `contracts` tells that the code generator
-    may contract floats. `mode`, one of MODES, is for gradients, which come from tasks that are not fused. `checkpoints` is for kernels that have checkpoints. `rules` are those
-    for numbers of the source. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
-    (verifier.py).
+    ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
+    generator may contract floats. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have
+    checkpoints. `rules` are those for numbers of the source. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's
+    laws after each pass (verifier.py).
     """
     with trace.timed("frontend"):
         kernel, free_values = translate(

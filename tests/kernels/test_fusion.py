@@ -38,7 +38,13 @@ def memory():
 
 
 # Two arrays in one memory: apart, next to each other, shifted, and the same.
-PLACES = {"apart": (0, 32), "next to each other": (0, 16), "shifted": (0, 3), "shifted back": (5, 0), "the same": (8, 8)}
+PLACES = {
+    "apart": (0, 32),
+    "next to each other": (0, 16),
+    "shifted": (0, 3),
+    "shifted back": (5, 0),
+    "the same": (8, 8),
+}
 
 
 def slices(whole, place):
@@ -208,7 +214,8 @@ def test_code_on_disk_knows_the_option_and_what_it_needs(tmp_path, monkeypatch):
     assert [each[:2] for each in counts[2:]] == [each[:2] for each in counts[:2]]
     assert counts[0][0] == 1
     assert counts[1][:2] == (3, 3)
-    assert (counts[2][2], counts[3][2]) == (2, 1)  # the fused code, the code for overlapping arrays; the loops
+    # From disk come the fused code and the code for overlapping arrays; then the code of the loops.
+    assert (counts[2][2], counts[3][2]) == (2, 1)
 
 
 differentiable = cg.types.ndarray(cg.f32, ndim=1, needs_grad=True)

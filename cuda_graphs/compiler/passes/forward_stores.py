@@ -6,7 +6,8 @@
 
 It works on the body of one iteration, in which no other iteration changes an element that is read: the language calls
 the result of such a read undefined. A store has a value of the type of the element, so the forwarded value is the
-rounded one. LLVM does the same only if it knows that the stores between do not change the element: `aliases` knows more.
+rounded one. LLVM does the same only if it knows that the stores between do not change the element. `aliases` knows
+more.
 """
 
 from __future__ import annotations

@@ -97,8 +97,9 @@ class Group:
         def aliases(a: ir.Array, b: ir.Array) -> bool:
             return may_alias(a, b) and (a, b) not in apart and (b, a) not in apart
 
-        indices = {b.index: a.index for a, b in zip(self.loop.axes, other.loop.axes, strict=True)}
-        second = Copier(dict(indices)).block(other.body)
+        axes = zip(self.loop.axes, other.loop.axes, strict=True)
+        indices: dict[ir.Value, ir.Value] = {b.index: a.index for a, b in axes}
+        second = Copier(indices).block(other.body)
         body = forward_stores(ir.Block([*self.body.body, *second.body]), aliases)
         return Group(
             self.numbers + other.numbers, self.lines + other.lines, "", self.loop,
@@ -134,7 +135,8 @@ class _Fuser:
     def plan(self, plan: ir.Plan) -> ir.Plan:
         """Returns a plan with fused tasks. Tasks with a conditional or sections between them are no neighbours."""
         found: list[ir.Step] = []
-        for is_task, steps in groupby(plan, lambda step: isinstance(step, int)):
+        for is_task, run in groupby(plan, lambda step: isinstance(step, int)):
+            steps = list(run)
             found += self.neighbours(steps) if is_task else map(self.inner_plans, steps)  # type: ignore[arg-type]
         return tuple(found)
 
@@ -142,7 +144,7 @@ class _Fuser:
         return ir.replace(step, plans=tuple(self.plan(inner) for inner in step.plans))
 
     def neighbours(self, numbers: Iterable[int]) -> list[int]:
-        """Fuses neighbouring tasks as far as possible, from the first on. Returns the numbers of those that are left."""
+        """Fuses neighbouring tasks as far as possible, from the first on. Returns the numbers of what is left."""
         groups: list[Group] = []
         for number in numbers:
             following = group_of(number, self.tasks[number])
@@ -249,13 +251,13 @@ def why_alone(task: ir.Task) -> str:
 
 def different_spaces(one: Group, other: Group) -> str:
     """Returns the reason why two loops have different index spaces, or ""."""
-    assert one.loop is not None
-    assert other.loop is not None
     numbers = Numbers()
-    first, second = (
-        [(a.index.type, a.step, numbers.of(a.begin), numbers.of(a.end)) for a in group.loop.axes]
-        for group in (one, other)
-    )
-    if first == second:
+    if space_of(one, numbers) == space_of(other, numbers):
         return ""
     return f"the loops of lines {one.lines[-1]} and {other.lines[0]} may have different index spaces"
+
+
+def space_of(group: Group, numbers: Numbers) -> list[tuple[object, ...]]:
+    """Returns a description of each axis; equal descriptions are equal axes."""
+    assert group.loop is not None
+    return [(a.index.type, a.step, numbers.of(a.begin), numbers.of(a.end)) for a in group.loop.axes]

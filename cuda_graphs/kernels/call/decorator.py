@@ -94,8 +94,8 @@ def kernel(
             or cg.f64. None takes that of `cg.default_types`, or cg.f32.
         default_int: The type of literals without a point, and of `int` in the kernel: cg.i32 or cg.i64. None takes that
             of `cg.default_types`, or cg.i32.
-        fuse: Run neighbouring loops as one, with one pass over memory, where that changes no result. `explain` shows which
-            loops are fused, and why others are not.
+        fuse: Run neighbouring loops as one, with one pass over memory, where that changes no result. `explain` shows
+            which loops are fused, and why others are not.
         strict: Refuse an implicit conversion that can lose bits or range, which otherwise is a CompileWarning.
 
     Raises:
@@ -105,7 +105,9 @@ def kernel(
         CompileError: A parameter has no declaration or an unsupported one, or the final return contradicts the
             annotation. The first call reports other errors in the body.
     """
-    options = Options(debug, fast_math, graph, loop, chain, checkpoints, default_float, default_int, strict, fuse)
+    options = Options(
+        debug, fast_math, graph, loop, chain, checkpoints, default_float, default_int, strict, fuse
+    )
     options = options.with_defaults()
     if function is None:
         return functools.partial(kernel, **options._asdict())

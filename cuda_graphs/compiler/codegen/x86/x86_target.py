@@ -25,6 +25,7 @@ from typing import ClassVar
 from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
 from cuda_graphs.compiler.codegen.llvm.bins import with_bins
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+from cuda_graphs.compiler.codegen.llvm.load_hoisting import is_short
 from cuda_graphs.compiler.codegen.llvm.notation import FastMathText, llvm_type, suffix
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks, slots_of
 from cuda_graphs.compiler.ir import ir
@@ -306,7 +307,18 @@ class X86:
             e.metadata = ""
 
         # After vectors fewer iterations are left than a vector has lanes: LLVM must not vectorise or unroll their loop.
-        e.counted(point, low, high, 1, body, f", !llvm.loop {'!1' if vectorisation is None else '!6'}")
+        hints = "!6" if vectorisation is not None else "!8" if is_chain(loop.body) else "!1"
+        e.counted(point, low, high, 1, body, f", !llvm.loop {hints}")
+
+
+LONG = 16  # statements of an iteration from which on LLVM does not interleave a loop by itself
+MOST_LOADS = 3  # of an iteration, in interleaved loops: four of them fit into the registers
+
+
+def is_chain(body: ir.Block) -> bool:
+    """Return whether iterations are long chains of operations on few elements: several should run at a time."""
+    loads = sum(isinstance(each, ir.Load) for each in ir.walk(body))
+    return is_short(body) and len(body.body) > LONG and loads <= MOST_LOADS
 
 
 def passes_of(task: ir.Task, vectorisation: Vectorisation | None) -> str:
@@ -336,4 +348,6 @@ METADATA = """
 !5 = !{!"llvm.loop.unroll.disable"}
 !6 = distinct !{!6, !5, !7}
 !7 = !{!"llvm.loop.vectorize.enable", i1 false}
+!8 = distinct !{!8, !2, !9}
+!9 = !{!"llvm.loop.interleave.count", i32 4}
 """
