@@ -127,7 +127,6 @@ class _Fuser:
 
     def __init__(self, program: ir.Program, knows_calls: bool, contracts: bool) -> None:
         self.tasks = list(program.tasks)
-        self.name = program.kernel.name
         self.knows_calls, self.contracts = knows_calls, contracts
         self.notes: list[tuple[tuple[int, ...], str]] = []
         self.apart: Pairs = {}
@@ -201,12 +200,11 @@ class _Fuser:
     def finish(self, group: Group) -> None:
         """Replaces the first task of a group by the fused task."""
         assert group.loop is not None
-        first, last = group.numbers[0], group.numbers[-1]
+        first = self.tasks[group.numbers[0]]
         loop = ir.replace(group.loop, body=group.body)
         body = without_unused(ir.Block([*group.prologue, loop]))
         made = next(each for each in body.body if isinstance(each, ir.For))
-        name = f"{self.name}_{first}_to_{last}_loop"
-        self.tasks[first] = ir.Task(name, body, made, self.tasks[first].loc)
+        self.tasks[group.numbers[0]] = ir.Task(first.name, body, made, first.loc)
         self.notes.append((tuple(group.lines), ""))
         self.apart.update(group.apart)
 
