@@ -4,6 +4,7 @@
 apart, and the reason names the lines."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes import fuse_tasks
-from cuda_graphs.compiler.pipeline import compile_kernel, lower
+from cuda_graphs.compiler.pipeline import compile_kernel, generate, lower
+from cuda_graphs.native.units import assembly
 from tests.compiler.rig import (
     Bf16,
     Field,
@@ -169,6 +171,14 @@ def test_chain_of_ten_is_one_load_of_each_array_and_one_store():
     ((lines, why),) = program.fusion
     assert (lines, why) == (tuple(range(2, 22, 2)), "")
     assert [(x.path, y.path) for x, y in program.apart] == [("a", "b")]
+
+
+def test_chain_runs_several_vectors_at_a_time_on_a_cpu():
+    """One vector at a time would wait for the result of each operation."""
+    for other, vectors in (("s", 8), ("a[i]", 4)):
+        program = fused(kernel_of(*["for i in b:", f"    b[i] = b[i] * 1.01 + {other}"] * 10))
+        text = assembly(generate(program, X86(), {}).llvm)
+        assert len(re.findall(r"mulps", text)) >= 10 * vectors
 
 
 def test_value_that_passes_is_rounded_as_the_store_rounds_it():

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws: calls of a kernel with fused tasks do what the same kernel does with `fuse=False`, whatever arrays they pass,
-and in every sort of call; `explain()` tells what is fused, and why other tasks are not."""
+"""Laws: a kernel with fused tasks gives the results of the same kernel with `fuse=False`, for all arrays and in every
+sort of call. `explain()` lists the fused tasks, and for other tasks the reason."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def result(kernel, place):
 
 
 def loop_by_loop(place):
-    """What the loops do one after the other, in NumPy. The multiplications and sums round as those of the kernel."""
+    """Return the memory after the loops, one after the other, in NumPy, whose operations round as those of the kernel."""
     whole = memory().to_numpy()
     x, y = (whole[begin : begin + 16] for begin in PLACES[place])
     x[:] = x * np.float32(1.01) + np.float32(0.3)

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fuses neighbouring parallel tasks: one launch, and one pass over memory.
 
-    for i in b: b[i] = b[i] * 2          for i in b:
-    for i in b: b[i] = b[i] + c[i]   =>      b[i] = b[i] * 2 + c[i]
+    for i in b: b[i] = b[i] * 2; for i in b: b[i] = b[i] + c[i]     =>     for i in b: b[i] = b[i] * 2 + c[i]
 
-The tasks have the same index space. Iteration p of the fused loop is iteration p of the first task, then iteration p of
-the second. This changes no result if the tasks depend on each other only within an iteration: where one task writes an
-array and the other uses it, both access it at the indices of the loop, in the same positions (law 1). Another array
-must not be the same memory (law 2). Two parameters of one element type may be, so such a pair is a condition on calls:
-`Program.apart`.
+The tasks have the same index space. An iteration of the fused loop is that of the first task, then that of the second.
+This changes no result if the tasks depend on each other only within an iteration. So where one task writes an array that
+the other one uses, both access it at the indices of the loop, in the same positions. No other array may be the same
+memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`.
 
 Within an iteration, values pass in registers (forward_stores.py). A task is a candidate if its iterations are straight
 code with branches. Each refusal has a reason, which `explain()` shows.

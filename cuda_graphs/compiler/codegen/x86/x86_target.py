@@ -307,18 +307,23 @@ class X86:
             e.metadata = ""
 
         # After vectors fewer iterations are left than a vector has lanes: LLVM must not vectorise or unroll their loop.
-        hints = "!6" if vectorisation is not None else "!8" if is_chain(loop.body) else "!1"
+        hints = interleaving(loop.body) if vectorisation is None else "!6"
         e.counted(point, low, high, 1, body, f", !llvm.loop {hints}")
 
 
 LONG = 16  # statements of an iteration from which on LLVM does not interleave a loop by itself
-MOST_LOADS = 3  # of an iteration, in interleaved loops: four of them fit into the registers
+INTERLEAVED = {
+    1: "!8",
+    2: "!9",
+    3: "!9",
+}  # loads of an iteration -> vectors at a time, as many as registers suffice for
 
 
-def is_chain(body: ir.Block) -> bool:
-    """Return whether iterations are long chains of operations on few elements: several should run at a time."""
-    loads = sum(isinstance(each, ir.Load) for each in ir.walk(body))
-    return is_short(body) and len(body.body) > LONG and loads <= MOST_LOADS
+def interleaving(body: ir.Block) -> str:
+    """Return the hints for a loop. Of long chains of operations on few elements, several should run at a time."""
+    if not is_short(body) or len(body.body) <= LONG:
+        return "!1"
+    return INTERLEAVED.get(sum(isinstance(each, ir.Load) for each in body.body), "!1")
 
 
 def passes_of(task: ir.Task, vectorisation: Vectorisation | None) -> str:
@@ -348,6 +353,8 @@ METADATA = """
 !5 = !{!"llvm.loop.unroll.disable"}
 !6 = distinct !{!6, !5, !7}
 !7 = !{!"llvm.loop.vectorize.enable", i1 false}
-!8 = distinct !{!8, !2, !9}
-!9 = !{!"llvm.loop.interleave.count", i32 4}
+!8 = distinct !{!8, !2, !10}
+!9 = distinct !{!9, !2, !11}
+!10 = !{!"llvm.loop.interleave.count", i32 8}
+!11 = !{!"llvm.loop.interleave.count", i32 4}
 """
