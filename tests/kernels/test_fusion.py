@@ -58,7 +58,7 @@ def result(kernel, place):
 
 
 def loop_by_loop(place):
-    """Return the memory after the loops, one after the other, in NumPy, whose operations round as those of the kernel."""
+    """Return the memory after the loops, one after the other, in NumPy, which rounds as the kernel does."""
     whole = memory().to_numpy()
     x, y = (whole[begin : begin + 16] for begin in PLACES[place])
     x[:] = x * np.float32(1.01) + np.float32(0.3)

@@ -5,9 +5,9 @@
     for i in b: b[i] = b[i] * 2; for i in b: b[i] = b[i] + c[i]     =>     for i in b: b[i] = b[i] * 2 + c[i]
 
 The tasks have the same index space. An iteration of the fused loop is that of the first task, then that of the second.
-This changes no result if the tasks depend on each other only within an iteration. So where one task writes an array that
-the other one uses, both access it at the indices of the loop, in the same positions. No other array may be the same
-memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`.
+This changes no result if the tasks depend on each other only within an iteration. So where one task writes an array
+that the other one uses, both access it at the indices of the loop, in the same positions. Other arrays must not be the
+same memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`.
 
 Within an iteration, values pass in registers (forward_stores.py). A task is a candidate if its iterations are straight
 code with branches. Each refusal has a reason, which `explain()` shows.
