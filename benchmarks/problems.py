@@ -19,6 +19,10 @@ def line(n: int) -> dict[str, Any]:
     return {"a": np.float32(1e-3), "x": random(n), "y": random(n)}
 
 
+def links(n: int) -> dict[str, Any]:
+    return {"c": np.float32(0.3), "x": random(n)}
+
+
 def bodies(n: int) -> dict[str, Any]:
     return {"p": random(n, 3), "force": np.zeros((n, 3), "f4")}
 
@@ -69,6 +73,8 @@ PROBLEMS = {
     "the same, prepared": Problem("saxpy", lambda: line(SHORT), "y", 500, "recorded"),
     "graph of 10 tasks, 1024 floats": Problem("saxpy", lambda: line(SHORT), "y", 200, "graph"),
     "saxpy, 2 x 64 MiB": Problem("saxpy", lambda: line(1 << 24), "y"),
+    "loop over 64 MiB": Problem("link", lambda: links(1 << 24), "x"),
+    "10 loops over 64 MiB in one kernel": Problem("chain", lambda: links(1 << 24), "x"),
     "5-point stencil, 4096 x 4096": Problem(
         "stencil", lambda: {"u": random(4096, 4096), "v": np.zeros((4096, 4096), "f4")}, "v"
     ),

@@ -47,6 +47,19 @@ def graph(tasks, a, x, y):
 
 
 @cg.kernel
+def link(c: cg.f32, x: ndarray(cg.f32, 1)):
+    for i in x:
+        x[i] = x[i] * 1.01 + c
+
+
+@cg.kernel
+def chain(c: cg.f32, x: ndarray(cg.f32, 1)):
+    for _ in cg.static(range(10)):
+        for i in x:
+            x[i] = x[i] * 1.01 + c
+
+
+@cg.kernel
 def stencil(u: ndarray(cg.f32, 2), v: ndarray(cg.f32, 2)):
     for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
         v[i, j] = 0.2 * (u[i, j] + u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])

@@ -29,6 +29,19 @@ def saxpy(a, x, y):
 
 
 @parallel
+def link(c, x):
+    for i in prange(x.shape[0]):
+        x[i] = x[i] * f32(1.01) + c
+
+
+@parallel
+def chain(c, x):
+    for _ in range(10):
+        for i in prange(x.shape[0]):
+            x[i] = x[i] * f32(1.01) + c
+
+
+@parallel
 def stencil(u, v):
     for i in prange(1, u.shape[0] - 1):
         for j in range(1, u.shape[1] - 1):

@@ -18,6 +18,16 @@ def saxpy(a, x, y):
     y += a * x
 
 
+def link(c, x):
+    x *= np.float32(1.01)
+    x += c
+
+
+def chain(c, x):
+    for _ in range(10):
+        link(c, x)
+
+
 def stencil(u, v):
     v[1:-1, 1:-1] = np.float32(0.2) * (
         u[1:-1, 1:-1] + u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]

@@ -25,6 +25,15 @@ def saxpy(a, x, y):
     y.add_(x, alpha=float(a))
 
 
+def link(c, x):
+    x.mul_(1.01).add_(float(c))
+
+
+def chain(c, x):
+    for _ in range(10):
+        link(c, x)
+
+
 def stencil(u, v):
     inner = u[1:-1, 1:-1] + u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
     torch.mul(inner, 0.2, out=v[1:-1, 1:-1])

@@ -42,6 +42,21 @@ def saxpy(a, x, y):
     wp.launch(saxpy_at, x.shape, inputs=[a, x, y], device=DEVICE)
 
 
+@wp.kernel
+def link_at(c: wp.float32, x: wp.array(dtype=wp.float32)):
+    i = wp.tid()
+    x[i] = x[i] * 1.01 + c
+
+
+def link(c, x):
+    wp.launch(link_at, x.shape, inputs=[c, x], device=DEVICE)
+
+
+def chain(c, x):
+    for _ in range(10):
+        link(c, x)
+
+
 def recorded(a, x, y):
     """Return a recorded launch: Warp's cheapest call."""
     return wp.launch(saxpy_at, x.shape, inputs=[a, x, y], device=DEVICE, record_cmd=True).launch

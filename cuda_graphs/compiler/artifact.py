@@ -194,6 +194,8 @@ class Artifact:
     free_values  {function: {name: value}} of globals and closure variables that were compiled in as constants
     llvm      the LLVM IR before optimisation
     disjoint  pairs of arrays that must not share memory in a call, since sections run at the same time
+    apart     pairs of arrays that must not share memory in a call, since fused tasks use both
+    fusion    (lines of neighbouring tasks, the reason why they are not fused; "" for fused tasks), in order
     gradient  the description of a gradient, if this kernel computes one
     parts     of a part of a kernel: the plan of all parts (autodiff/parts.py)
     early     an entry may begin before the previous entry has ended: it waits for that by itself
@@ -213,6 +215,8 @@ class Artifact:
     asserts: tuple[Any, ...] = ()
     lowering: str | None = None
     disjoint: tuple[DisjointArrays, ...] = ()
+    apart: tuple[tuple[Span, Span], ...] = ()
+    fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
     early: bool = False
     why: str = ""
     gradient: GradientInfo | None = None

@@ -24,10 +24,11 @@ from cuda_graphs.compiler.language.annotations import Spec
 from cuda_graphs.compiler.language.lowerings import CHOICES, IN_MEMORY, LOWERINGS
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from cuda_graphs.compiler.passes.alias_classes import assign_alias_classes
-from cuda_graphs.compiler.passes.check_sections import check_sections, disjoint_arrays
+from cuda_graphs.compiler.passes.check_sections import check_sections, disjoint_arrays, span
 from cuda_graphs.compiler.passes.conditions_in_memory import conditions_in_memory
 from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
 from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
+from cuda_graphs.compiler.passes.fuse_tasks import fuse_tasks
 from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
 from cuda_graphs.compiler.passes.limit_loops import limit_loops
 from cuda_graphs.compiler.passes.limit_recursion import limit_recursion
@@ -96,6 +97,7 @@ PASSES: tuple[Pass, ...] = (
         offload,
         "parallel loops and the code between them become tasks, which read the bounds of their loops themselves",
     ),
+    (fuse_tasks, "neighbouring tasks over the same elements become one pass over memory"),
     (privatise_atomics, "each thread first accumulates its contributions to an element of all iterations"),
     (
         mark_bins,
@@ -117,6 +119,8 @@ def lower(
     verify_ir: bool = False,
     graph: str | None = None,
     chain: str | None = None,
+    fuse: str | None = None,
+    contracts: bool = False,
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
@@ -126,9 +130,10 @@ def lower(
 
     `debug` keeps asserts, checks indices, and checks integer results unless `finds_overflow` is False. `graph`, one of
     LOWERINGS, is for graph kernels. With `chain`, consecutive tasks become one launch: "all" tasks, or only "light"
-    ones. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have checkpoints. `rules` are those
-    for numbers of the source. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
-    (verifier.py).
+    ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
+    generator may contract floats. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have
+    checkpoints. `rules` are those for numbers of the source. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's
+    laws after each pass (verifier.py).
     """
     with trace.timed("frontend"):
         kernel, free_values = translate(
@@ -154,9 +159,12 @@ def lower(
             if name != "part":
                 found = getattr(autodiff, make)(found)
         show(mode, why, found, verify_ir)
+    options = {fuse_tasks: {"knows_calls": fuse == "call", "contracts": contracts}}
     for step, why in (DEBUG[debug], *PASSES):
+        if step is fuse_tasks and (fuse is None or mode is not None):
+            continue
         with trace.timed(step.__name__):
-            found = step(found)
+            found = step(found, **options.get(step, {}))
         show(step.__name__, why, found, verify_ir)
     found = stop_loops(found, graph == "embedded")
     show("stop_loops", "the launching code can end loops", found, verify_ir)
@@ -198,6 +206,7 @@ def compile_kernel(
     reports: bool = False,
     graph: str | None = None,
     chain: str | None = None,
+    fuse: str | None = None,
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
@@ -211,6 +220,7 @@ def compile_kernel(
             debug code ends the launch as the driver does that.
         graph: For graph kernels, one of LOWERINGS or CHOICES.
         chain: Makes consecutive tasks one launch: "all" tasks, or only "light" ones.
+        fuse: Fuses neighbouring tasks: one of FUSIONS.
         mode: For gradients, one of MODES.
         checkpoints: True for graph kernels that have checkpoints.
         rules: The rules for numbers of the source.
@@ -222,6 +232,8 @@ def compile_kernel(
     options = {
         "debug": debug,
         "verify_ir": verify_ir,
+        "fuse": fuse,
+        "contracts": target.fast_math,
         "mode": mode,
         "checkpoints": checkpoints,
         "rules": rules,
@@ -328,6 +340,8 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         free_values,
         text,
         disjoint=disjoint_arrays(program.kernel),
+        apart=tuple((span(one), span(other)) for one, other in program.apart),
+        fusion=program.fusion,
         checkpoints=program.kernel.checkpoints,
         early=target.is_early(program),
         stack_bytes=program.kernel.stack_bytes,

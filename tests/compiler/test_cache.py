@@ -237,7 +237,7 @@ def test_a_changed_task_is_compiled_alone(folder, monkeypatch):
 
     def run(text, wanted):
         k, x = function_of(text), np.ones(4, "f4")
-        cuda_graphs.kernel(k)(x)
+        cuda_graphs.kernel(k, fuse=False)(x)
         np.testing.assert_array_equal(x, np.array(wanted, "f4"))
 
     run(LOOPS.format(first=1, second=2, third=3), [7, 4, 4, 4])

@@ -290,12 +290,22 @@ def differentiable(x: cg.ndarray(cg.f64, 1), y: cg.ndarray(cg.f64, 1)):
         y[i] += cg.sin(x[i]) * x[0]
 
 
+def fusible(x: cg.ndarray(cg.f32, 1), y: cg.ndarray(cg.f32, 1)):
+    for i in x:
+        x[i] += 1
+    for i in x:
+        x[i] *= 2
+    for i in x:
+        y[i] = x[i]
+
+
 GRADS = {"x": Grad(np.zeros(4)), "y": Grad(np.zeros(4))}
 # Each keyword of `cached_compile` -> an input, and values of it of which no two give the same code.
 OPTIONS = {
     "debug": (Input(graph_kernel, {"x": np.zeros(4, "i8")}, options={"graph": "host"}), (False, True)),
     "graph": (Input(graph_kernel, {"x": np.zeros(4, "i8")}), ("conditional", "embedded", "host", "resident")),
     "chain": (Input(graph_kernel, {"x": np.zeros(4, "i8")}, options={"graph": "conditional"}), (None, "all")),
+    "fuse": (Input(fusible, {"x": np.zeros(4, "f4"), "y": np.zeros(4, "f4")}), (None, "any", "call")),
     "mode": (Input(differentiable, GRADS), (None, "reverse", "forward")),
     "checkpoints": (
         Input(graph_kernel, {"x": np.zeros(4, "i8")}, options={"graph": "conditional"}), (False, True),

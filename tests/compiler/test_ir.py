@@ -403,7 +403,9 @@ def test_debug_levels_write_more_and_more(level, monkeypatch, capsys):
 
 def test_debug_shows_each_pass_in_its_order(monkeypatch, capsys):
     monkeypatch.setenv("CUDA_GRAPHS_DEBUG", "3")
-    compile_kernel(captured, signature(captured, out=np.zeros(2, "i4")), X86(), debug=True, reports=True)
+    compile_kernel(
+        captured, signature(captured, out=np.zeros(2, "i4")), X86(), debug=True, reports=True, fuse="call"
+    )
     written = capsys.readouterr().err
     steps = [
         "frontend",

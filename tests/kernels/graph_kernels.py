@@ -16,7 +16,7 @@ i32_1d = cg.types.ndarray(cg.i32, ndim=1)
 i32_0d = cg.types.ndarray(cg.i32, ndim=0)
 
 
-@cg.kernel(graph=True, chain="nodes")
+@cg.kernel(graph=True, chain="nodes", fuse=False)
 def two(a: cg.f32, x: f32_1d, y: f32_1d):
     for i in x:
         y[i] += a * x[i]

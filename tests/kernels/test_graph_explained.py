@@ -55,7 +55,7 @@ def scale(x: f32_1d, c: i32_0d, amount: cg.f32, times: cg.template):
 
 
 def test_explanation_tells_fixed_values_from_parameters(lowering):
-    kernel = cg.kernel(scale, graph=True, loop=lowering)
+    kernel = cg.kernel(scale, graph=True, loop=lowering, fuse=False)
     x, c = array([1, 2]), array(2, cg.i32)
     found = kernel.explain(x, c, times=5, amount=1.0)
     assert (found.kernel, baked(found)) == ("scale", {"SCALE": 3, "times": 5})
@@ -91,7 +91,7 @@ def line_number(kernel, below):
 
 
 def test_explained_lowering_is_the_one_that_a_call_runs(lowering):
-    kernel = cg.kernel(scale, graph=True, loop=lowering)
+    kernel = cg.kernel(scale, graph=True, loop=lowering, fuse=False)
     found = kernel.explain(array([1]), array(1, cg.i32), 1.0, 2)
     kernel(array([1]), array(1, cg.i32), 1.0, 2)
     assert kernel.graph_stats.lowering == found.lowering

@@ -91,7 +91,7 @@ def test_each_loop_is_a_node_behind_the_one_before_it():
 
 @pytest.mark.parametrize("tasks", [1, 2, 7])
 def test_loops_of_a_kernel_are_one_graph_made_of_nodes(tasks, driver):
-    @cg.kernel(graph=True, chain="nodes")
+    @cg.kernel(graph=True, chain="nodes", fuse=False)
     def add(n: cg.template, x: f32_1d):
         for k in cg.static(range(n)):
             for i in x:

@@ -93,7 +93,7 @@ def test_sections_are_branches_that_one_node_joins():
 
 
 def test_the_inner_order_of_a_section_and_what_is_around_are_kept():
-    @cg.kernel(graph=True)
+    @cg.kernel(graph=True, fuse=False)
     def around(x: i32_1d, y: i32_1d, z: i32_1d):
         for i in x:
             x[i] += 1

@@ -109,6 +109,7 @@ def cached_compile(
     debug: bool = False,
     graph: str | None = None,
     chain: str | None = None,
+    fuse: str | None = None,
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
@@ -118,7 +119,7 @@ def cached_compile(
     A kernel that depends on an object without a lasting identity is compiled each time. CUDA_GRAPHS_DEBUG=2 or above
     compiles every kernel, so that all steps are visible.
     """
-    options = debug, graph, chain, mode, checkpoints, rules
+    options = debug, graph, chain, fuse, mode, checkpoints, rules
     key = fingerprint(function, signature, target, *options) if disk_cache.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
@@ -143,6 +144,7 @@ def cached_compile(
             debug=debug,
             graph=graph,
             chain=chain,
+            fuse=fuse,
             mode=mode,
             checkpoints=checkpoints,
             rules=rules,
@@ -204,6 +206,8 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "plan": artifact.plan,
         "lowering": artifact.lowering,
         "disjoint": artifact.disjoint,
+        "apart": artifact.apart,
+        "fusion": artifact.fusion,
         "early": artifact.early,
         "why": artifact.why,
         "checkpoints": artifact.checkpoints,
@@ -281,6 +285,8 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         stack_bytes=head["stack_bytes"],
         lowering=head["lowering"],
         disjoint=_tuples(head["disjoint"]),
+        apart=_tuples(head["apart"]),
+        fusion=_tuples(head["fusion"]),
         early=head["early"],
         why=head["why"],
         gradient=_gradient(head.get("gradient")),

@@ -558,6 +558,8 @@ class Program:
     temps    arrays of Space.TEMP, which carry values from task to task
     results  the temporaries that hold the values that the kernel returns
     early    a task may begin before the previous task has ended, and waits for that itself
+    fusion   (lines of neighbouring tasks, the reason why they are not one task; "" for fused tasks)
+    apart    pairs of arrays that calls of this code must not let overlap: fused tasks use both
     """
 
     kernel: Kernel
@@ -566,6 +568,8 @@ class Program:
     temps: tuple[Array, ...] = ()
     results: tuple[Array, ...] = ()
     early: bool = False
+    fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
+    apart: tuple[tuple[Array, Array], ...] = ()
 
 
 def _inner(statement: Any) -> tuple[Block, ...]:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ways to lower the control flow between the tasks of a graph kernel."""
+"""The ways to lower the control flow between the tasks of a graph kernel, and to fuse tasks."""
 
-__all__ = ["CHOICES", "IN_MEMORY", "LOWERINGS"]
+__all__ = ["CHOICES", "FUSIONS", "IN_MEMORY", "LOWERINGS"]
 
 LOWERINGS = {
     "conditional": "conditional nodes of a graph of its own",
@@ -13,3 +13,8 @@ LOWERINGS = {
 # Choices: "A or B" is resident if possible. The value is the lowering otherwise.
 CHOICES = {"resident or conditional": "conditional", "resident or host": "host"}
 IN_MEMORY = ("host", "resident")  # lowerings with conditions in memory
+# What is known about the arrays when neighbouring tasks are fused.
+FUSIONS = {
+    "call": "each call compares them, and runs other code if two arrays overlap that must be apart",
+    "any": "nothing: nodes of a graph may get other arrays",
+}

@@ -9,6 +9,7 @@ Other rooms may import:
     conditions_in_memory  conditions as memory
     debug                 checks of indices
     demote_atomics        atomics on elements of one iteration
+    fuse_tasks            neighbouring tasks as one pass over memory
     fuse_tests            tests of conditions in the last task
     limit_recursion       most calls of functions inside one another
     limit_loops           most iterations of loops between tasks

@@ -35,6 +35,7 @@ class KernelOptions(TypedDict, total=False):
     default_float: Any
     default_int: Any
     strict: bool
+    fuse: bool
 
 
 @overload
@@ -65,6 +66,7 @@ def kernel(
     default_float: Any = None,
     default_int: Any = None,
     strict: bool = False,
+    fuse: bool = True,
 ) -> Any:
     """Decorates a function that runs on the device; the first call with new argument types compiles it.
 
@@ -97,6 +99,8 @@ def kernel(
             or cg.f64. None takes that of `cg.default_types`, or cg.f32.
         default_int: The type of literals without a point, and of `int` in the kernel: cg.i32 or cg.i64. None takes that
             of `cg.default_types`, or cg.i32.
+        fuse: Run neighbouring loops as one, with one pass over memory, where that changes no result. `explain` shows
+            which loops are fused, and why others are not.
         strict: Refuse an implicit conversion that can lose bits or range, which otherwise is a CompileWarning.
 
     Raises:
@@ -106,7 +110,9 @@ def kernel(
         CompileError: A parameter has no declaration or an unsupported one, or the final return contradicts the
             annotation. The first call reports other errors in the body.
     """
-    options = Options(debug, fast_math, graph, loop, chain, checkpoints, default_float, default_int, strict)
+    options = Options(
+        debug, fast_math, graph, loop, chain, checkpoints, default_float, default_int, strict, fuse
+    )
     options = options.with_defaults()
     if function is None:
         return functools.partial(kernel, **options._asdict())

@@ -23,7 +23,7 @@ from cuda_graphs.compiler.language.annotations import (
 from cuda_graphs.compiler.language.free_names import dotted
 from cuda_graphs.compiler.language.structs import member_type
 
-__all__ = ["Baked", "Explanation", "FunctionExplanation", "TaskExplanation", "explain"]
+__all__ = ["Baked", "Explanation", "FunctionExplanation", "FusionExplanation", "TaskExplanation", "explain"]
 
 LONGEST = 60  # characters of a displayed value
 
@@ -95,6 +95,25 @@ class FunctionExplanation:
 
 
 @dataclass(frozen=True)
+class FusionExplanation:
+    """Neighbouring loops that run as one task, or two neighbours that do not.
+
+    Attributes:
+        sources: The place of each loop, such as "file.py:12".
+        is_fused: True if the loops run as one task.
+        why: The reason against it; "" for fused loops.
+    """
+
+    sources: tuple[str, ...]
+    is_fused: bool
+    why: str
+
+    def __str__(self) -> str:
+        result = "fused" if self.is_fused else f"not fused: {self.why}"
+        return f"{', '.join(self.sources)}: {result}"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Describes calls of a kernel with given argument types; `KernelFunction.explain` makes it, and `str()` prints it.
 
@@ -106,6 +125,7 @@ class Explanation:
         lowering: The lowering of control flow between tasks; None for a kernel without `graph=True`.
         why: The reason for the lowering, in words.
         functions: The functions that the tasks call. Functions that are inlined are not among them.
+        fusion: The neighbouring tasks that are fused, and the others with the reason; () with `fuse=False`.
     """
 
     kernel: str
@@ -115,11 +135,13 @@ class Explanation:
     lowering: str | None
     why: str
     functions: tuple[FunctionExplanation, ...] = ()
+    fusion: tuple[FusionExplanation, ...] = ()
 
     def __str__(self) -> str:
         parts: list[tuple[str, tuple[Any, ...]]] = [
             ("baked into the code", self.baked),
             ("tasks", self.tasks),
+            ("fusion", self.fusion),
         ]
         if self.functions:
             parts.append(("functions that are called", self.functions))
@@ -146,10 +168,12 @@ def html_of(explanation: Explanation) -> str:
         (each.name, kinds[each.is_parallel], each.launch or "", ", ".join(each.parameters), each.source)
         for each in explanation.tasks
     ]
+    fusion = [(", ".join(each.sources), each.is_fused, each.why) for each in explanation.fusion]
     tables = [
         html_table(explanation.kernel, ("", ""), facts),
         html_table("Constants of the code", ("name", "value and source"), baked),
         html_table("Tasks", ("name", "kind", "launched with", "parameters", "source"), tasks),
+        html_table("Fusion", ("loops", "fused", "why not"), fusion),
     ]
     if explanation.functions:
         called = [
@@ -182,9 +206,13 @@ def explain(
         for entry in artifact.tasks
         for task in entry.resident_tasks or (entry,)
     )
+    fusion = tuple(
+        FusionExplanation(tuple(f"{code.co_filename}:{line}" for line in lines), not reason, reason)
+        for lines, reason in artifact.fusion
+    )
     baked = (*templates(function, annotations, signature), *captured(artifact))
     name, lowering = function.__qualname__, artifact.lowering
-    return Explanation(name, baked, tuple(paths), tasks, lowering, why, called_functions(artifact))
+    return Explanation(name, baked, tuple(paths), tasks, lowering, why, called_functions(artifact), fusion)
 
 
 def called_functions(artifact: Artifact) -> tuple[FunctionExplanation, ...]:

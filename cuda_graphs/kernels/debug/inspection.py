@@ -39,6 +39,7 @@ class Inspection:
         self._options: dict[str, Any] = {
             "debug": options.debug,
             "chain": chain,
+            "fuse": "call" if options.fuse else None,
             "mode": mode,
             "checkpoints": options.checkpoints,
             "rules": options.rules(),
@@ -56,7 +57,8 @@ class Inspection:
     @cached_property
     def ir(self) -> str:
         """The tasks in the compiler's IR, as text."""
-        program, _ = lower(self._function, self.signature, graph=self.artifact.lowering, **self._options)
+        options = {"graph": self.artifact.lowering, "contracts": self._target.fast_math, **self._options}
+        program, _ = lower(self._function, self.signature, **options)
         return printer.text(program)
 
     @property

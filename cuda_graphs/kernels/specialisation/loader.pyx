@@ -144,10 +144,10 @@ cdef class Loader:
         self.code.steps.push_back(step)
         return 0
 
-    cdef int add_disjoint(self, tuple first, tuple second) except -1:
+    cdef int add_pair(self, vector[DisjointPair]& pairs, tuple first, tuple second) except -1:
         cdef DisjointPair pair
         pair.first, pair.second = self.span_of(first), self.span_of(second)
-        self.code.disjoint.push_back(pair)
+        pairs.push_back(pair)
         return 0
 
     cdef Span span_of(self, tuple array) except *:
@@ -262,7 +262,9 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> 
     for info, kernel in zip(artifact.tasks, code.kernels):
         loader.add_task(info, kernel, shape)
     for first, second, *_ in artifact.disjoint:
-        loader.add_disjoint(first, second)
+        loader.add_pair(code.disjoint, first, second)
+    for first, second in artifact.apart:
+        loader.add_pair(code.apart, first, second)
     loader.add_steps(artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     code.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
     code.is_replayable = code.is_straight or artifact.lowering != "host"

@@ -33,6 +33,7 @@ class Options(NamedTuple):
     default_float: Any = None
     default_int: Any = None
     strict: bool = False
+    fuse: bool = True
 
     def with_defaults(self) -> Options:
         """Return the options with the default types of the current cg.default_types where none are given."""

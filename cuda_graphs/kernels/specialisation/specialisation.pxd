@@ -58,7 +58,7 @@ cdef struct Span:
     int axes       # number of axes whose extents come with the call
     int64_t size   # bytes of the part behind one index in each of these axes
 
-# Two arrays of concurrent sections that must not share memory.
+# Two arrays that must not share memory, as concurrent sections or fused tasks use both.
 cdef struct DisjointPair:
     Span first
     Span second
@@ -97,6 +97,8 @@ cdef class Specialisation:
     cdef readonly tuple fields       # fields whose addresses are constants
     cdef vector[Task] tasks
     cdef vector[DisjointPair] disjoint         # pairs of arrays that must not share memory
+    cdef vector[DisjointPair] apart  # pairs of arrays that share no memory in calls of this code, since tasks are fused
+    cdef Specialisation separate     # code for calls in which they do; None until there is such a call
     cdef vector[Step] steps          # plan for the host; all tasks in order, unless the lowering is "host"
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # offset of each temporary array in their common memory, in bytes
@@ -137,8 +139,8 @@ cdef class Specialisation:
     ) noexcept nogil
     # Raises ValueError if arrays of concurrent sections share memory.
     cdef int check_disjoint(self, const Leaf* leaves) except -1
-    # Returns the index in `disjoint` of the first pair that shares memory, or -1.
-    cdef Py_ssize_t find_overlap(self, const Leaf* leaves) noexcept nogil
+    # Returns the number of the first pair that shares memory, or -1.
+    cdef Py_ssize_t find_overlap(self, const vector[DisjointPair]& pairs, const Leaf* leaves) noexcept nogil
     cdef bint overlap(self, const Span& first, const Span& second, const Leaf* leaves) noexcept nogil
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil
 

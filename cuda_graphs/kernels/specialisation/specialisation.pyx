@@ -242,7 +242,7 @@ cdef class Specialisation:
         return &temps[source.number] if source.origin == kTemp else seed
 
     cdef int check_disjoint(self, const Leaf* leaves) except -1:
-        cdef Py_ssize_t found = self.find_overlap(leaves)
+        cdef Py_ssize_t found = self.find_overlap(self.disjoint, leaves)
         if found >= 0:
             (first, _, _), (second, _, _), one, other = self.artifact.disjoint[found]
             raise ValueError(
@@ -251,10 +251,10 @@ cdef class Specialisation:
             )
         return 0
 
-    cdef Py_ssize_t find_overlap(self, const Leaf* leaves) noexcept nogil:
+    cdef Py_ssize_t find_overlap(self, const vector[DisjointPair]& pairs, const Leaf* leaves) noexcept nogil:
         cdef size_t i
-        for i in range(self.disjoint.size()):
-            if self.overlap(self.disjoint[i].first, self.disjoint[i].second, leaves):
+        for i in range(pairs.size()):
+            if self.overlap(pairs[i].first, pairs[i].second, leaves):
                 return <Py_ssize_t>i
         return -1
 

@@ -42,6 +42,8 @@ cdef class Specialiser:
     cdef int read(self, Reading* r, tuple args) except -1
     cdef HeapReading read_to_heap(self, tuple args, bint in_graph)
     cdef Specialisation find(self, Reading* r)
+    # Returns `code`, or other code if arrays overlap, or may later overlap in a graph, that must be apart in `code`.
+    cdef Specialisation fitting(self, Specialisation code, Reading* r)
     cdef Specialisation find_for(self, tuple args)
     # Returns the code that replaces `code`, whose graph the driver cannot build.
     cdef Specialisation without_graph(self, Specialisation code, tuple args)

@@ -92,7 +92,7 @@ cdef class Specialiser:
         if found is not None and not embedded:
             if size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0:
                 if (<Guards>found.guards).hold():
-                    return found
+                    return self.fitting(found, r)
         key = (embedded, PyBytes_FromStringAndSize(<char*>r.keys, size))
         current_device()  # raises in a forked child, where the lock may stay locked forever
         with self.lock:
@@ -107,7 +107,15 @@ cdef class Specialiser:
             self.last = None  # other threads never see a key together with the code of another key
             self.last_key = key[1]
             self.last = found
-        return found
+        return self.fitting(found, r)
+
+    cdef Specialisation fitting(self, Specialisation code, Reading* r):
+        if code.apart.size() == 0 or not (r.in_graph or code.find_overlap(code.apart, r.leaves) >= 0):
+            return code
+        with self.lock:
+            if code.separate is None:
+                code.separate = self._compile(<tuple>r.args, False, fuse="any")
+            return code.separate
 
     cdef Specialisation find_for(self, tuple args):
         cdef HeapReading reading = self.read_to_heap(args, False)
@@ -117,11 +125,11 @@ cdef class Specialiser:
         cdef Specialisation other
         with self.lock:
             if code.replacement is None:
-                other = self._compile(args, False, is_refused=True)
+                other = self._compile(args, False, is_refused=True, fuse="any")
                 other.is_refused, other.is_replayable = True, False
                 code.replacement = other
                 for found in self.specialisations.values():
-                    found[:] = [other if each is code else each for each in found]
+                    found[:] = [other if each is code or (<Specialisation>each).separate is code else each for each in found]
                 self.last = None
             return code.replacement
 
@@ -134,7 +142,7 @@ cdef class Specialiser:
             specs[name] = reader.spec(value)
         return specs
 
-    def _compile(self, args, embedded, is_refused=False):
+    def _compile(self, args, embedded, is_refused=False, fuse="call"):
         signature = self.signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         if self.has_checkpoints:
@@ -143,7 +151,7 @@ cdef class Specialiser:
         target, shape = target_of(self.options.fast_math)
         try:
             lowering = self.options.lowering(False, False) if is_refused else self.lowering(embedded)
-            artifact = self._artifact(signature, target, *lowering)
+            artifact = self._artifact(signature, target, *lowering, "any" if embedded else fuse)
         except CompileError as error:  # CUDA_GRAPHS_DEBUG keeps the frames of the compiler
             raise error if trace.level() else with_field_names(error, self.function).with_traceback(None)
         guards = guards_of(artifact.free_values)
@@ -159,9 +167,9 @@ cdef class Specialiser:
             return Lowering("host", None) if self.options.graph else NO_LOWERING
         return self.options.lowering(embedded, self.is_replayed)
 
-    def _artifact(self, signature, target, graph, chain):
+    def _artifact(self, signature, target, graph, chain, fuse):
         options = {
-            "graph": graph, "chain": chain, "mode": self.mode, "checkpoints": bool(self.has_checkpoints),
+            "graph": graph, "chain": chain, "fuse": fuse if self.options.fuse else None, "mode": self.mode, "checkpoints": bool(self.has_checkpoints),
             "rules": self.options.rules(),
         }
         if self.options.debug:  # the cache on disk does not keep the checks of debug code

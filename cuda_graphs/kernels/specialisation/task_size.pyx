@@ -82,7 +82,7 @@ cdef class TaskSize:
         for i in range(self.operands.size()):
             leaves[self.operands[i]].bits = operands[i].bits
             leaves[self.operands[i]].extents = operands[i].extents.data()
-        if self.checks_overlap and self.code.find_overlap(leaves) >= 0:
+        if self.checks_overlap and self.code.find_overlap(self.code.disjoint, leaves) >= 0:
             return False
         size.grid[0] = self.code.grid_of(self.code.tasks[self.task], leaves)
         return True

@@ -25,6 +25,7 @@ from typing import ClassVar
 from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
 from cuda_graphs.compiler.codegen.llvm.bins import with_bins
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
+from cuda_graphs.compiler.codegen.llvm.load_hoisting import is_short
 from cuda_graphs.compiler.codegen.llvm.notation import FastMathText, llvm_type, suffix
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks, slots_of
 from cuda_graphs.compiler.ir import ir
@@ -306,7 +307,23 @@ class X86:
             e.metadata = ""
 
         # After vectors fewer iterations are left than a vector has lanes: LLVM must not vectorise or unroll their loop.
-        e.counted(point, low, high, 1, body, f", !llvm.loop {'!1' if vectorisation is None else '!6'}")
+        hints = interleaving(loop.body) if vectorisation is None else "!6"
+        e.counted(point, low, high, 1, body, f", !llvm.loop {hints}")
+
+
+LONG = 16  # statements of an iteration from which on LLVM does not interleave a loop by itself
+INTERLEAVED = {
+    1: "!8",
+    2: "!9",
+    3: "!9",
+}  # loads of an iteration -> vectors at a time, as many as registers suffice for
+
+
+def interleaving(body: ir.Block) -> str:
+    """Return the hints for a loop. Of long chains of operations on few elements, several should run at a time."""
+    if not is_short(body) or len(body.body) <= LONG:
+        return "!1"
+    return INTERLEAVED.get(sum(isinstance(each, ir.Load) for each in body.body), "!1")
 
 
 def passes_of(task: ir.Task, vectorisation: Vectorisation | None) -> str:
@@ -336,4 +353,8 @@ METADATA = """
 !5 = !{!"llvm.loop.unroll.disable"}
 !6 = distinct !{!6, !5, !7}
 !7 = !{!"llvm.loop.vectorize.enable", i1 false}
+!8 = distinct !{!8, !2, !10}
+!9 = distinct !{!9, !2, !11}
+!10 = !{!"llvm.loop.interleave.count", i32 8}
+!11 = !{!"llvm.loop.interleave.count", i32 4}
 """

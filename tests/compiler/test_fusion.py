@@ -1,0 +1,435 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws: fused tasks give the bits of the tasks, on each target; tasks that depend on each other across iterations stay
+apart, and the reason names the lines."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.language.signature import specialise
+from cuda_graphs.compiler.passes import fuse_tasks
+from cuda_graphs.compiler.pipeline import compile_kernel, generate, lower
+from cuda_graphs.native.units import assembly
+from tests.compiler.rig import (
+    Bf16,
+    Field,
+    compare,
+    execute,
+    flattened,
+    function_of,
+    run_all,
+    same,
+    targets_here,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
+
+N = 37  # no multiple of the lanes of a vector
+TYPES = {"a": "f32, 1", "b": "f32, 1", "m": "i32, 1", "d": "f64, 1", "t": "f32, 2"}
+HEAD = f"def k({', '.join(f'{name}: ndarray({what})' for name, what in TYPES.items())}, s: f32):\n"
+
+
+def arguments():
+    rng = np.random.default_rng(7)
+    return {
+        "a": rng.standard_normal(N).astype("f4"),
+        "b": (rng.standard_normal(N) * 1e3).astype("f4"),
+        "m": rng.integers(-50, 50, N, dtype="i4"),
+        "d": rng.standard_normal(N),
+        "t": rng.standard_normal((N, 3)).astype("f4"),
+        "s": 0.3,
+    }
+
+
+def kernel_of(*lines):
+    return function_of(HEAD + "".join(f"    {line}\n" for line in lines))
+
+
+def fused(function, fuse="call", given=None, **options):
+    given = given or arguments()
+    program, _ = lower(function, specialise(function, given), fuse=fuse, verify_ir=True, **options)
+    return program
+
+
+def tasks_of(*lines, **options):
+    return len(fused(kernel_of(*lines), **options).tasks)
+
+
+def reasons(*lines, **options):
+    return [why for _, why in fused(kernel_of(*lines), **options).fusion if why]
+
+
+def statements(program, kind):
+    return [each for task in program.tasks for each in ir.walk(task.body) if isinstance(each, kind)]
+
+
+# Random programs
+
+
+class Programs:
+    """Writes random tasks. A task accesses an array that it writes at the indices of its loop only."""
+
+    def __init__(self, seed, exact):
+        self.rng, self.exact = random.Random(seed), exact
+
+    def program(self):
+        return [line for _ in range(self.rng.randint(2, 6)) for line in self.task()]
+
+    def task(self):
+        self.written = set(self.rng.sample("abmdt", self.rng.randint(1, 2)))
+        heads = ["for i in a:", "for i in a:", "for i in a:", "for i in range(a.shape[0]):", "for i in b:"]
+        lines = [self.rng.choice(heads)]
+        for _ in range(self.rng.randint(1, 3)):
+            lines += [f"    {line}" for line in self.statement(1)]
+        return lines
+
+    def statement(self, depth):
+        name = self.rng.choice(sorted(self.written))
+        target = self.own(name)
+        kind = self.rng.randint(0, 5)
+        if kind == 0 and depth:
+            first, second = self.statement(0), self.statement(0)
+            return [
+                f"if {self.value(1)} > {self.value(1)}:", *(f"    {line}" for line in first),
+                "else:", *(f"    {line}" for line in second),
+            ]  # fmt: skip
+        if kind == 1:
+            return [f"{target} += {self.cast(self.value(2), name)}"]
+        if kind == 2:
+            return [f"v = {self.value(2)}", f"{target} = {self.cast('v * v', name)}"]
+        return [f"{target} = {self.cast(self.value(3), name)}"]
+
+    def cast(self, value, name):
+        return f"cg.cast({value}, {'cg.i32' if name == 'm' else 'cg.f64' if name == 'd' else 'cg.f32'})"
+
+    def own(self, name):
+        return f"t[i, {self.rng.randint(0, 2)}]" if name == "t" else f"{name}[i]"
+
+    def value(self, depth):
+        if depth and self.rng.random() < 0.7:
+            if not self.exact and self.rng.random() < 0.3:
+                return (
+                    f"cg.{self.rng.choice(['sin', 'exp', 'sqrt'])}(cg.cast({self.value(depth - 1)}, cg.f32))"
+                )
+            return f"({self.value(depth - 1)} {self.rng.choice('+-**')} {self.value(depth - 1)})"
+        name = self.rng.choice(["a", "b", "m", "d", "t", "s", "1.5", "0.1", "i"])
+        if name not in "abmdt":
+            return name
+        if name in self.written or self.rng.random() < 0.6:
+            return self.own(name)
+        index = self.rng.choice(["(i + 1) % 37", "0", "36 - i"])
+        return f"t[{index}, 1]" if name == "t" else f"{name}[{index}]"
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(s, marks=() if s < 8 else pytest.mark.nightly) for s in range(150)]
+)
+def test_fused_tasks_give_the_bits_of_the_tasks(seed, exact):
+    function, given = kernel_of(*Programs(seed, exact).program()), arguments()
+    flat = {path: value for name, each in given.items() for path, value in flattened(name, each)}
+    apart = lower(function, specialise(function, given))[0]
+    for fuse in ("call", "any"):
+        program = fused(function, fuse)
+        if exact:
+            compare(program, flat)
+        with np.errstate(all="ignore"):
+            arrays = [{p: v.copy() for p, v in flat.items() if isinstance(v, np.ndarray)} for _ in range(2)]
+            for each, into in zip((apart, program), arrays, strict=True):
+                interpret(each, into, flat)
+        same_arrays(*arrays)
+        for target in targets_here()[1:]:
+            same_arrays(execute(target, apart, flat)[0], execute(target, program, flat)[0])
+
+
+def same_arrays(wanted, found):
+    for path, array in wanted.items():
+        same(found[path], array, True, path)
+
+
+def test_random_programs_have_fused_tasks():
+    """The law above is about something: a good part of its programs has fewer tasks afterwards."""
+    found = [fused(kernel_of(*Programs(seed, True).program())) for seed in range(12)]
+    assert sum(any(why == "" for _, why in each.fusion) for each in found) >= 6
+
+
+# What is fused
+
+
+def test_chain_of_ten_is_one_load_of_each_array_and_one_store():
+    program = fused(kernel_of(*["for i in b:", "    b[i] = b[i] * 1.01 + a[i]"] * 10))
+    assert [task.name for task in program.tasks] == ["k_0_loop"]
+    assert [each.array.path for each in statements(program, ir.Load)] == ["b", "a"]
+    assert [each.array.path for each in statements(program, ir.Store)] == ["b"]
+    ((lines, why),) = program.fusion
+    assert (lines, why) == (tuple(range(2, 22, 2)), "")
+    assert [(x.path, y.path) for x, y in program.apart] == [("a", "b")]
+
+
+def test_chain_runs_several_vectors_at_a_time_on_a_cpu():
+    """One vector at a time would wait for the result of each operation."""
+    for other, vectors in (("s", 8), ("a[i]", 4)):
+        program = fused(kernel_of(*["for i in b:", f"    b[i] = b[i] * 1.01 + {other}"] * 10))
+        text = assembly(generate(program, X86(), {}).llvm)
+        assert len(re.findall(r"mulps", text)) >= 10 * vectors
+
+
+def test_value_that_passes_is_rounded_as_the_store_rounds_it():
+    for kind in ("f16", "bf16"):
+        function = function_of(
+            f"def k(x: ndarray({kind}, 1), y: ndarray(f64, 1)):\n"
+            "    for i in x:\n        x[i] = y[i] / 3\n"
+            "    for i in x:\n        y[i] = x[i]\n"
+        )
+        x = np.zeros(5, "f2") if kind == "f16" else Bf16(np.zeros(5, "u2"))
+        given = {"x": x, "y": np.arange(5.0) + 0.1}
+        program = fused(function, given=given)
+        assert len(program.tasks) == 1
+        assert [each.array.path for each in statements(program, ir.Load)] == ["y"]
+        compare(program, {"x": getattr(x, "data", x) if kind == "bf16" else x, "y": given["y"]})
+
+
+def test_store_that_a_branch_may_not_overwrite_stays():
+    function = kernel_of(
+        "for i in a:", "    a[i] = s", "for i in a:", "    if m[i] > 0:", "        a[i] = a[i] * 2"
+    )
+    program = fused(function)
+    assert len(program.tasks) == 1
+    assert len(statements(program, ir.Store)) == 2
+    assert [each.array.path for each in statements(program, ir.Load)] == ["m"]
+    compare(program, arguments())
+
+
+def test_components_of_vectors_pass_one_by_one():
+    lines = ["for i in a:", "    t[i, 0] = s", "    t[i, 1] = a[i]"]
+    lines += ["for i in a:", "    a[i] = t[i, 0] + t[i, 1] + t[i, 2]"]
+    program = fused(kernel_of(*lines), "call")
+    assert [each.array.path for each in statements(program, ir.Load)] == ["a", "t"]
+    assert len(statements(program, ir.Store)) == 3
+    compare(program, arguments())
+
+
+def test_element_of_a_variable_index_hides_what_is_known():
+    """t[i, j] may be t[i, 0]: a store to it is not passed over."""
+    lines = ["for i in a:", "    t[i, 0] = s", "    t[i, (m[i] & 1)] = a[i]"]
+    lines += ["for i in a:", "    a[i] = t[i, 0]"]
+    program = fused(kernel_of(*lines))
+    assert len(program.tasks) == 1
+    assert [each.array.path for each in statements(program, ir.Load)][-1] == "t"
+    compare(program, arguments())
+
+
+def test_arrays_that_no_task_writes_are_read_anywhere():
+    lines = ["for i in a:", "    a[i] = d[(i + 1) % 37]", "for i in a:", "    a[i] += d[36 - i]"]
+    assert tasks_of(*lines) == tasks_of(*lines, fuse="any") == 1
+
+
+def test_arrays_of_different_types_are_apart_whatever_a_call_passes():
+    lines = ["for i in a:", "    d[i] = a[i]", "for i in a:", "    a[i] = d[i] * 2"]
+    program = fused(kernel_of(*lines), "any")
+    assert (len(program.tasks), program.apart) == (1, ())
+    compare(program, arguments())
+
+
+def test_fields_are_apart_and_a_parameter_may_be_a_field():
+    x, y = Field(np.arange(8, dtype="f4"), "x"), Field(np.ones(8, "f4"), "y")
+    source = (
+        "def k(p: ndarray(f32, 1)):\n    for i in x:\n        x[i] += y[i]\n    for i in x:\n        y[i] += x[i]\n"
+        "    for i in x:\n        p[i] = y[i]\n"
+    )
+    function = function_of(source, x=x, y=y)
+    given = {"p": np.zeros(8, "f4")}
+    program = fused(function, "any", given)
+    assert len(program.tasks) == 2
+    program = fused(function, "call", given)
+    assert len(program.tasks) == 1
+    assert {frozenset((one.path, other.path)) for one, other in program.apart} == {
+        frozenset("px"), frozenset("py"),
+    }  # fmt: skip
+    compare(program, {**given, "x": x.data, "y": y.data})
+
+
+def test_random_numbers_are_those_of_the_loops(monkeypatch):
+    lines = ["for i in a:", "    a[i] = cg.random()", "for i in a:", "    a[i] += cg.random()"]
+    assert tasks_of(*lines) == 2  # the operations of a generator are many statements
+    monkeypatch.setattr(fuse_tasks, "MOST_LIGHT", 1000)
+    assert tasks_of(*lines) == 1
+    function = kernel_of(*lines)
+    wanted = run_all(function, targets=["x86"], **arguments())
+    program = fused(function)
+    found, _ = compare(program, {"random.seed": 0x123456789ABCDEF} | arguments())
+    same_arrays(wanted, found)
+
+
+def test_tasks_in_a_loop_are_fused_and_those_around_it_are_not_joined_to_them():
+    source = (
+        "def k(x: ndarray(i32, 1), y: ndarray(i32, 1), n: ndarray(i32, 0)):\n"
+        "    for i in x:\n        x[i] += 1\n"
+        "    while cg.graph_do_while(n):\n"
+        "        for i in x:\n            x[i] = x[i] * 3 + y[i]\n"
+        "        for i in x:\n            y[i] -= x[i]\n"
+        "        n[()] -= 1\n"
+        "    for i in x:\n        x[i] -= 5\n"
+    )
+    function = function_of(source)
+    given = {"x": np.arange(9, dtype="i4"), "y": np.ones(9, "i4"), "n": np.array(4, "i4")}
+    for graph in ("conditional", "resident"):
+        program = fused(function, "call", given, graph=graph)
+        assert ((5, 7), "") in program.fusion
+        wanted = run_all(function, graph=graph, **given)
+        same_arrays(wanted, compare(program, given)[0])
+    x, y = given["x"] + 1, given["y"].copy()
+    for _ in range(4):
+        x = x * 3 + y
+        y = y - x
+    np.testing.assert_array_equal(wanted["x"], x - 5)
+    np.testing.assert_array_equal(wanted["y"], y)
+
+
+# Refusals: lines of the program, and the reason. The first line of the body is line 2.
+REFUSED = {
+    "an element of another iteration": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    d[i] = a[(i + 1) % 37]"],
+        "line 5 reads 'a' at other elements than line 3 writes",
+    ),
+    "an element that a later task overwrites": (
+        ["for i in a:", "    d[i] = a[0]", "for i in a:", "    a[i] = s"],
+        "line 5 writes 'a' at other elements than line 3 reads",
+    ),
+    "another axis": (
+        ["for i, j in cg.ndrange(3, 3):", "    t[i, j] = s", "for i, j in cg.ndrange(3, 3):", "    t[j, i] += s"],
+        "line 5 reads 't' at other elements than line 3 writes",
+    ),
+    "another index space": (
+        ["for i in a:", "    a[i] = s", "for i in range(3):", "    a[i] = s"],
+        "the loops of lines 2 and 4 may have different index spaces",
+    ),
+    "another extent": (
+        ["for i in a:", "    a[i] = s", "for i in b:", "    a[i] += s"],
+        "the loops of lines 2 and 4 may have different index spaces",
+    ),
+    "another step": (
+        ["for i in range(0, 8, 2):", "    a[i] = s", "for i in range(0, 8, 1):", "    a[i] += s"],
+        "the loops of lines 2 and 4 may have different index spaces",
+    ),
+    "another type of the index": (
+        ["for i in range(8):", "    a[i] = s", "for i in range(cg.i64(8)):", "    a[i] += s"],
+        "the loops of lines 2 and 4 may have different index spaces",
+    ),
+    "bounds in memory": (
+        ["for i in range(m[0]):", "    a[i] = s", "for i in range(m[0]):", "    a[i] += s"],
+        "the loops of lines 2 and 4 may have different index spaces",
+    ),
+    "no array of both": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    d[i] = 2"],
+        "they share no array, so one pass over memory is no less work",
+    ),
+    "an atomic": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    d[0] += a[i]"],
+        "line 5 is atomic",
+    ),
+    "a print": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    print(a[i])"],
+        "line 5 prints",
+    ),
+    "an inner loop": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    for j in range(m[i]):", "        a[i] += s"],
+        "line 5 is a loop in an iteration",
+    ),
+    "a while loop": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    while a[i] < 9:", "        a[i] += 1"],
+        "line 5 is a loop in an iteration",
+    ),
+    "an early end of an iteration": (
+        ["for i in a:", "    if m[i] > 0:", "        continue", "    a[i] = s", "for i in a:", "    a[i] += s"],
+        "line 4 may end the iteration",
+    ),
+    "settings of a loop": (
+        ["for i in a:", "    a[i] = s", "cg.loop_config(block_dim=64)", "for i in a:", "    a[i] += s"],
+        "cg.loop_config sets how the loop of line 5 runs",
+    ),
+    "blocks": (
+        ["for i in a:", "    a[i] = s", "for block, i in cg.blocks(1, 32):", "    a[i] += s"],
+        "the threads of the loop of line 4 work together in blocks",
+    ),
+    "a serial loop": (
+        ["for i in a:", "    a[i] = s", "cg.loop_config(serialize=True)", "for i in a:", "    a[i] += s"],
+        "one thread runs the statements of line 5",
+    ),
+    "statements between": (
+        ["for i in a:", "    a[i] = s", "a[0] = 2", "for i in a:", "    a[i] += s"],
+        "one thread runs the statements of line 4",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusal_has_its_reason(name):
+    lines, reason = REFUSED[name]
+    program = fused(kernel_of(*lines))
+    assert program.fusion[0][1] == reason
+    assert all(why for _, why in program.fusion)
+    assert len(program.tasks) == len(
+        lower(kernel_of(*lines), specialise(kernel_of(*lines), arguments()))[0].tasks
+    )
+
+
+def test_debug_code_is_not_fused():
+    lines = ["for i in a:", "    a[i] = s", "for i in a:", "    a[i] += s"]
+    assert reasons(*lines, debug=True) == ["line 3 checks a condition, which may end the task"]
+
+
+def test_fast_math_is_not_fused():
+    """A product that the store rounds could be contracted with a sum of the next task."""
+    function = kernel_of("for i in a:", "    a[i] = a[i] * s", "for i in a:", "    a[i] += b[i]")
+    for target in (X86, Ptx):
+        found = compile_kernel(
+            function, specialise(function, arguments()), target(fast_math=True), fuse="call"
+        )
+        assert len(found.tasks) == 2
+        assert found.fusion == (((2, 4), fuse_tasks.CONTRACTS),)
+        assert (
+            len(compile_kernel(function, specialise(function, arguments()), target(), fuse="call").tasks) == 1
+        )
+
+
+def test_iterations_that_would_be_long_stay_apart():
+    lines = [line for k in range(40) for line in ("for i in a:", f"    a[i] = a[i] * {k}.5 + b[i]")]
+    program = fused(kernel_of(*lines))
+    assert 1 < len(program.tasks) < 5
+    assert any("fused ones have at most 64" in why for _, why in program.fusion)
+    compare(program, arguments())
+
+
+def test_parameters_of_one_type_may_be_the_same_memory():
+    lines = ["for i in a:", "    a[i] = s", "for i in a:", "    b[i] = a[i]"]
+    assert reasons(*lines, fuse="any") == [
+        "line 3 writes 'a', and line 5 writes 'b', which may be the same memory"
+    ]
+    assert tasks_of(*lines, fuse="call") == 1
+
+
+def test_sections_are_not_joined():
+    source = (
+        "def k(x: ndarray(i32, 1), y: ndarray(i32, 1)):\n"
+        "    with cg.graph_parallel():\n"
+        "        with cg.graph_section():\n"
+        "            for i in x:\n                x[i] += 1\n"
+        "            for i in x:\n                x[i] *= 2\n"
+        "        with cg.graph_section():\n"
+        "            for i in y:\n                y[i] += 1\n"
+    )
+    given = {"x": np.arange(8, dtype="i4"), "y": np.arange(8, dtype="i4")}
+    program = fused(function_of(source), "call", given, graph="conditional")
+    assert program.fusion == (((4, 6), ""),)
+    assert program.plan == (ir.Fork(((0,), (1,))),)
+    found, _ = compare(program, given)
+    np.testing.assert_array_equal(found["x"], (given["x"] + 1) * 2)
+    np.testing.assert_array_equal(found["y"], given["y"] + 1)

@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws: a kernel with fused tasks gives the results of the same kernel with `fuse=False`, for all arrays and in every
+sort of call. `explain()` lists the fused tasks, and for other tasks the reason."""
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs.compiler.cache import artifact_cache
+from tests.kernels.graph_kernels import array, f32_1d, i32_0d, i32_1d
+
+SIZE = 64
+
+
+def steps(x: f32_1d, y: f32_1d):
+    for i in range(16):
+        x[i] = x[i] * 1.01 + 0.3
+    for i in range(16):
+        y[i] = y[i] + x[i] * 0.7
+    for i in range(16):
+        x[i] = x[i] - y[i]
+
+
+def first_line():
+    return steps.__code__.co_firstlineno
+
+
+plain, graph = cg.kernel(steps), cg.kernel(steps, graph=True, chain="nodes")
+apart = cg.kernel(steps, fuse=False)
+apart_graph = cg.kernel(steps, graph=True, chain="nodes", fuse=False)
+
+
+def memory():
+    found = cg.ndarray(cg.f32, SIZE)
+    found.from_numpy(np.linspace(-1, 3, SIZE, dtype="f4"))
+    return found
+
+
+# Two arrays in one memory: apart, next to each other, shifted, and the same.
+PLACES = {
+    "apart": (0, 32),
+    "next to each other": (0, 16),
+    "shifted": (0, 3),
+    "shifted back": (5, 0),
+    "the same": (8, 8),
+}
+
+
+def slices(whole, place):
+    return [whole[begin : begin + 16] for begin in PLACES[place]]
+
+
+def result(kernel, place):
+    whole = memory()
+    kernel(*slices(whole, place))
+    return whole.to_numpy()
+
+
+def loop_by_loop(place):
+    """Return the memory after the loops, one after the other, in NumPy, which rounds as the kernel does."""
+    whole = memory().to_numpy()
+    x, y = (whole[begin : begin + 16] for begin in PLACES[place])
+    x[:] = x * np.float32(1.01) + np.float32(0.3)
+    y[:] = y + x * np.float32(0.7)
+    x[:] = x - y
+    return whole
+
+
+@pytest.mark.parametrize("kernel", [plain, graph, apart, apart_graph])
+@pytest.mark.parametrize("place", ["apart", "next to each other"])
+def test_arrays_that_are_apart_give_the_bits_of_the_loops(kernel, place):
+    np.testing.assert_array_equal(result(kernel, place), loop_by_loop(place))
+
+
+@cg.kernel(graph=True, chain="nodes")
+def passes_on(x: f32_1d, y: f32_1d, z: f32_1d):
+    for i in range(16):
+        x[i] = z[i] * 1.01
+    for i in range(16):
+        z[i] = y[i] * 0.7
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_overlapping_arrays_give_what_the_loops_give_one_after_the_other(place):
+    """Each loop accesses one of the overlapping arrays, so the loops have a defined result."""
+    whole, z = memory(), memory()
+    x, y = slices(whole, place)
+    wanted, wanted_z = whole.to_numpy(), z.to_numpy()
+    begin_x, begin_y = PLACES[place]
+    for _ in range(2):  # the first call with these arrays, and a later one
+        passes_on(x, y, z)
+        wanted[begin_x : begin_x + 16] = wanted_z[:16] * np.float32(1.01)
+        wanted_z[:16] = wanted[begin_y : begin_y + 16] * np.float32(0.7)
+    np.testing.assert_array_equal(whole.to_numpy(), wanted)
+    np.testing.assert_array_equal(z.to_numpy(), wanted_z)
+    fuses = place in ("apart", "next to each other")
+    assert passes_on.graph_stats.tasks == (1 if fuses else 2)
+    assert passes_on.explain(x, y, z).fusion[0].is_fused == fuses
+
+
+def test_calls_with_overlapping_arrays_and_others_may_alternate():
+    for place in ("apart", "shifted", "apart", "the same", "shifted", "apart"):
+        for kernel in (plain, graph):
+            np.testing.assert_array_equal(result(kernel, place), result(apart, place), err_msg=place)
+
+
+def test_graph_kernels_keep_both_graphs():
+    graph.forget()
+    before = graph.graph_stats.builds
+    for place in ("apart", "the same", "apart", "the same"):
+        result(graph, place)
+    assert (graph.graph_stats.graphs, graph.graph_stats.builds - before) == (2, 2)
+
+
+def test_nodes_of_other_graphs_take_arrays_that_overlap_later(stream):
+    g = cg.GraphDef()
+    whole, z = memory(), memory()
+    node = g.call(passes_on, *slices(whole, "apart"), z)
+    executable = g.instantiate()
+    x, y = slices(whole, "shifted")
+    executable[node].update(args=(x, y, z))
+    wanted, wanted_z = whole.to_numpy(), z.to_numpy()
+    wanted[:16] = wanted_z[:16] * np.float32(1.01)
+    wanted_z[:16] = wanted[3:19] * np.float32(0.7)
+    executable.launch(stream)
+    stream.sync()
+    np.testing.assert_array_equal(whole.to_numpy(), wanted)
+    np.testing.assert_array_equal(z.to_numpy(), wanted_z)
+
+
+@pytest.mark.parametrize("kernel", [plain, graph])
+def test_parameters_of_graphs_may_overlap(kernel, stream):
+    g = cg.GraphDef()
+    g.call(kernel, g.param("x", f32_1d), g.param("y", f32_1d))
+    executable = g.instantiate()
+    for place in PLACES:
+        whole = memory()
+        x, y = slices(whole, place)
+        executable.launch(stream, x=x, y=y)
+        stream.sync()
+        np.testing.assert_array_equal(whole.to_numpy(), result(apart, place), err_msg=place)
+
+
+def test_captures_take_the_code_for_any_arrays(stream):
+    whole = memory()
+    with cg.Device(0).create_graph_builder() as builder:
+        plain(*slices(whole, "apart"), stream=builder)
+    assert len(builder.graph_definition.nodes()) == len(plain.graph(*slices(whole, "apart")).nodes())
+    builder.complete().launch(stream)
+    stream.sync()
+    np.testing.assert_array_equal(whole.to_numpy(), loop_by_loop("apart"))
+
+
+@cg.kernel(graph=True)
+def one_array(x: i32_1d, left: i32_0d):
+    while cg.graph_do_while(left):
+        for i in x:
+            x[i] = x[i] * 3 + 1
+        for i in x:
+            x[i] -= i
+        left[()] -= 1
+
+
+def test_loops_between_tasks_run_fused_bodies():
+    x, left = array(np.arange(100), cg.i32), cg.ndarray(cg.i32, ())
+    left.fill(5)
+    one_array(x, left)
+    wanted = np.arange(100, dtype="i4")
+    for _ in range(5):
+        wanted = wanted * 3 + 1 - np.arange(100, dtype="i4")
+    np.testing.assert_array_equal(x.to_numpy(), wanted)
+    assert sum(each.is_fused for each in one_array.explain(x, left).fusion) == 1
+
+
+def test_explanation_names_the_lines():
+    whole, file = memory(), steps.__code__.co_filename
+    lines = [first_line() + k for k in (1, 3, 5)]
+    (found,) = plain.explain(*slices(whole, "apart")).fusion
+    assert found.sources == tuple(f"{file}:{line}" for line in lines)
+    assert (found.is_fused, found.why) == (True, "")
+    assert str(found).endswith(": fused")
+    pairs = plain.explain(*slices(whole, "the same")).fusion
+    assert [each.is_fused for each in pairs] == [False, False]
+    assert f"line {lines[0] + 1} reads 'x', and line {lines[1] + 1} writes 'y', " in pairs[0].why
+    text = str(plain.explain(*slices(whole, "the same")))
+    assert "fusion:" in text
+    assert "which may be the same memory" in text
+    assert "which may be the same memory" in plain.explain(*slices(whole, "the same"))._repr_html_()
+
+
+def test_fuse_false_makes_a_task_of_each_loop():
+    whole = memory()
+    for kernel, tasks in ((plain, 1), (apart, 3), (apart_graph, 3)):
+        found = kernel.explain(*slices(whole, "apart"))
+        assert len(found.tasks) == tasks
+        assert bool(found.fusion) == (tasks == 1)
+
+
+def test_code_on_disk_knows_the_option_and_what_it_needs(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path))
+    counts = []
+    for options in ({}, {"fuse": False}, {}, {"fuse": False}):
+        before = artifact_cache.compile_cache.hits
+        kernel = cg.kernel(steps, **options)
+        for place in PLACES:
+            np.testing.assert_array_equal(result(kernel, place), result(apart, place), err_msg=place)
+        whole = memory()
+        counts.append((
+            len(kernel.explain(*slices(whole, "apart")).tasks),
+            len(kernel.explain(*slices(whole, "shifted")).tasks),
+            artifact_cache.compile_cache.hits - before,
+        ))  # fmt: skip
+    assert [each[:2] for each in counts[2:]] == [each[:2] for each in counts[:2]]
+    assert counts[0][0] == 1
+    assert counts[1][:2] == (3, 3)
+    # From disk come the fused code and the code for overlapping arrays; then the code of the loops.
+    assert (counts[2][2], counts[3][2]) == (2, 1)
+
+
+differentiable = cg.types.ndarray(cg.f32, ndim=1, needs_grad=True)
+
+
+@pytest.mark.parametrize("with_graph", [False, True])
+def test_gradients_are_those_of_the_loops(with_graph):
+    def chain(x: differentiable, y: differentiable, z: differentiable):
+        for i in x:
+            y[i] = x[i] * x[i] + 0.5
+        for i in x:
+            z[i] = y[i] * x[i]
+
+    found = []
+    for fuse in (True, False):
+        kernel = cg.kernel(chain, graph=with_graph, fuse=fuse)
+        x, y, z = (cg.ndarray(cg.f32, 20, needs_grad=True) for _ in range(3))
+        x.from_numpy(np.linspace(-2, 2, 20, dtype="f4"))
+        with cg.ad.Tape() as tape:
+            kernel(x, y, z)
+        z.grad.fill(1)
+        tape.grad()
+        found.append([each.to_numpy() for each in (y, z, x.grad)])
+        assert len(kernel.explain(x, y, z).tasks) == (1 if fuse else 2)
+    for fused, unfused in zip(*found, strict=True):
+        np.testing.assert_array_equal(fused, unfused)
+    x = np.linspace(-2, 2, 20)
+    np.testing.assert_allclose(found[0][2], 3 * x * x + 0.5, rtol=1e-5)
