@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import cuda_graphs as cg
 
-from . import cache, check, completion, doctor, draw, host, info
+from . import cache, check, completion, doctor, draw, host, info, run_file, show
 from .outcome import EXIT_CODES, USAGE, CommandError, Outcome
 
 __all__ = ["VERBS", "main", "make_parser", "run"]
@@ -27,6 +27,8 @@ VERBS: dict[str, ModuleType] = {
     "doctor": doctor,
     "draw": draw,
     "check": check,
+    "show": show,
+    "run": run_file,
     "cache": cache,
     "host": host,
     "completion": completion,

@@ -41,6 +41,7 @@ from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
 from cuda_graphs.graph.analysis.check import check as check_definition
 from cuda_graphs.graph.display.dot import write_labelled
+from cuda_graphs.objects import constructors
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 
 
@@ -243,6 +244,26 @@ cdef class GraphDef(InsertionPoint):
 
         return drawing.text_of_graph(self)
 
+    def save(self, path, **options):  # one of the keywords, `include`, is a word of Cython
+        """Write the definition, with the code of its kernels, to a file that `load` reads on another machine and driver.
+
+        path          the file, which is replaced in one step
+        inputs, outputs
+                      mappings from names to arrays or Buffers that the nodes use. Each becomes a Parameter of the loaded
+                      definition, with an array of the same shape and type as its default. A Parameter of this definition
+                      may be named too
+        include       arrays and Buffers whose contents are saved: those that are no inputs or outputs, and inputs whose
+                      default has the contents
+        architecture  the oldest GPU for which kernels of Python are compiled, "sm_80". None: that of the current GPU, or
+                      sm_80 on the host driver. Newer GPUs run the code, too
+
+        Raises SavedGraphError, which lists each node that cannot be saved with its reason: memory that no argument names,
+        an address as an int, a callback without a name, and code of other libraries. Raises TypeError and ValueError for
+        other arguments, and OSError if the file cannot be written.
+        """
+        self._open()
+        constructors.saving().save(self, path, **options)
+
     def check(self, limit=100):
         """Look for mistakes that the driver does not report. Returns a CheckReport, which is false if there are none.
 
@@ -290,6 +311,11 @@ cdef class GraphDef(InsertionPoint):
         cdef GraphBox* graph = self._open()
         return [(c.handle, c.has_default, text_of(graph, c.source)) for c in graph.conditions]
 
+    def _condition_defaults(self):
+        """Return {handle: default value or None} of the conditions created for this graph."""
+        cdef GraphBox* graph = self._open()
+        return {c.handle: c.default_value if c.has_default else None for c in graph.conditions}
+
     def _loop_test(self):
         """Return the kernel that sets the condition of the loop whose body this is, or None."""
         cdef GraphBox* graph = self._open()
@@ -326,6 +352,7 @@ cdef Condition make_condition(
     record.handle, record.has_default = 0, default_value is not None
     if record.has_default:
         value, flags = default_value, CU_GRAPH_COND_ASSIGN_DEFAULT
+        record.default_value = value
     with nogil:
         if capture != NULL:
             status[0] = capture_condition(capture[0], context, value, flags, &record.handle)
