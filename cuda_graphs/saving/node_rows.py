@@ -112,6 +112,23 @@ class NodeRows:
     def problem(self, node: Any, text: str) -> None:
         self.tables.problem(f"{node._identify()} {text}")
 
+    def find(self, node: Any, address: int) -> list[Any] | None:
+        """Return the reference to the memory at an address, or None."""
+        found = self.tables.memory.find(address)
+        name = None if found is None else self.name_of(found)
+        if found is not None and found[2] and name is not None:
+            self.problem(
+                node,
+                f"uses a part of {name!r}, from byte {found[2]} on, and a parameter stands for a whole array: copy it "
+                "to other memory in the graph, or name it in include alone",
+            )
+        return found
+
+    def name_of(self, reference: list[Any]) -> str | None:
+        """Return the name of the input or output that a reference names, or None."""
+        number = self.tables.memory.rows[reference[1]].get("parameter") if reference[0] == "m" else None
+        return None if number is None else self.tables.parameters[number]["name"]
+
     def source(self, text: str | None) -> int | None:
         """Return the number of a line, "/path/file.py:12"."""
         if text is None:
@@ -193,7 +210,7 @@ class NodeRows:
         """Return the argument of a kernel of Python that is an address."""
         if slot.path in kernel.temps:
             return self.tables.memory.add_words(value, kernel.temps[slot.path])
-        found = self.tables.memory.find(value)
+        found = self.find(node, value)
         if found is None and value:
             self.problem(node, f"uses the array {slot.path!r} ({value:#x}), which is not saved: {REMEDY}")
         return found or data.hex()
@@ -205,7 +222,7 @@ class NodeRows:
             return float_of(data)
         if value in self._conditions and form != "pointer":
             return self._conditions[value]
-        found = self.tables.memory.find(value)
+        found = self.find(node, value)
         is_address = form == "pointer" or found is not None or is_known_memory(value)
         if form in ("int", "uint", "integer") and is_address:
             self.problem(
@@ -245,6 +262,8 @@ class NodeRows:
             place = None if number is None else ["p", number]
         else:
             place = self.tables.memory.find(span.start)
+            if place is not None and place[2] and self.name_of(place) is not None:
+                place = None
         return None if place is None else [place, span.run, [list(axis) for axis in span.axes]]
 
     # ---- memory
@@ -253,16 +272,21 @@ class NodeRows:
         """Return the operand of a copy or fill."""
         if name in used:
             return self.use(used[name], 0)
-        found = self.tables.memory.find(address)
+        found = self.find(node, address)
         if found is None:
             self.problem(node, f"uses memory at {address:#x} as its {name}, which is not saved: {REMEDY}")
         return found
 
     def memcpy(self, node: Any) -> dict[str, Any]:
         used = kinds.operand_parameters(node)
+        places = {"dst": self.place(node, "dst", used, node.dst), "src": self.place(node, "src", used, node.src)}
+        for place in places.values():
+            if node.height * node.depth > 1 and place is not None and place[0] == "m" and self.name_of(place):
+                self.problem(
+                    node, f"copies rows of {self.name_of(place)!r}, and copies of parameters are contiguous: copy all of it"
+                )
         return {
-            "dst": self.place(node, "dst", used, node.dst),
-            "src": self.place(node, "src", used, node.src),
+            **places,
             "shape": [node.width, node.height, node.depth],
             "pitches": [node.dst_pitch, node.src_pitch, node.dst_height, node.src_height],
             **self.size(used),

@@ -52,14 +52,16 @@ class Zoo:
     """A definition with nodes of every kind, and a launch of it.
 
     x, y     input and output: y = factor * (2 * x + 1) + 1 / 8
-    counts   [iterations of the loop, mark of the case, mark of the branch, 0]
+    counts   [iterations of the loop]
+    marks    [mark of the case, mark of the branch], in memory of its own
     """
 
     def __init__(self) -> None:
         device = cg.Device()
         device.set_current()
         self.x, self.y = cg.ndarray(cg.f32, 8), cg.ndarray(cg.f32, 8)
-        self.counts = cg.array([0, 0, 0, 0], cg.i32)
+        self.counts, self.marks = cg.array([0], cg.i32), cg.array([0, 0], cg.i32)
+        self.out = cg.array([0, 0], cg.i32)
         self.table = cg.array(np.arange(16, dtype=np.float32))
         self.event = device.create_event()
         self.reports: list[str] = []
@@ -81,13 +83,13 @@ class Zoo:
         loop.body.call(add_one, counts)
         chosen = loop.switch(g.create_condition(2), 3, name="cases")
         for number, branch in enumerate(chosen.branches):
-            branch.memset(counts[1:2], number + 10)
+            branch.memset(self.marks[:1], number + 10)
         branch = chosen.if_else(lambda c: c[0] == 5, args=(counts,))
-        branch.then.memset(counts[2:3], 7)
-        branch.else_.memset(counts[2:3], 8)
+        branch.then.memset(self.marks[1:], 7)
+        branch.else_.memset(self.marks[1:], 8)
         child = cg.GraphDef()
         child.memset(self.table, 0.5, name="in the child").call(affine, 1.0, 0.25, self.table)
-        embedded = branch.embed(child, name="child")
+        embedded = branch.memcpy(self.out, self.marks).embed(child, name="child")
         joined = scaled.join(embedded)
         last = joined.memcpy(y, memory).call(affine, 1.0, 0.125, y)
         freed = last.free(memory)
@@ -95,24 +97,24 @@ class Zoo:
         return g
 
     def save(self, path) -> None:
-        self.g.save(path, inputs={"x": self.x}, outputs={"y": self.y, "counts": self.counts}, include=[self.table])
+        self.g.save(path, inputs={"x": self.x}, outputs={"y": self.y, "counts": self.counts, "marks": self.out}, include=[self.table, self.marks])
 
 
 def expected(x, factor=3.0):
     return (2 * np.asarray(x, np.float32) + 1) * np.float32(factor) + np.float32(0.125)
 
 
-COUNTS = [5, 12, 7, 0]
+COUNTS = [5, 12, 7]
 
 
 def launch(g: cg.GraphDef, x, **values):
     """(y, counts) after one launch of the zoo, or of a loaded one, with an array of x."""
-    y, counts = cg.ndarray(cg.f32, 8), cg.ndarray(cg.i32, 4)
+    y, counts, marks = cg.ndarray(cg.f32, 8), cg.ndarray(cg.i32, 1), cg.ndarray(cg.i32, 2)
     graph = g.instantiate()
     stream = cg.Device().create_stream()
-    graph.launch(stream, x=cg.array(np.asarray(x, np.float32)), y=y, counts=counts, **values)
+    graph.launch(stream, x=cg.array(np.asarray(x, np.float32)), y=y, counts=counts, marks=marks, **values)
     stream.sync()
-    return y.to_numpy(), counts.to_numpy(), graph
+    return y.to_numpy(), [*counts.to_numpy(), *marks.to_numpy()], graph
 
 
 if __name__ == "__main__":
