@@ -8,6 +8,7 @@ A reader takes no more memory than the manifest declares, and than a file of thi
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -15,7 +16,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from .schema import FORMAT, SCHEMA, TABLES, Row, check_int, check_list, fail
@@ -82,10 +83,8 @@ class Archive:
         self._file = open(path, "rb")  # noqa: SIM115 (closed by __exit__)
         try:
             self._size = os.fstat(self._file.fileno()).st_size
-            try:
+            with _damage(os.fspath(path), "is no zip file"):
                 self._zip = zipfile.ZipFile(self._file)
-            except DAMAGE as error:
-                fail(os.fspath(path), f"is no zip file ({error})")
             self.manifest = self._read_manifest()
             self._blobs = self.manifest["blobs"]
         except BaseException:
@@ -135,14 +134,24 @@ class Archive:
             fail(name, f"has {entry.file_size} bytes instead of {size}")
         if entry.compress_size > self._size or entry.file_size > MOST_RATIO * max(entry.compress_size, 1):
             fail(name, "is larger than the file can hold")
-        try:
-            with self._zip.open(entry) as stream:
-                data = stream.read(entry.file_size + 1)
-        except DAMAGE as error:
-            fail(name, f"cannot be read ({error})")
+        with _damage(name, "cannot be read"), self._zip.open(entry) as stream:
+            data = stream.read(entry.file_size + 1)
         if len(data) != entry.file_size:
             fail(name, f"has {len(data)} bytes instead of {entry.file_size}")
         return data
+
+
+@contextlib.contextmanager
+def _damage(where: str, why: str) -> Iterator[None]:
+    """Make errors of zipfile, also of a seek to an impossible place, SavedGraphErrors."""
+    try:
+        yield
+    except DAMAGE as error:
+        fail(where, f"{why} ({error})")
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        fail(where, f"{why} ({error})")
 
 
 def _refuse_constant(text: str) -> NoReturn:

@@ -279,11 +279,15 @@ class NodeRows:
 
     def memcpy(self, node: Any) -> dict[str, Any]:
         used = kinds.operand_parameters(node)
-        places = {"dst": self.place(node, "dst", used, node.dst), "src": self.place(node, "src", used, node.src)}
+        places = {
+            "dst": self.place(node, "dst", used, node.dst),
+            "src": self.place(node, "src", used, node.src),
+        }
         for place in places.values():
             if node.height * node.depth > 1 and place is not None and place[0] == "m" and self.name_of(place):
                 self.problem(
-                    node, f"copies rows of {self.name_of(place)!r}, and copies of parameters are contiguous: copy all of it"
+                    node,
+                    f"copies rows of {self.name_of(place)!r}, and copies of parameters are contiguous: copy all of it",
                 )
         return {
             **places,

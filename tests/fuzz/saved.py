@@ -124,16 +124,19 @@ class Loader:
         cg.use_driver("host")
         cg.Device().set_current()
         self.cg = cg
+        self.was_loaded = False
 
     def outcome(self, file: bytes, path: Path) -> str:
         """Loads a file, and does not launch it: "" if it was loaded or refused, else what went wrong."""
         path.write_bytes(file)
+        self.was_loaded = False
         try:
             self.cg.load(path, callbacks={"report": nothing})
         except self.cg.SavedGraphError as error:
             return "" if str(error) else "the refusal says nothing"
         except BaseException as error:
             return f"{type(error).__name__}: {error}"
+        self.was_loaded = True
         return ""
 
 

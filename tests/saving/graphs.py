@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Definitions of every kind of node, and what they compute. `python -m tests.saving.graphs FILE` writes the golden file."""
+"""A definition with every kind of node, and what it computes. `python -m tests.saving.graphs FILE` saves it."""
 
 import sys
 
@@ -93,11 +93,17 @@ class Zoo:
         joined = scaled.join(embedded)
         last = joined.memcpy(y, memory).call(affine, 1.0, 0.125, y)
         freed = last.free(memory)
-        freed.callback(lambda: self.reports.append("done"), name="report")
+        reports = self.reports  # a callback that refers to the graph would keep it forever
+        freed.callback(lambda: reports.append("done"), name="report")
         return g
 
     def save(self, path) -> None:
-        self.g.save(path, inputs={"x": self.x}, outputs={"y": self.y, "counts": self.counts, "marks": self.out}, include=[self.table, self.marks])
+        self.g.save(
+            path,
+            inputs={"x": self.x},
+            outputs={"y": self.y, "counts": self.counts, "marks": self.out},
+            include=[self.table, self.marks],
+        )
 
 
 def expected(x, factor=3.0):
