@@ -19,8 +19,8 @@ A file is a zip with a JSON manifest and blobs. docs/design/2026-11-saved-graphs
     loading     load: from a file to a LoadedGraph
     text        a file in words
 
-Other packages may import:
+Other rooms may import:
     loading  LoadedGraph, load
-    text     describe
-    writing  save
+    memory   arrays of the types of a file
+    text     a file in words
 """

@@ -114,15 +114,15 @@ class Archive:
             fail("the manifest", f"is not JSON ({type(error).__name__}: {error})")
         if found.get("format") != FORMAT:
             fail("the manifest", f"must have the format {FORMAT!r}")
-        schema = found.int("schema", 1)
+        schema = found.number("schema", 1)
         if schema > SCHEMA:
             fail(
                 "the schema",
                 f"is {schema}; this version of cuda_graphs reads up to {SCHEMA}: use a later version",
             )
         for table in TABLES:
-            found.list(table)
-        return found.data  # type: ignore[no-any-return]
+            found.items(table)
+        return found.data
 
     def _read(self, name: str, size: int | None) -> bytes:
         """Return the contents of an entry, of `size` bytes if that is known."""

@@ -52,45 +52,55 @@ def load_kernels(archive: Archive) -> list[LoadedKernel]:
     Raises:
         SavedGraphError: A row is wrong, or a kernel has no code for this driver.
     """
-    objects: dict[tuple[int, str], ObjectCode] = {}
-    found = []
-    for number, data in enumerate(archive.manifest["kernels"]):
-        row = Row(data, f"kernel {number}")
-        found.append(LoadedKernel(load_kernel(archive, row, objects), row))
-    return found
+    rows = [Row(data, f"kernel {number}") for number, data in enumerate(archive.manifest["kernels"])]
+    codes = Codes(archive, rows)
+    return [LoadedKernel(codes.kernel(row), row) for row in rows]
 
 
-def load_kernel(archive: Archive, row: Row, objects: dict[tuple[int, str], ObjectCode]) -> Kernel:
-    kind = driver_info().kind
-    codes = Row(row.get("code"), f"code of {row.where}")
-    types = types_of(row)
-    refused: Exception | None = None
-    for code_type in CODE_TYPES[kind]:
-        if codes.get(code_type) is None or (
-            code_type == "cubin" and row.get("architecture") != Device().arch
-        ):
-            continue
-        key = codes.index(code_type, archive.manifest["blobs"]), repr((code_type, row.get("name"), types))
-        if key not in objects:
-            signatures = None if types is None else {row.text("name"): types}
-            objects[key] = make_object_code(
-                archive.blob(key[0]), code_type, row.text("label"), None, signatures
-            )
-        try:
-            return objects[key].get_kernel(row.text("name"))
-        except (
-            ImageError,
-            ValueError,
-        ) as error:  # made for another CPU or a later driver: the next code may do
-            refused = error
-    why = (
-        f": {row.optional_text('missing')}"
-        if row.get("missing")
-        else f" but {', '.join(map(str, codes.data))}"
-    )
-    if refused is None:
-        raise SavedGraphError(f"kernel {row.text('name')!r} has no code for {NAMES[kind]}{why}")
-    raise SavedGraphError(f"kernel {row.text('name')!r} cannot be loaded: {refused}") from refused
+class Codes:
+    """The code of all kernels. Kernels of one image share its ObjectCode."""
+
+    def __init__(self, archive: Archive, rows: list[Row]) -> None:
+        self._archive, self._kind = archive, driver_info().kind
+        self._objects: dict[tuple[int, str, bool], ObjectCode] = {}
+        self._types: dict[tuple[int, str, bool], dict[str, list[Type]]] = {}
+        for row in rows:
+            types = types_of(row)
+            for key in self._keys(row):
+                self._types.setdefault(key, {})[row.text("name")] = types or []
+
+    def _keys(self, row: Row) -> list[tuple[int, str, bool]]:
+        """Return (blob, code type, whether the file has the types) of each code of a kernel for this driver."""
+        codes = Row(row.get("code"), f"code of {row.where}")
+        found = [each for each in CODE_TYPES[self._kind] if codes.get(each) is not None]
+        if row.get("architecture") != Device().arch:
+            found = [each for each in found if each != "cubin"]
+        blobs = self._archive.manifest["blobs"]
+        return [(codes.index(each, blobs), each, row.get("types") is not None) for each in found]
+
+    def kernel(self, row: Row) -> Kernel:
+        """Return the kernel of a row."""
+        name = row.text("name")
+        refused: Exception | None = None
+        for key in self._keys(row):
+            number, code_type, has_types = key
+            if key not in self._objects:
+                types = self._types[key] if has_types else None
+                code = self._archive.blob(number)
+                self._objects[key] = make_object_code(code, code_type, row.text("label"), None, types)
+            try:
+                return self._objects[key].get_kernel(name)
+            except (
+                ImageError,
+                ValueError,
+            ) as error:  # for another CPU or a later driver: the next code may do
+                refused = error
+        if refused is not None:
+            raise SavedGraphError(f"kernel {name!r} cannot be loaded: {refused}") from refused
+        has = ", ".join(Row(row.get("code"), row.where).data) or "none"
+        raise SavedGraphError(
+            f"kernel {name!r} has no code for {NAMES[self._kind]}: {row.optional_text('missing') or f'it has {has}'}"
+        )
 
 
 def types_of(row: Row) -> list[Type] | None:
@@ -98,7 +108,7 @@ def types_of(row: Row) -> list[Type] | None:
     if row.get("types") is None:
         return None
     found = []
-    for data in row.list("types"):
+    for data in row.items("types"):
         where = f"a type of {row.where}"
         fields = check_list(data, where, len(TYPE_FIELDS))
         for value, kind in zip(fields, TYPE_FIELDS, strict=True):

@@ -132,7 +132,7 @@ def names_of(manifest: Mapping[str, Any], table: str) -> dict[str, int]:
         check_index(row.get(name), f"{table} {name!r}", manifest["parameters"])
         if Row(manifest["parameters"][row.get(name)], f"parameter {row.get(name)}").text("name") != name:
             fail(f"{table} {name!r}", "has another name than its parameter")
-    return row.data  # type: ignore[no-any-return]
+    return row.data
 
 
 def load_events(rows: list[Any]) -> list[Any]:
@@ -141,5 +141,5 @@ def load_events(rows: list[Any]) -> list[Any]:
     found = []
     for number, data in enumerate(rows):
         row = Row(data, f"event {number}")
-        found.append(device.create_event(EventOptions(row.bool("timing"), row.bool("blocking"))))
+        found.append(device.create_event(EventOptions(row.flag("timing"), row.flag("blocking"))))
     return found

@@ -72,7 +72,7 @@ def load_memory(archive: Archive, parameters: Sequence[Any]) -> list[LoadedMemor
     rows = [Row(data, f"memory {number}") for number, data in enumerate(archive.manifest["memory"])]
     for row in rows:  # all are checked before the first is allocated
         row.choice("kind", LOADERS)
-        row.int("bytes", 1)
+        row.number("bytes", 1)
         if row.get("parameter") is not None:
             row.index("parameter", parameters)
     return [LOADERS[row.get("kind")](archive, row) for row in rows]
@@ -80,15 +80,15 @@ def load_memory(archive: Archive, parameters: Sequence[Any]) -> list[LoadedMemor
 
 def load_array(archive: Archive, row: Row) -> LoadedMemory:
     name, ndim, inner = kind = check_type(row.get("type"), f"the type of {row.where}")
-    shape = tuple(row.ints("shape", max(ndim, 0), 1, 2**31 - 1))
-    if ndim < 0 or WORDS[name] * math.prod(shape) * math.prod(inner) != row.int("bytes"):
+    shape = tuple(row.numbers("shape", max(ndim, 0), 1, 2**31 - 1))
+    if ndim < 0 or WORDS[name] * math.prod(shape) * math.prod(inner) != row.number("bytes"):
         fail(row.where, "has other bytes than its type and shape")
     data = None
     if row.get("data") is not None:
         data = archive.blob(row.index("data", archive.manifest["blobs"]))
-        if len(data) != row.int("bytes"):
+        if len(data) != row.number("bytes"):
             fail(f"data of {row.where}", f"has {len(data)} bytes")
-    array = allocate(row.choice("place", PLACES), dtype_of(kind), shape, row.int("bytes"))
+    array = allocate(row.choice("place", PLACES), dtype_of(kind), shape, row.number("bytes"))
     if data is not None:
         write_bytes(array.handle, data)
     found = LoadedMemory(array.handle, array.nbytes, array.buffer)
@@ -113,15 +113,15 @@ def allocate(place: str, dtype: Any, shape: tuple[int, ...], size: int) -> NDArr
 
 
 def load_words(archive: Archive, row: Row) -> LoadedMemory:
-    size = row.int("bytes", 1, MOST_WORDS)
+    size = row.number("bytes", 1, MOST_WORDS)
     words = number_array(SCALARS["u8"], (size,), False, False, None)
     return LoadedMemory(words.handle, size, words.buffer)
 
 
 def load_counter(archive: Archive, row: Row) -> LoadedMemory:
-    counter = new_counter(row.int("limit", 1))
+    counter = new_counter(row.number("limit", 1))
     buffer = memory_of_counter(counter)
-    if row.int("bytes") != COUNTER_BYTES:
+    if row.number("bytes") != COUNTER_BYTES:
         fail(row.where, f"must have {COUNTER_BYTES} bytes")
     found = LoadedMemory(buffer.handle, buffer.size, buffer)
     found.counter = counter

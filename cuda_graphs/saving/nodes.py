@@ -82,19 +82,19 @@ class NodeLoader:
     def graph(self, number: int, definition: GraphDef, parameters: Parameters) -> Any:
         """Add the nodes of one graph. Yields each graph that must be built at this point."""
         row = Row(self.graphs[number], f"graph {number}")
-        for at, condition in enumerate(row.list("conditions")):
+        for at, condition in enumerate(row.items("conditions")):
             default, source = check_list(condition, f"condition {at} of {row.where}", 2)
             if default is not None:
                 check_int(default, f"the default of condition {at} of {row.where}", 0, 2**32 - 1)
             with self.line(source, row.where):
                 self.conditions[number, at] = definition.create_condition(default)
         nodes: list[Any] = []
-        rows = row.list("nodes")
+        rows = row.items("nodes")
         before, late = read_edges(row, len(rows))
         for at, data in enumerate(rows):
             node_row = Row(data, f"node {at} of {row.where}")
             adding = Adding(
-                self, node_row, definition if before[at] is None else nodes[before[at]], parameters
+                self, node_row, definition if (first := before[at]) is None else nodes[first], parameters
             )
             add, inner = ADDERS[node_row.choice("kind", ADDERS)], self.inner(node_row, number)
             name = node_row.optional_text("name")
@@ -123,7 +123,7 @@ class NodeLoader:
 
     def inner(self, row: Row, around: int) -> list[int]:
         """Return the numbers of the graphs inside a node. Each graph is in one node, of a graph before it."""
-        numbers = [] if row.get("graphs") is None else row.list("graphs")
+        numbers = [] if row.get("graphs") is None else row.items("graphs")
         for number in numbers:
             check_index(number, f"a graph in {row.where}", self.graphs)
             if number <= around or number in self.used:
@@ -182,6 +182,7 @@ class Adding:
         resolve = RESOLVERS.get(kind) if type(kind) is str else None
         if resolve is None:
             fail(f"a reference in {self.row.where}", "names nothing")
+        assert kind is not None
         return resolve(self, *check_list(reference[1:], f"a reference in {self.row.where}", LENGTHS[kind]))
 
     def memory(self, number: Any, offset: Any) -> Any:
@@ -227,7 +228,7 @@ class Adding:
         """Return the keywords `reads` and `writes`."""
         if self.row.get("reads") is None:
             return {}
-        return {name: [self.span(each) for each in self.row.list(name)] for name in ("reads", "writes")}
+        return {name: [self.span(each) for each in self.row.items(name)] for name in ("reads", "writes")}
 
     def span(self, span: Any) -> Span:
         where = f"an access of {self.row.where}"
@@ -246,7 +247,7 @@ class Adding:
 
     def operand(self, name: str) -> tuple[Any, int | None, dict[str, Any]]:
         """Return (operand, bytes behind it or None, the keyword for its owner) of a copy or fill."""
-        found = self.resolve(self.row.list(name))
+        found = self.resolve(self.row.items(name))
         if isinstance(found, Place):
             return found.address, found.size, {} if found.owner is None else {f"{name}_owner": found.owner}
         if type(found).__name__ not in ("Parameter", "ArrayParameter"):
@@ -274,7 +275,7 @@ def read_edges(row: Row, count: int) -> tuple[list[int | None], list[tuple[int, 
     late = []
     numbers = range(count)
     where = f"an edge of {row.where}"
-    for edge in row.list("edges"):
+    for edge in row.items("edges"):
         source, target, *data = check_list(edge, where)
         check_index(source, where, numbers)
         check_index(target, where, numbers)
@@ -333,10 +334,10 @@ def add_empty(adding: Adding, row: Row, name: str | None) -> Any:
 
 def add_kernel(adding: Adding, row: Row, name: str | None) -> Any:
     loaded = adding.loader.kernels[row.index("kernel", adding.loader.kernels)]
-    raw = row.list("arguments", len(loaded.sizes))
+    raw = row.items("arguments", len(loaded.sizes))
     arguments = tuple([adding.argument(value) for value in raw])
     config = adding.loader.configs[row.index("config", adding.loader.configs)]
-    if loaded.task is not None and row.bool("sized"):
+    if loaded.task is not None and row.flag("sized"):
         config = size_of(adding, loaded, raw, arguments, config)
     return adding.place.launch(config, loaded.kernel, *arguments, name=name, **adding.accesses())
 
@@ -380,10 +381,10 @@ def number_of(value: Any) -> int:
 
 
 def add_alloc(adding: Adding, row: Row, name: str | None) -> Any:
-    size = row.int("bytes", 1)
-    peers = [check_int(each, f"peers of {row.where}", 0, 2**16) for each in row.list("peers")]
+    size = row.number("bytes", 1)
+    peers = [check_int(each, f"peers of {row.where}", 0, 2**16) for each in row.items("peers")]
     keywords: dict[str, Any] = {
-        "device": row.int("device", 0, 2**16),
+        "device": row.number("device", 0, 2**16),
         "memory_type": row.choice("memory", ("device", "host", "managed")),
         "peer_access": peers or None,
         "name": name,
@@ -391,7 +392,7 @@ def add_alloc(adding: Adding, row: Row, name: str | None) -> Any:
     if row.get("array") is None:
         node = adding.place.alloc(size, **keywords)
     else:
-        data, shape = row.list("array", 2)
+        data, shape = row.items("array", 2)
         kind = check_type(data, f"the type of {row.where}")
         if kind[1] < 0:
             fail(f"the type of {row.where}", "is no type of arrays")
@@ -414,13 +415,13 @@ def add_memset(adding: Adding, row: Row, name: str | None) -> Any:
     import numpy as np
 
     target, size, owner = adding.operand("dst")
-    width, height, pitch = row.ints("shape", 3)
-    element = row.int("element", 1, 4)
+    width, height, pitch = row.numbers("shape", 3)
+    element = row.number("element", 1, 4)
     value: Any = row.get("value")
     if isinstance(value, list):
         value = adding.resolve(value)
     else:
-        bits = row.int("value", 0, 2**32 - 1).to_bytes(4, "little")
+        bits = row.number("value", 0, 2**32 - 1).to_bytes(4, "little")
         value = np.frombuffer(bits[:element], row.choice("type", VALUES.get(element, ())))[0]
         if size is None and value.dtype != dtype_of_parameter(target):
             value = value.tobytes()
@@ -452,8 +453,8 @@ def dtype_of_parameter(parameter: Any) -> Any:
 def add_memcpy(adding: Adding, row: Row, name: str | None) -> Any:
     dst, dst_size, dst_owner = adding.operand("dst")
     src, src_size, src_owner = adding.operand("src")
-    width, height, depth = row.ints("shape", 3, 1)
-    dst_pitch, src_pitch, dst_height, src_height = row.ints("pitches", 4)
+    width, height, depth = row.numbers("shape", 3, 1)
+    dst_pitch, src_pitch, dst_height, src_height = row.numbers("pitches", 4)
     owners = {**dst_owner, **src_owner, "name": name}
     for size, pitch, rows in ((dst_size, dst_pitch, dst_height), (src_size, src_pitch, src_height)):
         reach = ((depth - 1) * max(rows, height) + height - 1) * pitch + width
@@ -474,7 +475,7 @@ def sized(adding: Adding, row: Row, operands: Any, count: int) -> Any:
     if size is None:
         return count
     if size != "bytes":
-        return adding.resolve(row.list("size"))
+        return adding.resolve(row.items("size"))
     if not any(
         hasattr(each, "_element") for each in (operands if isinstance(operands, tuple) else (operands,))
     ):
@@ -524,7 +525,7 @@ def add_switch(adding: Adding, row: Row, name: str | None) -> Any:
 
 
 def condition_of(adding: Adding, row: Row) -> Any:
-    reference = row.list("condition", 3)
+    reference = row.items("condition", 3)
     if reference[0] != "c":
         fail(f"condition of {row.where}", "names something else")
     return adding.condition(*reference[1:])

@@ -105,20 +105,20 @@ class Row:
         """Return the value of a name, or None."""
         return self.data.get(name)
 
-    def int(self, name: str, least: int = 0, most: int = LARGEST) -> int:
+    def number(self, name: str, least: int = 0, most: int = LARGEST) -> int:
         return check_int(self.data.get(name), f"{name} of {self.where}", least, most)
 
     def index(self, name: str, table: Any) -> int:
         return check_index(self.data.get(name), f"{name} of {self.where}", table)
 
-    def list(self, name: str, length: int | None = None) -> list[Any]:
+    def items(self, name: str, length: int | None = None) -> list[Any]:
         return check_list(self.data.get(name), f"{name} of {self.where}", length)
 
-    def ints(self, name: str, length: int, least: int = 0, most: int = LARGEST) -> list[int]:
+    def numbers(self, name: str, length: int, least: int = 0, most: int = LARGEST) -> list[int]:
         where = f"{name} of {self.where}"
-        return [check_int(value, where, least, most) for value in self.list(name, length)]
+        return [check_int(value, where, least, most) for value in self.items(name, length)]
 
-    def bool(self, name: str) -> bool:
+    def flag(self, name: str) -> bool:
         value = self.data.get(name)
         if type(value) is not bool:
             fail(f"{name} of {self.where}", f"must be true or false, not {shorten(value)}")

@@ -75,8 +75,8 @@ class TaskSize:
 
     def __init__(self, row: Row, count: int) -> None:
         self._info = self._read(row, count)
-        self.is_resident = bool(row.list("tasks"))
-        for each in row.list("tasks"):
+        self.is_resident = bool(row.items("tasks"))
+        for each in row.items("tasks"):
             self._info.resident_tasks.append(self._read(Row(each, f"a task of {row.where}"), count))
         loops = [self._info, *self._info.resident_tasks]
         found: set[int] = set()
@@ -87,16 +87,16 @@ class TaskSize:
         self.arguments = sorted(found)
 
     @staticmethod
-    def _read(row: Row, count: int) -> SimpleNamespace:
-        info = SimpleNamespace(**{name: row.bool(name) for name in FLAGS}, resident_tasks=[])
+    def _read(row: Row, count: int) -> Any:
+        info = SimpleNamespace(**{name: row.flag(name) for name in FLAGS}, resident_tasks=[])
         for name in NUMBERS:
-            setattr(info, name, None if row.get(name) is None else row.int(name))
+            setattr(info, name, None if row.get(name) is None else row.number(name))
         if info.block_dim is not None:
-            row.int("block_dim", 1, MOST_THREADS)
-        info.dynamic_bytes, info.line = row.int("shared_bytes", 0, 2**20), row.int("line")
+            row.number("block_dim", 1, MOST_THREADS)
+        info.dynamic_bytes, info.line = row.number("shared_bytes", 0, 2**20), row.number("line")
         info.axes = None
         if row.get("axes") is not None:
-            info.axes = [check_axis(axis, count, f"axes of {row.where}") for axis in row.list("axes")]
+            info.axes = [check_axis(axis, count, f"axes of {row.where}") for axis in row.items("axes")]
         if info.fixed_block_dim and info.block_dim is None:
             fail(row.where, "has blocks of a fixed size without the size")
         return info

@@ -79,7 +79,7 @@ class Tables:
 
     def _default(self, parameter: Parameter) -> Any:
         """Return the default of a parameter: a number, or a reference to memory, with the extents of an array."""
-        value = parameter.default
+        value: Any = parameter.default
         if value is None:
             return None
         if not isinstance(parameter, ArrayParameter) and parameter.type != "pointer":
@@ -101,7 +101,7 @@ def check_name(name: Any, table: str) -> None:
         raise ValueError(f"{table}: {name!r} cannot be the name of a parameter, a keyword of Graph.launch")
 
 
-def type_of(parameter: Parameter) -> list[Any]:
+def type_of(parameter: Any) -> list[Any]:
     """Return the type of a parameter in the manifest."""
     if not isinstance(parameter, ArrayParameter):
         return [parameter.type, -1, []]

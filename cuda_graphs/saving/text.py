@@ -28,12 +28,12 @@ def facts_of(path: str | os.PathLike[str]) -> dict[str, Any]:
         manifest = archive.manifest
     graphs = [Row(data, f"graph {number}") for number, data in enumerate(manifest["graphs"])]
     kinds = Counter(
-        Row(node, f"a node of {row.where}").text("kind") for row in graphs for node in row.list("nodes")
+        Row(node, f"a node of {row.where}").text("kind") for row in graphs for node in row.items("nodes")
     )
     parameters = [Row(data, f"parameter {number}") for number, data in enumerate(manifest["parameters"])]
     memory = [Row(data, f"memory {number}") for number, data in enumerate(manifest["memory"])]
     kernels = [Row(data, f"kernel {number}") for number, data in enumerate(manifest["kernels"])]
-    shapes = {row.get("parameter"): row.list("shape") for row in memory if row.get("parameter") is not None}
+    shapes = {row.get("parameter"): row.items("shape") for row in memory if row.get("parameter") is not None}
     return {
         "file": os.fspath(path),
         "schema": manifest["schema"],
@@ -58,7 +58,7 @@ def facts_of(path: str | os.PathLike[str]) -> dict[str, Any]:
             for number, row in enumerate(parameters)
         },
         "callbacks": [str(name) for name in manifest["callbacks"]],
-        "bytes": sum(row.int("bytes") for row in memory),
+        "bytes": sum(row.number("bytes") for row in memory),
     }
 
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import cuda_graphs
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.errors import SavedGraphError
 from cuda_graphs.graph.display.reading import read_order
@@ -67,12 +68,10 @@ def manifest_of(definition: GraphDef, tables: Tables) -> dict[str, Any]:
         tables.parameter(parameter)
     if tables.problems:
         raise SavedGraphError(list_problems(definition._identify(), tables.problems))
-    from cuda_graphs import __version__
-
     return {
         "format": FORMAT,
         "schema": SCHEMA,
-        "version": __version__,
+        "version": cuda_graphs.__version__,
         "driver": driver_info().kind,
         **tables.names,
         "blobs": tables.blobs.rows,
