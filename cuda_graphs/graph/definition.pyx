@@ -41,8 +41,8 @@ from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
 from cuda_graphs.graph.analysis.check import check as check_definition
 from cuda_graphs.graph.display.dot import write_labelled
-from cuda_graphs.objects import constructors
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
+from cuda_graphs.graph.saving import save as save_definition
 
 
 cdef class GraphDef(InsertionPoint):
@@ -244,25 +244,7 @@ cdef class GraphDef(InsertionPoint):
 
         return drawing.text_of_graph(self)
 
-    def save(self, path, **options):  # one of the keywords, `include`, is a word of Cython
-        """Write the definition, with the code of its kernels, to a file that `load` reads on another machine and driver.
-
-        path          the file, which is replaced in one step
-        inputs, outputs
-                      mappings from names to arrays or Buffers that the nodes use. Each becomes a Parameter of the loaded
-                      definition, with an array of the same shape and type as its default. A Parameter of this definition
-                      may be named too
-        include       arrays and Buffers whose contents are saved: those that are no inputs or outputs, and inputs whose
-                      default has the contents
-        architecture  the oldest GPU for which kernels of Python are compiled, "sm_80". None: that of the current GPU, or
-                      sm_80 on the host driver. Newer GPUs run the code, too
-
-        Raises SavedGraphError, which lists each node that cannot be saved with its reason: memory that no argument names,
-        an address as an int, a callback without a name, and code of other libraries. Raises TypeError and ValueError for
-        other arguments, and OSError if the file cannot be written.
-        """
-        self._open()
-        constructors.saving().save(self, path, **options)
+    save = save_definition
 
     def check(self, limit=100):
         """Look for mistakes that the driver does not report. Returns a CheckReport, which is false if there are none.

@@ -70,7 +70,7 @@ ORDER = {
         "__init__",
         "operands",
         "nodes",
-        ("analysis", "display", "executable", "flow", "profiling"),
+        ("analysis", "display", "executable", "flow", "profiling", "saving"),
         "definition",
         "capture",
     ],
