@@ -126,7 +126,7 @@ class Codes:
             row["missing"] = None
 
     def _compiled(self, code: Any) -> Any:
-        """Return the artifact for the other driver, or the reason why there is none."""
+        """Return the artifact for the other driver, or a text with the reason for its absence."""
         if id(code) not in self._artifacts:
             self._artifacts[id(code)] = reason_or(
                 lambda: code.recipe.compile(other_target(code.recipe.fast_math, self._architecture))
@@ -135,7 +135,7 @@ class Codes:
 
 
 def reason_or(make: Callable[[], Any]) -> Any:
-    """Return the result of `make`, or why it has none."""
+    """Return the result of `make`, or the message of its error."""
     try:
         return make()
     except (CompileError, RuntimeError) as error:

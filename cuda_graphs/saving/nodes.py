@@ -151,7 +151,7 @@ class Inner:
 
 
 class Adding:
-    """What the functions of ADDERS need: the tables, the place of the node, and its parameters."""
+    """The arguments of the functions of ADDERS: the tables, the place of the node, and its parameters."""
 
     def __init__(self, loader: NodeLoader, row: Row, place: Any, parameters: Parameters) -> None:
         self.loader, self.row, self.place, self.parameters = loader, row, place, parameters

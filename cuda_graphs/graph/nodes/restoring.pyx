@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What saved definitions need beside the public methods: the counters and tests of loops, edges in one call, the sources
-of nodes, and the contents of memory.
+"""Functions for saved definitions that no public method offers: the counters and tests of loops, edges in one call, the
+sources of nodes, and the contents of memory.
 """
 
 from cpython.object cimport PyObject
