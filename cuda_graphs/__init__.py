@@ -59,8 +59,13 @@ def _condition_tests() -> object:
     return _importlib.import_module("cuda_graphs.kernels.call.predicates")
 
 
+def _saving() -> object:
+    return _importlib.import_module("cuda_graphs.saving.writing")
+
+
 _constructors.array = _array_of_buffer
 _constructors.condition_tests = _condition_tests
+_constructors.saving = _saving
 
 
 def __dir__() -> list[str]:

@@ -218,6 +218,7 @@ from cuda_graphs.errors import (
     ImageError as ImageError,
     LaunchError as LaunchError,
     NVRTCError as NVRTCError,
+    SavedGraphError as SavedGraphError,
 )
 from cuda_graphs.graph.analysis.check import CheckReport as CheckReport, Finding as Finding
 from cuda_graphs.graph.analysis.comparison import GraphDifference as GraphDifference, NodeChange as NodeChange
@@ -335,6 +336,7 @@ from cuda_graphs.objects.memory.memory_resource import (
     PinnedMemoryResource as PinnedMemoryResource,
     SynchronousMemoryResource as SynchronousMemoryResource,
 )
+from cuda_graphs.saving.loading import LoadedGraph as LoadedGraph, load as load
 
 __version__: str
 

@@ -32,6 +32,7 @@ status on this page.
 | `NVRTCError` | CUDA C++ did not compile; `log` is the output of the compiler |
 | `CaptureWarning` | a warning: a capture ended without any node |
 | `CUDAWarning` | a warning: a resource could not be released when its last handle was dropped, and stays allocated |
+| `SavedGraphError` | a definition cannot be saved, or a file is no definition that can be loaded; also a `ValueError` |
 | `DriverNotFoundError` | no driver could be loaded; also a `RuntimeError` |
 """
 

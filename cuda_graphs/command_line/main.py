@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import cuda_graphs as cg
 
-from . import cache, check, completion, doctor, draw, host, info, profile
+from . import cache, check, completion, doctor, draw, host, info, profile, run_file, show
 from .outcome import EXIT_CODES, USAGE, CommandError, Outcome
 
 __all__ = ["VERBS", "main", "make_parser", "run"]
@@ -28,6 +28,8 @@ VERBS: dict[str, ModuleType] = {
     "draw": draw,
     "check": check,
     "profile": profile,
+    "show": show,
+    "run": run_file,
     "cache": cache,
     "host": host,
     "completion": completion,

@@ -174,6 +174,10 @@ class GraphInstantiateError(CUDAError, RuntimeError):
         return self.explanation
 
 
+class SavedGraphError(ValueError):
+    """A definition cannot be saved, or a file is no definition that this version and this driver can load."""
+
+
 class DriverNotFoundError(RuntimeError):
     """No driver could be loaded, or the driver lacks a required function."""
 

@@ -42,6 +42,7 @@ from cuda_graphs.graph.analysis import refusals
 from cuda_graphs.graph.analysis.check import check as check_definition
 from cuda_graphs.graph.display.dot import write_labelled
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
+from cuda_graphs.graph.saving import save as save_definition
 
 
 cdef class GraphDef(InsertionPoint):
@@ -243,6 +244,8 @@ cdef class GraphDef(InsertionPoint):
 
         return drawing.text_of_graph(self)
 
+    save = save_definition
+
     def check(self, limit=100):
         """Look for mistakes that the driver does not report. Returns a CheckReport, which is false if there are none.
 
@@ -290,6 +293,11 @@ cdef class GraphDef(InsertionPoint):
         cdef GraphBox* graph = self._open()
         return [(c.handle, c.has_default, text_of(graph, c.source)) for c in graph.conditions]
 
+    def _condition_defaults(self):
+        """Return {handle: default value or None} of the conditions created for this graph."""
+        cdef GraphBox* graph = self._open()
+        return {c.handle: c.default_value if c.has_default else None for c in graph.conditions}
+
     def _loop_test(self):
         """Return the kernel that sets the condition of the loop whose body this is, or None."""
         cdef GraphBox* graph = self._open()
@@ -326,6 +334,7 @@ cdef Condition make_condition(
     record.handle, record.has_default = 0, default_value is not None
     if record.has_default:
         value, flags = default_value, CU_GRAPH_COND_ASSIGN_DEFAULT
+        record.default_value = value
     with nogil:
         if capture != NULL:
             status[0] = capture_condition(capture[0], context, value, flags, &record.handle)

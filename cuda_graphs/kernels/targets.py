@@ -23,6 +23,8 @@ __all__ = [
     "fitting_block",
     "max_blocks",
     "may_release_during_work",
+    "other_target",
+    "shape_of_driver",
     "target_named",
     "target_of",
 ]
@@ -171,6 +173,28 @@ TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
     ),
     "host": (x86_of_driver, Shape(block=1, share=128)),
 }
+
+
+def shape_of_driver() -> Shape:
+    """Return the Shape for the driver of this process."""
+    return TARGETS[driver_info().kind][1]
+
+
+OLDEST = "sm_80"  # the architecture of code that is compiled on a machine without a GPU
+PTX_VERSION = 80  # of that code: drivers of CUDA 12.0 and later load it
+
+
+def other_target(fast_math: bool, architecture: str | None) -> Any:
+    """Return the target of the driver that this process does not use: PTX for GPUs from `architecture` on, or this CPU.
+
+    Raises:
+        RuntimeError: The library of device functions is missing.
+    """
+    if driver_info().kind == "cuda":
+        return X86(fast_math)
+    from cuda.pathfinder import find_bitcode_lib
+
+    return Ptx(fast_math, architecture or OLDEST, PTX_VERSION, find_bitcode_lib("device"))
 
 
 def target_of(fast_math: bool) -> tuple[Any, Shape]:

@@ -104,6 +104,11 @@ def test_the_named_parameters_reach_every_launch(n, tmp_path):
     assert "tol is a f32, now 0.25" in output
 
 
+def test_the_saved_solver_finds_the_straight_line_in_another_process(tmp_path):
+    output = run("save_and_load.py", 33, cwd=tmp_path)
+    assert "{'relaxation': LoopCount(iterations=" in output and "33 points between 1 and 3" in output
+
+
 def test_the_adaptive_quadrature_finds_the_lengths_that_are_known(tmp_path):
     output = run("adaptive_quadrature.py", "--ellipses", 20, "--tolerance", 1e-11, cwd=tmp_path)
     assert "flat ellipse: 4.000000000, circle: 6.283185307" in output

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.fuzz.mutations import case
@@ -63,8 +64,8 @@ def work(first: int) -> None:
 
 
 class Worker:
-    def __init__(self, first: int):
-        command = [sys.executable, "-m", "tests.fuzz.images", "--work", str(first)]
+    def __init__(self, first: int, module: str):
+        command = [sys.executable, "-m", module, "--work", str(first)]
         environment = {**os.environ, "CUDA_GRAPHS_DRIVER": "host", "CUDA_GRAPHS_CACHE": "0"}
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
         self.process = subprocess.Popen(
@@ -87,12 +88,18 @@ class Worker:
         return f"the process ended with {code}\n{self.errors.read().decode(errors='replace')[-3000:]}"
 
 
-def run(minutes: float, first: int, keep: Path) -> tuple[int, dict[int, str]]:
-    """(how many cases ran, what was wrong by number)"""
+def run(
+    minutes: float,
+    first: int,
+    keep: Path,
+    module: str = "tests.fuzz.images",
+    make: Callable[[int], bytes] = case,
+) -> tuple[int, dict[int, str]]:
+    """(how many cases ran, what was wrong by number). `make` returns the case of a number, which `module` runs."""
     end = time.monotonic() + 60 * minutes
     number, wrong = first, {}
     while time.monotonic() < end:
-        worker = Worker(number)
+        worker = Worker(number, module)
         while time.monotonic() < end:
             head, tail = worker.line(), ""
             if head:
@@ -110,10 +117,10 @@ def run(minutes: float, first: int, keep: Path) -> tuple[int, dict[int, str]]:
         worker.end()
     for bad, what in wrong.items():
         keep.mkdir(parents=True, exist_ok=True)
-        (keep / f"case{bad}").write_bytes(case(bad))
+        (keep / f"case{bad}").write_bytes(make(bad))
         print(f"case {bad}: {what}")
     print(
-        f"{number - first} images, {len(wrong)} of them crash, hang or fail in another way than by a refusal"
+        f"{number - first} files, {len(wrong)} of them crash, hang or fail in another way than by a refusal"
     )
     return number - first, wrong
 

@@ -28,9 +28,10 @@ MAY_USE = {
     "timeline": {"graph"},
     "kernels": BELOW_THE_BRIDGE,
     "interop": {"errors", "core", "objects", "graph"},
-    "command_line": {"__init__", "core", "drawing", "graph", "hostdriver", "kernels", "native"},
+    "saving": {"__init__", "errors", "drawing", "core", "objects", "graph", "compiler", "kernels"},
+    "command_line": {"__init__", "core", "drawing", "errors", "graph", "hostdriver", "kernels", "native", "saving"},
     "__main__": {"command_line"},
-    "__init__": BELOW_THE_BRIDGE | {"kernels", "interop"},
+    "__init__": BELOW_THE_BRIDGE | {"kernels", "interop", "saving"},
 }
 
 # Each room may use those before it. A tuple is one floor: its rooms may use each other, and files that stand directly
@@ -69,7 +70,7 @@ ORDER = {
         "__init__",
         "operands",
         "nodes",
-        ("analysis", "display", "executable", "flow", "profiling"),
+        ("analysis", "display", "executable", "flow", "profiling", "saving"),
         "definition",
         "capture",
     ],
@@ -100,10 +101,20 @@ ORDER = {
         ("gradients", "call"),
     ],
     "interop": ["adapted", ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"), "__init__"],
+    "saving": [
+        "schema",
+        ("archive", "sizes"),
+        ("codes", "memory", "text"),
+        ("addresses", "parameters", "kernels"),
+        ("tables", "nodes"),
+        "node_rows",
+        ("writing", "loading"),
+        "__init__",
+    ],
     "command_line": [
         "outcome",
         ("children", "driver_report", "doctor_nodes", "script"),
-        ("cache", "check", "completion", "doctor", "draw", "host", "profile"),
+        ("cache", "check", "completion", "doctor", "draw", "host", "profile", "run_file", "show"),
         "info",
         "main",
         "__init__",

@@ -31,6 +31,7 @@ struct CaptureBox;
 struct ConditionRecord {
     CUgraphConditionalHandle handle = 0;
     bool has_default = false;
+    std::uint32_t default_value = 0;
     SourceLocation source;
 };
 

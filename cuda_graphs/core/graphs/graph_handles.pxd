@@ -343,6 +343,7 @@ cdef extern from "definition.hpp" namespace "cg" nogil:
     cppclass ConditionRecord:
         CUgraphConditionalHandle handle
         cpp_bool has_default
+        uint32_t default_value
         SourceLocation source
     cppclass Hierarchy:
         pass

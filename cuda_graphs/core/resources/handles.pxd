@@ -201,6 +201,7 @@ cdef extern from "module.hpp" namespace "cg" nogil:
         CUkernel raw
         CUfunction function
         LibraryHandle library
+        Opaque owner
     ctypedef shared_ptr[const CUkernel] KernelHandle
     void note_launch(const StreamHandle& stream, const KernelHandle& kernel) noexcept
     KernelHandle get_kernel(const LibraryHandle& library, const char* name) except +

@@ -51,7 +51,8 @@ struct KernelBox {
     CUkernel raw = nullptr;
     CUfunction function = nullptr;      // function of a module, which is not a CUkernel; `raw` then has the same value
     LibraryHandle library;              // empty for a kernel of foreign code
-    Opaque owner;                       // owner that keeps the code of a foreign kernel loaded; may be empty
+    Opaque owner;                       // owner that keeps the code of a foreign kernel loaded, or the image that
+                                        // another kernel came from (a CodeImage of Python); may be empty
     std::mutex asking;                  // guards the signature, and the parameters until they are known
     std::atomic<bool> known{false};     // a failed query, as without a context, is repeated
     std::vector<KernelType> signature;  // empty if the code tells no types

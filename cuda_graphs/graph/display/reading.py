@@ -37,7 +37,16 @@ if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
     from cuda_graphs.graph.nodes.protocols import Definition
 
-__all__ = ["box_of", "count_in_words", "labels_of", "read_nodes", "read_scene", "style_of", "with_lanes"]
+__all__ = [
+    "box_of",
+    "count_in_words",
+    "labels_of",
+    "read_nodes",
+    "read_order",
+    "read_scene",
+    "style_of",
+    "with_lanes",
+]
 
 Notes = Mapping[Any, tuple[int, ...]]  # GraphNode -> numbers of findings
 NO_STATE = State()
@@ -90,40 +99,51 @@ def read_nodes(graph: Definition, title: str) -> tuple[Scene, dict[str, GraphNod
     return Scene(f"{title}: {count_in_words(plane)}", plane), nodes
 
 
-def read_graphs(graph: Definition, notes: Notes, state: State) -> list[Reading]:
-    """Return the readings of a graph and of all inner graphs, outer ones first, each with its Plane.
+def read_order(graph: Definition) -> list[Reading]:
+    """Return the readings of a graph and of all inner graphs, outer ones first, without planes.
 
-    A loop reads them, outer ones first, because definitions may be nested deeper than Python calls. A second loop
-    builds the planes, inner ones first.
+    A loop reads them, because definitions may be nested deeper than Python calls.
     """
     readings = [Reading(graph, "")]
     for reading in readings:  # the loop appends to the list
         readings += reading.read_inner()
+    return readings
+
+
+def read_graphs(graph: Definition, notes: Notes, state: State) -> list[Reading]:
+    """Return the readings of a graph and of all inner graphs, outer ones first, each with its Plane.
+
+    A loop builds the planes, inner ones first.
+    """
+    readings = read_order(graph)
     for reading in reversed(readings):
         reading.build(notes, state)
     return readings
 
 
 class Reading:
-    """One graph of the definition on its way into a Plane."""
+    """One graph of the definition on its way into a Plane.
+
+    graph  the definition
+    nodes  its nodes, each after those that it depends on
+    edges  (number of a node, number of a node that depends on it, data of the edge), sorted
+    links  the edges with their styles
+    inner  the readings of the graphs inside each node
+    """
 
     def __init__(self, graph: Definition, prefix: str) -> None:
         nodes, edges = graph._listed_with_data()
-        self.prefix = prefix
+        self.graph, self.prefix = graph, prefix
         numbers = {node: number for number, node in enumerate(nodes)}
         pairs = [(numbers[source], numbers[target]) for source, target, _ in edges]
         order, _ = order_of(len(nodes), pairs)
         place = {number: at for at, number in enumerate(order)}
         self.nodes = [nodes[number] for number in order]
-        self.links = tuple(
-            sorted(
-                (
-                    Link(place[source], place[target], style_of(data))
-                    for (source, target), (_, _, data) in zip(pairs, edges, strict=True)
-                ),
-                key=lambda link: (link.source, link.target, link.style),
-            )
+        self.edges = sorted(
+            (place[source], place[target], data)
+            for (source, target), (_, _, data) in zip(pairs, edges, strict=True)
         )
+        self.links = tuple(Link(source, target, style_of(data)) for source, target, data in self.edges)
         self.inner: list[list[Reading]] = []
         self.plane = Plane()
 

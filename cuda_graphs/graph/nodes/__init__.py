@@ -15,6 +15,7 @@ Other rooms may import:
     node_type        GraphNodeType
     options          options of graph calls
     protocols        Definition, the type of a GraphDef in modules below it
+    restoring        functions for saved definitions
     sized_config     SizedConfig, a config that follows the values of parameters
     spec             from Python values to a NodeSpec, one function per kind
 """

@@ -143,6 +143,8 @@ cdef Span span_of(object value, str name, Py_ssize_t i) except *:
         return Span((<Buffer>value)._h.get()[0], (<Buffer>value)._size)
     if isinstance(value, class_of(NodeKind.kAlloc)):
         return Span(value.dptr, value.bytesize)
+    if isinstance(value, PythonSpan):
+        return span_of_span(value)
     if isinstance(value, tuple):
         return span_of_pair(value, name, i)
     if isinstance(value, Parameter):
@@ -162,6 +164,16 @@ cdef Span span_of_pair(tuple value, str name, Py_ssize_t i) except *:
         span.run = size
         return span
     return Span(read_pointer(value[0], f"the address of {name}[{i}]"), size)
+
+
+cdef Span span_of_span(object value) except *:
+    """Return a Span that `as_span` has made."""
+    cdef Span span = Span(0 if isinstance(value.start, str) else value.start, value.run)
+    if isinstance(value.start, str):
+        span.parameter = value.start.encode()
+    for count, stride in value.axes:
+        span.repeat(count, stride)
+    return span
 
 
 cdef Span memory_of(Parameter value, str name) except *:

@@ -57,7 +57,7 @@ from cuda_graphs.graph.operands.graph_array cimport ElementType, GraphArray, ele
 from cuda_graphs.graph.operands.condition cimport Condition
 from .labels cimport labels_of
 from .node cimport GraphNode
-from cuda_graphs.graph.operands.parameter cimport argument_of, check_clash, adopt_uses
+from cuda_graphs.graph.operands.parameter cimport argument_of, check_clash, adopt_uses, wrap
 from .insertion_point cimport accept_graph, check_not_freed, wrap_graph, wrap_node
 from .node_call cimport NodeCall, call_of, leave_call
 from .labels cimport kind_of_value, note_kind_of_value
@@ -167,6 +167,35 @@ cdef class KernelNode(GraphNode):
     def writes(self):
         """The memory that the kernel writes, as `reads`."""
         return declared_writes(self._record())
+
+    def _raw_arguments(self):
+        """Return (form, bytes, Parameter or None, word) of each parameter of the kernel.
+
+        The form is a number of ValueForm (objects/code/signature.py has the names). The word is that of a ParameterUse: 0 for
+        the value or the address, n for the extent n - 1 of an array.
+        """
+        cdef shared_ptr[NodeSpec] spec = self._parameters()
+        cdef NodeRecord* record = self._record()
+        cdef const vector[Parameter]* parameters = kernel_of(dereference(spec))._parameters()
+        cdef size_t i
+        found = []
+        if spec.get().params.kernel.kernelParams == NULL and not parameters.empty():
+            return None  # other code packed the arguments (`extra` of cuda.h)
+        for i in range(parameters.size()):
+            data = <bytes>(<char*>spec.get().params.kernel.kernelParams[i])[: parameters[0][i].size]
+            found.append((<int>parameters[0][i].type.form, data, None, 0))
+        if record.metadata and record.metadata.get().parameters:
+            for use in record.metadata.get().parameters.get().uses:
+                if use.field == Field.kArgument:
+                    found[use.argument] = (*found[use.argument][:2], wrap(use.parameter), use.word)
+        return found
+
+    def _has_size_rule(self):
+        """Return whether a rule computes the size of the launch from parameters."""
+        cdef NodeRecord* record = self._record()
+        if not record.metadata or not record.metadata.get().parameters:
+            return False
+        return <bint>record.metadata.get().parameters.get().rules.size
 
     def _takes(self, CUgraphConditionalHandle handle):
         """Return True if the arguments contain the 8 bytes of a handle, in any type, or cannot be read."""
@@ -557,6 +586,21 @@ cdef class MemcpyNode(GraphNode):
 
     def _describe(self):
         return f" dst={self.dst:#x}({self._dst_side}) src={self.src:#x}({self._src_side}) size={self.size}"
+
+
+cdef dict FIELDS = {
+    <int>Field.kDestination: "dst", <int>Field.kSource: "src", <int>Field.kExtent: "extent", <int>Field.kValue: "value",
+    <int>Field.kBytes: "bytes",
+}
+
+
+def operand_parameters(GraphNode node not None):
+    """Return {field: Parameter} of a memcpy or memset node: "dst", "src", "extent", "value", and "bytes", which is the array
+    that determines the size."""
+    cdef NodeRecord* record = node._record()
+    if not record.metadata or not record.metadata.get().parameters:
+        return {}
+    return {FIELDS[<int>use.field]: wrap(use.parameter) for use in record.metadata.get().parameters.get().uses}
 
 
 cdef str side(CUmemorytype type):

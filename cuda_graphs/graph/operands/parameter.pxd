@@ -37,6 +37,9 @@ cdef class ArrayExtent(StandIn):
 # Returns the parameter with that name in the hierarchy of a graph. Creates it if it does not exist.
 cdef Parameter declare(GraphBox* graph, object name, object type, object default)
 
+# Returns the object of a shared parameter.
+cdef Parameter wrap(const ParameterRef& p)
+
 # Record in a spec that a field uses a parameter, or that it no longer does.
 cdef int add_use(NodeSpec& spec, Parameter parameter, Field field, unsigned int argument=*) except -1
 # Returns the object for a kernel argument that a use provides: a Parameter, or an extent of one.

@@ -96,6 +96,11 @@ cdef class ArrayParameter(Parameter):
         """The bytes of an element."""
         return self._named().type.item_size()
 
+    def _element(self):
+        """Return the name of the type of the elements, or of their components, and the shape of one element."""
+        cdef ParameterType* type = &self._named().type
+        return type.scalar.name.decode(), tuple([type.inner[i] for i in range(<int>type.inner.size())])
+
     @property
     def shape(self):
         """The extents of the array as arguments of CUDA C++ kernels: one i32 for each dimension."""

@@ -7,6 +7,7 @@ Other rooms may import:
     constants       template values and their numbers
     field_names     the program's names of fields in messages
     options         the options of a kernel
+    origins         the origins of compiled kernels
     specialisation  the code of a kernel for one signature
     specialiser     finds or compiles the specialisation of a call
     task_size       the grids of tasks in a graph with parameters

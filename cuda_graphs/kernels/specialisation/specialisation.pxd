@@ -120,6 +120,8 @@ cdef class Specialisation:
     cdef readonly bint waits_for_results       # True if a call waits for results or for a report of checks
     cdef bint has_gradients          # True if an array argument has a gradient
     cdef readonly str name
+    cdef public object recipe        # Recipe of the code (origins.py); None if nothing recorded it
+    cdef object __weakref__
 
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
     cdef int64_t count(self, const TripCount& loop, const Leaf* leaves) noexcept nogil

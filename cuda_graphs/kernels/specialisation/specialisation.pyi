@@ -19,5 +19,6 @@ class Specialisation:
     is_straight: bool
     prints: bool
     waits_for_results: bool
+    recipe: Any
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __repr__(self) -> str: ...

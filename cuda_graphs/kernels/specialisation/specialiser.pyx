@@ -36,6 +36,7 @@ from .guards import guards_of
 from cuda_graphs.kernels.specialisation.keywords import positional_arguments
 from cuda_graphs.kernels.specialisation.options import GRAPHS_ARE_ON
 from .loader import load_artifact
+from .origins import Recipe, record
 
 cdef bint graphs_are_on = GRAPHS_ARE_ON
 
@@ -151,7 +152,8 @@ cdef class Specialiser:
         target, shape = target_of(self.options.fast_math)
         try:
             lowering = self.options.lowering(False, False) if is_refused else self.lowering(embedded)
-            artifact = self._artifact(signature, target, *lowering, "any" if embedded else fuse)
+            lowered = self._lowering_options(*lowering, "any" if embedded else fuse)
+            artifact = self._artifact(signature, target, lowered)
         except CompileError as error:  # CUDA_GRAPHS_DEBUG keeps the frames of the compiler
             raise error if trace.level() else with_field_names(error, self.function).with_traceback(None)
         guards = guards_of(artifact.free_values)
@@ -159,6 +161,7 @@ cdef class Specialiser:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
         found = load_artifact(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
         (<Specialisation>found).has_gradients = any(map(has_gradient, signature.values()))
+        record(found, Recipe(self.function, signature, bool(self.options.debug), bool(self.options.fast_math), lowered))
         return found
 
     def lowering(self, embedded):
@@ -167,11 +170,13 @@ cdef class Specialiser:
             return Lowering("host", None) if self.options.graph else NO_LOWERING
         return self.options.lowering(embedded, self.is_replayed)
 
-    def _artifact(self, signature, target, graph, chain, fuse):
-        options = {
+    def _lowering_options(self, graph, chain, fuse):
+        return {
             "graph": graph, "chain": chain, "fuse": fuse if self.options.fuse else None, "mode": self.mode, "checkpoints": bool(self.has_checkpoints),
             "rules": self.options.rules(),
         }
+
+    def _artifact(self, signature, target, options):
         if self.options.debug:  # the cache on disk does not keep the checks of debug code
             from cuda_graphs.compiler.pipeline import compile_kernel
 

@@ -10,4 +10,5 @@ Other rooms may import:
     launch_config  LaunchConfig.
     object_code    ObjectCode.
     program        Program.
+    signature      The types of parameters, as code tells them.
 """

@@ -21,6 +21,11 @@ cdef class StandIn:
     cdef ValueForm _element
     cdef size_t _element_size
 
+# The bytes of an argument that another node of the same kernel had, and the owner of the memory that they point to.
+cdef class RawArgument:
+    cdef bytes _bytes
+    cdef object _owner  # or None
+
 # Converts `args` as the kernel's parameters require. The pack is on the caller's stack, since the driver copies the
 # values during the call. Raises TypeError for a wrong count, width or type, and OverflowError for an int that does not
 # fit; each names the parameter. `stand_ins` gets the indices of StandIns.

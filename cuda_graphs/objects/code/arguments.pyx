@@ -79,6 +79,13 @@ cdef class StandIn:
         raise RuntimeError(f"{type(self).__name__} has no public constructor")
 
 
+cdef class RawArgument:
+    """The bytes of an argument that another node of the same kernel had: a loaded graph has no other value of it."""
+
+    def __init__(self, bytes data not None, owner=None):
+        self._bytes, self._owner = data, owner
+
+
 cdef int pack_arguments(
     ArgumentPack& pack, Kernel kernel, tuple args, vector[size_t]* stand_ins
 ) except -1:
@@ -111,6 +118,10 @@ cdef int own_arguments(tuple args, Opaque& all) except -1:
                 continue
         elif isinstance(arg, (int, float, complex)) or scalar_types.count(<void*>kind) != 0:
             continue
+        elif kind == <PyTypeObject*>RawArgument:
+            if (<RawArgument>arg)._owner is None:
+                continue
+            owner = hold_python(<PyObject*>(<RawArgument>arg)._owner)
         elif hasattr(type(arg), "__cuda_graph_array__"):
             owner = view_array(arg, "argument").owner  # the node itself would keep its graph alive forever
         else:
@@ -139,7 +150,16 @@ cdef inline int append(ArgumentPack& pack, Kernel kernel, size_t index, const Pa
         return append_float(pack, kernel, index, to, PyFloat_AS_DOUBLE(arg))
     if kind == <PyTypeObject*>Buffer:
         return append_buffer(pack, kernel, index, to, <Buffer>arg)
+    if kind == <PyTypeObject*>RawArgument:
+        return append_bytes(pack, kernel, index, to, (<RawArgument>arg)._bytes)
     return append_other(pack, kernel, index, to, arg)
+
+
+cdef int append_bytes(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, bytes data) except -1:
+    if <size_t>len(data) != to.size:
+        raise ValueError(f"{describe(kernel, index, to)}, of {to.size} bytes, got {len(data)}")
+    pack.append_copy(<const char*>data, to.size)
+    return 0
 
 
 cdef int append_other(ArgumentPack& pack, Kernel kernel, size_t index, const Parameter& to, object arg) except -1:

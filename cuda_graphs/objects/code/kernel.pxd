@@ -25,6 +25,9 @@ cdef class Kernel:
 cdef str type_text(const Parameter& parameter)
 
 
+# Lets a kernel that is not foreign keep the CodeImage that it came from, for `Kernel._image`.
+cdef int keep_image(const KernelHandle& h, object image) except -1
+
 # Base of ObjectCode, which is above this file.
 cdef class LibraryHolder:
     # Returns the loaded library; the first call loads it.

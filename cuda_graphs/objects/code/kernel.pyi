@@ -16,6 +16,13 @@ class MaxPotentialBlockSizeOccupancyResult(NamedTuple):
     min_grid_size: int
     max_block_size: int
 
+class CodeImage(NamedTuple):
+    code: bytes
+    code_type: str
+    label: str
+    entry: str
+    signatures: dict[str, list[Any]] | None
+
 class LibraryHolder: ...
 
 class Kernel:
@@ -24,6 +31,7 @@ class Kernel:
     def from_handle(handle: int, mod: ObjectCode | None = None, *, owner: object = None) -> Kernel: ...
     @staticmethod
     def from_function(handle: int, *, owner: object = None) -> Kernel: ...
+    def _image(self) -> CodeImage | None: ...
     @property
     def handle(self) -> int: ...
     @property

@@ -45,6 +45,10 @@ from cuda_graphs.objects.device.device import Device
 ParamInfo = namedtuple("ParamInfo", "offset size")
 """The offset of a parameter in the parameter block, and its size; both in bytes."""
 
+CodeImage = namedtuple("CodeImage", "code code_type label entry signatures")
+"""The image that a kernel came from: its bytes, its type and name as in ObjectCode, the name of the kernel in it, and the
+types of its kernels, by name, if the code does not tell them. It refers to no other object, so that it closes no circle."""
+
 MaxPotentialBlockSizeOccupancyResult = namedtuple(
     "MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size"
 )
@@ -152,6 +156,12 @@ cdef class Kernel:
         names."""
         ensure_driver()
         return self._name()
+
+    def _image(self):
+        """Return the CodeImage that the kernel came from; None for a kernel of other code."""
+        cdef KernelBox* box = box_of[KernelBox](self._h)
+        found = <object><PyObject*>box.owner.get() if box.owner else None
+        return found if isinstance(found, CodeImage) else None
 
     @property
     def num_arguments(self):
@@ -425,3 +435,10 @@ cdef int query_clusters(Kernel kernel, config, stream, bint active) except? -1:
     if status:
         check_attempt(status, f"ask about clusters of {kernel!r}")
     return answer
+
+
+cdef int keep_image(const KernelHandle& h, object image) except -1:
+    cdef KernelBox* box = box_of[KernelBox](h)
+    if not box.owner:
+        box.owner = hold_python(<PyObject*>image)
+    return 0

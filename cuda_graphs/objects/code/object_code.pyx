@@ -27,7 +27,8 @@ from cuda_graphs.core.resources.handles cimport (
     set_signature,
     take_noted_error,
 )
-from .kernel cimport Kernel, LibraryHolder
+from .kernel cimport Kernel, LibraryHolder, keep_image
+from .kernel import CodeImage
 from .signature import FORMS, from_function, from_ptx
 from cuda_graphs.errors import ImageError
 
@@ -127,7 +128,9 @@ cdef class ObjectCode(LibraryHolder):
             h = get_kernel(library, text)
         if not h:
             raise_for_kernel(self, raw_name.decode(errors="replace"))
-        set_signature(h, as_types(signature_of(self, raw_name.decode(errors="replace"))))
+        entry = raw_name.decode(errors="replace")
+        set_signature(h, as_types(signature_of(self, entry)))
+        keep_image(h, CodeImage(self._code, self._code_type, self._label, entry, self._signatures))
         return Kernel._from_handle(h)
 
     @property

@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a saved definition that another process loads computes what the definition itself computes."""
+
+import numpy as np
+
+import cuda_graphs as cg
+
+
+@cg.kernel
+def axpy(a: cg.f32, x: cg.types.ndarray(cg.f32, ndim=1), y: cg.types.ndarray(cg.f32, ndim=1)):
+    for i in x:
+        y[i] += a * x[i]
+
+
+LOAD = """
+import sys
+import numpy as np
+import cuda_graphs as cg
+
+g = cg.load("saved.cgg")
+values = {name: cg.array(np.load(f"{name}.npy")) for name in g.inputs}
+results = {name: values.get(name) or cg.ndarray(cg.f32, p.default.shape) for name, p in g.outputs.items()}
+stream = cg.Device().create_stream()
+g.instantiate().launch(stream, **values, **results)
+stream.sync()
+for name, array in results.items():
+    np.save(f"{name}_out.npy", array.to_numpy())
+heavy = {"llvmlite", "cuda.bindings.nvrtc", "cuda_graphs.objects.code.program"} & set(sys.modules)
+assert not heavy, heavy
+"""
+
+
+def test_fills_copies_and_kernels_of_python_travel(device, tmp_path, elsewhere):
+    x, y = cg.array(np.arange(1000, dtype=np.float32)), cg.ndarray(cg.f32, 1000)
+    z = cg.ndarray(cg.f32, 1000)
+    g = cg.GraphDef()
+    g.memset(y, 1.0, name="ones").call(axpy, 3.0, x, y).memcpy(z, y)
+    g.save(tmp_path / "saved.cgg", inputs={"x": x}, outputs={"z": z}, include=[y])
+    given = np.linspace(-1, 1, 1000, dtype=np.float32)
+    np.save(tmp_path / "x.npy", given)
+    elsewhere(LOAD)
+    assert np.allclose(np.load(tmp_path / "z_out.npy"), 1 + 3 * given)

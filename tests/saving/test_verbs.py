@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: `show` says what a saved graph holds without loading it, and `run` launches it with files of NumPy."""
+
+import json
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+from tests.command_line.conftest import command
+
+__all__ = ["command"]
+
+Floats = cg.types.ndarray(cg.f32, ndim=1)
+
+
+@cg.kernel
+def scaled(a: cg.f32, x: Floats, y: Floats):
+    for i in x:
+        y[i] = a * x[i]
+
+
+@pytest.fixture
+def file(device, tmp_path):
+    x, y = cg.ndarray(cg.f32, 6), cg.ndarray(cg.f32, 6)
+    g = cg.GraphDef()
+    g.call(scaled, g.param("a", cg.f32, default=2.0), x, y)
+    g.save(tmp_path / "scaled.cgg", inputs={"x": x}, outputs={"y": y})
+    return "scaled.cgg"
+
+
+def test_show_lists_nodes_parameters_and_kernels(command, file):
+    facts = json.loads(command("show", file, "--json").stdout)
+    assert facts["nodes"] == {"kernel": 1} and facts["driver"] == cg.driver_info().kind
+    assert facts["parameters"]["x"] == {"type": "ndarray(f32, ndim=1)", "shape": [6], "role": "input"}
+    assert facts["parameters"]["a"]["role"] == "parameter"
+    assert facts["kernels"] == [{"name": "scaled_0_loop", "code": ["native", "ptx"], "missing": None}]
+    text = command("show", file).stdout
+    assert (
+        "input x: ndarray(f32, ndim=1) of shape (6,)" in text and "kernel scaled_0_loop: native, ptx" in text
+    )
+
+
+def test_run_reads_inputs_and_writes_outputs(command, file, tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(6, dtype=np.float32))
+    done = command("run", file, "--input", "x=x.npy", "--output", "y.npy", "--set", "a=-3")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "y.npy: y, float32 of shape (6,)\n"
+    assert (np.load(tmp_path / "y.npy") == -3 * np.arange(6)).all()
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [
+        ("show missing.cgg", 3, "cannot read missing.cgg: No such file or directory"),
+        ("show x.npy", 3, "is no zip file"),
+        ("run missing.cgg", 3, "cannot read missing.cgg: No such file or directory"),
+        ("run x.npy", 3, "is no zip file"),
+        ("run scaled.cgg --input z=x.npy", 2, "there is no input 'z': the inputs are x"),
+        ("run scaled.cgg --output z.npy", 2, "there is no output 'z': the outputs are y"),
+        ("run scaled.cgg --input x", 2, "--input takes NAME=VALUE"),
+        ("run scaled.cgg --input x=no.npy", 3, "cannot read no.npy"),
+        ("run scaled.cgg --input x=short.npy", 2, "--input x=short.npy"),
+        ("run scaled.cgg --set a=b", 2, "is no number"),
+        ("run scaled.cgg --set b=1", 3, "cannot be launched"),
+        ("run scaled.cgg --output y=no/y.npy", 3, "cannot write no/y.npy"),
+    ],
+)
+def test_wrong_command_lines_end_with_their_code_and_message(command, file, tmp_path, line, code, words):
+    np.save(tmp_path / "x.npy", np.arange(6, dtype=np.float32))
+    np.save(tmp_path / "short.npy", np.arange(5, dtype=np.float32))
+    done = command(*line.split())
+    assert done.returncode == code, done.stdout + done.stderr
+    assert words in done.stderr and "Traceback" not in done.stderr
