@@ -9,6 +9,7 @@
 namespace cg {
 
 CUresult DeviceScope::enter(CUdevice device) {
+    leave();
     if (device == kNoDevice || !has_several_devices() || current_device() == device) return CUDA_SUCCESS;
     const ContextHandle wanted = primary_context(device);
     if (!wanted) return take_noted_error().status;
@@ -18,9 +19,10 @@ CUresult DeviceScope::enter(CUdevice device) {
 }
 
 // Tries twice: a failure cannot be reported, and would leave the next call on the wrong device.
-DeviceScope::~DeviceScope() {
+void DeviceScope::leave() noexcept {
     CUcontext popped = nullptr;
     if (pushed_ && driver().cuCtxPopCurrent(&popped) != CUDA_SUCCESS) driver().cuCtxPopCurrent(&popped);
+    pushed_ = false;
 }
 
 CUdevice current_device() {
@@ -30,9 +32,32 @@ CUdevice current_device() {
     return kNoDevice;
 }
 
+CUcontext context_on(CUdevice device) {
+    const ContextHandle current = current_context();
+    if (current && box_of<ContextBox>(current)->device == device) return raw_of(current);
+    const ContextHandle primary = primary_context(device);
+    return primary ? raw_of(primary) : nullptr;
+}
+
+CUdevice device_of(CUcontext context) {
+    const ContextHandle found = context == nullptr ? ContextHandle() : create_context_ref(context);
+    if (found) return box_of<ContextBox>(found)->device;
+    take_noted_error();
+    return kNoDevice;
+}
+
 CUdevice device_of(const StreamHandle& stream) noexcept {
     const ContextHandle& context = box_of<StreamBox>(stream)->context;
     return context ? box_of<ContextBox>(context)->device : kNoDevice;
+}
+
+CUresult find_device(CUdeviceptr address, CUdevice* device) {
+    *device = kNoDevice;
+    CUmemorytype type{};
+    CUresult status = driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+    if (status == CUDA_ERROR_INVALID_VALUE) return CUDA_SUCCESS;  // memory that the driver does not know
+    if (status != CUDA_SUCCESS || type != CU_MEMORYTYPE_DEVICE) return status;
+    return driver().cuPointerGetAttribute(device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
 }
 
 }  // namespace cg

@@ -3,7 +3,9 @@
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
+from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from cuda_graphs.objects.device.device_scope cimport DeviceScope
 from .specialisation cimport Specialisation
 
 
@@ -42,6 +44,10 @@ cdef class Specialiser:
     cdef int read(self, Reading* r, tuple args) except -1
     cdef HeapReading read_to_heap(self, tuple args, bint in_graph)
     cdef Specialisation find(self, Reading* r)
+    # Makes the device of a call current, and returns its code for this device. The stream may be empty. Raises ValueError if
+    # the stream or a field is of another device than the arrays.
+    cdef Specialisation find_on_device(self, DeviceScope& scope, Reading* r, const StreamHandle& stream)
+    cdef int enter(self, DeviceScope& scope, Reading* r, const StreamHandle& stream) except -1
     cdef Specialisation find_for(self, tuple args)
     # Returns the code that replaces `code`, whose graph the driver cannot build.
     cdef Specialisation without_graph(self, Specialisation code, tuple args)

@@ -7,6 +7,7 @@ Other rooms may import:
     current            The current stream of a thread.
     device             Device.
     device_properties  DeviceProperties.
+    device_scope       Scopes in which a device is current.
     event              Event.
     stream             Stream, and the arguments that are accepted as streams.
 """

@@ -40,8 +40,10 @@ from cuda_graphs.core.resources.handles cimport (
     hold_python,
     raw_of,
 )
-from cuda_graphs.objects.body_rules cimport check_call_fits_body
+from cuda_graphs.core.resources.device_scope cimport copy_between_devices, has_several_devices, kNoDevice
+from cuda_graphs.objects.body_rules cimport check_call_fits_body, check_device_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
+from .peers cimport device_at_work, reach
 from .dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
@@ -381,13 +383,40 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     cdef CapturedCall call
     if size == 0:
         return 0
+    cdef int to_device = device_of_memory(dst), source_device = device_of_memory(src)
+    cdef bint between = to_device != source_device and to_device != kNoDevice and source_device != kNoDevice
     if find_capture(call, h):
+        check_devices_of(call, NodeKind.kMemcpy, to_device, source_device)
         keep_owners(call, own_memory(written), own_memory(read))
-    with nogil:
-        call.run(driver().cuMemcpyAsync, to, source, size, raw_stream)
+    if between and not call.is_captured():
+        with nogil:
+            call.run(copy_between_devices, to, to_device, source, source_device, size, raw_stream)
+    else:
+        reach_from_stream(dst, to_device, h)
+        reach_from_stream(src, source_device, h)
+        with nogil:
+            call.run(driver().cuMemcpyAsync, to, source, size, raw_stream)
     if finish_call(call, NodeKind.kMemcpy, "copy") != CUDA_SUCCESS:
         raise_call_error(call, f"copy of {src!r} to {dst!r}")
     return 0
+
+
+cdef int device_of_memory(Buffer buffer) except -2:
+    """Return the device of device memory; kNoDevice for other memory, and on machines with one device."""
+    if not has_several_devices() or is_of_graph(buffer) or buffer._ask() != DEVICE:
+        return kNoDevice
+    return buffer._device_id
+
+
+cdef int reach_from_stream(Buffer buffer, int owner, const StreamHandle& stream) except -1:
+    """Let the work of a stream use the memory of a Buffer."""
+    return 0 if owner == kNoDevice else reach(device_at_work(stream), owner, buffer._address, repr(buffer))
+
+
+cdef int check_devices_of(CapturedCall& call, NodeKind kind, int device, int other) except -1:
+    """Raise ValueError for a captured node of memory of another device than that of the conditional node around it."""
+    check_device_fits_body(&call.capture().box(), device, kind, None)
+    return check_device_fits_body(&call.capture().box(), other, kind, None)
 
 
 cdef int fill_elements(Buffer buffer, CUdeviceptr address, bytes element, size_t count, Stream on) except -1:
@@ -416,8 +445,11 @@ cdef int fill_column(
     cdef CapturedCall call
     if count == 0:
         return 0
+    cdef int device = device_of_memory(buffer)
     if find_capture(call, h):
+        check_devices_of(call, NodeKind.kMemset, device, kNoDevice)
         keep_owners(call, own_memory(memory), Opaque())
+    reach_from_stream(buffer, device, h)
     with nogil:
         if pitch == <size_t>width:
             run_fill(call, address, pattern, width, count, raw_stream)
