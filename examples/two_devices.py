@@ -55,8 +55,7 @@ if len(devices) < 2:
     sys.exit("this example needs two devices; CUDA_GRAPHS_DRIVER=host has as many as you like")
 
 half = rows // 2
-plate = np.zeros((2 * half, rows), np.float32)
-plate[0] = 100  # the upper edge is hot
+plate = np.random.default_rng(1).uniform(0, 100, (2 * half, rows)).astype(np.float32)
 parts = plate[: half + 1], plate[half - 1 :]  # each with a row of the other one
 
 arrays = []  # two arrays on each device

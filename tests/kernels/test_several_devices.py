@@ -32,7 +32,7 @@ def increase(x: f32_1d, by: cg.f32):
 
 @cg.kernel
 def total(x: f32_1d) -> cg.f32:
-    found = cg.f32(0)
+    found = cg.f32(0.0)
     for i in range(x.shape[0]):
         found += x[i]
     return found
@@ -281,7 +281,7 @@ with cg.Device(0) as device:
     executable = graph.instantiate()
     executable.launch(stream)
     stream.sync()
-assert executable.iterations["loop"] == 4
+assert executable.iterations["loop"] == (4, True)
 assert np.array_equal(x1.to_numpy(), values + 4) and np.array_equal(x0.to_numpy(), values + 1)
 flag = cg.array(1, cg.i32, device=1)
 assert graph.if_then(flag)._device() == 1
@@ -293,9 +293,9 @@ loop = graph.while_loop(graph.create_condition(0), name="my loop")
 inner = loop.body.call(increase, x0, 1.0).if_then(graph.create_condition(0))
 kernel = cg.Program('extern "C" __global__ void plain() {}').compile("cubin").get_kernel("plain")
 one = cg.LaunchConfig(grid=1, block=1)
-words = "uses device 1", "IfNode", "on device 0", "<string>:", "'my loop'", "with cuda_graphs.Device(1)"
+words = "uses device 1", "IfNode", "on device 0", "program.py:", "'my loop'", "with cuda_graphs.Device(1)"
 for place in (inner.then, loop.body):
-    refused(ValueError, lambda: place.call(increase, x1, 1.0), "KernelNode 'increase_0_loop'", words[0], "<string>:")
+    refused(ValueError, lambda: place.call(increase, x1, 1.0), "KernelNode 'increase_0_loop'", words[0], "program.py:")
 refused(ValueError, lambda: inner.then.call(increase, x1, 1.0), *words)
 refused(ValueError, lambda: inner.then.memset(x1, 0.0, name="zero"), "MemsetNode 'zero'", *words)
 refused(ValueError, lambda: inner.then.memcpy(x0, y1, name="there"), "MemcpyNode 'there'", *words)
@@ -363,8 +363,8 @@ for device in (0, 1):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_in_a_process_with_two_devices(run_child, driver, name):
-    run_with_devices(run_child, driver, PRELUDE + PROGRAMS[name])
+def test_in_a_process_with_two_devices(run_child, driver, tmp_path, name):
+    run_with_devices(run_child, driver, tmp_path, PRELUDE + PROGRAMS[name])
 
 
 PEERS = '''
@@ -419,7 +419,7 @@ assert (np.from_dlpack(back) == 5).all()
 
 
 @pytest.mark.parametrize("program", [ENABLED, REFUSED], ids=["enabled at the first use", "refused with the pair"])
-def test_access_between_devices(run_child, driver, program):
+def test_access_between_devices(run_child, driver, tmp_path, program):
     if driver.kind != "host":
         pytest.skip("the host driver counts its calls")
-    run_with_devices(run_child, driver, PRELUDE + PEERS + program)
+    run_with_devices(run_child, driver, tmp_path, PRELUDE + PEERS + program)

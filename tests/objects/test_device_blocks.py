@@ -88,8 +88,8 @@ assert found == {n: [n, n, (n + 1) % 3, n, "CUDA_ERROR_INVALID_CONTEXT"] for n i
 
 
 @pytest.mark.parametrize("program", [NESTED, ERRORS, THREADS], ids=["nested", "errors", "threads"])
-def test_a_block_of_a_device_ends_with_the_device_before_it(run_child, driver, program):
-    run_with_devices(run_child, driver, program, count=3)
+def test_a_block_of_a_device_ends_with_the_device_before_it(run_child, driver, tmp_path, program):
+    run_with_devices(run_child, driver, tmp_path, program, count=3)
 
 
 def test_a_block_of_the_only_device_changes_nothing(device):
