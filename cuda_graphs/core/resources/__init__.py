@@ -4,12 +4,11 @@
 
 Other rooms may import:
     context  Contexts and the current context.
-    device_scope  Scopes in which a device is current, and the devices of streams and memory.
+    device_scope  Scopes in which a device is current, and access between devices.
     dlpack   The structures of DLPack, and exports.
     event    Events.
     handles  Cython declarations of this room and of `handles/`.
     memory   Pools and allocations.
     module   Libraries, kernels and functions.
-    peer_access  Access of one device to the memory of another one.
     stream   Streams.
 """

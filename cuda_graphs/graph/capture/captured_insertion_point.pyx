@@ -53,7 +53,7 @@ from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_kernel
 from cuda_graphs.graph.operands.operands cimport accept_context
 from cuda_graphs.graph.operands.parameter cimport prepare_uses
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig
-from cuda_graphs.objects.memory.peers cimport device_at_work
+from cuda_graphs.objects.memory.buffer cimport device_at_work
 
 from cuda_graphs.objects.code.launch import launch
 

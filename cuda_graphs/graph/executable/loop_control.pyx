@@ -29,7 +29,7 @@ from cuda_graphs.core.resources.handles cimport write_word
 from cuda_graphs.graph.nodes.labels cimport given_name
 from cuda_graphs.graph.operands.loop_counter cimport LoopCounter
 from cuda_graphs.graph.operands.stop_words cimport is_stop_word, new_words
-from cuda_graphs.objects.device.device_scope cimport DeviceScope, enter_device
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from .loop_count import LoopCount
 

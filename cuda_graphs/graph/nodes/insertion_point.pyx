@@ -59,7 +59,7 @@ from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDev
 from cuda_graphs.core.resources.handles cimport box_of, hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
-from cuda_graphs.objects.device.device_scope cimport DeviceScope, enter_device
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.numbers cimport read_flag, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
 from .access_ranges cimport read_declaration, set_declaration

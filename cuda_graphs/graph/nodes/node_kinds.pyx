@@ -49,7 +49,7 @@ from cuda_graphs.core.resources.handles cimport (
 )
 from cuda_graphs.objects.code.conversion cimport value_of
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
-from cuda_graphs.objects.device.device_scope cimport context_of_device
+from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.launch_errors cimport LaunchQueue
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error

@@ -48,9 +48,9 @@ from cuda_graphs.objects.code.arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.body_rules cimport check_device_fits_body
 from cuda_graphs.objects.code.launch cimport register_uses
-from cuda_graphs.objects.code.peer_arguments cimport reach_arguments
+from cuda_graphs.objects.code.arguments cimport reach_arguments
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
-from cuda_graphs.objects.device.device_scope cimport context_of_device
+from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition

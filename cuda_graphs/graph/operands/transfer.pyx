@@ -36,7 +36,7 @@ from cuda_graphs.core.resources.device_scope cimport (
     kNoDevice,
 )
 from cuda_graphs.core.resources.handles cimport Opaque
-from cuda_graphs.objects.device.device_scope cimport context_of_device
+from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.memory.array_view cimport ArrayView
 from cuda_graphs.objects.memory.buffer cimport parse_fill_value
 from cuda_graphs.objects.numbers cimport read_size

@@ -44,7 +44,7 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLInt,
     kDLUInt,
 )
-from cuda_graphs.objects.device.device_scope cimport DeviceScope, enter_device
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.memory.buffer cimport MemoryKind, fill_elements, is_of_graph, part_of
 from cuda_graphs.objects.memory.graph_memory cimport allocate_for_array
 from cuda_graphs.objects.device.current cimport current_or

@@ -13,7 +13,7 @@ from cuda_graphs.graph.nodes.node_call cimport NodeCall
 from cuda_graphs.graph.nodes.sized_config cimport bind_call, follow_shapes
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.objects.device.device_scope cimport DeviceScope, enter_device
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, graph_memory
 from cuda_graphs.kernels.arrays.captures cimport is_captured

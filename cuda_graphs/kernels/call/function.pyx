@@ -18,7 +18,7 @@ from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.device.current cimport current_or
-from cuda_graphs.objects.device.device_scope cimport DeviceScope
+from cuda_graphs.objects.device.context cimport DeviceScope
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, kDual, kGradient, kNoExtra
 from .call_hooks cimport replacement_of, has_hook, after_call

@@ -5,7 +5,7 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
-from cuda_graphs.objects.device.device_scope cimport DeviceScope
+from cuda_graphs.objects.device.context cimport DeviceScope
 from .specialisation cimport Specialisation
 
 

@@ -19,7 +19,7 @@ from cuda_graphs.core.resources.device_scope cimport current_device as device_no
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.arrays.reading cimport Reading
-from cuda_graphs.objects.device.device_scope cimport enter_device
+from cuda_graphs.objects.device.context cimport enter_device
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of, takes_condition
 from .guards cimport Guards
 from .specialisation cimport Specialisation

@@ -9,6 +9,5 @@ Other rooms may import:
     launch         launch.
     launch_config  LaunchConfig.
     object_code    ObjectCode.
-    peer_arguments  Access of kernels to memory of other devices.
     program        Program.
 """

@@ -20,15 +20,15 @@ from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, Nod
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
 from .arguments cimport StandIn, own_arguments, pack_arguments
-from .peer_arguments cimport reach_arguments
+from .arguments cimport reach_arguments
 from cuda_graphs.objects.body_rules cimport check_device_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
 from cuda_graphs.objects.device.current cimport current_or
-from cuda_graphs.objects.device.device_scope cimport DeviceScope, enter_device
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
-from cuda_graphs.objects.memory.peers cimport device_at_work
+from cuda_graphs.objects.memory.buffer cimport device_at_work
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from cuda_graphs.objects.device.device import Device
 

@@ -3,11 +3,10 @@
 """Device, Context, Stream and Event.
 
 Other rooms may import:
-    context            Context, and the current context.
+    context            Context, the current context, and scopes in which a device is current.
     current            The current stream of a thread.
     device             Device.
     device_properties  DeviceProperties.
-    device_scope       Scopes in which a device is current.
     event              Event.
     stream             Stream, and the arguments that are accepted as streams.
 """

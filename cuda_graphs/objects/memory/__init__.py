@@ -10,6 +10,5 @@ Other rooms may import:
     dlpack             The constants of DLPack, and exports as capsules.
     graph_memory       GraphMemoryResource.
     memory_resource    The memory resources.
-    peers              Access to the memory of another device.
     typed_memory       TypedMemory, the base class of arrays.
 """
