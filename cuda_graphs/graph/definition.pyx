@@ -283,6 +283,10 @@ cdef class GraphDef(InsertionPoint):
         """Return the first node that bodies of conditional nodes may not hold, or None."""
         return refusals.unfit_for_bodies(self)
 
+    def _first_on_other_device(self, device):
+        """Return the first node that is known to be on another device, or None."""
+        return refusals.first_on_other_device(self, device)
+
     def _unused_parameters(self):
         """Return the Parameters that no node uses; [] for a graph inside another graph."""
         cdef GraphBox* graph = self._open()

@@ -10,5 +10,9 @@ cdef int check_fits_body(GraphBox* graph, NodeKind kind, object name) except -1
 # Does the same for the node that a captured call will make.
 cdef int check_call_fits_body(CapturedCall& call, NodeKind kind, object name=*) except -1
 
+# Raises ValueError if `graph` is in the body of a conditional node of another device than `device`, for a new node of this
+# kind. `name` is the name of the node, or None. Does nothing for kNoDevice.
+cdef int check_device_fits_body(GraphBox* graph, int device, NodeKind kind, object name) except -1
+
 # Does the same for a copy of the GraphDef `child`.
 cdef int check_copy_fits_body(GraphBox* graph, object child) except -1

@@ -3,11 +3,13 @@
 """The nodes that bodies of conditional nodes may not hold (CUDA Programming Guide, "Conditional Graph Nodes").
 
 Drivers accept such a node, and refuse the whole graph when it is instantiated. The functions below check a node before it
-is added to a body, to a graph embedded in a body, or to a capture into a body.
+is added to a body, to a graph embedded in a body, or to a capture into a body. All nodes of a body are on the device of the
+conditional node.
 """
 
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport GraphBox, NodeKind, NodeRecord
+from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from .source cimport Source, find_source, source_text, text_of
 
 # Kind -> name of its class, what to do.
@@ -48,6 +50,29 @@ cdef int check_call_fits_body(CapturedCall& call, NodeKind kind, object name=Non
     return check_fits_body(&call.capture().box(), kind, name) if call.is_captured() else 0
 
 
+# Kind -> name of its class, for the kinds of nodes that have a device.
+cdef dict OF_DEVICES = {
+    <int>NodeKind.kKernel: "KernelNode",
+    <int>NodeKind.kMemset: "MemsetNode",
+    <int>NodeKind.kMemcpy: "MemcpyNode",
+    **HOLDERS,
+}
+
+
+cdef int check_device_fits_body(GraphBox* graph, int device, NodeKind kind, object name) except -1:
+    cdef NodeRecord* holder = holder_of_body(graph)
+    if device == kNoDevice or holder == NULL or device_of_holder(holder) in (kNoDevice, device):
+        return 0
+    cdef Source here = find_source()
+    line = source_text(here.code, here.instruction) if here.code != NULL else None
+    inner, outer = body_around(graph)
+    raise ValueError(
+        f"{label(OF_DEVICES[<int>kind], name, line)} uses device {device}, and cannot be in a body of {inner} on device "
+        f"{device_of_holder(holder)}: a conditional node and all that is in it stay on one device. Add the node before or "
+        f"after {outer}, or add the conditional node in a block `with cuda_graphs.Device({device}):`"
+    )
+
+
 cdef int check_copy_fits_body(GraphBox* graph, object child) except -1:
     around = body_around(graph)
     unfit = None if around is None else child._unfit_for_bodies()
@@ -56,7 +81,35 @@ cdef int check_copy_fits_body(GraphBox* graph, object child) except -1:
             f"{child._identify()} cannot be embedded in a body of {around[0]}: it holds {unfit._identify()}, and "
             f"{BODIES_HOLD}. Move that node before or after {around[1]}"
         )
-    return 0
+    return check_devices_of_copy(graph, child)
+
+
+cdef int check_devices_of_copy(GraphBox* graph, object child) except -1:
+    cdef NodeRecord* holder = holder_of_body(graph)
+    if not has_several_devices() or holder == NULL or device_of_holder(holder) == kNoDevice:
+        return 0
+    found = child._first_on_other_device(device_of_holder(holder))
+    if found is None:
+        return 0
+    inner, outer = body_around(graph)
+    raise ValueError(
+        f"{child._identify()} cannot be embedded in a body of {inner} on device {device_of_holder(holder)}: it holds "
+        f"{found._identify()}, which is on device {found._device()}, and a conditional node and all that is in it stay on "
+        f"one device. Embed it before or after {outer}"
+    )
+
+
+cdef int device_of_holder(NodeRecord* holder) noexcept:
+    return holder.metadata.get().device if holder.metadata else kNoDevice
+
+
+cdef NodeRecord* holder_of_body(GraphBox* graph) noexcept:
+    """Return the innermost conditional node whose body the graph is in; NULL if there is none."""
+    while graph.holder != NULL:
+        if graph.holder.kind != NodeKind.kChild:
+            return graph.holder
+        graph = graph.holder.graph
+    return NULL
 
 
 cdef tuple body_around(GraphBox* graph):

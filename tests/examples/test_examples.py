@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cuda_graphs as cg
+
 pytest.importorskip("matplotlib")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -301,3 +303,9 @@ def test_the_drawn_graph_has_its_loop_and_the_mistake_is_marked(tmp_path):
     assert "findings after a fill without an edge" in output
     assert "until steady" in (tmp_path / "heat.svg").read_text()
     assert "noted" in (tmp_path / "mistake.svg").read_text()
+
+
+def test_the_plate_that_two_devices_share_agrees_with_numpy(tmp_path):
+    few = cg.driver_info().kind == "cuda" and len(cg.Device.get_all_devices()) < 2
+    output = run("two_devices.py", 64, 10, cwd=tmp_path, code=int(few))
+    assert ("needs two devices" if few else "12 nodes, 5 launches") in output

@@ -5,13 +5,15 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "device_count.hpp"
 #include "serial.hpp"
 
 namespace cg {
 
 namespace detail {
 DriverTable table;
-}
+int device_count = 0;
+}  // namespace detail
 
 namespace {
 
@@ -83,6 +85,7 @@ std::string load_driver(const char* path) {
     library = opened;
     serialise(filled);
     detail::table = filled;
+    detail::device_count = count;
     pthread_atfork(nullptr, nullptr, forget_driver);
     return {};
 }

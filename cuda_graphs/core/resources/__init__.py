@@ -4,6 +4,7 @@
 
 Other rooms may import:
     context  Contexts and the current context.
+    device_scope  Scopes in which a device is current, and access between devices.
     dlpack   The structures of DLPack, and exports.
     event    Events.
     handles  Cython declarations of this room and of `handles/`.

@@ -46,6 +46,7 @@ class NodeAccess(NamedTuple):
     mode: str
     what: str  # "memory", "event" or "condition"
     span: Span
+    place: str = ""  # " on device 1", in a definition with nodes on several devices
 
     @property
     def verb(self) -> str:
@@ -55,7 +56,7 @@ class NodeAccess(NamedTuple):
 
     def __str__(self) -> str:
         accessed = str(self.span) if self.what == "memory" else f"{self.what} {self.span.start:#x}"
-        return f"{self.node._identify()} {self.verb} {accessed}"
+        return f"{self.node._identify()}{self.place} {self.verb} {accessed}"
 
 
 def own_accesses(node: GraphNode) -> tuple[list[NodeAccess], bool]:

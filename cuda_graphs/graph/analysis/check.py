@@ -28,6 +28,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
     WhileNode,
 )
 from cuda_graphs.graph.operands.spans import Span
+from cuda_graphs.objects.device.device import Device
 
 from .accesses import POSSIBLE, WRITES, NodeAccess, own_accesses
 from .liveness import Lifetimes, find_lifetimes
@@ -182,6 +183,7 @@ class Checker:
         self.parameters: dict[str, int] = {}
         self.unknown: list[GraphNode] = []
         self.allocated = {node.dptr for node in root.nodes_of(AllocNode)}
+        self.devices = devices_of(root)
         # Unordered accesses of each checked scope, until the scope around it takes them over.
         self.accessed: dict[Scope, list[Access]] = {}
 
@@ -210,7 +212,7 @@ class Checker:
         try:
             order = Order(scope.nodes, edges)
         except CyclicError as error:
-            self.add_finding("cycle", error.nodes, f"no order is possible of {listed(error.nodes)}")
+            self.add_finding("cycle", error.nodes, f"no order is possible of {self.listed(error.nodes)}")
             order = Order(scope.nodes, ())
             is_ordered = False
         else:
@@ -231,10 +233,22 @@ class Checker:
         if is_unknown:
             self.unknown.append(node)
         for access in own:
-            yield Access(step, self.with_space(access), is_write(access), access)
+            named = access._replace(place=self.place_of(node))
+            yield Access(step, self.with_space(access), is_write(access), named)
         for inner in scope.inner.get(node, ()):
             for each in self.accessed.pop(inner):
                 yield each._replace(step=step)
+
+    def place_of(self, node: GraphNode) -> str:
+        """Return the device of a node in words, if the definition has nodes on several devices."""
+        device = self.devices.get(node)
+        return "" if device is None else f" on device {device}"
+
+    def name(self, node: GraphNode) -> str:
+        return f"{node._identify()}{self.place_of(node)}"
+
+    def listed(self, nodes: Iterable[GraphNode]) -> str:
+        return ", ".join(map(self.name, nodes))
 
     def with_space(self, access: NodeAccess) -> Span:
         """Return the span of an access in the number range of its kind of object."""
@@ -271,7 +285,7 @@ class Checker:
     def check_allocations(self, order: Order, accesses: Sequence[Access]) -> None:
         foreign = [n for n in order.nodes if isinstance(n, FreeNode) and n.dptr not in self.allocated]
         for node in foreign:
-            text = f"{node._identify()} frees {node.dptr:#x}, which no alloc node of the definition allocates"
+            text = f"{self.name(node)} frees {node.dptr:#x}, which no alloc node of the definition allocates"
             self.add_finding("foreign_free", [node], text)
         allocs = [(n.dptr, n.bytesize, order.steps[n]) for n in order.nodes if isinstance(n, AllocNode)]
         frees = [(n.dptr, order.steps[n]) for n in order.nodes if isinstance(n, FreeNode)]
@@ -283,9 +297,9 @@ class Checker:
         for lifetime in lifetimes.all:
             node, ends = order.nodes[lifetime.begin], [order.nodes[step] for step in lifetime.ends]
             if not ends:
-                self.add_finding("never_freed", [node], f"the memory of {node._identify()} is never freed")
+                self.add_finding("never_freed", [node], f"the memory of {self.name(node)} is never freed")
             elif len(ends) > 1:
-                text = f"the memory of {node._identify()} is freed by {listed(ends)}"
+                text = f"the memory of {self.name(node)} is freed by {self.listed(ends)}"
                 self.add_finding("freed_twice", [node, *ends], text)
 
     def check_lifetimes(self, order: Order, lifetimes: Lifetimes, accesses: Sequence[Access]) -> None:
@@ -299,8 +313,8 @@ class Checker:
                 continue
             for lifetime, is_over in lifetimes.misuses(access.step, access.span):
                 alloc, ends = order.nodes[lifetime.begin], [order.nodes[step] for step in lifetime.ends]
-                when = f"after {listed(ends)}" if is_over else "before it is allocated"
-                text = f"{origin}, which is of {alloc._identify()}, {when}"
+                when = f"after {self.listed(ends)}" if is_over else "before it is allocated"
+                text = f"{origin}, which is of {self.name(alloc)}, {when}"
                 kind, nodes = (
                     ("use_after_free", [origin.node, alloc, *ends])
                     if is_over
@@ -320,7 +334,7 @@ class Checker:
                     self.add_finding("unused_condition", [], f"no node looks at {name}")
                 elif not has_default and not any(kernel._takes(handle) for kernel in kernels):
                     node = readers[handle]
-                    text = f"{name} of {node._identify()} has no default value, and no kernel takes it"
+                    text = f"{name} of {self.name(node)} has no default value, and no kernel takes it"
                     self.add_finding("unset_condition", [node], text)
 
     def check_bodies(self) -> None:
@@ -331,7 +345,7 @@ class Checker:
                 # The condition of a loop that other code made may be unknown.
                 condition = node.condition if isinstance(node, WhileNode) else None
                 if condition is not None and not bodies[0].may_set(condition.handle):
-                    text = f"no kernel in the body of {node._identify()} takes its condition"
+                    text = f"no kernel in the body of {self.name(node)} takes its condition"
                     self.add_finding("unset_loop", [node], text)
 
     def check_empty(self, node: ConditionalNode, bodies: list[Scope]) -> None:
@@ -339,6 +353,15 @@ class Checker:
         empty = [body.graph._identify() for body in bodies if not {*body.nodes} - {body.graph._loop_test()}]
         if empty and (len(empty) == len(bodies) or not isinstance(node, SwitchNode)):
             self.add_finding("empty_body", [node], f"{', '.join(empty)} holds no nodes")
+
+
+def devices_of(root: Scope) -> dict[GraphNode, int]:
+    """Return the devices of the nodes of a definition with nodes on several devices; {} for other definitions."""
+    if len(Device.get_all_devices()) == 1:
+        return {}
+    found = {node: node._device() for node in root.nodes_of(GraphNode)}
+    known = {node: device for node, device in found.items() if device is not None}
+    return known if len({*known.values()}) > 1 else {}
 
 
 def is_write(access: NodeAccess) -> bool:

@@ -27,7 +27,13 @@ from cuda_graphs.graph.nodes.node_kinds import (
 )
 from cuda_graphs.graph.nodes.protocols import Definition
 
-__all__ = ["explain_embedding", "explain_memory", "explain_removal", "unfit_for_bodies"]
+__all__ = [
+    "explain_embedding",
+    "explain_memory",
+    "explain_removal",
+    "first_on_other_device",
+    "unfit_for_bodies",
+]
 
 Cause = tuple[str, str]
 
@@ -42,7 +48,7 @@ def nodes_in(graph: Definition, kinds: tuple[type[GraphNode], ...]) -> Iterator[
         for node in each._listed()[0]:
             if isinstance(node, kinds):
                 yield node
-            elif isinstance(node, ChildGraphNode):
+            if isinstance(node, ChildGraphNode):
                 graphs.append(node.child_graph)
 
 
@@ -60,6 +66,11 @@ def explain_embedding(child: Definition) -> Cause | None:
 def unfit_for_bodies(graph: Definition) -> GraphNode | None:
     """Return the first node that bodies of conditional nodes may not hold."""
     return next(nodes_in(graph, NOT_IN_BODIES), None)
+
+
+def first_on_other_device(graph: Definition, device: int) -> GraphNode | None:
+    """Return the first node that is known to be on another device."""
+    return next((node for node in nodes_in(graph, (GraphNode,)) if node._device() not in (None, device)), None)
 
 
 def explain_memory(graph: Definition, what: str, numbers: Sequence[int]) -> Cause | None:

@@ -7,6 +7,7 @@ from cuda_graphs.core.driver.cuda_graph cimport graph_driver
 from cuda_graphs.core.driver.seam cimport ensure_driver
 from cuda_graphs.core.capture.capture_handles cimport CaptureBox, CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeRecord, NodeSpec
+from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamBox, StreamHandle, box_of, raw_of
 from cuda_graphs.objects.capture_ledger cimport raise_capture_error
 from cuda_graphs.objects.body_rules cimport check_call_fits_body
@@ -16,7 +17,7 @@ from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.graph.definition cimport make_condition
 from cuda_graphs.graph.operands.operands cimport accept_context
 from cuda_graphs.graph.nodes.insertion_point cimport find_cause
-from cuda_graphs.graph.nodes.spec cimport read_host
+from cuda_graphs.graph.nodes.spec cimport check_devices_fit_body, device_of_spec, read_host
 from cuda_graphs.core.driver.seam import version as driver_version
 
 # Method -> (oldest CUDA version, name of the feature).
@@ -51,12 +52,20 @@ cdef int require_capture(CapturedCall& call, const StreamHandle& h) except -1:
 
 cdef NodeRecord* add_captured(StreamHandle h, NodeSpec& spec, const char* what, object attempt) except NULL:
     cdef CapturedCall call
+    cdef int device = kNoDevice
     require_capture(call, h)
+    if has_several_devices():
+        device = device_of_spec(spec)
+        check_devices_fit_body(&call.capture().box(), spec, None)
+    if spec.owners:
+        keep_owners(call, spec.owners.first, spec.owners.second)
     with nogil:
         call.run_add(spec)
     cdef NodeRecord* node = record_node(call, spec.kind, what)
     if call.status() != CUDA_SUCCESS:
         raise_call_error(call, attempt, find_cause(call.capture().graph, &call.capture().box(), spec))
+    if device != kNoDevice and spec.kind != NodeKind.kKernel:  # the driver reports those of kernels
+        node.make_metadata().device = device
     return node
 
 

@@ -8,9 +8,10 @@ Bodies of conditional nodes are GraphDefs.
 
 import sys
 
+from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUresult
+from cuda_graphs.core.driver.cuda cimport CUcontext, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_GRAPH_COND_TYPE_IF,
     CU_GRAPH_COND_TYPE_SWITCH,
@@ -29,10 +30,12 @@ from cuda_graphs.core.capture.capture_handles cimport (
 from cuda_graphs.core.graphs.graph_handles cimport (
     GraphBox,
     NodeKind,
+    NodeParameters,
     NodeRecord,
     NodeSpec,
     node_handle,
 )
+from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.capture_ledger cimport add_operation
 from cuda_graphs.objects.captured_call cimport find_capture
@@ -45,7 +48,12 @@ from .builder_nodes cimport (
     require_capture,
 )
 from cuda_graphs.graph.nodes.insertion_point cimport wrap_graph
-from cuda_graphs.graph.nodes.spec cimport fill_conditional
+from cuda_graphs.graph.nodes.sized_config cimport device_of_config, join_call_of
+from cuda_graphs.graph.nodes.spec cimport fill_conditional, read_kernel
+from cuda_graphs.graph.operands.operands cimport accept_context
+from cuda_graphs.graph.operands.parameter cimport prepare_uses
+from cuda_graphs.objects.code.launch_config cimport LaunchConfig
+from cuda_graphs.objects.memory.buffer cimport device_at_work
 
 from cuda_graphs.objects.code.launch import launch
 
@@ -79,6 +87,10 @@ cdef class CapturedInsertionPoint:
             check_attempt(status, f"continue the capture at {self!r}")
         return 0
 
+    cdef CUcontext _context(self) except NULL:
+        """Return the context of conditional nodes: the caller has made the device of its kernels current."""
+        return accept_context("conditional node") if has_several_devices() else context_of(self._stream._h)
+
     cdef CapturedInsertionPoint _next(self, tuple branches=()):
         found = CapturedInsertionPoint(self._stream)
         found.branches = branches
@@ -90,13 +102,32 @@ cdef class CapturedInsertionPoint:
         cdef StreamHandle h = self._stream._h
         check_driver_has("create_condition")
         require_capture(call, h)
-        return create_captured_condition(call.capture(), context_of(h), default_value, f"of {self!r}")
+        return create_captured_condition(call.capture(), self._context(), default_value, f"of {self!r}")
 
     def launch(self, config, kernel, *args, reads=(), writes=()):
         """Capture a launch. `reads` and `writes` are ignored: only definitions use them."""
+        cdef int device = device_of_config(config) if isinstance(config, LaunchConfig) else kNoDevice
         self._set_tail()
-        launch(self._stream, config, kernel, *args)
+        if device == kNoDevice or device == device_at_work(self._stream._h):
+            launch(self._stream, config, kernel, *args)
+        else:
+            self._launch_elsewhere(config, kernel, args)
         return self._next()
+
+    cdef int _launch_elsewhere(self, object config, object kernel, tuple args) except -1:
+        """Capture a launch on another device than that of the stream, which the stream itself cannot run."""
+        cdef NodeSpec spec
+        cdef CapturedCall call
+        cdef StreamHandle h = self._stream._h
+        cdef unique_ptr[NodeParameters] uses
+        require_capture(call, h)
+        read_kernel(spec, config, kernel, args)
+        if not spec.uses.empty():
+            prepare_uses(&call.capture().box(), spec).swap(uses)
+        cdef NodeRecord* node = add_captured(h, spec, b"launch", f"launch kernel {kernel.name!r} on {self._stream!r}")
+        if uses:
+            node.make_metadata().parameters.swap(uses)
+        return join_call_of(node, config)
 
     def join(self, *places):
         """Add an EmptyNode after this position and the positions `places`."""
@@ -136,7 +167,7 @@ cdef class CapturedInsertionPoint:
         cdef GraphBox* body
         check_driver_has(what.decode())
         require_capture(call, h)
-        fill_conditional(spec, condition, kind, cond_type, count, context_of(h), &call.capture().box())
+        fill_conditional(spec, condition, kind, cond_type, count, self._context(), &call.capture().box())
         self._set_tail()
         cdef NodeRecord* node = add_captured(h, spec, what, f"{what.decode()}({condition!r}) on {self!r}")
         inside = node.make_metadata().inner

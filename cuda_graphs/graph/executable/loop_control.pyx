@@ -12,19 +12,25 @@ from libc.stdint cimport INT64_MAX, uint64_t
 from cuda_graphs.core.driver.cuda cimport CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport (
+    NodeKind,
     NodeRecord,
+    NodeSpec,
     ParameterChanges,
     ParameterProblem,
     PresentParameter,
     as_owner,
     list_loops,
     list_parameters,
+    load_node,
     set_parameters,
 )
+from cuda_graphs.core.resources.device_scope cimport device_of_context, has_several_devices
 from cuda_graphs.core.resources.handles cimport write_word
 from cuda_graphs.graph.nodes.labels cimport given_name
 from cuda_graphs.graph.operands.loop_counter cimport LoopCounter
 from cuda_graphs.graph.operands.stop_words cimport is_stop_word, new_words
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
+from cuda_graphs.objects.memory.buffer cimport Buffer
 from .loop_count import LoopCount
 
 cdef object UNLIMITED = INT64_MAX
@@ -60,7 +66,7 @@ cdef class LoopControl:
         if self.parameters.empty():
             return 0
         if self.words is None:
-            self.words = new_words(WORDS)
+            self.words = words_for(graph)
         return self.use_word(exec, self.place)
 
     cdef int add_counter(self, NodeRecord* loop) except -1:
@@ -121,6 +127,53 @@ cdef class LoopControl:
         except BaseException:  # so that a later cancel() ends these launches
             self.use_word(exec, used)
             raise
+
+
+cdef Buffer words_for(GraphBox* graph):
+    """Return words on the device of the kernels that read them; in host memory if these are on several devices."""
+    cdef DeviceScope scope
+    cdef set devices = set()
+    if has_several_devices():
+        add_devices(graph, devices)
+    if len(devices) == 1:
+        enter_device(scope, devices.pop())
+    return new_words(WORDS, len(devices) > 1)
+
+
+cdef int add_devices(GraphBox* graph, set found) except -1:
+    """Add the devices of the kernels that read stop words, in this graph and in those inside it."""
+    cdef NodeRecord* record
+    cdef GraphBox* inner
+    cdef size_t i
+    for i in range(graph.nodes.size()):
+        record = &graph.nodes[i]
+        if not record.is_alive() or not record.metadata:
+            continue
+        if record.kind == NodeKind.kKernel and reads_stop_word(record):
+            found.add(device_of_kernel(record))
+        for inner in record.metadata.get().inner:
+            add_devices(inner, found)
+    return 0
+
+
+cdef bint reads_stop_word(NodeRecord* record):
+    cdef uint64_t handle = 0
+    if not record.metadata.get().parameters:
+        return False
+    for use in record.metadata.get().parameters.get().uses:
+        if is_stop_word(use.parameter, &handle):
+            return True
+    return False
+
+
+cdef int device_of_kernel(NodeRecord* record) except -2:
+    cdef NodeSpec spec
+    cdef CUresult status
+    spec.begin(NodeKind.kKernel)
+    with nogil:
+        status = load_node(record.raw, spec)
+    check_attempt(status, "find the device of a kernel that sets the condition of a loop")
+    return device_of_context(spec.params.kernel.ctx)
 
 
 cdef int write(CUdeviceptr address, unsigned int value) except -1:

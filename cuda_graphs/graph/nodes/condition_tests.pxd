@@ -21,6 +21,10 @@ cdef ConditionTest read_test(object what, object args, bint do, LoopCounter coun
 # the condition there, and a fill resets the counter, if any.
 cdef ConditionTest first_test(ConditionTest test, bint do, bint is_outermost)
 
+# Returns the device of the arrays among a flag or a predicate and its arguments; kNoDevice without any, and on machines
+# with one device.
+cdef int device_of_test(object what, object args) except -2
+
 # Raises CUDAError for a conditional node without bodies, as the driver does.
 cdef int check_count(unsigned int count) except -1
 

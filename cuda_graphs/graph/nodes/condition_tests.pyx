@@ -11,6 +11,7 @@ import math
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE
 from cuda_graphs.core.driver.seam cimport raise_explained
+from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 
@@ -93,6 +94,13 @@ cdef ConditionTest first_test(ConditionTest test, bint do, bint is_outermost):
         return test.first
     # Bodies run more than once in a launch, and a default value counts for the first time only.
     return None if is_outermost else make_test(constructors.condition_tests().of_start(test.counter))
+
+
+cdef int device_of_test(object what, object args) except -2:
+    if not has_several_devices() or isinstance(what, Condition) or not isinstance(args, (tuple, list)):
+        return kNoDevice
+    found = constructors.condition_tests().device_of(what, args)
+    return kNoDevice if found is None else found
 
 
 cdef int check_count(unsigned int count) except -1:

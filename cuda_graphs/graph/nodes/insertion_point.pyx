@@ -55,13 +55,15 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     point_to,
     share_owners,
 )
+from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport box_of, hold_python
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body, check_fits_body
 from cuda_graphs.objects.code.kernel cimport Kernel, as_launch
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.numbers cimport read_flag, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, pin_source, unpin_source
 from .access_ranges cimport read_declaration, set_declaration
-from .condition_tests cimport ConditionTest, check_count, first_test, placeholder, read_test
+from .condition_tests cimport ConditionTest, check_count, device_of_test, first_test, placeholder, read_test
 from .labels cimport check_name, labels_of, note_kind_of_value, set_name
 from .node_classes cimport class_of, make_instance
 from .sized_config cimport SizedConfig, join_call_of
@@ -72,6 +74,8 @@ from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport check_clash, prepare_uses, adopt_uses
 from .spec cimport (
     describe,
+    check_devices_fit_body,
+    device_of_spec,
     facts_of,
     read_alloc,
     read_child,
@@ -349,6 +353,10 @@ cdef class InsertionPoint:
         cdef CUresult status
         check_name(name)
         check_fits_body(graph, spec.kind, name)
+        cdef int device = kNoDevice
+        if has_several_devices():
+            device = device_of_spec(spec)
+            check_devices_fit_body(graph, spec, name)
         cdef unique_ptr[NodeParameters] parameters
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
@@ -368,6 +376,8 @@ cdef class InsertionPoint:
             node._record().make_metadata().parameters.swap(parameters)
         if spec.declared:
             set_declaration(node._record(), spec.declared)
+        if device != kNoDevice and spec.kind != NodeKind.kKernel:  # the driver reports those of kernels
+            node._record().make_metadata().device = device
         return node
 
     def join(self, *nodes, name=None):
@@ -607,6 +617,8 @@ cdef class InsertionPoint:
         CUgraphConditionalNodeType type, unsigned int size, object name,
     ):
         cdef bint begins = read_flag(do, "do")
+        cdef DeviceScope scope  # the node and its test are on the device of what decides
+        enter_device(scope, device_of_test(condition, args))
         cdef ConditionTest test = read_test(condition, args, begins, counter)
         cdef InsertionPoint place = self, node
         cdef list added = []
@@ -697,6 +709,8 @@ cdef class InsertionPoint:
         The same kernel counts the iterations of a loop that has a name or a limit. On a Condition only a loop with a limit
         is counted: its body holds a kernel for the limit alone. Raises ValueError for a limit below 1.
         """
+        cdef DeviceScope scope
+        enter_device(scope, device_of_test(condition, args))
         cdef LoopCounter counter = make_counter(max_iterations, name, not isinstance(condition, Condition))
         return self._add_tested(condition, args, do, counter, NodeKind.kWhile, CU_GRAPH_COND_TYPE_WHILE, 1, name)
 

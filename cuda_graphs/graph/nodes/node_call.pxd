@@ -10,6 +10,7 @@ from cuda_graphs.core.graphs.graph_handles cimport NodeRecord
 cdef class NodeCall:
     cdef readonly list launches      # TaskLaunch of each task
     cdef dict conditions             # Conditions of the nodes, by the name that stands in the arguments of a TaskLaunch
+    cdef int device                  # device of the nodes; kNoDevice on machines with one device
     cdef vector[NodeRecord*] nodes   # by task; NULL before the node exists. Only the metadata of `nodes` own this object
 
     # Returns the same call with other arguments. It has no nodes. Raises ValueError if it would need other nodes.

@@ -8,6 +8,7 @@ call, or another one, is no longer part of it. A copy of the nodes in an embedde
 
 from cpython.object cimport PyObject
 
+from cuda_graphs.core.resources.device_scope cimport kNoDevice
 from cuda_graphs.core.resources.handles cimport hold_python
 
 
@@ -15,7 +16,7 @@ cdef class NodeCall:
     """A call that has made nodes. The kernel package derives the class of its calls from it."""
 
     def __cinit__(self):
-        self.launches, self.conditions = [], {}
+        self.launches, self.conditions, self.device = [], {}, kNoDevice
 
     def __init__(self, *args, **kwargs):
         raise RuntimeError("NodeCall objects cannot be instantiated directly. Calls in graphs make them.")

@@ -14,13 +14,13 @@ from libc.string cimport memcmp
 from libcpp.memory cimport shared_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUcontext
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_VALUE, CUcontext, CUdeviceptr, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_MEMORYTYPE_HOST,
     CUgraphConditionalHandle,
     CUmemorytype,
 )
-from cuda_graphs.core.driver.seam cimport raise_explained, raise_noted
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_explained, raise_noted
 from cuda_graphs.core.graphs.graph_handles cimport (
     AllocKind,
     Field,
@@ -38,6 +38,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     owners_of,
     is_handed_out,
 )
+from cuda_graphs.core.resources.device_scope cimport find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport (
     ContextBox,
     ContextHandle,
@@ -48,6 +49,7 @@ from cuda_graphs.core.resources.handles cimport (
 )
 from cuda_graphs.objects.code.conversion cimport value_of
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
+from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.device.event cimport Event
 from cuda_graphs.objects.launch_errors cimport LaunchQueue
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
@@ -259,6 +261,11 @@ cdef int update_call(KernelNode self, NodeCall call, object config, object args)
     if args is not None:
         check_not_freed(self, accept_arguments(args))
         changed = call.with_arguments(accept_arguments(args))
+        if changed.device != call.device:
+            raise ValueError(
+                f"{self._identify()} is on device {call.device}, and the arrays of the new arguments are on device "
+                f"{changed.device}: the device of a node does not change. Make another call"
+            )
     if config is not None:
         changed = changed.with_config(task, config)
     cdef list done = []
@@ -283,6 +290,8 @@ cdef int set_task(KernelNode self, NodeCall call, NodeCall values, size_t task) 
     cdef tuple arguments = values.arguments_of_task(task)
     cdef DeclaredHandle declared = read_declaration(launch.reads, launch.writes, arguments)
     read_kernel(spec, launch.config, launch.kernel, arguments)
+    if values.device != kNoDevice:
+        spec.params.kernel.ctx = context_of_device(values.device)
     (<GraphNode>wrap_node(self._h, record))._set(spec)
     return set_declaration(record, declared)
 
@@ -444,6 +453,24 @@ cdef class FreeNode(GraphNode):
         return f" dptr={self.dptr:#x}"
 
 
+cdef object device_of_memory_node(NodeRecord* record, CUdeviceptr source, CUdeviceptr target):
+    """Return the device of a copy or a fill: that of its source, else that of its destination, else None."""
+    cdef int device = kNoDevice
+    cdef CUdeviceptr address
+    cdef CUresult status
+    if not has_several_devices():
+        return None
+    if record.metadata and record.metadata.get().device != kNoDevice:
+        return record.metadata.get().device
+    for address in (source, target):
+        with nogil:
+            status = find_device(address, &device)
+        check_attempt(status, f"find the device of the memory at {address:#x}")
+        if device != kNoDevice:
+            return device
+    return None
+
+
 cdef class MemsetNode(GraphNode):
     """Fills memory. Made by `memset`."""
 
@@ -495,6 +522,9 @@ cdef class MemsetNode(GraphNode):
     def _number(self):
         """Return the element as a number of its type; as an unsigned int if the type is unknown."""
         return number_of(self.value, self.element_size, kind_of_value(self._record()))
+
+    def _device(self):
+        return device_of_memory_node(self._record(), self.dptr, self.dptr)
 
     def _describe(self):
         return f" dptr={self.dptr:#x} value={self.value}"
@@ -583,6 +613,9 @@ cdef class MemcpyNode(GraphNode):
     @property
     def _src_side(self):
         return side(self._parameters().get().params.memcpy.copyParams.srcMemoryType)
+
+    def _device(self):
+        return device_of_memory_node(self._record(), self.src, self.dst)
 
     def _describe(self):
         return f" dst={self.dst:#x}({self._dst_side}) src={self.src:#x}({self._src_side}) size={self.size}"
@@ -784,6 +817,12 @@ cdef class ConditionalNode(GraphNode):
 
     def _inner_graphs(self):
         return self.branches
+
+    def _device(self):
+        cdef NodeRecord* record = self._record()
+        if not record.metadata or record.metadata.get().device == kNoDevice:
+            return None
+        return record.metadata.get().device
 
     @property
     def condition(self):

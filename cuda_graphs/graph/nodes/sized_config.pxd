@@ -21,6 +21,9 @@ cdef SizedConfig sized_config(LaunchConfig config, const SizeRuleRef& rule, tupl
 cdef SizedConfig bind_call(LaunchConfig config, NodeCall call, size_t task)
 cdef int join_call_of(NodeRecord* node, LaunchConfig config) except -1
 
+# Returns the device of the call that such a config belongs to; kNoDevice for other configs.
+cdef int device_of_config(LaunchConfig config) noexcept
+
 # Returns the config of a launch: a LaunchConfig, a dict of its fields, or a function of the arguments. A function is
 # called again, in each executable, when Parameters among the arguments change.
 cdef LaunchConfig read_config(object config, tuple args)

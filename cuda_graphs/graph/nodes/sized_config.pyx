@@ -23,6 +23,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ParameterValue,
     SizeRule,
 )
+from cuda_graphs.core.resources.device_scope cimport kNoDevice
 from cuda_graphs.core.resources.handles cimport Opaque, hold_python
 from cuda_graphs.graph.operands.parameter cimport ArrayExtent, Parameter, add_use, parameter_of
 from cuda_graphs.graph.operands.values cimport present_value
@@ -158,6 +159,12 @@ cdef int join_call_of(NodeRecord* node, LaunchConfig config) except -1:
     if isinstance(config, SizedConfig) and (<SizedConfig>config)._call is not None:
         join_call(node, (<SizedConfig>config)._call, (<SizedConfig>config)._task)
     return 0
+
+
+cdef int device_of_config(LaunchConfig config) noexcept:
+    if not isinstance(config, SizedConfig) or (<SizedConfig>config)._call is None:
+        return kNoDevice
+    return (<SizedConfig>config)._call.device
 
 
 cdef SizedConfig follow_shapes(object config):

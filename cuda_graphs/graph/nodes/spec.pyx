@@ -8,7 +8,7 @@ from libc.stdint cimport uintptr_t
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
-from cuda_graphs.core.driver.cuda cimport CUcontext, CUDA_ERROR_INVALID_VALUE, CUresult
+from cuda_graphs.core.driver.cuda cimport CUcontext, CUDA_ERROR_INVALID_VALUE, CUdeviceptr, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_MEMORYTYPE_DEVICE,
     CU_MEMORYTYPE_HOST,
@@ -41,15 +41,20 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     share_owners,
     source_of,
 )
+from cuda_graphs.core.resources.device_scope cimport device_of_context, find_device, has_several_devices, kNoDevice
+from cuda_graphs.core.resources.device_scope cimport current_device as device_now
 from cuda_graphs.core.resources.handles cimport EventHandle, KernelBox, box_of, kernel_of_node
 from cuda_graphs.objects.code.arguments cimport own_arguments, pack_arguments
 from cuda_graphs.objects.code.kernel cimport Kernel
+from cuda_graphs.objects.body_rules cimport check_device_fits_body
 from cuda_graphs.objects.code.launch cimport register_uses
+from cuda_graphs.objects.code.arguments cimport reach_arguments
 from cuda_graphs.objects.code.launch_config cimport LaunchConfig, is_config_function
+from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
-from .sized_config cimport begin_rules, drop_size, finish_rules, fix_shapes, join_call_of, read_config
+from .sized_config cimport begin_rules, device_of_config, drop_size, finish_rules, fix_shapes, join_call_of, read_config
 from cuda_graphs.graph.operands.operands cimport (
     accept_condition,
     accept_context,
@@ -66,7 +71,18 @@ cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) e
     fill_config(spec, size)
     begin_rules(spec, size)
     fill_arguments(spec, accept_kernel(kernel), args)
+    if has_several_devices():
+        place_kernel(spec, device_of_config(size), args)
     return finish_rules(spec, size)
+
+
+cdef int place_kernel(NodeSpec& spec, int device, tuple args) except -1:
+    """Give a kernel node a device, or the current one for kNoDevice, and let it use memory of other devices."""
+    if device == kNoDevice:
+        device = device_now()
+    else:
+        spec.params.kernel.ctx = context_of_device(device)
+    return reach_arguments(args, device)
 
 
 cdef int read_uses(
@@ -84,7 +100,38 @@ cdef int read_uses(
     return 0
 
 
-register_uses(read_uses, read_config, join_call_of)
+register_uses(read_uses, read_config, join_call_of, device_of_config)
+
+
+cdef int device_of_spec(NodeSpec& spec) except -2:
+    cdef CUcontext context = NULL
+    if spec.kind == NodeKind.kKernel:
+        context = spec.params.kernel.ctx
+    elif spec.kind == NodeKind.kMemset:
+        context = spec.params.memset.ctx
+    elif spec.kind == NodeKind.kMemcpy:
+        context = spec.params.memcpy.copyCtx
+    elif NodeKind.kIf <= spec.kind <= NodeKind.kSwitch:
+        context = spec.params.conditional.ctx
+    else:
+        return kNoDevice
+    return device_now() if context == NULL else device_of_context(context)
+
+
+cdef int check_devices_fit_body(GraphBox* graph, NodeSpec& spec, object name) except -1:
+    cdef int device = kNoDevice
+    cdef CUdeviceptr address
+    cdef CUresult status
+    if name is None and spec.kind == NodeKind.kKernel:
+        name = kernel_of(spec)._name()
+    check_device_fits_body(graph, device_of_spec(spec), spec.kind, name)
+    if spec.kind != NodeKind.kMemcpy:
+        return 0
+    address = destination_of(spec.params.memcpy.copyParams)
+    with nogil:
+        status = find_device(address, &device)
+    check_attempt(status, "find the device of the destination of a copy")
+    return check_device_fits_body(graph, device, spec.kind, name)
 
 
 cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1:

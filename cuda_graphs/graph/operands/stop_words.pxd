@@ -16,5 +16,5 @@ cdef class StopWord(Parameter):
 # tasks.
 cdef bint is_stop_word(const ParameterRef& parameter, uint64_t* handle) noexcept
 
-# Returns memory for words that are 0.
-cdef Buffer new_words(size_t count)
+# Returns memory for words that are 0: of the current device, or host memory that all devices use.
+cdef Buffer new_words(size_t count, bint shared=*)

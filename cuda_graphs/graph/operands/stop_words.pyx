@@ -17,7 +17,7 @@ from cuda_graphs.core.graphs.graph_handles cimport NamedParameter, as_owner, fin
 from cuda_graphs.core.resources.handles cimport ValueForm, write_zeros
 
 from cuda_graphs.objects.device.device import Device
-from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
+from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource, SynchronousMemoryResource
 
 cdef string PREFIX = b".stop "
 
@@ -55,8 +55,9 @@ cdef bint is_stop_word(const ParameterRef& parameter, uint64_t* handle) noexcept
     return True
 
 
-cdef Buffer new_words(size_t count):
-    cdef Buffer words = SynchronousMemoryResource(Device()).allocate(4 * count)
+cdef Buffer new_words(size_t count, bint shared=False):
+    resource = PinnedMemoryResource() if shared else SynchronousMemoryResource(Device())
+    cdef Buffer words = resource.allocate(4 * count)
     cdef CUdeviceptr address = words._address
     cdef CUresult status
     with nogil:

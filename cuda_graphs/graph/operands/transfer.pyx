@@ -8,7 +8,7 @@ memory. copy_shape.py and fill.py compute shapes. This module handles contiguous
 
 from libc.stddef cimport size_t
 
-from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
+from cuda_graphs.core.driver.cuda cimport CUcontext, CUdeviceptr, CUresult
 from cuda_graphs.core.driver.cuda_graph cimport (
     CU_MEMORYTYPE_UNIFIED,
     CUDA_MEMCPY3D,
@@ -28,7 +28,15 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     set_source,
     source_of,
 )
+from cuda_graphs.core.resources.device_scope cimport (
+    CUDA_ERROR_PEER_ACCESS_UNSUPPORTED,
+    enable_peer_access,
+    find_device,
+    has_several_devices,
+    kNoDevice,
+)
 from cuda_graphs.core.resources.handles cimport Opaque
+from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.memory.array_view cimport ArrayView
 from cuda_graphs.objects.memory.buffer cimport parse_fill_value
 from cuda_graphs.objects.numbers cimport read_size
@@ -149,7 +157,6 @@ cdef int fill_memcpy(
     cdef ArrayView to_array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &to, &spec.owners.first)
     cdef ArrayView source_array = memory_of(spec, src, "src", Field.kSource, src_owner, &source, &spec.owners.second)
     check_writable(to_array, dst)
-    spec.params.memcpy.copyCtx = accept_context("memcpy node")
     if extents is not None and extents != NO_EXTENTS:
         given = read_extents(extents)
         if size is not None:
@@ -172,9 +179,44 @@ cdef int fill_memcpy(
     limit_reach(spec, Field.kSource, &source, source_array, "src")
     set_destination(copy[0], to.address, memory_type_of(dst, to.address, "dst"))
     set_source(copy[0], source.address, memory_type_of(src, source.address, "src"))
+    spec.params.memcpy.copyCtx = context_of_copy(&to, to_array, &source, source_array)
     if not spec.uses.empty() and (copy.Height > 1 or copy.Depth > 1):
         raise ValueError("a copy of rows cannot use parameters: in an executable only copies of contiguous bytes can change")
     return 0
+
+
+cdef int device_of_operand(Memory* memory, ArrayView array) except -2:
+    """Return the device of the memory of an operand; kNoDevice for memory of the host, and if it is not known."""
+    cdef int device = kNoDevice
+    cdef CUdeviceptr address = memory.address
+    cdef CUresult status
+    if array is not None and array.node is not None:
+        return kNoDevice if array.node.memory_type == "host" else array.node.device_id
+    with nogil:
+        status = find_device(address, &device)
+    check_attempt(status, f"find the device of the memory at {address:#x}")
+    return device
+
+
+cdef CUcontext context_of_copy(Memory* to, ArrayView to_array, Memory* source, ArrayView source_array) except NULL:
+    """Return the context of a copy: of the device of its source, else of its destination, else the current one."""
+    cdef int reader = kNoDevice, writer = kNoDevice
+    cdef CUresult status
+    if has_several_devices():
+        reader, writer = device_of_operand(source, source_array), device_of_operand(to, to_array)
+    if reader != writer and reader != kNoDevice and writer != kNoDevice:
+        with nogil:
+            status = enable_peer_access(reader, writer, to.address)
+        # Without access between the devices, the driver copies through the host.
+        if status and status != CUDA_ERROR_PEER_ACCESS_UNSUPPORTED:
+            check_attempt(status, f"let device {reader} write the memory of device {writer} at {to.address:#x}")
+    cdef int device = writer if reader == kNoDevice else reader
+    return accept_context("memcpy node") if device == kNoDevice else context_of_device(device)
+
+
+cdef CUcontext context_of_fill(Memory* target, ArrayView array) except NULL:
+    cdef int device = device_of_operand(target, array) if has_several_devices() else kNoDevice
+    return accept_context("memset node") if device == kNoDevice else context_of_device(device)
 
 
 cdef int check_contiguous(str name, ArrayView array) except -1:
@@ -237,7 +279,7 @@ cdef int read_memset(
     spec.begin(NodeKind.kMemset)
     cdef ArrayView array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &target, &spec.owners.first)
     check_writable(array, dst)
-    p.ctx = accept_context("memset node")
+    p.ctx = context_of_fill(&target, array)
     p.dst = target.address
     cdef int kind = set_element(spec, elements_of(dst, array), value)
     p.height, p.pitch = read_size(height, "height"), read_size(pitch, "pitch")
@@ -266,7 +308,6 @@ cdef int change_memset(
     cdef Memory target
     cdef ArrayView array = None
     cdef int kind = 0
-    p.ctx = accept_context("memset node")
     target.address, target.size = p.dst, kUnbounded
     if dst is not None:
         array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &target, &spec.owners.first)
@@ -279,6 +320,7 @@ cdef int change_memset(
             drop_use(spec, Field.kBytes)
     elif dst_owner is not None:
         raise ValueError("dst_owner requires dst")
+    p.ctx = context_of_fill(&target, array)
     if value is not None:
         kind = set_element(spec, elements_of(use_of(spec, Field.kDestination, dst), array), value)
     if width is not None:

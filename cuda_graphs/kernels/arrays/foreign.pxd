@@ -29,6 +29,9 @@ cdef class ForeignArray:
     cdef object packed            # `memory`, or a copy without gaps
     cdef Buffer staged            # device memory with a copy of `packed`; None if the device can access `packed`
 
+    # Returns the device of the memory; kNoDevice for memory of the host, and on machines with one device.
+    cdef int device(self) except -2
+
 
 # The arrays of other libraries in one call.
 cdef class ForeignArrays:

@@ -16,6 +16,7 @@ from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs.core.resources.device_scope cimport find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
 from cuda_graphs.objects.memory.array_view cimport ArrayView, graph_memory_error, view_array
@@ -30,11 +31,26 @@ from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.signature import BY_DTYPE, array_spec
 from cuda_graphs.compiler.ir.types import SCALARS, bf16
 from cuda_graphs.kernels.targets import current_device
+from cuda_graphs.objects.device.device import Device
 from .tensors import detached
 
 
 cdef class ForeignArray:
     """One array, and the address that the kernel uses for it."""
+
+    cdef int device(self) except -2:
+        """Return the device of device memory; kNoDevice for other memory, and on machines with one device."""
+        cdef int found = kNoDevice
+        cdef CUdeviceptr address = self.address
+        cdef CUresult status
+        if not has_several_devices() or self.is_of_host or not address:
+            return kNoDevice
+        if self.view.node is not None:
+            return kNoDevice if self.view.node.memory_type == "host" else self.view.node.device_id
+        with nogil:
+            status = find_device(address, &found)
+        check_attempt(status, f"find the device of the memory of parameter {self.path!r}")
+        return found
 
 
 cdef class ForeignArrays:
@@ -176,7 +192,9 @@ def from_dlpack(array, dtype=None):
             "or pinned memory): copy it with from_numpy of a cuda_graphs.ndarray"
         )
     buffer = BufferType.from_handle(found.address, size, owner=found.view)
-    return array_of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], current_device())
+    place = found.device()
+    device = current_device() if place < 0 else Device(place)
+    return array_of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], device)
 
 
 cdef dict elements = {}  # (element type, its key) by the typestr of the array interface

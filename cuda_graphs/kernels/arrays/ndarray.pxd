@@ -26,6 +26,7 @@ cdef class NDArray(TypedMemory):
     cdef Py_ssize_t _itemsize
     cdef object _base  # NDArray or Buffer with the memory of a view; None for other arrays
     cdef object _device  # Device of the memory; before the allocation, the requested Device or None
+    cdef int _place  # number of this device; kNoDevice for pinned memory, and before the allocation
     cdef NDArray _grad, _dual
     cdef bint _needs_grad, _needs_dual
     cdef uint64_t _key  # key of the array type, from key_of

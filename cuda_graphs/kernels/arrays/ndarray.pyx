@@ -30,6 +30,7 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
 from cuda_graphs.core.graphs.graph_handles cimport find_value_type
+from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport raw_of
 from cuda_graphs.objects.memory.dlpack cimport (
     ArrayForm,
@@ -43,7 +44,8 @@ from cuda_graphs.objects.memory.dlpack cimport (
     kDLInt,
     kDLUInt,
 )
-from cuda_graphs.objects.memory.buffer cimport fill_elements, is_of_graph, part_of
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
+from cuda_graphs.objects.memory.buffer cimport MemoryKind, fill_elements, is_of_graph, part_of
 from cuda_graphs.objects.memory.graph_memory cimport allocate_for_array
 from cuda_graphs.objects.device.current cimport current_or
 from cuda_graphs.objects.device.stream cimport Stream
@@ -251,7 +253,7 @@ cdef class NDArray(TypedMemory):
         part = make_unallocated(NDArray, dtype, self.element_shape, shape, self._needs_grad, self._needs_dual, self._device)
         if self._needs_grad:
             part._grad = self._grad._part(offset, shape, dtype)
-        part._address, part._base = self._address + <size_t>offset, self
+        part._address, part._base, part._place = self._address + <size_t>offset, self, self._place
         part._changes.version = 0
         part._buffer = self._buffer
         return part
@@ -259,7 +261,9 @@ cdef class NDArray(TypedMemory):
     cdef int _allocate(self, bint filled=True) except -1:
         """Allocate memory on the requested device, and fill it with zeros unless `filled` is False. During a capture it is memory
         of the graph."""
+        cdef DeviceScope scope
         device = Device(self._device)
+        enter_device(scope, device.device_id)
         if device._context is None:
             device.set_current()
         keep_alive.release_finished()
@@ -281,7 +285,7 @@ cdef class NDArray(TypedMemory):
             grad = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
             grad._offset = self._offset
             grad._allocate()
-        self._grad, self._device, self._address = grad, device, buffer._address
+        self._grad, self._device, self._address, self._place = grad, device, buffer._address, device.device_id
         self._buffer = buffer
         return 0
 
@@ -301,8 +305,11 @@ cdef class NDArray(TypedMemory):
         cdef bytes element = to_element(value, self.dtype, f"an element of {self._identify()}", self.element_shape)
         if not self.size:
             return
+        cdef DeviceScope scope
         cdef Stream stream = current_or(None)
         self._begin_change(stream)
+        if stream is None:
+            enter_device(scope, self._place)
         fill_elements(self._buffer, self._address, element, self.size, usual_stream if stream is None else stream)
         self._end_change(stream, (self,))
 
@@ -367,9 +374,12 @@ cdef class NDArray(TypedMemory):
         """
         if (other.dtype, other.shape, other.element_shape) != (self.dtype, self.shape, self.element_shape):
             raise ValueError(f"elements of {other._identify()} cannot be copied to {self._identify()}: type and shape must be the same")
+        cdef DeviceScope scope
         cdef Stream stream = current_or(None)
         other._begin_change(stream)
         self._begin_change(stream)
+        if stream is None:
+            enter_device(scope, self._place)
         self._memory().copy_from(other._memory(), stream=usual_stream if stream is None else stream)
         self._end_change(stream, (self, other))
 
@@ -407,6 +417,8 @@ cdef class NDArray(TypedMemory):
         cdef size_t size = elements.nbytes
         cdef CUdeviceptr source = self._address + offset
         cdef CUresult status = CUDA_SUCCESS
+        cdef DeviceScope scope
+        enter_device(scope, self._place)
         if size:
             with nogil:
                 status = driver().cuMemcpyDtoH(<void*>to, source, size)
@@ -417,6 +429,8 @@ cdef class NDArray(TypedMemory):
         cdef size_t size = elements.nbytes
         cdef CUdeviceptr to = self._address + offset
         cdef CUresult status = CUDA_SUCCESS
+        cdef DeviceScope scope
+        enter_device(scope, self._place)
         if size:
             with nogil:
                 status = driver().cuMemcpyHtoD(to, <const void*>source, size)
@@ -848,7 +862,7 @@ cdef int share(NDArray self, NDArray whole, NDArray whole_grad) except -1:
     if whole_grad is not None:
         self._grad = packed_view(whole_grad, self.dtype)
         self._grad._ready()
-    self._base, self._device, self._address = whole, whole._device, whole._address
+    self._base, self._device, self._address, self._place = whole, whole._device, whole._address, whole._place
     self._buffer = whole._buffer
     return 0
 
@@ -956,6 +970,7 @@ cdef NDArray make_unallocated(cls, dtype, tuple inner, tuple shape, bint needs_g
     cdef NDArray self = cls.__new__(cls)
     self.dtype, self.element_shape, self.shape, self.size = dtype, inner, shape, 1
     self._device, self._needs_grad, self._needs_dual, self._itemsize = device, needs_grad, needs_dual, dtype.size
+    self._place = kNoDevice
     for extent in shape:
         self.size *= extent
         self._extents.push_back(<int32_t>extent)
@@ -976,8 +991,14 @@ cdef NDArray array_of_buffer(Buffer buffer, dtype, tuple inner, tuple shape, dev
     cdef NDArray self = make_unallocated(NDArray, dtype, inner, shape, False, False, device)
     self._address = buffer._address
     self._buffer = buffer
+    self._place = kNoDevice if is_pinned(buffer) else device.device_id
     self._changes.version = 0
     return self
+
+
+cdef bint is_pinned(Buffer buffer) except -1:
+    """Return True for host memory, which all devices can use. Memory of no bytes is that of its device."""
+    return buffer._size != 0 and has_several_devices() and buffer._ask() == MemoryKind.PINNED
 
 
 cdef int assign(NDArray part, value) except -1:

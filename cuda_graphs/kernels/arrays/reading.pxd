@@ -21,6 +21,9 @@ cdef struct Reading:
     uint64_t* keys   # keys of the argument types, by Reader.key
     bint in_graph    # True for nodes of a graph
     bint has_parameters  # True if an argument is a parameter of a graph, whose value comes with a launch of the graph
+    int device       # device of the arrays; kNoDevice without one
+    PyObject* placed  # Reader of the first array of this device, a borrowed reference; NULL if a field decides
+    int target       # device of the code; kNoDevice on machines with one device
     PyObject* args   # tuple of the arguments in the order of the parameters, a borrowed reference
     PyObject* foreign  # ForeignArrays, a strong reference; NULL without arrays of other libraries
     # List of the current members of arguments, a strong reference, as other threads may replace members; or NULL.

@@ -7,11 +7,13 @@ The nodes of a call share a KernelCall, which gives all of them new arguments (g
 
 import weakref
 
+from cuda_graphs.core.resources.device_scope cimport device_of_stream, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.graph.nodes.node_call cimport NodeCall
 from cuda_graphs.graph.nodes.sized_config cimport bind_call, follow_shapes
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, graph_memory
 from cuda_graphs.kernels.arrays.captures cimport is_captured
@@ -47,7 +49,7 @@ cdef class CaptureStrategy(Strategy):
         return None
 
     cdef int add_captured(self, Stream captured, tuple args) except -1:
-        make_call(self, args, None).emit(CapturedInsertionPoint(captured))
+        make_call(self, args, None, captured._h).emit(CapturedInsertionPoint(captured))
         return 0
 
     cdef list temporaries(self, Specialisation code, const Leaf* leaves, dict owners):
@@ -55,7 +57,7 @@ cdef class CaptureStrategy(Strategy):
 
     def add_nodes(self, node, args):
         """Add a KernelNode for each task after `node`, and return the last node."""
-        last = make_call(self, tuple(args), None).emit(node)
+        last = make_call(self, tuple(args), None, StreamHandle()).emit(node)
         return node.join() if last is node else last
 
     def add_part(self, node, args):
@@ -68,7 +70,7 @@ cdef class CaptureStrategy(Strategy):
     def single_node(self, config, args):
         """Return (config, Kernel, arguments, reads, writes) of a kernel with one task."""
         name = self.specialiser.name
-        cdef KernelCall call = make_call(self, tuple(args), None)
+        cdef KernelCall call = make_call(self, tuple(args), None, StreamHandle())
         if len(call.tasks) != 1 or call.code.artifact.plan != (0,):
             raise ValueError(
                 f"{name}() has {len(call.tasks)} tasks, one for each loop at the top level and one for the statements "
@@ -90,6 +92,8 @@ cdef class KernelCall(NodeCall):
 
     cdef object emit(self, object start):
         """Add the nodes after `start`, and return the last of them, or `start`."""
+        cdef DeviceScope scope
+        enter_device(scope, self.device)
         emission = Emission(start, self.bound_tasks(), self.code.artifact.plan)
         self.conditions = emission.conditions
         self.tasks = None
@@ -121,7 +125,7 @@ cdef class KernelCall(NodeCall):
                     f"{self.strategy.specialiser.name}(): the object of this method is gone, or takes no weak references: add another node"
                 )
             args = (owner, *args)
-        made = make_call(self.strategy, args, self)
+        made = make_call(self.strategy, args, self, StreamHandle())
         if len(made.launches) != len(self.launches) or made.code.artifact.plan != self.code.artifact.plan:
             raise ValueError(
                 f"{self.strategy.specialiser.name}(): arguments of these types need other nodes ({len(made.launches)} tasks "
@@ -135,6 +139,7 @@ cdef class KernelCall(NodeCall):
     cdef NodeCall with_config(self, size_t task, object config):
         cdef KernelCall made = KernelCall.__new__(KernelCall)
         made.take(self)
+        made.device = self.device
         made.launches, made.conditions = list(self.launches), self.conditions
         made.configure(task, config)
         return made
@@ -149,11 +154,12 @@ cdef class KernelCall(NodeCall):
         return tuple([value.restore() if isinstance(value, KeptArgument) else value for value in self.kept])
 
 
-cdef KernelCall make_call(CaptureStrategy strategy, tuple args, KernelCall before):
-    """Return the call with these arguments. It uses the temporary arrays of the call `before` it, if they fit."""
+cdef KernelCall make_call(CaptureStrategy strategy, tuple args, KernelCall before, const StreamHandle& stream):
+    """Return the call with these arguments, on a captured stream or on none. It uses the temporary arrays of the call `before` it, if they fit."""
     cdef KernelCall self = KernelCall.__new__(KernelCall)
     cdef HeapReading reading = strategy.specialiser.read_to_heap(args, True)
-    cdef Specialisation code = strategy.specialiser.find(&reading.r)
+    cdef DeviceScope scope
+    cdef Specialisation code = strategy.specialiser.find_on_device(scope, &reading.r, stream)
     cdef const Leaf* leaves = reading.r.leaves
     cdef dict owners = {}
     code.check_disjoint(leaves)
@@ -167,7 +173,9 @@ cdef KernelCall make_call(CaptureStrategy strategy, tuple args, KernelCall befor
         self.temps = before.temps
     else:
         self.temps = strategy.temporaries(code, leaves, owners)
-    self.strategy, self.code, self.configs = strategy, code, {}
+    self.strategy, self.code, self.configs, self.device = strategy, code, {}, reading.r.device
+    if self.device == kNoDevice and stream:
+        self.device = device_of_stream(stream)
     self.tasks = code.launches(leaves, owners, self.temps)
     for i, task in enumerate(self.tasks):
         self.tasks[i] = task._replace(config=follow_parameters(code, i, task.config, leaves, owners))

@@ -18,6 +18,7 @@ from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.device.current cimport current_or
+from cuda_graphs.objects.device.context cimport DeviceScope
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, kDual, kGradient, kNoExtra
 from .call_hooks cimport replacement_of, has_hook, after_call
@@ -134,10 +135,11 @@ cdef class KernelFunction:
         return found if self.mode is None else (found[0].grad, found[1])
 
     cdef object _run(self, Reading* r, Stream stream):
-        cdef Specialisation code = self.specialiser.find(r)
         cdef StreamHandle handle = stream._h  # read once: another thread may close the stream meanwhile
+        cdef DeviceScope scope
         if not handle:
             stream._check_open()
+        cdef Specialisation code = self.specialiser.find_on_device(scope, r, handle)
         if code.disjoint.size():
             code.check_disjoint(r.leaves)
         self.called = code
@@ -325,9 +327,10 @@ cdef class KernelFunction:
         if from_checkpoint is None:
             raise TypeError(f"{name}.resume(): from_checkpoint must be a label, not None")
         cdef KernelFunction of
+        cdef DeviceScope scope
         of, args = self.resolved(self.specialiser.order(args, keywords))
         reading = of.specialiser.read_to_heap(args, False)
-        labels = of.specialiser.find(&reading.r).labels
+        labels = of.specialiser.find_on_device(scope, &reading.r, StreamHandle()).labels
         reading.r.leaves[of.specialiser.start].bits = <uint64_t>number_of(name, labels, from_checkpoint)
         return of._run(&reading.r, current_or(usual_stream) if stream is None else accept_stream(stream))
 

@@ -15,7 +15,7 @@ import functools
 import inspect
 import linecache
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from cuda_graphs.objects.memory.buffer import Buffer
 from .function import KernelFunction
 from .kernel_factory import kernel_of
 
-__all__ = ["counter_array", "of_flag", "of_guard", "of_predicate", "of_start"]
+__all__ = ["counter_array", "device_of", "of_flag", "of_guard", "of_predicate", "of_start"]
 
 Test = tuple[KernelFunction, tuple[Any, ...]]  # a kernel, and its arguments after the condition
 Tests = tuple[Test, Test]  # for the first iteration of a loop, or for a branch; for the other iterations
@@ -49,6 +49,16 @@ OPTIONS = Options(debug=False, fast_math=False, graph=False, loop="auto", chain=
 def counter_array(memory: Buffer) -> NDArray:
     """Return the memory of a LoopCounter as an argument of tests."""
     return memory.view(SCALARS["i64"], 2)
+
+
+def device_of(what: Any, args: Iterable[Any]) -> int | None:
+    """Return the device of the first array of this package among a flag, or a predicate and its arguments."""
+    function = getattr(what, "__cuda_graphs_func__", what)
+    values = [what, *args]
+    if isinstance(function, types.FunctionType):
+        values += by_reference(function)[1].values()
+    found = (value.device.device_id for value in values if isinstance(value, NDArray))
+    return next(found, None)
 
 
 def of_flag(flag: Any, dimensions: int, counter: LoopCounter | None) -> Tests:

@@ -18,7 +18,10 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport NamedParameter
+from cuda_graphs.core.resources.device_scope cimport find_device, has_several_devices, kNoDevice
 from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.graph.operands.condition cimport Condition
@@ -304,6 +307,8 @@ cdef class Array(Reader):
                 )
             if not own._buffer._h:
                 raise ClosedBufferError(f"parameter {self.path!r}: the Buffer of {own._identify()} is closed")
+            if own._place != r.device and own._place != kNoDevice:
+                note_device(r, self, own._place)
             found = own._key
             r.leaves[self.leaf].bits = own._address
             r.leaves[self.leaf].extents = own._extents.data()
@@ -317,6 +322,7 @@ cdef class Array(Reader):
             r.leaves[self.leaf].changes = NULL
             other = self._foreign(r, value, self.path, self.leaf)
             found = other.key
+            note_device(r, self, other.device())
             r.leaves[self.leaf].bits = other.address
             r.leaves[self.leaf].extents = other.extents.data()
             for i in range(1, self.leaves):
@@ -367,6 +373,7 @@ cdef class Array(Reader):
             )
         if found & self.mask != self.wanted or self.annotation.needs_grad:
             array_spec(self.annotation, described, f"parameter {self.path!r}")  # raises the error
+        note_device(r, self, device_of_default(value))
         r.leaves[self.leaf].bits = parameter.initial.bits
         r.leaves[self.leaf].extents = parameter.initial.extents.data()
         r.leaves[self.leaf].changes = NULL
@@ -390,6 +397,34 @@ cdef class Array(Reader):
             foreign = ForeignArrays.__new__(ForeignArrays)
             value = foreign.add(value, self.path, self.leaf, self.annotation.inner)
         return array_spec(self.annotation, value, f"parameter {self.path!r}")
+
+
+cdef int note_device(Reading* r, Reader reader, int device) except -1:
+    """Record the device of an array. Raise ValueError if another array of the call is on another device."""
+    if device == kNoDevice or device == r.device:
+        return 0
+    if r.device != kNoDevice:
+        raise ValueError(
+            f"parameter {(<Reader>r.placed).path!r} is on device {r.device}, and parameter {reader.path!r} is on device "
+            f"{device}: the arrays of a call must be on one device, on which the kernel runs. Copy one of them, as in "
+            f"cuda_graphs.array({reader.path}, device={r.device})"
+        )
+    r.device, r.placed = device, <PyObject*>reader
+    return 0
+
+
+cdef int device_of_default(ArrayParameter value) except -2:
+    """Return the device of the default of a parameter; kNoDevice without a default."""
+    cdef NamedParameter* parameter = value._named()
+    cdef CUdeviceptr address = parameter.initial.bits
+    cdef int device = kNoDevice
+    cdef CUresult status
+    if not has_several_devices() or not parameter.initial.known or not address:
+        return kNoDevice
+    with nogil:
+        status = find_device(address, &device)
+    check_attempt(status, f"find the device of the default of {value!r}")
+    return device
 
 
 cdef object described_array(ArrayParameter value):

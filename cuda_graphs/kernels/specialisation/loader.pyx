@@ -8,7 +8,9 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUfunction, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport raw_of, reserve_stack
+from cuda_graphs.kernels.arrays.ndarray cimport NDArray
 from cuda_graphs.objects.code.kernel cimport Kernel
 from .specialisation cimport (
     COUNTED,
@@ -217,6 +219,20 @@ cdef class Loader:
         return self.constant(self.code.report.handle)
 
 
+cdef int device_of_fields(str name, tuple fields) except -2:
+    cdef NDArray first, other
+    if not fields or not has_several_devices():
+        return kNoDevice
+    first = fields[0]
+    for other in fields:
+        if other._place != first._place:
+            raise ValueError(
+                f"{name}() uses fields on two devices: {first._identify()} on device {first._place}, and {other._identify()} on "
+                f"device {other._place}: make all fields of a kernel on one device"
+            )
+    return first._place
+
+
 cdef int iterations_per_block(shape, block) except -1:
     """Return the iterations for each block of `block` threads, for loops whose blocks only divide the iterations."""
     return max(1, shape.share * block // shape.block)
@@ -268,7 +284,8 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> 
     loader.add_steps(artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     code.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
     code.is_replayable = code.is_straight or artifact.lowering != "host"
-    code.fields = tuple(loader.fields)
+    code.fields, code.device = tuple(loader.fields), kNoDevice
+    code.place = device_of_fields(name, code.fields)
     code.needs_keep_alive = may_release_during_work()
     code.labels, code.state = labels, loader.temps.get(STATE, -1)
     code.yielded = YIELDED * sizeof(int32_t)

@@ -95,6 +95,8 @@ cdef class Specialisation:
     cdef readonly frozenset writes   # paths of the arrays that the kernel writes
     cdef readonly object guards      # Guards of the captured values
     cdef readonly tuple fields       # fields whose addresses are constants
+    cdef int device                  # device of the code; kNoDevice on machines with one device
+    cdef int place                   # device of the fields; kNoDevice without fields, and on machines with one device
     cdef vector[Task] tasks
     cdef vector[DisjointPair] disjoint         # pairs of arrays that must not share memory
     cdef vector[DisjointPair] apart  # pairs of arrays that share no memory in calls of this code, since tasks are fused

@@ -3,7 +3,9 @@
 from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
+from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from cuda_graphs.objects.device.context cimport DeviceScope
 from .specialisation cimport Specialisation
 
 
@@ -44,6 +46,10 @@ cdef class Specialiser:
     cdef Specialisation find(self, Reading* r)
     # Returns `code`, or other code if arrays overlap, or may later overlap in a graph, that must be apart in `code`.
     cdef Specialisation fitting(self, Specialisation code, Reading* r)
+    # Makes the device of a call current, and returns its code for this device. The stream may be empty. Raises ValueError if
+    # the stream or a field is of another device than the arrays.
+    cdef Specialisation find_on_device(self, DeviceScope& scope, Reading* r, const StreamHandle& stream)
+    cdef int enter(self, DeviceScope& scope, Reading* r, const StreamHandle& stream) except -1
     cdef Specialisation find_for(self, tuple args)
     # Returns the code that replaces `code`, whose graph the driver cannot build.
     cdef Specialisation without_graph(self, Specialisation code, tuple args)

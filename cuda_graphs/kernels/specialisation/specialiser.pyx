@@ -15,7 +15,11 @@ from cpython.ref cimport Py_XDECREF
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp
 
+from cuda_graphs.core.resources.device_scope cimport current_device as device_now
+from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
+from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code
 from cuda_graphs.kernels.arrays.reading cimport Reading
+from cuda_graphs.objects.device.context cimport enter_device
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of, takes_condition
 from .guards cimport Guards
 from .specialisation cimport Specialisation
@@ -69,6 +73,8 @@ cdef class Specialiser:
                 + (f": {lacking} missing" if lacking else "")
             )
         r.args = <PyObject*>args
+        r.placed = NULL
+        r.device = r.target = kNoDevice
         for i in range(len(self.readers)):
             (<Reader>self.readers[i]).read(r, args[i])
         if self.has_checkpoints:
@@ -90,11 +96,11 @@ cdef class Specialiser:
         cdef Py_ssize_t size = self.keys * sizeof(uint64_t)
         cdef Specialisation found = self.last
         cdef bytes last_key = self.last_key
-        if found is not None and not embedded:
+        if found is not None and not embedded and found.device == r.target:
             if size == 0 or memcmp(PyBytes_AS_STRING(last_key), r.keys, size) == 0:
                 if (<Guards>found.guards).hold():
                     return self.fitting(found, r)
-        key = (embedded, PyBytes_FromStringAndSize(<char*>r.keys, size))
+        key = (embedded, r.target, PyBytes_FromStringAndSize(<char*>r.keys, size))
         current_device()  # raises in a forked child, where the lock may stay locked forever
         with self.lock:
             for found in self.specialisations.get(key, ()):
@@ -102,11 +108,12 @@ cdef class Specialiser:
                     break
             else:
                 found = self._compile(<tuple>r.args, embedded)
+                found.device = r.target
                 self.specialisations.setdefault(key, []).append(found)
             if embedded:
                 return found
             self.last = None  # other threads never see a key together with the code of another key
-            self.last_key = key[1]
+            self.last_key = key[2]
             self.last = found
         return self.fitting(found, r)
 
@@ -116,18 +123,52 @@ cdef class Specialiser:
         with self.lock:
             if code.separate is None:
                 code.separate = self._compile(<tuple>r.args, False, fuse="any")
+                (<Specialisation>code.separate).device = code.device
             return code.separate
 
     cdef Specialisation find_for(self, tuple args):
         cdef HeapReading reading = self.read_to_heap(args, False)
-        return self.find(&reading.r)
+        cdef DeviceScope scope
+        return self.find_on_device(scope, &reading.r, StreamHandle())
+
+    cdef Specialisation find_on_device(self, DeviceScope& scope, Reading* r, const StreamHandle& stream):
+        cdef Specialisation found
+        if not has_several_devices():
+            return self.find(r)
+        self.enter(scope, r, stream)
+        found = self.find(r)
+        if found.place == kNoDevice or found.place == r.target:
+            return found
+        if r.device != kNoDevice:
+            raise ValueError(
+                f"{self.name}(): parameter {(<Reader>r.placed).path!r} is on device {r.device}, and a field that the kernel uses, "
+                f"{found.fields[0]._identify()}, is on device {found.place}: the arrays of a call must be on one device"
+            )
+        r.device = found.place  # fields alone decide
+        self.enter(scope, r, stream)
+        return self.find(r)
+
+    cdef int enter(self, DeviceScope& scope, Reading* r, const StreamHandle& stream) except -1:
+        """Make the device of a call current: that of its arrays, else that of its stream, else the current one."""
+        cdef int of_stream = device_of_stream(stream) if stream else kNoDevice
+        if r.device != of_stream and r.device != kNoDevice and of_stream != kNoDevice and not is_captured_by_any_code(stream):
+            what = "a field" if r.placed == NULL else f"parameter {(<Reader>r.placed).path!r}"
+            raise ValueError(
+                f"{self.name}(): {what} is on device {r.device}, and the stream is of device {of_stream}: pass a stream of "
+                f"device {r.device}, as in `with cuda_graphs.Device({r.device}) as device: stream = device.create_stream()`"
+            )
+        r.target = of_stream if r.device == kNoDevice else r.device
+        enter_device(scope, r.target)
+        if r.target == kNoDevice:
+            r.target = device_now()
+        return 0
 
     cdef Specialisation without_graph(self, Specialisation code, tuple args):
         cdef Specialisation other
         with self.lock:
             if code.replacement is None:
                 other = self._compile(args, False, is_refused=True, fuse="any")
-                other.is_refused, other.is_replayable = True, False
+                other.is_refused, other.is_replayable, other.device = True, False, code.device
                 code.replacement = other
                 for found in self.specialisations.values():
                     found[:] = [other if each is code or (<Specialisation>each).separate is code else each for each in found]

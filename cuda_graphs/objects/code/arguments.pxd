@@ -36,6 +36,10 @@ cdef int pack_arguments(ArgumentPack& pack, Kernel kernel, tuple args, vector[si
 # `del` of the objects and Buffer.close(). `all` must be empty before the call, and stays empty for plain numbers.
 cdef int own_arguments(tuple args, Opaque& all) except -1
 
+# Lets kernels on `device` use the memory of Buffers and arrays among their arguments. Arrays of other libraries are left to
+# these libraries.
+cdef int reach_arguments(tuple args, int device) except -1
+
 # Makes instances of `cls` valid arguments: their `handle`, an int, is passed in 8 bytes (Condition).
 cpdef void register_handle_type(type cls)
 

@@ -30,7 +30,8 @@ from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport bundle, find_memory_type, kUnknownMemory
 from cuda_graphs.core.resources.handles cimport Opaque, Parameter, ValueForm, address_of, hold_python
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
-from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer
+from cuda_graphs.objects.memory.buffer cimport Buffer, own_buffer, reach
+from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
 from .conversion cimport (
     converts,
     fits,
@@ -133,6 +134,19 @@ cdef int own_arguments(tuple args, Opaque& all) except -1:
     if not owners.empty():
         owners.push_back(all)
         (&all)[0] = bundle(move(owners))
+    return 0
+
+
+cdef int reach_arguments(tuple args, int device) except -1:
+    cdef PyTypeObject* kind
+    for arg in args:
+        kind = Py_TYPE(arg)
+        if kind == <PyTypeObject*>int or kind == <PyTypeObject*>float:
+            continue
+        if isinstance(arg, Buffer):
+            reach(<Buffer>arg, device)
+        elif isinstance(arg, TypedMemory) and (<TypedMemory>arg)._buffer is not None:
+            reach((<TypedMemory>arg)._buffer, device)
     return 0
 
 

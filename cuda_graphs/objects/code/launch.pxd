@@ -16,5 +16,8 @@ ctypedef LaunchConfig (*ReadConfig)(object config, tuple args)
 # Notes the node that a captured launch has made.
 ctypedef int (*NoteNode)(NodeRecord* node, LaunchConfig config) except -1
 
+# Returns the device that a config chooses; kNoDevice for most configs.
+ctypedef int (*DeviceOfConfig)(LaunchConfig config) noexcept
+
 # Registers the functions of the graph package for captured launches.
-cdef int register_uses(ReadUses uses, ReadConfig config, NoteNode note) except -1
+cdef int register_uses(ReadUses uses, ReadConfig config, NoteNode note, DeviceOfConfig device) except -1

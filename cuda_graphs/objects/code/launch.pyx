@@ -17,13 +17,18 @@ from cuda_graphs.core.driver.cuda cimport (
 from cuda_graphs.core.driver.seam cimport raise_noted
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, NodeParameters, NodeRecord, as_owner
+from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport ArgumentPack, Opaque, StreamHandle, function_on, note_launch, raw_of
 from .arguments cimport StandIn, own_arguments, pack_arguments
+from .arguments cimport reach_arguments
+from cuda_graphs.objects.body_rules cimport check_device_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, finish_node, keep_owners, raise_call_error
 from .kernel cimport Kernel, as_launch
 from .launch_config cimport MOST_ATTRIBUTES, LaunchConfig, accept_launch_config, is_config_function
 from cuda_graphs.objects.device.current cimport current_or
+from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
+from cuda_graphs.objects.memory.buffer cimport device_at_work
 from cuda_graphs.objects.memory.array_view cimport graph_memory_error
 from cuda_graphs.objects.device.device import Device
 
@@ -31,11 +36,12 @@ from cuda_graphs.objects.device.device import Device
 cdef ReadUses read_uses = NULL
 cdef ReadConfig read_config = NULL
 cdef NoteNode note_node = NULL
+cdef DeviceOfConfig device_of_config = NULL
 
 
-cdef int register_uses(ReadUses uses, ReadConfig config, NoteNode note) except -1:
-    global read_uses, read_config, note_node
-    read_uses, read_config, note_node = uses, config, note
+cdef int register_uses(ReadUses uses, ReadConfig config, NoteNode note, DeviceOfConfig device) except -1:
+    global read_uses, read_config, note_node, device_of_config
+    read_uses, read_config, note_node, device_of_config = uses, config, note, device
     return 0
 
 
@@ -79,6 +85,11 @@ def launch(stream, config, kernel, *args):
     on._check_open()  # arguments may run code that closes the stream
     cdef StreamHandle h = on._h  # a copy: another thread may close the stream meanwhile
     cdef CUstream raw_stream = raw_of(h)
+    cdef DeviceScope scope
+    cdef int device = kNoDevice
+    if has_several_devices():
+        device = enter_device_of_launch(scope, h, shape, code)
+        reach_arguments(args, device)
     cdef CUfunction function = function_on(code._h, h)
     if function == NULL:
         raise_noted(f"launch of kernel {code._name()!r}")
@@ -87,6 +98,7 @@ def launch(stream, config, kernel, *args):
     cdef unique_ptr[NodeParameters] uses
     cdef NodeRecord* node
     if find_capture(call, h):
+        check_device_fits_body(&call.capture().box(), device, NodeKind.kKernel, code._name())
         if stand_ins.size() or type(shape) is not LaunchConfig:
             read_uses(&call.capture().box(), shape, args, stand_ins, uses)
         own_arguments(args, owner)
@@ -111,6 +123,19 @@ def launch(stream, config, kernel, *args):
         node.make_metadata().parameters.swap(uses)
     if node != NULL and type(shape) is not LaunchConfig:
         note_node(node, shape)
+
+
+cdef int enter_device_of_launch(DeviceScope& scope, const StreamHandle& stream, LaunchConfig config, Kernel kernel) except -2:
+    """Make the device of a launch current, and return it."""
+    cdef int wanted = kNoDevice if device_of_config == NULL else device_of_config(config)
+    cdef int of_stream = device_of_stream(stream)
+    if wanted != of_stream and wanted != kNoDevice and of_stream != kNoDevice:
+        raise ValueError(
+            f"launch of {kernel._name()!r}: its arrays are on device {wanted}, and the stream is of device {of_stream}: pass a "
+            f"stream of device {wanted}"
+        )
+    enter_device(scope, wanted)
+    return device_at_work(stream)
 
 
 cdef LaunchConfig call_config(object config, tuple args):

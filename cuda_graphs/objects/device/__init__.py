@@ -3,7 +3,7 @@
 """Device, Context, Stream and Event.
 
 Other rooms may import:
-    context            Context, and the current context.
+    context            Context, the current context, and scopes in which a device is current.
     current            The current stream of a thread.
     device             Device.
     device_properties  DeviceProperties.

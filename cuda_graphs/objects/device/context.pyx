@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts, as far as graphs need them: identity and device."""
+"""Contexts, as far as graphs need them: identity and device, and scopes in which a device is current."""
 
 from libc.stdint cimport uintptr_t
 
-from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_CONTEXT, CUresult
-from cuda_graphs.core.driver.seam cimport check_attempt
+from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_INVALID_CONTEXT, CUcontext, CUresult
+from cuda_graphs.core.driver.seam cimport check_attempt, raise_noted
+from cuda_graphs.core.resources.device_scope cimport context_on
 from cuda_graphs.core.resources.handles cimport (
     ContextBox,
     ContextHandle,
@@ -27,6 +28,22 @@ cdef ContextHandle find_current() except *:
         if status != CUDA_ERROR_INVALID_CONTEXT:
             check_attempt(status, "find the context that is current")
     return h
+
+
+cdef int enter_other(DeviceScope& scope, int device) except -1:
+    cdef CUresult status
+    if current_device() == kNoDevice:
+        constructors.device(0).set_current()
+    with nogil:
+        status = scope.enter(device)
+    return check_attempt(status, f"make device {device} current")
+
+
+cdef CUcontext context_of_device(int device) except NULL:
+    cdef CUcontext context = context_on(device)
+    if context == NULL:
+        raise_noted(f"find the context of device {device}")
+    return context
 
 
 cdef class Context:

@@ -43,7 +43,8 @@ class Device:
     """A device: ``Device(n)`` is number n, and ``Device()`` the current device of this thread, or number 0 without one.
 
     The same thread gets the same object for the same device. Creating streams, events or memory needs `set_current()`
-    first; queries do not.
+    first; queries do not. ``with Device(1):`` makes the device current for a block of the thread, and then restores the
+    device that was current before, also after an exception.
 
     Raises:
         ValueError: No device has that number.
@@ -177,6 +178,21 @@ class Device:
         self._context = context
         return previous
 
+    def __enter__(self):
+        previous = get_current()
+        Device(self._device_id).set_current()  # the object of this thread
+        self.set_current()
+        open_blocks().append((self._device_id, previous))
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        blocks = open_blocks()
+        for at in reversed(range(len(blocks))):
+            if blocks[at][0] == self._device_id:
+                make_current(blocks.pop(at)[1])
+                return
+        raise RuntimeError(f"this thread is in no `with` block of device {self._device_id}")
+
     @property
     def context(self):
         """The Context that `set_current` chose for this device on this thread."""
@@ -274,6 +290,15 @@ class Device:
             return f"<Device {self._device_id}>"
 
 
+cdef list open_blocks():
+    """Return (device, previous Context) of the open `with` blocks of devices of this thread, the innermost last."""
+    try:
+        return _tls.blocks
+    except AttributeError:
+        _tls.blocks = []
+        return _tls.blocks
+
+
 cdef object new_device(cls, int device_id):
     self = object.__new__(cls)
     self._device_id = device_id
@@ -342,7 +367,9 @@ cdef int make_current(Context context) except -1:
     cdef CUresult status
     with nogil:
         status = driver().cuCtxSetCurrent(raw)
-    return check_attempt(status, f"make {context!r} current") if status else 0
+    if status:
+        check_attempt(status, "make no context current" if context is None else f"make {context!r} current")
+    return 0
 
 
 constructors.device = Device

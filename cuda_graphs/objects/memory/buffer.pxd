@@ -3,7 +3,7 @@
 from libc.stddef cimport size_t
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
-from cuda_graphs.core.resources.handles cimport Opaque, PointerHandle, WeakOpaque
+from cuda_graphs.core.resources.handles cimport Opaque, PointerHandle, StreamHandle, WeakOpaque
 from cuda_graphs.objects.device.stream cimport Stream
 
 
@@ -51,6 +51,14 @@ cdef bint is_of_graph(Buffer buffer) noexcept
 # Sets `owner` to the owner that a graph must keep so that its nodes can use the memory: the Buffer and its memory.
 # Returns False, and no owner, when the graph itself owns the memory.
 cdef bint own_buffer(Buffer buffer, Opaque& owner) except -1
+
+# Lets the work of `device` use the device memory of a Buffer. The first use of a pair of devices enables the access. Raises
+# CUDAError, which names the two devices, if the machine offers none. Does nothing for kNoDevice, and for memory that a
+# graph allocates, which has its own setting (`peer_access` of `alloc`).
+cdef int reach(Buffer buffer, int device) except -1
+
+# Returns the device that does the work of a stream.
+cdef int device_at_work(const StreamHandle& stream) except -2
 
 # Sets `count` elements from `address` on, which is in the Buffer, to the bytes of `element`, in the order of a stream.
 cdef int fill_elements(Buffer buffer, CUdeviceptr address, bytes element, size_t count, Stream on) except -1

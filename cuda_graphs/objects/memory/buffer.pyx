@@ -21,7 +21,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUstream,
     driver,
 )
-from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
+from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, raise_explained
 from cuda_graphs.core.capture.capture_handles cimport CapturedCall
 from cuda_graphs.core.graphs.graph_handles cimport NodeKind, as_owner
 from cuda_graphs.core.resources.handles cimport (
@@ -40,7 +40,15 @@ from cuda_graphs.core.resources.handles cimport (
     hold_python,
     raw_of,
 )
-from cuda_graphs.objects.body_rules cimport check_call_fits_body
+from cuda_graphs.core.resources.device_scope cimport (
+    copy_between_devices,
+    current_device,
+    device_of_stream,
+    enable_peer_access,
+    has_several_devices,
+    kNoDevice,
+)
+from cuda_graphs.objects.body_rules cimport check_call_fits_body, check_device_fits_body
 from cuda_graphs.objects.captured_call cimport find_capture, finish_call, keep_owners, raise_call_error
 from .dlpack cimport ArrayForm, export_capsule, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
 from cuda_graphs.objects.numbers cimport read_address, read_size
@@ -381,13 +389,61 @@ cdef int copy(Buffer dst, Buffer src, Stream on) except -1:
     cdef CapturedCall call
     if size == 0:
         return 0
+    cdef int to_device = device_of_memory(dst), source_device = device_of_memory(src)
+    cdef bint between = to_device != source_device and to_device != kNoDevice and source_device != kNoDevice
     if find_capture(call, h):
+        check_devices_of(call, NodeKind.kMemcpy, to_device, source_device)
         keep_owners(call, own_memory(written), own_memory(read))
-    with nogil:
-        call.run(driver().cuMemcpyAsync, to, source, size, raw_stream)
+    if between and not call.is_captured():
+        with nogil:
+            call.run(copy_between_devices, to, to_device, source, source_device, size, raw_stream)
+    else:
+        if has_several_devices():
+            reach(dst, device_at_work(h))
+            reach(src, device_at_work(h))
+        with nogil:
+            call.run(driver().cuMemcpyAsync, to, source, size, raw_stream)
     if finish_call(call, NodeKind.kMemcpy, "copy") != CUDA_SUCCESS:
         raise_call_error(call, f"copy of {src!r} to {dst!r}")
     return 0
+
+
+cdef int device_of_memory(Buffer buffer) except -2:
+    """Return the device of device memory; kNoDevice for other memory, and on machines with one device."""
+    if not has_several_devices() or is_of_graph(buffer) or buffer._ask() != DEVICE:
+        return kNoDevice
+    return buffer._device_id
+
+
+cdef int reach(Buffer buffer, int device) except -1:
+    cdef int owner = device_of_memory(buffer)
+    cdef CUdeviceptr address = buffer._address
+    cdef CUresult status
+    if owner == kNoDevice or device == kNoDevice or owner == device:
+        return 0
+    with nogil:
+        status = enable_peer_access(device, owner, address)
+    if status:
+        raise_explained(
+            status, f"let device {device} use {buffer!r}, which is memory of device {owner}",
+            (
+                f"Device {device} has no access to the memory of device {owner} on this machine: `nvidia-smi topo -p2p r` "
+                "shows which GPUs have access to each other.",
+                f"Copy the data to device {device} first (copy_from), or run the work on device {owner}.",
+            ),
+        )
+    return 0
+
+
+cdef int device_at_work(const StreamHandle& stream) except -2:
+    cdef int device = device_of_stream(stream)
+    return current_device() if device == kNoDevice else device
+
+
+cdef int check_devices_of(CapturedCall& call, NodeKind kind, int device, int other) except -1:
+    """Raise ValueError for a captured node of memory of another device than that of the conditional node around it."""
+    check_device_fits_body(&call.capture().box(), device, kind, None)
+    return check_device_fits_body(&call.capture().box(), other, kind, None)
 
 
 cdef int fill_elements(Buffer buffer, CUdeviceptr address, bytes element, size_t count, Stream on) except -1:
@@ -416,8 +472,12 @@ cdef int fill_column(
     cdef CapturedCall call
     if count == 0:
         return 0
+    cdef int device = device_of_memory(buffer)
     if find_capture(call, h):
+        check_devices_of(call, NodeKind.kMemset, device, kNoDevice)
         keep_owners(call, own_memory(memory), Opaque())
+    if device != kNoDevice:
+        reach(buffer, device_at_work(h))
     with nogil:
         if pitch == <size_t>width:
             run_fill(call, address, pattern, width, count, raw_stream)
