@@ -28,9 +28,10 @@ MAY_USE = {
     "timeline": {"graph"},
     "kernels": BELOW_THE_BRIDGE,
     "interop": {"errors", "core", "objects", "graph"},
+    "distributed": {"core", "graph", "interop", "kernels", "native", "objects"},
     "command_line": {"__init__", "core", "drawing", "graph", "hostdriver", "native"},
     "__main__": {"command_line"},
-    "__init__": BELOW_THE_BRIDGE | {"kernels", "interop"},
+    "__init__": BELOW_THE_BRIDGE | {"distributed", "kernels", "interop"},
 }
 
 # Each room may use those before it. A tuple is one floor: its rooms may use each other, and files that stand directly
