@@ -11,6 +11,6 @@ Other rooms may import:
 """
 
 from .communicator import Communicator
-from .start import from_mpi, init
+from .start import from_mpi, from_nccl, from_torch, init
 
-__all__ = ["Communicator", "from_mpi", "init"]
+__all__ = ["Communicator", "from_mpi", "from_nccl", "from_torch", "init"]

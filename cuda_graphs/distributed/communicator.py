@@ -24,6 +24,8 @@ from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.arrays.creation import zeros
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
+from cuda_graphs.objects.device.device import Device
+from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
 
@@ -51,7 +53,7 @@ class Lease:
         number, last = self.captured
         if number == capture_of(stream):
             place.follow(last)
-        place.keep(self)
+        place.keep((self, [each for step in steps for each in step.kept]))
         self.engine.run(stream, steps, self)
         self.captured = capture_of(stream), CapturedInsertionPoint(stream)
 
@@ -110,7 +112,9 @@ class Communicator:
 
     def __init__(self, engine: Any) -> None:
         self._engine: Any = engine
-        self._at_once = Lease(engine.duplicate())
+        self._side = Device().create_stream()  # is in no capture
+        with stream_block(self._side):
+            self._at_once = Lease(engine.duplicate())
         self._stream: Any = None  # of the last call outside of graphs, and its end
         self._event: Any = None
         self._engines: list[Any] = []  # of definitions; the same on all ranks
@@ -157,7 +161,9 @@ class Communicator:
 
     def barrier(self) -> None:
         """Wait until all ranks have called this. Work on streams may still be running."""
-        self._open().barrier()
+        engine = self._open()
+        with stream_block(self._side):
+            engine.barrier()
 
     def close(self) -> None:
         """Free the communicator, and those of its definitions. All ranks call this. A second call does nothing.
@@ -366,6 +372,9 @@ class Communicator:
                 place = CapturedInsertionPoint(stream)
                 self._lease(place._definition_number()).add_captured(place, stream, steps)
                 return
+        for step in steps:
+            if step.operand.view.node is not None:
+                raise RuntimeError(graph_memory_error(f"x of {step.name}()"))
         if self._event is not None and self._stream != stream:
             stream.wait(self._event)
         self._at_once.engine.run(stream, steps, self._at_once)
@@ -386,13 +395,14 @@ class Communicator:
 
     def _new_lease(self) -> Lease:
         """Return a Lease of an engine that no rank uses any more, or of a new one."""
-        free = self._engine.agree([lease() is None for lease in self._leases])
-        if True not in free:
-            self._engines.append(self._engine.duplicate())
-            self._leases.append(lambda: None)
-            free.append(True)
-        number = free.index(True)
-        found = Lease(self._engines[number])
+        with stream_block(self._side):  # arrays that are made in a capture belong to its graph
+            free = self._engine.agree([lease() is None for lease in self._leases])
+            if True not in free:
+                self._engines.append(self._engine.duplicate())
+                self._leases.append(lambda: None)
+                free.append(True)
+            number = free.index(True)
+            found = Lease(self._engines[number])
         self._leases[number] = weakref.ref(found)
         return found
 

@@ -63,6 +63,12 @@ class Step:
         return [] if self.send is None else [self.send.array]
 
     @property
+    def kept(self) -> list[Any]:
+        """The arrays that a graph keeps alive. Memory of its alloc nodes is its own."""
+        operands = (self.send, self.recv)
+        return [each.array for each in operands if each is not None and each.view.node is None]
+
+    @property
     def writes(self) -> list[Any]:
         return [] if self.recv is None else [self.recv.array]
 
