@@ -9,9 +9,9 @@ two calls, each of 8 bytes:
     MPI_Test, token, function 1, its arguments, function 2, its arguments
 
 Each argument is an int, a pointer or a handle of MPI. On the CPUs that this file knows, an argument of 4 bytes is the
-lower half of a register or of a slot of 8 bytes on the stack. So all arguments are passed as 8 bytes.
+lower half of a register or of a slot of 8 bytes on the stack. All arguments are therefore passed as 8 bytes.
 
-The kernel repeats MPI_Test and gives its core to other threads in between: ranks often outnumber cores.
+The kernel repeats MPI_Test, and gives its core to other threads from time to time: ranks often outnumber cores.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ __all__ = ["LEADING", "call_kernel"]
 
 LEADING = 2  # parameters before those of the calls: MPI_Test and the token
 CPUS = ("x86_64", "aarch64")
+TRIES = 64  # calls of MPI_Test before the core is given to other threads
 STATUS_BYTES = 256  # more than an MPI_Status of any MPI
 FAILED = "an MPI function of {} returned an error"
 OVERLAPS = (
@@ -82,11 +83,16 @@ def text_of(name: str, counts: tuple[int, ...]) -> str:
         function = load(e, next(values), "ptr")
         arguments = [f"i64 {load(e, next(values), 'i64')}" for _ in range(count)]
         check(e, e.let(f"call i32 {function}({', '.join([*arguments, f'ptr {request}'])})"), failed)
-    done, status = e.slot("i32"), e.slot(f"[{STATUS_BYTES} x i8]")
+    done, status, tries = e.slot("i32"), e.slot(f"[{STATUS_BYTES} x i8]"), e.slot("i32")
+    e.line(f"store i32 0, ptr {tries}")
     for request in requests:
-        again, ask, over = (e.label(stem) for stem in ("again", "ask", "over"))
+        again, rest, ask, over = (e.label(stem) for stem in ("again", "rest", "ask", "over"))
         e.jump(ask)
         e.start(again)
+        count = e.let(f"add i32 {e.let(f'load i32, ptr {tries}')}, 1")
+        e.line(f"store i32 {count}, ptr {tries}")
+        e.jump_if(e.let(f"icmp eq i32 {e.let(f'urem i32 {count}, {TRIES}')}, 0"), rest, ask)
+        e.start(rest)
         e.call("sched_yield", "i32", [])
         e.jump(ask)
         e.start(ask)

@@ -4,7 +4,7 @@
 
 An engine (mpi_engine.py, nccl_engine.py) translates steps into the calls of its library. Each definition gets an engine
 of its own, by a Lease: collectives in a running graph then never meet those of the host or of another graph. Nodes own
-the Lease, and executables keep the owners of their nodes. So a Lease lives as long as a graph can use its engine. Then
+the Lease, and executables keep the owners of their nodes. A Lease lives as long as a graph can use its engine. Then
 the engine is free for another definition, once all ranks have dropped it.
 """
 
@@ -22,9 +22,9 @@ from cuda_graphs.graph.nodes.node_sequence import NodeSequence
 from cuda_graphs.graph.operands.order_tokens import register_token
 from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.arrays.creation import zeros
+from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
-from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
@@ -112,7 +112,7 @@ class Communicator:
 
     def __init__(self, engine: Any) -> None:
         self._engine: Any = engine
-        self._side = Device().create_stream()  # is in no capture
+        self._side = current_device().create_stream()  # is in no capture
         with stream_block(self._side):
             self._at_once = Lease(engine.duplicate())
         self._stream: Any = None  # of the last call outside of graphs, and its end

@@ -12,6 +12,7 @@ extension module of mpi4py: the dynamic linker also searches the libraries that 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -84,7 +85,19 @@ def load_mpi() -> Any:
             "the host driver calls MPI on threads of its own, and this MPI was started without MPI_THREAD_MULTIPLE: "
             "leave mpi4py.rc.thread_level at 'multiple'"
         )
+    end_all_ranks_on_error(mpi)
     return mpi
+
+
+def end_all_ranks_on_error(mpi: Any) -> None:
+    """Let an exception that ends the program end all ranks. Others may wait for this rank, and so would its exit."""
+    before = sys.excepthook
+
+    def report(*error: Any) -> None:
+        mpi._set_abort_status(1)  # as python -m mpi4py does
+        before(*error)
+
+    sys.excepthook = report
 
 
 class MpiEngine:

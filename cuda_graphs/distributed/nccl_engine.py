@@ -4,7 +4,7 @@
 
 A collective at once, or in a capture, is a call of NCCL on the stream. For a definition the call is captured, and the
 captured graph is embedded as one node. With its graph mixing support, NCCL adds nodes that record and wait for events,
-which bodies may not hold. So this module turns the support off before NCCL reads the setting. Then NCCL forbids
+which bodies may not hold. This module turns the support off before NCCL reads the setting. Then NCCL forbids
 that work of one communicator overlaps; each definition therefore has a communicator of its own.
 """
 
@@ -66,7 +66,7 @@ def load_nccl() -> ctypes.CDLL:
     """Return NCCL's library: the loaded one, that of the system, or that of the wheel.
 
     Raises:
-        ImportError: There is none.
+        ImportError: None of them exists.
     """
     os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
     try:

@@ -61,8 +61,11 @@ def from_mpi(comm: Any) -> Communicator:
     """Return a Communicator of the ranks of an `mpi4py.MPI.Intracomm`. All of its ranks call this.
 
     Raises:
-        ImportError: NCCL is missing, on GPUs.
+        TypeError: `comm` is another object.
+        ImportError: mpi4py is missing, or NCCL on GPUs.
     """
+    if not isinstance(comm, load_mpi().Intracomm):
+        raise TypeError(f"from_mpi() takes an mpi4py.MPI.Intracomm, got {comm!r}")
     if driver_info().kind == "host":
         return Communicator(MpiEngine.copy_of(comm))
     return Communicator(NcclEngine.create(comm.rank, comm.size, comm.bcast))

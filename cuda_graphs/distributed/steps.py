@@ -64,7 +64,7 @@ class Step:
 
     @property
     def kept(self) -> list[Any]:
-        """The arrays that a graph keeps alive. Memory of its alloc nodes is its own."""
+        """The arrays that a graph keeps alive, without memory of its alloc nodes."""
         operands = (self.send, self.recv)
         return [each.array for each in operands if each is not None and each.view.node is None]
 

@@ -16,6 +16,12 @@ import cuda_graphs as cg
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT_S = 240
+# Open MPI refuses to start more ranks than cores, and to run as root, unless it is told to.
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
 
 
 def find_mpiexec():
@@ -36,7 +42,7 @@ def run(count, *arguments, fails=False, limit=LIMIT_S):
     child = subprocess.Popen(
         [find_mpiexec(), "-n", str(count), sys.executable, "-W", "error", *map(str, arguments)],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | OPEN_MPI | {"PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -11,6 +11,11 @@ from tests.distributed import laws
 from tests.distributed.ranks import run
 
 
+def test_the_plate_of_the_example_comes_to_rest_on_four_ranks():
+    output = run(4, "examples/distributed_jacobi.py", "--size", 20)
+    assert "NumPy agrees" in output and output.count("sweeps in one launch") == 4
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_every_law_holds_on_every_rank(count, tmp_path):
     run(count, "-m", "tests.distributed.laws", tmp_path)
