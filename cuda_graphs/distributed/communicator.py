@@ -11,6 +11,7 @@ the engine is free for another definition, once all ranks have dropped it.
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
@@ -115,8 +116,8 @@ class Communicator:
         self._side = current_device().create_stream()  # is in no capture
         with stream_block(self._side):
             self._at_once = Lease(engine.duplicate())
-        self._stream: Any = None  # of the last call outside of graphs, and its end
-        self._event: Any = None
+        self._stream: Any = None  # of the last call outside of graphs
+        self._calls: deque[tuple[Any, list[Any]]] = deque()  # ends and arrays of calls outside of graphs
         self._engines: list[Any] = []  # of definitions; the same on all ranks
         self._leases: list[Callable[[], Lease | None]] = []  # weak references, one for each engine
         self._definitions: weakref.WeakValueDictionary[int, Lease] = weakref.WeakValueDictionary()
@@ -180,11 +181,12 @@ class Communicator:
             raise RuntimeError(
                 f"{self!r} is used by {used} graph{'s' * (used > 1)}: delete the definitions and executables first"
             )
-        if self._event is not None:
-            self._event.sync()
+        if self._calls:
+            self._calls[-1][0].sync()
         for engine in [*self._engines, self._at_once.engine, self._engine]:
             engine.close()
-        self._engine = self._stream = self._event = None
+        self._engine = self._stream = None
+        self._calls.clear()
 
     # ---- collectives
 
@@ -375,10 +377,13 @@ class Communicator:
         for step in steps:
             if step.operand.view.node is not None:
                 raise RuntimeError(graph_memory_error(f"x of {step.name}()"))
-        if self._event is not None and self._stream != stream:
-            stream.wait(self._event)
+        while self._calls and self._calls[0][0].is_done:
+            self._calls.popleft()
+        if self._calls and self._stream != stream:
+            stream.wait(self._calls[-1][0])
         self._at_once.engine.run(stream, steps, self._at_once)
-        self._stream, self._event = stream, stream.record(self._event)
+        self._stream = stream
+        self._calls.append((stream.record(), [each for step in steps for each in step.kept]))
 
     def _add(self, place: Any, steps: Sequence[Step]) -> Any:
         lease = self._lease(place._definition_number())

@@ -142,6 +142,25 @@ def calls_on_several_streams_run_in_the_order_of_the_calls(comm):
         np.testing.assert_array_equal(x.to_numpy(), values_of_all(comm, 5, salt=i).sum(axis=0))
 
 
+@law
+def calls_keep_their_arrays_until_the_last_rank_has_called(comm):
+    size, stream, other = 4000, cg.Device().create_stream(), cg.Device().create_stream()
+    x, out = cg.array(values_of(comm.rank, size)), cg.zeros(size, cg.f64)
+    if comm.rank != comm.size - 1:
+        comm.all_reduce(x, out, stream=stream)
+        del x
+        gc.collect()
+        taken = [cg.Device().allocate(8 * size, stream=other) for _ in range(3)]  # memory that is free
+        for each in taken:
+            each.fill(255, stream=other)
+        other.sync()
+    comm.barrier()
+    if comm.rank == comm.size - 1:
+        comm.all_reduce(x, out, stream=stream)
+    stream.sync()
+    np.testing.assert_array_equal(out.to_numpy(), values_of_all(comm, size).sum(axis=0))
+
+
 # ---- graphs
 
 
