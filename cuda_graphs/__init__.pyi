@@ -9,6 +9,7 @@ name in the module, are assigned at the end.
 import cuda_graphs.compiler.language.annotations as _types
 import cuda_graphs.compiler.language.block as _block
 import cuda_graphs.compiler.language.warp as _warp
+import cuda_graphs.distributed as _distributed
 import cuda_graphs.interop as _interop
 import cuda_graphs.kernels.gradients.ad as _ad
 from cuda_graphs.compiler.cache.artifact_cache import (
@@ -343,6 +344,7 @@ __version__: str
 ad = _ad
 block = _block
 bool = bool_
+distributed = _distributed
 interop = _interop
 types = _types
 warp = _warp

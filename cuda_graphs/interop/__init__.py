@@ -10,6 +10,7 @@ Arrays and streams of other libraries are accepted everywhere by their protocols
 
 Other rooms may import:
     __init__  the functions `cg.interop.X`
+    adapted   addresses as arguments
 """
 
 from .adapted import Adapted

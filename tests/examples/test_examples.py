@@ -208,6 +208,12 @@ def test_the_plate_comes_to_rest_on_the_device(tmp_path):
     assert "sweeps in one launch" in run("jacobi.py", cwd=tmp_path)
 
 
+def test_the_plate_of_one_rank_comes_to_rest(tmp_path):
+    pytest.importorskip("mpi4py", reason="needs pip install 'cuda-graphs[mpi]'")
+    output = run("distributed_jacobi.py", "--size", 20, cwd=tmp_path)
+    assert "rank 0 of 1: rows 1 to 18" in output and "NumPy agrees" in output
+
+
 def test_conjugate_gradients_end_on_the_device(tmp_path):
     """One launch for each tolerance, and the residual is what was asked for, which the example compares with NumPy."""
     output = run("conjugate_gradient.py", cwd=tmp_path)

@@ -29,9 +29,10 @@ MAY_USE = {
     "kernels": BELOW_THE_BRIDGE,
     "interop": {"errors", "core", "objects", "graph"},
     "saving": {"__init__", "errors", "drawing", "core", "objects", "graph", "compiler", "kernels"},
+    "distributed": {"core", "graph", "interop", "kernels", "native", "objects"},
     "command_line": {"__init__", "core", "drawing", "errors", "graph", "hostdriver", "kernels", "native", "saving"},
     "__main__": {"command_line"},
-    "__init__": BELOW_THE_BRIDGE | {"kernels", "interop", "saving"},
+    "__init__": BELOW_THE_BRIDGE | {"distributed", "kernels", "interop", "saving"},
 }
 
 # Each room may use those before it. A tuple is one floor: its rooms may use each other, and files that stand directly

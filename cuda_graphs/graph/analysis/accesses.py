@@ -16,6 +16,7 @@ from cuda_graphs.graph.nodes.node_kinds import (
     MemcpyNode,
     MemsetNode,
 )
+from cuda_graphs.graph.operands.order_tokens import is_token
 from cuda_graphs.graph.operands.spans import Span
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class NodeAccess(NamedTuple):
 
     node: GraphNode
     mode: str
-    what: str  # "memory", "event" or "condition"
+    what: str  # "memory", "event", "condition" or "communicator"
     span: Span
     place: str = ""  # " on device 1", in a definition with nodes on several devices
 
@@ -52,6 +53,8 @@ class NodeAccess(NamedTuple):
     def verb(self) -> str:
         if self.what == "condition":
             return "looks at" if isinstance(self.node, ConditionalNode) else "sets"
+        if self.what == "communicator":
+            return "uses"
         return VERBS.get((type(self.node), self.mode), self.mode)
 
     def __str__(self) -> str:
@@ -62,7 +65,11 @@ class NodeAccess(NamedTuple):
 def own_accesses(node: GraphNode) -> tuple[list[NodeAccess], bool]:
     """Return the accesses of a node without those of the graphs inside it, and whether accesses are unknown."""
     found, is_unknown = node._accesses()
-    return [NodeAccess(node, mode, what, span) for span, mode, what in found], is_unknown
+    return [NodeAccess(node, mode, kind_of(span, what), span) for span, mode, what in found], is_unknown
+
+
+def kind_of(span: Span, what: str) -> str:
+    return "communicator" if what == "memory" and is_token(span.start) else what
 
 
 def all_accesses(node: GraphNode) -> Iterator[NodeAccess]:

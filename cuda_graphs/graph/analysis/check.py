@@ -44,6 +44,7 @@ KINDS = {
     "cycle": "nodes depend on one another in a circle",
     "unordered": "two nodes access the same memory, one of them writes, and no edges order them",
     "unordered_event": "a record of an event, and another record or a wait, that no edges order",
+    "unordered_collective": "two collectives of one communicator that no edges order",
     "unordered_condition": "a kernel sets a condition, a node looks at it, and no edges order them",
     "use_after_free": "memory of an alloc node is accessed after its free node",
     "use_before_alloc": "memory of an alloc node is accessed before it",
@@ -126,7 +127,12 @@ SPACE = 1 << 64
 SPACES = {"event": SPACE, "condition": 2 * SPACE}
 PARAMETERS = 3 * SPACE
 NAMED = 3  # unknown nodes that a report names
-UNORDERED = {"memory": "unordered", "event": "unordered_event", "condition": "unordered_condition"}
+UNORDERED = {
+    "memory": "unordered",
+    "event": "unordered_event",
+    "condition": "unordered_condition",
+    "communicator": "unordered_collective",
+}
 
 
 class Scope:

@@ -8,6 +8,7 @@ Bodies of conditional nodes are GraphDefs.
 
 import sys
 
+from cpython.object cimport PyObject
 from libcpp.memory cimport unique_ptr
 from libcpp.vector cimport vector
 
@@ -33,12 +34,13 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     NodeParameters,
     NodeRecord,
     NodeSpec,
+    hierarchy_number,
     node_handle,
 )
 from cuda_graphs.core.resources.device_scope cimport has_several_devices, kNoDevice
-from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
+from cuda_graphs.core.resources.handles cimport Opaque, StreamHandle, hold_python, raw_of
 from cuda_graphs.objects.capture_ledger cimport add_operation
-from cuda_graphs.objects.captured_call cimport find_capture
+from cuda_graphs.objects.captured_call cimport find_capture, keep_owners
 from cuda_graphs.objects.device.stream cimport Stream
 from .builder_nodes cimport (
     add_captured,
@@ -95,6 +97,25 @@ cdef class CapturedInsertionPoint:
         found = CapturedInsertionPoint(self._stream)
         found.branches = branches
         return found
+
+    def _definition_number(self):
+        """Return the number of the captured definition, which no other definition of the process gets."""
+        cdef CapturedCall call
+        cdef StreamHandle h = self._stream._h
+        require_capture(call, h)
+        return hierarchy_number(call.capture().box())
+
+    def keep(self, owner):
+        """Let the captured graph, and its executables, keep an object alive."""
+        cdef CapturedCall call
+        cdef StreamHandle h = self._stream._h
+        require_capture(call, h)
+        keep_owners(call, hold_python(<PyObject*>owner), Opaque())
+
+    def follow(self, CapturedInsertionPoint place not None):
+        """Let the next node of the stream also follow another position of the same capture."""
+        self._tail.add(place._tail)
+        self._set_tail()
 
     def create_condition(self, default_value=None):
         """Return a Condition, like `GraphBuilder.create_condition`."""

@@ -12,6 +12,7 @@ Other rooms may import:
     node_call        NodeCall, the call of a compiled kernel that has made nodes
     node_classes     the table of the classes of nodes, and of GraphDef
     node_kinds       the classes of nodes, one per kind
+    node_sequence    NodeSequence, nodes that run in the order in which they were added
     node_type        GraphNodeType
     options          options of graph calls
     protocols        Definition, the type of a GraphDef in modules below it

@@ -76,6 +76,9 @@ cdef InsertionPoint accept_graph(object child)
 # Raises ValueError if one of the operands is memory of an alloc node whose free node reaches `self`.
 cdef int check_not_freed(InsertionPoint self, tuple operands) except -1
 
+# Returns True if a node at `place`, or a node that holds it, comes after the node `before`.
+cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1
+
 # Returns the cause of a driver's refusal to add the node of a spec to `graph`, as (explanation, remedy) for
 # raise_explained; None if it is unknown.
 cdef tuple find_cause(const NodeHandle& any, GraphBox* graph, NodeSpec& spec)

@@ -46,6 +46,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     create_graph_memory,
     find_kind,
     find_user,
+    hierarchy_number,
     make_node,
     note_allocation,
     note_free,
@@ -318,6 +319,10 @@ cdef class InsertionPoint:
         if not record.is_alive():
             raise RuntimeError(f"this node has been destroyed: {self._identify()}")
         return record.graph
+
+    def _definition_number(self):
+        """Return the number of the definition around this position, which no other definition of the process gets."""
+        return hierarchy_number(self._open()[0])
 
     cdef OwnerSlot _attach(self, const Owners& owners) except *:
         cdef GraphBox* graph = self._open()

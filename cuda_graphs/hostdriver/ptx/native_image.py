@@ -79,6 +79,6 @@ def _kernel(entry: dict[str, Any], instrumented: int) -> dict[str, Any]:
         "required_cluster": (0, 0, 0),
         "ptx_version": 90,
         "binary_version": 90,
-        "is_open_ended": 0,
+        "is_open_ended": int(bool(entry.get("open_ended"))),
         "is_instrumented": instrumented,
     }

@@ -1,0 +1,417 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Communicator: ranks, and their collectives at once, in captures and as nodes of definitions.
+
+An engine (mpi_engine.py, nccl_engine.py) translates steps into the calls of its library. Each definition gets an engine
+of its own, by a Lease: collectives in a running graph then never meet those of the host or of another graph. Nodes own
+the Lease, and executables keep the owners of their nodes. A Lease lives as long as a graph can use its engine. Then
+the engine is free for another definition, once all ranks have dropped it.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
+from cuda_graphs.graph.nodes.node_sequence import NodeSequence
+from cuda_graphs.graph.operands.order_tokens import register_token
+from cuda_graphs.kernels.arrays.captures import capture_of
+from cuda_graphs.kernels.arrays.creation import zeros
+from cuda_graphs.kernels.targets import current_device
+from cuda_graphs.objects.device.current import current_stream
+from cuda_graphs.objects.device.current import stream as stream_block
+from cuda_graphs.objects.memory.array_view import graph_memory_error
+
+from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
+
+__all__ = ["Communicator"]
+
+
+class Lease:
+    """The use of an engine by one definition, or by the calls outside of graphs.
+
+    Attributes:
+        token: Memory that each collective writes: `GraphDef.check` and task flows order collectives by it.
+    """
+
+    def __init__(self, engine: Any) -> None:
+        self.engine, self.token = engine, zeros(1, np.int64)
+        register_token(self.token.handle, self)
+        self.nodes = NodeSequence()
+        self.captured: tuple[int, Any] = (
+            0,
+            None,
+        )  # the capture of the last collective, and the position after it
+
+    def add_captured(self, place: CapturedInsertionPoint, stream: Any, steps: Sequence[Step]) -> None:
+        """Capture steps after the collectives that were captured before."""
+        number, last = self.captured
+        if number == capture_of(stream):
+            place.follow(last)
+        place.keep((self, [each for step in steps for each in step.kept]))
+        self.engine.run(stream, steps, self)
+        self.captured = capture_of(stream), CapturedInsertionPoint(stream)
+
+
+class BoundCollective:
+    """A method of a Communicator that is also called in graphs: ``node.call(comm.all_reduce, x)``."""
+
+    def __init__(self, comm: Communicator, read: Callable[..., list[Step]]) -> None:
+        self.comm, self.read = comm, read
+        update_wrapper(self, read)
+
+    def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> Any:
+        steps = self.comm._read(self.read, args, keywords)
+        if stream is None:
+            self.comm._run(steps, current_stream())
+        else:
+            with stream_block(stream) as given:
+                self.comm._run(steps, given)
+        return None if len(steps) > 1 else (steps[0].recv or steps[0].operand).array
+
+    def __cuda_graph_emit__(self, node: Any, args: tuple[Any, ...]) -> Any:
+        """Add a node after `node`, and after the collectives that were added before."""
+        return self.comm._add(node, self.comm._read(self.read, args, {}))
+
+    def __repr__(self) -> str:
+        return f"<{self.read.__name__} of {self.comm!r}>"
+
+
+class Collective:
+    """Decorator: a method that returns the steps of a call becomes a BoundCollective of each Communicator."""
+
+    def __init__(self, read: Callable[..., list[Step]]) -> None:
+        self.read = read
+        update_wrapper(self, read)  # type: ignore[arg-type]
+
+    def __get__(self, comm: Communicator | None, owner: type) -> Any:
+        return self if comm is None else BoundCollective(comm, self.read)
+
+
+class Communicator:
+    """Ranks that exchange arrays. `init`, `from_mpi` and `split` make it.
+
+    Its collectives are called in four ways:
+
+    * ``comm.all_reduce(x)`` runs on the current stream, or on ``stream=...``, and returns at once;
+    * the same call on a stream that is being captured adds a node to the capture;
+    * ``node.call(comm.all_reduce, x)`` adds a node to a definition;
+    * the body of a conditional node takes both.
+
+    All ranks call the same collectives in the same order, and launch graphs with collectives in the same order. The
+    first collective that is added to a definition gives it a communicator of its own, so all ranks add it. Collectives
+    of one definition run in the order in which they were added.
+
+    Arrays are arrays of the device without gaps: an NDArray, memory of an alloc node, or an array of another library.
+    """
+
+    def __init__(self, engine: Any) -> None:
+        self._engine: Any = engine
+        self._side = current_device().create_stream()  # is in no capture
+        with stream_block(self._side):
+            self._at_once = Lease(engine.duplicate())
+        self._stream: Any = None  # of the last call outside of graphs
+        self._calls: deque[tuple[Any, list[Any]]] = deque()  # ends and arrays of calls outside of graphs
+        self._engines: list[Any] = []  # of definitions; the same on all ranks
+        self._leases: list[Callable[[], Lease | None]] = []  # weak references, one for each engine
+        self._definitions: weakref.WeakValueDictionary[int, Lease] = weakref.WeakValueDictionary()
+
+    # ---- ranks
+
+    @property
+    def rank(self) -> int:
+        """The number of this rank, from 0."""
+        return int(self._open().rank)
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return int(self._open().size)
+
+    @property
+    def engine(self) -> str:
+        """The library that exchanges the data: "mpi" on the host driver, "nccl" on GPUs."""
+        return str(self._open().name)
+
+    @property
+    def is_closed(self) -> bool:
+        return self._engine is None
+
+    def split(self, color: int | None, key: int | None = None) -> Communicator | None:
+        """Return a Communicator of the ranks that give the same color. All ranks call this.
+
+        Args:
+            color: An int of at least 0. None: this rank is in no group, and gets None.
+            key: Ranks are ordered by their keys. None: by their present numbers.
+
+        Raises:
+            ValueError: `color` is negative.
+            RuntimeError: The communicator is closed.
+        """
+        engine = self._open()
+        if color is not None and color < 0:
+            raise ValueError(f"color must be 0 or more, or None, got {color}")
+        found = engine.split(color, engine.rank if key is None else key)
+        return None if found is None else Communicator(found)
+
+    def barrier(self) -> None:
+        """Wait until all ranks have called this. Work on streams may still be running."""
+        engine = self._open()
+        with stream_block(self._side):
+            engine.barrier()
+
+    def close(self) -> None:
+        """Free the communicator, and those of its definitions. All ranks call this. A second call does nothing.
+
+        Waits for the collectives that were called outside of graphs.
+
+        Raises:
+            RuntimeError: A definition or an executable still uses the communicator.
+        """
+        if self._engine is None:
+            return
+        used = sum(lease() is not None for lease in self._leases)
+        if used:
+            raise RuntimeError(
+                f"{self!r} is used by {used} graph{'s' * (used > 1)}: delete the definitions and executables first"
+            )
+        if self._calls:
+            self._calls[-1][0].sync()
+        for engine in [*self._engines, self._at_once.engine, self._engine]:
+            engine.close()
+        self._engine = self._stream = None
+        self._calls.clear()
+
+    # ---- collectives
+
+    @Collective
+    def all_reduce(self, x: Any, out: Any = None, op: Any = "sum") -> list[Step]:
+        """Reduce the elements of `x` over all ranks; each rank gets the result.
+
+        Args:
+            x: The array, of the same size on all ranks.
+            out: The array of the result, as large as `x`. None: `x`.
+            op: "sum", "prod", "min" or "max".
+
+        Returns:
+            The array of the result.
+        """
+        source, target = self._in_out("all_reduce", x, out, 1, 1)
+        op = read_operation(op, "all_reduce")
+        return [Step("all_reduce", source, target, source.count, source, op=op)]
+
+    @Collective
+    def reduce(self, x: Any, out: Any = None, op: Any = "sum", root: Any = 0) -> list[Step]:
+        """Reduce the elements of `x` over all ranks; the rank `root` gets the result.
+
+        Args:
+            x: The array, of the same size on all ranks.
+            out: The array of the result on the root, as large as `x`. None: `x`. Other ranks do not use it.
+            op: "sum", "prod", "min" or "max".
+            root: The number of the rank.
+        """
+        root = read_rank(root, "reduce(): root", self.size)
+        op = read_operation(op, "reduce")
+        source = read_operand(x, "reduce(): x")
+        target = None if root != self.rank else self._in_out("reduce", x, out, 1, 1)[1]
+        if target is not None and target.array is x:
+            source = target
+        return [Step("reduce", source, target, source.count, source, op=op, root=root)]
+
+    @Collective
+    def broadcast(self, x: Any, root: Any = 0) -> list[Step]:
+        """Copy `x` of the rank `root` to `x` of all other ranks.
+
+        Args:
+            x: The array, of the same size on all ranks.
+            root: The number of the rank.
+        """
+        root = read_rank(root, "broadcast(): root", self.size)
+        operand = read_operand(x, "broadcast(): x")
+        if root != self.rank:
+            check_writable(operand, "broadcast(): x")
+        return [Step("broadcast", operand, operand, operand.count, operand, root=root)]
+
+    @Collective
+    def all_gather(self, x: Any, out: Any) -> list[Step]:
+        """Write `x` of all ranks to `out`, one behind the other, on each rank.
+
+        Args:
+            x: The array, of the same size on all ranks.
+            out: The array of the result, `size` times as large.
+        """
+        source, target = self._in_out("all_gather", x, out, self.size, 1)
+        return [Step("all_gather", source, target, source.count, source)]
+
+    @Collective
+    def reduce_scatter(self, x: Any, out: Any, op: Any = "sum") -> list[Step]:
+        """Reduce the elements of `x` over all ranks. Rank r gets part r of the result.
+
+        Args:
+            x: The array, of `size` equal parts, of the same size on all ranks.
+            out: The array of the part of this rank.
+            op: "sum", "prod", "min" or "max".
+        """
+        source, target = self._in_out("reduce_scatter", x, out, 1, self.size)
+        op = read_operation(op, "reduce_scatter")
+        return [Step("reduce_scatter", source, target, target.count, source, op=op)]
+
+    @Collective
+    def all_to_all(self, x: Any, out: Any) -> list[Step]:
+        """Send part r of `x` to rank r. Part r of `out` comes from rank r.
+
+        Args:
+            x: The array, of `size` equal parts, of the same size on all ranks.
+            out: The array of the result, as large as `x`.
+        """
+        source, target = self._in_out("all_to_all", x, out, 1, 1)
+        if source.count % self.size:
+            raise ValueError(
+                f"all_to_all(): x has {source.count} elements, which are not {self.size} equal parts"
+            )
+        return [Step("all_to_all", source, target, source.count // self.size, source)]
+
+    @Collective
+    def send(self, x: Any, dest: Any) -> list[Step]:
+        """Send `x` to another rank, which calls `recv`. Two ranks that send to each other use `group`.
+
+        Args:
+            x: The array.
+            dest: The number of the other rank.
+        """
+        operand = read_operand(x, "send(): x")
+        return [
+            Step("send", operand, None, operand.count, operand, root=self._read_other("send(): dest", dest))
+        ]
+
+    @Collective
+    def recv(self, x: Any, source: Any) -> list[Step]:
+        """Receive `x` from another rank, which calls `send` with an array of the same size.
+
+        Args:
+            x: The array to write.
+            source: The number of the other rank.
+        """
+        operand = read_operand(x, "recv(): x")
+        check_writable(operand, "recv(): x")
+        return [
+            Step(
+                "recv", None, operand, operand.count, operand, root=self._read_other("recv(): source", source)
+            )
+        ]
+
+    @Collective
+    def group(self, *calls: Any) -> list[Step]:
+        """Run several collectives at the same time, as one node: ``comm.group((comm.send, x, 1), (comm.recv, y, 1))``.
+
+        Args:
+            calls: Tuples of a collective of this communicator and its arguments.
+
+        Raises:
+            TypeError: An argument is not such a tuple.
+            ValueError: There are none.
+        """
+        if not calls:
+            raise ValueError("group() needs calls, such as (comm.send, x, 1)")
+        steps: list[Step] = []
+        for call in calls:
+            if not isinstance(call, tuple) or not call or not isinstance(call[0], BoundCollective):
+                raise TypeError(
+                    f"group() takes tuples of a collective and its arguments, such as (comm.send, x, 1), got {call!r}"
+                )
+            if call[0].comm is not self:
+                raise TypeError(f"group() takes collectives of {self!r}, got one of {call[0].comm!r}")
+            steps += self._read(call[0].read, call[1:], {})
+        return steps
+
+    # ---- inner parts
+
+    def _open(self) -> Any:
+        if self._engine is None:
+            raise RuntimeError("this Communicator is closed")
+        return self._engine
+
+    def _read(
+        self, read: Callable[..., list[Step]], args: Sequence[Any], keywords: dict[str, Any]
+    ) -> list[Step]:
+        engine = self._open()
+        steps = read(self, *args, **keywords)
+        for step in steps:
+            engine.check(step)
+        return steps
+
+    def _in_out(self, name: str, x: Any, out: Any, times: int, parts: int) -> tuple[Operand, Operand]:
+        """Return the operands of a collective whose result has `times` / `parts` the elements of `x`."""
+        source = read_operand(x, f"{name}(): x")
+        if out is None or out is x:
+            check_writable(source, f"{name}(): x")
+            target = source
+        else:
+            if source.count % parts:
+                raise ValueError(
+                    f"{name}(): x has {source.count} elements, which are not {parts} equal parts"
+                )
+            target = read_output(out, f"{name}(): out", source, source.count * times // parts)
+        if target is source and times != parts:
+            raise ValueError(f"{name}(): out must be another array than x")
+        return source, target
+
+    def _read_other(self, what: str, value: Any) -> int:
+        found = read_rank(value, what, self.size)
+        if found == self.rank:
+            raise ValueError(f"{what} is this rank, {found}: copy the array instead")
+        return found
+
+    def _run(self, steps: Sequence[Step], stream: Any) -> None:
+        with BorrowedCapture(stream) as capture:
+            if capture.is_there:
+                place = CapturedInsertionPoint(stream)
+                self._lease(place._definition_number()).add_captured(place, stream, steps)
+                return
+        for step in steps:
+            if step.operand.view.node is not None:
+                raise RuntimeError(graph_memory_error(f"x of {step.name}()"))
+        while self._calls and self._calls[0][0].is_done:
+            self._calls.popleft()
+        if self._calls and self._stream != stream:
+            stream.wait(self._calls[-1][0])
+        self._at_once.engine.run(stream, steps, self._at_once)
+        self._stream = stream
+        self._calls.append((stream.record(), [each for step in steps for each in step.kept]))
+
+    def _add(self, place: Any, steps: Sequence[Step]) -> Any:
+        lease = self._lease(place._definition_number())
+        node = lease.engine.add(place, steps, lease)
+        lease.nodes.append(node)
+        return node
+
+    def _lease(self, definition: int) -> Lease:
+        """Return the Lease of a definition. The first call for a definition is collective."""
+        found = self._definitions.get(definition)
+        if found is None:
+            found = self._definitions[definition] = self._new_lease()
+        return found
+
+    def _new_lease(self) -> Lease:
+        """Return a Lease of an engine that no rank uses any more, or of a new one."""
+        with stream_block(self._side):  # arrays that are made in a capture belong to its graph
+            free = self._engine.agree([lease() is None for lease in self._leases])
+            if True not in free:
+                self._engines.append(self._engine.duplicate())
+                self._leases.append(lambda: None)
+                free.append(True)
+            number = free.index(True)
+            found = Lease(self._engines[number])
+        self._leases[number] = weakref.ref(found)
+        return found
+
+    def __repr__(self) -> str:
+        if self._engine is None:
+            return "<Communicator, closed>"
+        return f"<Communicator of {self._engine.name}, rank {self._engine.rank} of {self._engine.size}>"

@@ -1,0 +1,237 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""NCCL as the engine of collectives on GPUs, by its C interface (nccl.h).
+
+A collective at once, or in a capture, is a call of NCCL on the stream. For a definition the call is captured, and the
+captured graph is embedded as one node. With its graph mixing support, NCCL adds nodes that record and wait for events,
+which bodies may not hold. This module turns the support off before NCCL reads the setting. Then NCCL forbids
+that work of one communicator overlaps; each definition therefore has a communicator of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.graph.capture.builder import capture
+from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
+from cuda_graphs.graph.nodes.node_kinds import KernelNode
+from cuda_graphs.objects.device.current import current_stream
+from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
+
+from .steps import Step, read_operand
+
+__all__ = ["NcclEngine", "load_nccl"]
+
+MISSING = "cuda_graphs.distributed needs NCCL on GPUs: run pip install nvidia-nccl-cu13"
+
+# Method -> function of NCCL, and its arguments before the communicator and the stream.
+FUNCTIONS = {
+    "all_reduce": ("ncclAllReduce", "send recv count type op"),
+    "reduce": ("ncclReduce", "send recv count type op root"),
+    "broadcast": ("ncclBroadcast", "send recv count type root"),
+    "all_gather": ("ncclAllGather", "send recv count type"),
+    "reduce_scatter": ("ncclReduceScatter", "send recv count type op"),
+    "send": ("ncclSend", "send count type root"),
+    "recv": ("ncclRecv", "recv count type root"),
+}
+
+# Element type -> number of the type (ncclDataType_t). Other types are moved as bytes, and NCCL cannot reduce them.
+TYPES = {"i1": 0, "u1": 1, "i4": 2, "u4": 3, "i8": 4, "u8": 5, "f2": 6, "f4": 7, "f8": 8, "bf16": 9}
+BYTE = TYPES["u1"]
+OPERATIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3}  # ncclRedOp_t
+NO_COLOR = -1  # NCCL_SPLIT_NOCOLOR
+C_TYPES = {
+    "send": ctypes.c_void_p,
+    "recv": ctypes.c_void_p,
+    "count": ctypes.c_size_t,
+}  # other arguments are ints
+
+
+class UniqueId(ctypes.Structure):
+    """ncclUniqueId: identifies a communicator that is being made."""
+
+    _fields_ = [("internal", ctypes.c_byte * 128)]
+
+
+@cache
+def load_nccl() -> ctypes.CDLL:
+    """Return NCCL's library: the loaded one, that of the system, or that of the wheel.
+
+    Raises:
+        ImportError: None of them exists.
+    """
+    os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
+    try:
+        library = ctypes.CDLL("libnccl.so.2")
+    except OSError as error:
+        library = load_of_wheel(error)
+    library.ncclGetErrorString.restype = ctypes.c_char_p
+    library.ncclGetLastError.restype = ctypes.c_char_p
+    library.ncclGetLastError.argtypes = [ctypes.c_void_p]
+    for name, words in FUNCTIONS.values():
+        types = [C_TYPES.get(word, ctypes.c_int) for word in words.split()]
+        getattr(library, name).argtypes = [*types, ctypes.c_void_p, ctypes.c_void_p]
+    return library
+
+
+def load_of_wheel(reason: OSError) -> ctypes.CDLL:
+    try:
+        found = find_spec("nvidia.nccl")
+    except ModuleNotFoundError:  # there is no package `nvidia`
+        found = None
+    for folder in (found.submodule_search_locations or ()) if found is not None else ():
+        return ctypes.CDLL(str(Path(folder, "lib", "libnccl.so.2")))
+    raise ImportError(f"{MISSING} ({reason})") from reason
+
+
+def call(name: str, *args: Any) -> None:
+    """Call a function of NCCL.
+
+    Raises:
+        RuntimeError: The function reports an error.
+    """
+    library = load_nccl()
+    status = getattr(library, name)(*args)
+    if status:
+        reason = library.ncclGetErrorString(status).decode()
+        raise RuntimeError(f"{name} failed: {reason}. {library.ncclGetLastError(None).decode()}".strip())
+
+
+class NcclEngine:
+    """A communicator of NCCL.
+
+    Args:
+        handle: The ncclComm_t.
+        is_owned: True if `close` destroys it.
+    """
+
+    name = "nccl"
+
+    def __init__(self, handle: int, is_owned: bool = True) -> None:
+        self.handle, self.is_owned = ctypes.c_void_p(handle), is_owned
+        self.rank, self.size = self._ask("ncclCommUserRank"), self._ask("ncclCommCount")
+
+    @classmethod
+    def create(cls, rank: int, size: int, share: Callable[[bytes | None], bytes]) -> NcclEngine:
+        """Return the engine of ranks that do not have a communicator yet. All ranks call this.
+
+        Args:
+            rank, size: The number of this rank, and the number of ranks.
+            share: A function that returns the bytes that rank 0 passes to it on all ranks.
+        """
+        unique, found = UniqueId(), ctypes.c_void_p()
+        if rank == 0:
+            call("ncclGetUniqueId", ctypes.byref(unique))
+        unique = UniqueId.from_buffer_copy(share(bytes(unique) if rank == 0 else None))
+        call("ncclCommInitRank", ctypes.byref(found), size, unique, rank)
+        return cls(found.value or 0)
+
+    def _ask(self, name: str) -> int:
+        found = ctypes.c_int()
+        call(name, self.handle, ctypes.byref(found))
+        return found.value
+
+    def duplicate(self) -> NcclEngine:
+        found = self.split(0, self.rank)
+        assert found is not None
+        return found
+
+    def split(self, color: int | None, key: int) -> NcclEngine | None:
+        found = ctypes.c_void_p()
+        number = NO_COLOR if color is None else color
+        call("ncclCommSplit", self.handle, number, key, ctypes.byref(found), None)
+        return None if color is None else NcclEngine(found.value or 0)
+
+    def agree(self, flags: Sequence[bool]) -> list[bool]:
+        """Return for each flag whether it is true on all ranks. Uses the current stream."""
+        if not flags:
+            return []
+        # Another stream may be captured meanwhile, when nothing may wait for the device or copy from pageable memory.
+        found = np.from_dlpack(PinnedMemoryResource().allocate(len(flags)))
+        found[:] = flags
+        operand, stream = read_operand(found, "flags"), current_stream()
+        self.run(stream, [Step("all_reduce", operand, operand, operand.count, operand, op="min")], None)
+        stream.sync()
+        return [bool(each) for each in found]
+
+    def barrier(self) -> None:
+        self.agree([True])
+
+    def close(self) -> None:
+        if self.is_owned:
+            call("ncclCommDestroy", self.handle)
+
+    def check(self, step: Step) -> None:
+        """Refuse a step that NCCL cannot run.
+
+        Raises:
+            TypeError: NCCL does not reduce elements of this type.
+        """
+        if step.op is not None and step.operand.type not in TYPES:
+            raise TypeError(f"{step.name}(): NCCL has no {step.op} of elements of type {step.operand.type}")
+
+    def run(self, stream: Any, steps: Sequence[Step], lease: Any) -> None:
+        """Start the steps on a stream, or add them to its capture."""
+        handle = ctypes.c_void_p(stream.handle)
+        call("ncclGroupStart")
+        try:
+            for step in steps:
+                for name, values in self.calls_of(step):
+                    call(name, *values, self.handle, handle)
+        finally:
+            call("ncclGroupEnd")
+
+    def add(self, place: Any, steps: Sequence[Step], lease: Any) -> Any:
+        """Add a ChildGraphNode with NCCL's nodes after `place`, and return it."""
+        with capture() as builder:
+            stream = current_stream()
+            CapturedInsertionPoint(stream).keep((lease, [each for step in steps for each in step.kept]))
+            self.run(stream, steps, lease)
+        captured = builder.graph_definition
+        reads = [array for step in steps for array in step.reads]
+        writes = [array for step in steps for array in step.writes]
+        for node in captured.nodes():
+            if isinstance(node, KernelNode):
+                node.update(reads=reads, writes=[*writes, lease.token])
+        return place.embed(captured, name=steps[0].name if len(steps) == 1 else "group")
+
+    def calls_of(self, step: Step) -> list[tuple[str, list[Any]]]:
+        """Return the calls of NCCL for a step: (function, arguments before the communicator)."""
+        if step.name == "all_to_all":
+            return self.exchange_of(step)
+        name, words = FUNCTIONS[step.name]
+        return [(name, [self.argument(step, word) for word in words.split()])]
+
+    def exchange_of(self, step: Step) -> list[tuple[str, list[Any]]]:
+        """Return the sends and receives of an all_to_all, which older versions of NCCL lack."""
+        found: list[tuple[str, list[Any]]] = []
+        count, kind = self.argument(step, "count"), self.argument(step, "type")
+        part = step.count * step.operand.view.itemsize
+        for rank in range(self.size):
+            found.append(("ncclSend", [self.argument(step, "send") + rank * part, count, kind, rank]))
+            found.append(("ncclRecv", [self.argument(step, "recv") + rank * part, count, kind, rank]))
+        return found
+
+    def argument(self, step: Step, word: str) -> int:
+        """Return the argument that a word of FUNCTIONS stands for."""
+        match word:
+            case "send":
+                return 0 if step.send is None else step.send.view.address
+            case "recv":
+                return 0 if step.recv is None else step.recv.view.address
+            case "count":
+                size = 1 if step.operand.type in TYPES else step.operand.view.itemsize
+                return step.count * size
+            case "type":
+                return TYPES.get(step.operand.type, BYTE)
+            case "op":
+                return OPERATIONS[str(step.op)]
+        return step.root or 0

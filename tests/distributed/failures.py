@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in which one rank fails while the others wait for it in a graph. test_failures.py runs them."""
+
+import contextlib
+import os
+import signal
+import sys
+
+import cuda_graphs as cg
+
+
+def waiting_graph(comm):
+    """Return an executable whose loop waits for all ranks again and again, and does not end by itself."""
+    x = cg.ones(1, cg.f64)
+    g = cg.GraphDef()
+    g.while_loop(lambda x: x[0] > 0, args=(x,)).body.call(comm.all_reduce, x, None, "max")
+    return g.instantiate()
+
+
+def main(way):
+    comm = cg.distributed.init()
+    graph, stream = waiting_graph(comm), cg.Device().create_stream()
+    comm.barrier()
+    if comm.rank == comm.size - 1:
+        if way == "raise":
+            raise ArithmeticError("this rank gives up")
+        os.kill(os.getpid(), signal.SIGKILL)
+    graph.launch(stream)
+    stream.sync()
+
+
+def overlap():
+    """Launch two executables of one definition at the same time, on a rank that waits for another rank."""
+    comm = cg.distributed.init()
+    x = cg.ones(1, cg.f64)
+    g = cg.GraphDef()
+    g.call(comm.all_reduce, x)
+    if comm.rank == 0:
+        streams = [cg.Device().create_stream() for _ in range(2)]
+        graphs = [g.instantiate() for _ in streams]
+        for graph, stream in zip(graphs, streams, strict=True):
+            graph.launch(stream)
+        while True:
+            for stream in streams:
+                with contextlib.suppress(TimeoutError):
+                    stream.sync(timeout=0.01)
+    comm.barrier()
+
+
+if __name__ == "__main__":
+    overlap() if sys.argv[1] == "overlap" else main(sys.argv[1])

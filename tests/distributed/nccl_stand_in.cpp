@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions of NCCL that cuda_graphs.distributed calls, for one rank: each collective copies its argument on the
+// stream. test_nccl.py builds it as libnccl.so.2, so that the calls, captures and lifetimes run without a GPU.
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace {
+
+constexpr std::size_t kSizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
+constexpr std::size_t kScratch = std::size_t{1} << 24;
+
+template <class Function>
+Function* driver(const char* name) {
+    static void* const library = dlopen(std::getenv("STAND_IN_DRIVER"), RTLD_NOW | RTLD_NOLOAD);
+    return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+struct Comm {
+    CUdeviceptr scratch = 0;  // target of the copies in place, which must be nodes too
+};
+
+Comm* open_comm() {
+    auto* comm = new Comm;
+    return driver<CUresult(CUdeviceptr*, std::size_t)>("cuMemAlloc_v2")(&comm->scratch, kScratch) ? nullptr : comm;
+}
+
+int copy(const void* from, void* to, std::size_t count, int type, Comm* comm, CUstream stream) {
+    const auto source = reinterpret_cast<CUdeviceptr>(from);
+    const auto target = from == to ? comm->scratch : reinterpret_cast<CUdeviceptr>(to);
+    using Copy = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
+    return driver<Copy>("cuMemcpyDtoDAsync_v2")(target, source, count * kSizes[type], stream) ? 1 : 0;
+}
+
+const void* sent;  // by the send of a group, until its receive
+
+}  // namespace
+
+extern "C" {
+
+struct UniqueId {
+    char internal[128];
+};
+
+const char* ncclGetErrorString(int) {
+    return "unhandled cuda error";
+}
+const char* ncclGetLastError(void*) {
+    return "";
+}
+int ncclGetUniqueId(UniqueId* id) {
+    id->internal[5] = 7;
+    return 0;
+}
+int ncclCommInitRank(Comm** out, int size, UniqueId id, int rank) {
+    if (id.internal[5] != 7 || size != 1 || rank != 0) return 4;
+    return (*out = open_comm()) == nullptr;
+}
+int ncclCommSplit(Comm*, int color, int, Comm** out, void* config) {
+    if (config != nullptr) return 4;
+    *out = color < 0 ? nullptr : open_comm();
+    return 0;
+}
+int ncclCommDestroy(Comm* comm) {
+    driver<CUresult(CUdeviceptr)>("cuMemFree_v2")(comm->scratch);
+    delete comm;
+    return 0;
+}
+int ncclCommUserRank(Comm*, int* rank) {
+    return *rank = 0;
+}
+int ncclCommCount(Comm*, int* count) {
+    *count = 1;
+    return 0;
+}
+int ncclGroupStart() {
+    return 0;
+}
+int ncclGroupEnd() {
+    return 0;
+}
+int ncclAllReduce(const void* from, void* to, std::size_t n, int type, int op, Comm* comm, CUstream stream) {
+    return op < 0 || op > 3 ? 4 : copy(from, to, n, type, comm, stream);
+}
+int ncclReduce(const void* from, void* to, std::size_t n, int type, int, int, Comm* comm, CUstream stream) {
+    return copy(from, to, n, type, comm, stream);
+}
+int ncclBroadcast(const void* from, void* to, std::size_t n, int type, int root, Comm* comm, CUstream stream) {
+    return root != 0 ? 4 : copy(from, to, n, type, comm, stream);
+}
+int ncclAllGather(const void* from, void* to, std::size_t n, int type, Comm* comm, CUstream stream) {
+    return copy(from, to, n, type, comm, stream);
+}
+int ncclReduceScatter(const void* from, void* to, std::size_t n, int type, int, Comm* comm, CUstream stream) {
+    return copy(from, to, n, type, comm, stream);
+}
+int ncclSend(const void* from, std::size_t, int, int, Comm*, CUstream) {
+    sent = from;
+    return 0;
+}
+int ncclRecv(void* to, std::size_t n, int type, int, Comm* comm, CUstream stream) {
+    return copy(sent, to, n, type, comm, stream);
+}
+}

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: collectives agree with NumPy on 1, 2, 3 and 4 ranks. The laws are in laws.py; all ranks run them together.
+
+Ranks outnumber the cores of small machines. A hang fails: each run has a time limit.
+"""
+
+import pytest
+
+from tests.distributed import laws
+from tests.distributed.ranks import run
+
+
+def test_the_plate_of_the_example_comes_to_rest_on_four_ranks():
+    output = run(4, "examples/distributed_jacobi.py", "--size", 20)
+    assert "NumPy agrees" in output and output.count("sweeps in one launch") == 4
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_every_law_holds_on_every_rank(count, tmp_path):
+    run(count, "-m", "tests.distributed.laws", tmp_path)
+    for rank in range(count):
+        assert (tmp_path / str(rank)).read_text().split() == list(laws.LAWS)

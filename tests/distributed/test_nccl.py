@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: with NCCL's engine the laws of collectives hold, too. On GPUs test_laws.py runs NCCL itself."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cuda_graphs as cg
+from cuda_graphs.core.driver.choice import HOST_LIBRARY
+from tests.distributed import laws
+
+# Laws about the accesses of NCCL's kernels. The stand-in makes copies in their place.
+NEED_KERNELS = {"check_finds_unordered_collectives"}
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def stand_in(tmp_path):
+    """Build the stand-in, and return its folder."""
+    sys.path.insert(0, str(ROOT))
+    from setup import cuda_include  # the include path of the package itself
+
+    source = Path(__file__).with_name("nccl_stand_in.cpp")
+    command = ["g++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", f"-I{cuda_include()}"]
+    subprocess.run([*command, source, "-ldl", "-o", tmp_path / "libnccl.so.2"], check=True)
+    return tmp_path
+
+
+def test_every_law_holds_with_the_calls_of_nccl(stand_in):
+    if cg.driver_info().kind != "host":
+        pytest.skip("the stand-in is for the host driver: test_laws.py runs NCCL on GPUs")
+    names = [name for name in laws.LAWS if name not in NEED_KERNELS]
+    child = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "tests.distributed.nccl_program", stand_in, *names],
+        cwd=ROOT,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "LD_LIBRARY_PATH": str(stand_in), "STAND_IN_DRIVER": str(HOST_LIBRARY)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert child.returncode == 0, child.stdout + child.stderr
+    assert (stand_in / "0").read_text().split() == names
