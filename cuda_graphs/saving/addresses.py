@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cuda_graphs.graph.nodes.restoring import read_bytes
 from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.array_view import packed_strides, view_array
 from cuda_graphs.objects.memory.buffer import Buffer
 from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource, PinnedMemoryResource
@@ -136,6 +137,7 @@ class Memory:
                 }
             )
         if has_contents:
+            Device().sync()  # work on any stream may write the array
             self.rows[number]["data"] = self._blobs.add(read_bytes(array.address, array.size))
         return number
 

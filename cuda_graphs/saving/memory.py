@@ -49,6 +49,7 @@ class LoadedMemory:
         array: The array of a row of kind "array", else None.
         counter: The LoopCounter of a row of kind "counter", else None.
         parameter: The number of the parameter of an array, or None.
+        contents: The contents of an array, until they are written.
     """
 
     def __init__(self, address: int, size: int, owner: Any) -> None:
@@ -56,6 +57,7 @@ class LoadedMemory:
         self.array: NDArray | None = None
         self.counter: Any = None
         self.parameter: int | None = None
+        self.contents: bytes | None = None
 
     def place(self, offset: Any, where: str) -> Place:
         check_int(offset, f"the offset in {where}", 0, self.size - 1)
@@ -75,7 +77,16 @@ def load_memory(archive: Archive, parameters: Sequence[Any]) -> list[LoadedMemor
         row.number("bytes", 1)
         if row.get("parameter") is not None:
             row.index("parameter", parameters)
-    return [LOADERS[row.get("kind")](archive, row) for row in rows]
+    found = [LOADERS[row.get("kind")](archive, row) for row in rows]
+    # Arrays are filled with zeros on a stream of their own, and nodes use their addresses on any stream.
+    device = Device()
+    device.sync()
+    for each in found:
+        if each.contents is not None:
+            write_bytes(each.address, each.contents)
+            each.contents = None
+    device.sync()
+    return found
 
 
 def load_array(archive: Archive, row: Row) -> LoadedMemory:
@@ -89,9 +100,8 @@ def load_array(archive: Archive, row: Row) -> LoadedMemory:
         if len(data) != row.number("bytes"):
             fail(f"data of {row.where}", f"has {len(data)} bytes")
     array = allocate(row.choice("place", PLACES), dtype_of(kind), shape, row.number("bytes"))
-    if data is not None:
-        write_bytes(array.handle, data)
     found = LoadedMemory(array.handle, array.nbytes, array.buffer)
+    found.contents = data
     found.array, found.parameter = array, row.get("parameter")
     return found
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sizes of launches of kernels of Python.
 
-A task runs all its iterations with any grid, and the best grid depends on the driver. A file has the description of each
-task (TaskInfo). The loader computes the grid from it, as a call of the kernel does.
+A task runs all its iterations with any grid, and the best grid depends on the driver. A file has the description of
+each task (TaskInfo). The loader computes the grid from it, as a call of the kernel does.
 """
 
 from __future__ import annotations
