@@ -37,6 +37,7 @@ __all__ = [
     "ImageError",
     "LaunchError",
     "NVRTCError",
+    "SavedGraphError",
 ]
 
 
