@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of `with Device(n):`: the device is current in the block, and the device before it is current again afterwards."""
+"""Laws of `with Device(n):`: the device is current in the block, and the one before it is current again afterwards."""
 
 import threading
 
