@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Heat in a plate that two devices share: each has one half, and copies of the row beside it.
 
-One graph holds the steps of both devices, and the copies of rows between them. One process launches it. Without a GPU the
-program runs on two devices of the host driver.
+One graph holds the steps of both devices, and the copies of rows between them. One process launches it. Without a
+GPU the program runs on two devices of the host driver.
 
 python examples/two_devices.py [rows] [steps]
 """

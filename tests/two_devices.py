@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that need several devices: the host driver makes as many as they need, and libcuda has those of the machine."""
+"""Programs that need several devices. The host driver makes as many as they need, libcuda has those of the machine."""
 
 import pytest
 

@@ -3,8 +3,8 @@
 """Laws of several devices in one process: a call runs on the device of its arrays, whichever device is current, and the
 current device stays. The host driver has as many devices as a test asks for; on GPUs the tests need two of them.
 
-The host driver lets kernels of each device use all memory. So the tests compare the devices that nodes report, and count
-the driver's calls for the access between devices.
+The host driver lets kernels of each device use all memory. So the tests compare the devices that nodes report, and
+count the driver's calls for the access between devices.
 """
 
 import pytest
@@ -64,7 +64,7 @@ values = np.arange(300, dtype="f")
 '''
 
 PROGRAMS = {
-    "calls run on the device of their arrays": '''
+    "calls run on the device of their arrays": """
 for current in (first, second, first):
     current.set_current()
     for x, y in ((x0, y0), (x1, y1)):
@@ -78,16 +78,16 @@ for current in (first, second, first):
         y[7] = 5
         assert y[7] == 5 and y.device is x.device
     assert cg.Device() is current
-''',
-    "a call with arrays of two devices names both": '''
+""",
+    "a call with arrays of two devices names both": """
 for call in (lambda: add(x0, y1), lambda: cg.GraphDef().call(add, x0, y1), lambda: add.compile(x0, y1)):
     refused(ValueError, call, "'x' is on device 0", "'y' is on device 1", "device=0")
 refused(ValueError, lambda: add(x1, y0), "'x' is on device 1", "'y' is on device 0")
 assert np.array_equal(y1.to_numpy(), values) and np.array_equal(y0.to_numpy(), values)
 add(cg.array(x1, device=0), y0)
 assert np.array_equal(y0.to_numpy(), 2 * values)
-''',
-    "a stream of another device is refused": '''
+""",
+    "a stream of another device is refused": """
 with second:
     stream = second.create_stream()
 refused(ValueError, lambda: add(x0, y0, stream=stream), "'x' is on device 0", "stream is of device 1")
@@ -98,8 +98,8 @@ add(x1, y1, stream=stream)
 stream.sync()
 assert np.array_equal(y1.to_numpy(), 2 * values + 1)
 assert np.array_equal(x0.to_numpy(), values)
-''',
-    "graph kernels have a graph on each device": '''
+""",
+    "graph kernels have a graph on each device": """
 for turn in range(3):
     for device, x in ((0, x0), (1, x1)):
         count = cg.array(4, cg.i32, device=device)
@@ -109,8 +109,8 @@ for x in (x0, x1):
     assert np.array_equal(x.to_numpy(), values + 12)
 assert (repeat.graph_stats.graphs, repeat.graph_stats.builds) == (2, 2)
 assert cg.Device() is first
-''',
-    "threads use devices of their own": '''
+""",
+    "threads use devices of their own": """
 def work(x, y, rounds):
     for _ in range(rounds):
         add(x, y)
@@ -119,14 +119,15 @@ def work(x, y, rounds):
     done.append(np.array_equal(y.to_numpy(), values))
 
 done = []
-threads = [threading.Thread(target=work, args=(x, y, 50)) for x, y in ((x0, y0), (x1, y1), (x1, cg.array(values, device=1)))]
+pairs = (x0, y0), (x1, y1), (x1, cg.array(values, device=1))
+threads = [threading.Thread(target=work, args=(*pair, 50)) for pair in pairs]
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
 assert done == [True] * 3
-''',
-    "fields decide where there are no arrays": '''
+""",
+    "fields decide where there are no arrays": """
 here, there = cg.field(cg.f32, 8, device=0), cg.field(cg.f32, 8, device=1)
 
 @cg.kernel
@@ -159,15 +160,15 @@ refused(ValueError, on_both, "device 0", "device 1", "fields")
 refused(ValueError, lambda: mixed(x0), "'x' is on device 0", "field", "device 1")
 mixed(x1)
 assert np.array_equal(x1.to_numpy()[:8], values[:8] + 2 * np.arange(8, dtype="f"))
-''',
-    "pinned memory belongs to all devices": '''
+""",
+    "pinned memory belongs to all devices": """
 shared = cg.PinnedMemoryResource().allocate(4 * 300).view(cg.f32)
 shared.fill(1)
 for x in (x0, x1):
     add(shared, x)
     assert np.array_equal(x.to_numpy(), values + 1)
-''',
-    "arrays are copied between devices": '''
+""",
+    "arrays are copied between devices": """
 x1.fill(7)
 x0.copy_from(x1)
 assert (x0.to_numpy() == 7).all()
@@ -182,8 +183,8 @@ for device in (first, second):
         stream.sync()
         assert (x1.to_numpy() == device.device_id).all()
 assert cg.Device() is first
-''',
-    "buffers of device memory are copied and filled between devices": '''
+""",
+    "buffers of device memory are copied and filled between devices": """
 buffers = []
 for device in (first, second):
     with device:
@@ -200,8 +201,8 @@ for current in (first, second):
             target.copy_to(back, stream=stream)
             stream.sync()
             assert (host == value).all()
-''',
-    "nodes of one graph are on the devices of their memory": '''
+""",
+    "nodes of one graph are on the devices of their memory": """
 graph = cg.GraphDef()
 start = graph.memset(y1, 0.0)
 own, other = start.call(add, x0, y0), start.call(add, x1, y1)
@@ -219,8 +220,8 @@ for device in (first, second):
     for array in (x0, y0, y1):
         assert np.array_equal(array.to_numpy(), values)
 assert cg.Device() is first
-''',
-    "new arguments stay on the device of the node": '''
+""",
+    "new arguments stay on the device of the node": """
 graph = cg.GraphDef()
 node = graph.call(add, x1, y1)
 refused(ValueError, lambda: node.update(args=(x0, y0)), "is on device 1", "device 0")
@@ -231,8 +232,8 @@ stream = first.create_stream()
 graph.instantiate().launch(stream)
 stream.sync()
 assert np.array_equal(z1.to_numpy(), values) and np.array_equal(y1.to_numpy(), values)
-''',
-    "captured calls run on the device of their arrays": '''
+""",
+    "captured calls run on the device of their arrays": """
 with cg.capture() as builder:
     add(x0, y0)
     add(x1, y1)
@@ -248,8 +249,8 @@ graph.launch(stream)
 stream.sync()
 assert np.array_equal(y0.to_numpy(), 2 * values)
 assert np.array_equal(x0.to_numpy(), 2 * values + 1)
-''',
-    "captured graph kernels run on the device of their arrays": '''
+""",
+    "captured graph kernels run on the device of their arrays": """
 count = cg.array(3, cg.i32, device=1)
 with cg.capture() as builder:
     increase(x0, 1)
@@ -260,8 +261,8 @@ stream = first.create_stream()
 graph.launch(stream)
 stream.sync()
 assert np.array_equal(x1.to_numpy(), values + 3) and np.array_equal(x0.to_numpy(), values + 1)
-''',
-    "a loop and its test are on the device of what decides": '''
+""",
+    "a loop and its test are on the device of what decides": """
 left = cg.array(5, cg.i32, device=1)
 
 @cg.kernel
@@ -286,8 +287,8 @@ assert np.array_equal(x1.to_numpy(), values + 4) and np.array_equal(x0.to_numpy(
 flag = cg.array(1, cg.i32, device=1)
 assert graph.if_then(flag)._device() == 1
 assert graph.if_then(lambda: flag[()] > 0)._device() == 1
-''',
-    "a second device in a body is refused with its name and line": '''
+""",
+    "a second device in a body is refused with its name and line": """
 graph = cg.GraphDef()
 loop = graph.while_loop(graph.create_condition(0), name="my loop")
 inner = loop.body.call(increase, x0, 1.0).if_then(graph.create_condition(0))
@@ -312,8 +313,8 @@ child = cg.GraphDef()
 child.call(increase, x0, 1.0)
 inner.then.embed(child)
 inner.then.memset(x0, 0.0).memcpy(x0, y0).launch(one, kernel)
-''',
-    "a second device in a captured body is refused": '''
+""",
+    "a second device in a captured body is refused": """
 flag = cg.array(1, cg.i32, device=0)
 with cg.capture() as builder:
     with builder.if_then(flag, name="branch"):
@@ -325,8 +326,8 @@ stream = first.create_stream()
 graph.launch(stream)
 stream.sync()
 assert np.array_equal(x0.to_numpy(), values + 1) and np.array_equal(x1.to_numpy(), values)
-''',
-    "pictures and findings show devices": '''
+""",
+    "pictures and findings show devices": """
 graph = cg.GraphDef()
 a = graph.call(increase, x0, 1.0)
 b = graph.call(increase, x1, 1.0)
@@ -343,8 +344,8 @@ alone = cg.GraphDef()
 alone.call(increase, x1, 1.0)
 alone.call(increase, x1, 1.0)
 assert "on device" not in str(alone.check())  # one device needs no names
-''',
-    "second devices have gradients": '''
+""",
+    "second devices have gradients": """
 for device in (0, 1):
     x = cg.array(values, needs_grad=True, device=device)
     loss = cg.zeros((), needs_grad=True, device=device)
@@ -358,7 +359,7 @@ for device in (0, 1):
         squares(x, loss)
     assert np.array_equal(x.grad.to_numpy(), 2 * values), device
     assert x.grad.device.device_id == device
-''',
+""",
 }
 
 
@@ -367,7 +368,7 @@ def test_in_a_process_with_two_devices(run_child, driver, tmp_path, name):
     run_with_devices(run_child, driver, tmp_path, PRELUDE + PROGRAMS[name])
 
 
-PEERS = '''
+PEERS = """
 from cuda_graphs import testing
 
 buffers = []
@@ -375,13 +376,14 @@ for device in (first, second):
     with device:
         buffers.append(cg.DeviceMemoryResource(device, {}).allocate(64))
         device.sync()
-kernel = cg.Program('extern "C" __global__ void put(int* x, int value) { *x = value; }').compile("cubin").get_kernel("put")
+code = cg.Program('extern "C" __global__ void put(int* x, int value) { *x = value; }').compile("cubin")
+kernel = code.get_kernel("put")
 one = cg.LaunchConfig(grid=1, block=1)
 stream = first.create_stream()
 back = cg.PinnedMemoryResource().allocate(64)
-'''
+"""
 
-ENABLED = '''
+ENABLED = """
 with testing.calls() as calls:
     cg.launch(stream, one, kernel, buffers[0], 1)
 assert calls["cuCtxEnablePeerAccess"] == calls["cuMemPoolSetAccess"] == 0
@@ -395,9 +397,9 @@ with testing.calls() as calls:
 assert calls["cuCtxEnablePeerAccess"] == calls["cuMemPoolSetAccess"] == 0, dict(calls)
 stream.sync()
 assert np.from_dlpack(back).view("i4")[0] == 3
-'''
+"""
 
-REFUSED = '''
+REFUSED = """
 for use in (
     lambda: cg.launch(stream, one, kernel, buffers[1], 1),
     lambda: cg.GraphDef().launch(one, kernel, buffers[1], 1),
@@ -415,10 +417,12 @@ with second:
     buffers[1].copy_to(back, stream=own)
     own.sync()
 assert (np.from_dlpack(back) == 5).all()
-'''
+"""
 
 
-@pytest.mark.parametrize("program", [ENABLED, REFUSED], ids=["enabled at the first use", "refused with the pair"])
+@pytest.mark.parametrize(
+    "program", [ENABLED, REFUSED], ids=["enabled at the first use", "refused with the pair"]
+)
 def test_access_between_devices(run_child, driver, tmp_path, program):
     if driver.kind != "host":
         pytest.skip("the host driver counts its calls")

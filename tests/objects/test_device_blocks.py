@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of `with Device(n):`: the device is current in the block, and the device before it is current again afterwards."""
+"""Laws of `with Device(n):`: the device is current in the block, and the one before it is current again afterwards."""
 
 import threading
 
@@ -11,7 +11,8 @@ from tests.two_devices import run_with_devices
 
 NESTED = """
 import cuda_graphs as cg
-first, second, third = cg.Device.get_all_devices()
+first, second = cg.Device.get_all_devices()[:2]
+third = cg.Device.get_all_devices()[-1]  # the second one of two
 first.set_current()
 with second as found:
     assert found is second and cg.Device() is second
@@ -30,7 +31,8 @@ assert cg.Device() is first
 
 ERRORS = """
 import cuda_graphs as cg
-first, second, third = cg.Device.get_all_devices()
+first, second = cg.Device.get_all_devices()[:2]
+third = cg.Device.get_all_devices()[-1]  # the second one of two
 first.set_current()
 for cause in (ValueError, KeyboardInterrupt, cg.CUDAError(1, "CUDA_ERROR_INVALID_VALUE")):
     try:
@@ -52,8 +54,9 @@ THREADS = """
 import threading
 import cuda_graphs as cg
 devices = cg.Device.get_all_devices()
+count = len(devices)
 devices[0].set_current()
-together = threading.Barrier(3)
+together = threading.Barrier(count)
 found = {}
 
 def work(number):
@@ -64,7 +67,7 @@ def work(number):
         blocks.append(cg.Device().device_id)
         stream = cg.Device().create_stream()
         blocks.append(stream.device.device_id)
-        with cg.Device((number + 1) % 3):
+        with cg.Device((number + 1) % count):
             together.wait(60)
             blocks.append(cg.Device().device_id)
         together.wait(60)
@@ -75,7 +78,7 @@ def work(number):
         blocks.append(error.name)
     found[number] = blocks
 
-threads = [threading.Thread(target=work, args=(n,)) for n in range(3)]
+threads = [threading.Thread(target=work, args=(n,)) for n in range(count)]
 with devices[1]:
     for thread in threads:
         thread.start()
@@ -83,13 +86,14 @@ with devices[1]:
         thread.join()
     assert cg.Device() is devices[1]
 assert cg.Device() is devices[0]
-assert found == {n: [n, n, (n + 1) % 3, n, "CUDA_ERROR_INVALID_CONTEXT"] for n in range(3)}, found
+assert found == {n: [n, n, (n + 1) % count, n, "CUDA_ERROR_INVALID_CONTEXT"] for n in range(count)}, found
 """
 
 
+@pytest.mark.parametrize("count", [2, 3])
 @pytest.mark.parametrize("program", [NESTED, ERRORS, THREADS], ids=["nested", "errors", "threads"])
-def test_a_block_of_a_device_ends_with_the_device_before_it(run_child, driver, tmp_path, program):
-    run_with_devices(run_child, driver, tmp_path, program, count=3)
+def test_a_block_of_a_device_ends_with_the_device_before_it(run_child, driver, tmp_path, program, count):
+    run_with_devices(run_child, driver, tmp_path, program, count)
 
 
 def test_a_block_of_the_only_device_changes_nothing(device):

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The number of devices of the loaded driver. Code that concerns several devices asks here first, so that it costs nothing
-// on machines with one device.
+// The number of devices of the loaded driver. Code that concerns several devices asks here first, so that it costs
+// nothing on machines with one device.
 #ifndef CUDA_GRAPHS_CORE_DRIVER_DEVICE_COUNT_HPP
 #define CUDA_GRAPHS_CORE_DRIVER_DEVICE_COUNT_HPP
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Work for one of several devices. A driver call that names no stream of a device goes to the context that is current. A
-// scope makes a context of the right device current for a while, and restores the previous one. The functions find the
-// devices of contexts, streams and memory.
+// Work for one of several devices. A driver call that names no stream of a device goes to the context that is current.
+// A scope makes a context of the right device current for a while, and restores the previous one. The functions find
+// the devices of contexts, streams and memory.
 #ifndef CUDA_GRAPHS_CORE_RESOURCES_DEVICE_SCOPE_HPP
 #define CUDA_GRAPHS_CORE_RESOURCES_DEVICE_SCOPE_HPP
 
@@ -35,8 +35,8 @@ class DeviceScope {
 // Returns the device whose context is current; kNoDevice without a current context, or when the query fails.
 CUdevice current_device();
 
-// Returns a context of the device: the current one if it is of the device, else the primary context. Returns null with a
-// noted error on failure.
+// Returns a context of the device: the current one if it is of the device, else the primary context. Returns null with
+// a noted error on failure.
 CUcontext context_on(CUdevice device);
 
 // Returns the device of a context; kNoDevice for a null context, or when the query fails.

@@ -70,7 +70,9 @@ def unfit_for_bodies(graph: Definition) -> GraphNode | None:
 
 def first_on_other_device(graph: Definition, device: int) -> GraphNode | None:
     """Return the first node that is known to be on another device."""
-    return next((node for node in nodes_in(graph, (GraphNode,)) if node._device() not in (None, device)), None)
+    return next(
+        (node for node in nodes_in(graph, (GraphNode,)) if node._device() not in (None, device)), None
+    )
 
 
 def explain_memory(graph: Definition, what: str, numbers: Sequence[int]) -> Cause | None:

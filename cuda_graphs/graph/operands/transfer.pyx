@@ -157,6 +157,7 @@ cdef int fill_memcpy(
     cdef ArrayView to_array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &to, &spec.owners.first)
     cdef ArrayView source_array = memory_of(spec, src, "src", Field.kSource, src_owner, &source, &spec.owners.second)
     check_writable(to_array, dst)
+    spec.params.memcpy.copyCtx = accept_context("memcpy node")
     if extents is not None and extents != NO_EXTENTS:
         given = read_extents(extents)
         if size is not None:
@@ -179,7 +180,8 @@ cdef int fill_memcpy(
     limit_reach(spec, Field.kSource, &source, source_array, "src")
     set_destination(copy[0], to.address, memory_type_of(dst, to.address, "dst"))
     set_source(copy[0], source.address, memory_type_of(src, source.address, "src"))
-    spec.params.memcpy.copyCtx = context_of_copy(&to, to_array, &source, source_array)
+    if has_several_devices():
+        spec.params.memcpy.copyCtx = context_of_copy(&to, to_array, &source, source_array)
     if not spec.uses.empty() and (copy.Height > 1 or copy.Depth > 1):
         raise ValueError("a copy of rows cannot use parameters: in an executable only copies of contiguous bytes can change")
     return 0
@@ -200,10 +202,8 @@ cdef int device_of_operand(Memory* memory, ArrayView array) except -2:
 
 cdef CUcontext context_of_copy(Memory* to, ArrayView to_array, Memory* source, ArrayView source_array) except NULL:
     """Return the context of a copy: of the device of its source, else of its destination, else the current one."""
-    cdef int reader = kNoDevice, writer = kNoDevice
+    cdef int reader = device_of_operand(source, source_array), writer = device_of_operand(to, to_array)
     cdef CUresult status
-    if has_several_devices():
-        reader, writer = device_of_operand(source, source_array), device_of_operand(to, to_array)
     if reader != writer and reader != kNoDevice and writer != kNoDevice:
         with nogil:
             status = enable_peer_access(reader, writer, to.address)
