@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from cuda_graphs.graph.analysis.accesses import register_token
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.graph.nodes.node_sequence import NodeSequence
-from cuda_graphs.graph.operands.order_tokens import register_token
 from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.arrays.creation import zeros
 from cuda_graphs.kernels.targets import current_device

@@ -92,8 +92,8 @@ typedef struct cgh_global {  // a .global or .const variable
 // Numbers are little endian. The description is JSON: {"triple": "x86_64-...", "features": ["avx2", ...] that the CPU
 // must have, "entries": [{"name", "params": [[offset, size], ...], "shared": bytes}, ...]}. An entry is a cgh_entry
 // with that symbol name, and "shared" its static_shared_bytes. The optional "open_ended": 1 of an entry is its
-// is_open_ended. The optional "made_here" describes the CPU model that compiled the code (native/host_cpu.py); the loader
-// checks the features on any other model. The optional "instrumented": 1 marks an image all of whose code calls
+// is_open_ended. The optional "made_here" describes the CPU model that compiled the code (native/host_cpu.py); the
+// loader checks the features on any other model. The optional "instrumented": 1 marks an image all of whose code calls
 // cgh_services.access. The object imports `cgh_<name>` for members of cgh_services, and functions of libc and libm.
 #define CGH_NATIVE_MAGIC "\177CGHOBJ\n"
 #define CGH_NATIVE_VERSION 1

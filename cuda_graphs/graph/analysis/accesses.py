@@ -1,9 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The accesses of nodes in words, for reports. The nodes themselves know what they access (nodes/access_ranges.pyx)."""
+"""The accesses of nodes in words, for reports. The nodes themselves know what they access (nodes/access_ranges.pyx).
+
+A *token* is memory that nodes declare to write because they must run one after another, not for what it holds. Task
+flows order such nodes like other writers of one memory. Each communicator of collectives has a token.
+"""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,13 +21,12 @@ from cuda_graphs.graph.nodes.node_kinds import (
     MemcpyNode,
     MemsetNode,
 )
-from cuda_graphs.graph.operands.order_tokens import is_token
 from cuda_graphs.graph.operands.spans import Span
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
 
-__all__ = ["POSSIBLE", "READING", "WRITES", "NodeAccess", "own_accesses"]
+__all__ = ["POSSIBLE", "READING", "WRITES", "NodeAccess", "own_accesses", "register_token"]
 
 READS, WRITES, UNKNOWN, MAY_READ = "reads", "writes", "may access", "may read"  # modes
 READING = (READS, MAY_READ)
@@ -69,7 +73,16 @@ def own_accesses(node: GraphNode) -> tuple[list[NodeAccess], bool]:
 
 
 def kind_of(span: Span, what: str) -> str:
-    return "communicator" if what == "memory" and is_token(span.start) else what
+    return "communicator" if what == "memory" and span.start in _tokens else what
+
+
+def register_token(address: int, owner: object) -> None:
+    """Let an address be that of a token as long as `owner` lives."""
+    _tokens.add(address)
+    weakref.finalize(owner, _tokens.discard, address)
+
+
+_tokens: set[int] = set()
 
 
 def all_accesses(node: GraphNode) -> Iterator[NodeAccess]:

@@ -10,7 +10,6 @@ Other rooms may import:
     graph_array  GraphArray, the memory of alloc nodes as arrays
     loop_counter  the iterations of loops
     operands   single arguments: kernels, events, edges, memory
-    order_tokens  memory that stands for the order of nodes
     parameter  Parameter, and the uses of parameters by nodes
     spans      Span
     stop_words  the words that end loops

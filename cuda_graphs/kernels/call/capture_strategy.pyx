@@ -62,7 +62,7 @@ cdef class CaptureStrategy(Strategy):
 
     def add_part(self, node, args):
         """Add the nodes of a part after `node`. Return the last node, and the memory of the conditions that the part sets."""
-        cdef KernelCall call = make_call(self, tuple(args), None)
+        cdef KernelCall call = make_call(self, tuple(args), None, StreamHandle())
         last = call.emit(node)
         temps = dict(zip([path for path, _ in call.code.artifact.temps], call.temps))
         return node.join() if last is node else last, [temps[each.temp] for each in call.code.artifact.results]
