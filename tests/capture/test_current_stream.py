@@ -24,7 +24,7 @@ def double(x: f32_1d):
         x[i] *= 2
 
 
-@cg.kernel(graph=True)
+@cg.kernel(graph=True, fuse=False)
 def double_in_two_tasks(x: f32_1d):
     for i in range(x.shape[0]):
         x[i] += x[i] / 2

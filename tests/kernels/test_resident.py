@@ -59,7 +59,10 @@ def test_chains_in_bodies_of_loops_that_are_nodes():
 
     twice.__annotations__ = {"x": i32_1d, "c": i32_0d}
     for chain, nodes in (("nodes", 4), ("auto", 4), ("resident", 2)):
-        kernel, x = cg.kernel(twice, graph=True, loop="conditional", chain=chain, fuse=False), array([0] * 2000, cg.i32)
+        kernel, x = (
+            cg.kernel(twice, graph=True, loop="conditional", chain=chain, fuse=False),
+            array([0] * 2000, cg.i32),
+        )
         kernel(x, array(3, cg.i32))
         assert x.to_numpy().tolist() == [14] * 2000
         assert (kernel.graph_stats.nodes, kernel.graph_stats.lowering) == (nodes, "conditional")
