@@ -4,9 +4,9 @@
 
     python benchmarks/changed_array.py [--driver host|cuda] [--rounds 200] [--json FILE]
 
-The graph has one node, a kernel of Python with an array parameter. All contestants use the same executable, in turns in
-one process. The last lines show the cost: a launch with another array minus a launch. The target is the cost in C plus 0.15
-microseconds.
+The graph has one node, a kernel of Python with an array parameter. All contestants use the same executable, in turns
+in one process. The last lines show the cost: a launch with another array minus a launch. The target is the cost in C
+plus 0.15 microseconds.
 """
 
 import argparse
