@@ -125,7 +125,16 @@ class Inside:
         source = Path(__file__).parent / "inside" / "loops.c"
         subprocess.run(["gcc", "-O2", "-Wall", "-shared", "-fPIC", str(source), "-o", str(built)], check=True)
         self.loops = ctypes.CDLL(str(built))
-        for loop in ("launches", "instantiation", "kernel_launches", "updates", "settings", "chains"):
+        loops = (
+            "launches",
+            "instantiation",
+            "kernel_launches",
+            "updates",
+            "settings",
+            "changed_launches",
+            "chains",
+        )
+        for loop in loops:
             getattr(self.loops, loop).restype = ctypes.c_double
         self.driver = ctypes.CDLL(library)
 

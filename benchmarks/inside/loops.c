@@ -62,6 +62,15 @@ double settings(int (*set)(void*, void*, void*), void* exec, void* node, void* p
     return (now() - start) / calls;
 }
 
+// Microseconds a call of cuGraphExecKernelNodeSetParams and of cuGraphLaunch, with two sets of parameters in turns.
+double changed_launches(int (*set)(void*, void*, void*), int (*launch)(void*, void*), void* exec, void* node,
+                        void* const* parameters, void* stream, int calls) {
+    const double start = now();
+    for (int i = 0; i < calls; ++i)
+        if (set(exec, node, parameters[i % 2]) != 0 || launch(exec, stream) != 0) return -1;
+    return (now() - start) / calls;
+}
+
 typedef int (*AddKernelNode)(void**, void*, void* const*, size_t, const void*);
 
 // Microseconds a node of building `repeats` chains of `n` kernel nodes, which are destroyed after the clock was read.

@@ -4,6 +4,7 @@
 values of its own; a refused value changes nothing."""
 
 import gc
+import inspect
 import threading
 
 import numpy as np
@@ -31,6 +32,45 @@ def test_values_are_set_at_a_launch_or_between_launches_and_stay(adder, stream):
     graph.launch(stream)
     stream.sync()
     assert x[0] == 1 + 10 + 10 + 100
+
+
+def test_launch_and_set_take_arguments_as_functions_of_python_do(adder, stream):
+    g, x = adder
+    graph = g.instantiate()
+    assert str(inspect.signature(cg.Graph.launch)) == "(self, /, stream, **values)"
+    assert str(inspect.signature(graph.set)) == "(**values)"
+    assert inspect.getdoc(cg.Graph.launch).startswith("Run the graph in the order of `stream`")
+    graph.launch(amount=10, stream=stream)
+    graph.launch(stream=stream)
+    graph.launch(stream, **{"".join(["amo", "unt"]): 100})  # a name that is not interned
+    graph.set(**{"".join(["amo", "unt"]): 1000})
+    cg.Graph.launch(graph, stream)
+    stream.sync()
+    assert x[0] == 10 + 10 + 100 + 1000
+    for wrong, message in (
+        (lambda: graph.launch(), r"launch\(\) .*stream|launch\(\) takes exactly 1"),
+        (lambda: graph.launch(stream, 1), r"launch\(\) takes"),
+        (lambda: graph.launch(amount=1), r"launch\(\) .*stream|launch\(\) takes exactly 1"),
+        (lambda: graph.set(1), r"set\(\) takes"),
+        (lambda: graph.set(1, amount=1), r"set\(\) takes"),
+        (lambda: cg.Graph.launch(stream, stream), "Graph"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            wrong()
+    assert graph.params["amount"].value == 1000
+
+
+def test_parameters_beyond_the_first_few_are_found_by_their_names(kernels, pinned, stream):
+    x, g = pinned([0]), cg.GraphDef()
+    node = g
+    for i in range(20):
+        node = node.launch(ONE, kernels.add, x.ctypes.data, 1, g.param(f"p{i}", cg.i32, default=0))
+    graph = g.instantiate()
+    graph.launch(stream, **{f"p{i}": 3**i for i in reversed(range(20))})
+    stream.sync()
+    assert x[0] == sum(3**i for i in range(20))
+    with pytest.raises(TypeError, match="the graph has no parameter 'p20'"):
+        graph.launch(stream, p20=1)
 
 
 def test_a_value_that_is_missing_is_refused_by_its_name_and_nothing_runs(kernels, pinned, stream):

@@ -583,3 +583,65 @@ def test_sections_refuse_arrays_that_overlap_in_a_launch(stream):
     with pytest.raises(ValueError, match="share memory"):
         graph.launch(stream, x=y)
     assert dict(graph.params) == before
+    # Another array of the same extents changes no grid, but its address counts.
+    graph.launch(stream, x=(z := ramp(6)))
+    with pytest.raises(ValueError, match="share memory"):
+        graph.launch(stream, x=y)
+    stream.sync()
+    assert (z.to_numpy() == np.arange(6) + 1).all() and (y.to_numpy() == np.arange(6) + 4).all()
+    assert graph.params["x"].value.address == z.handle
+
+
+# ---- another array of the same extents, whose address alone is new
+
+
+@pytest.mark.parametrize("lengths", [(5, 5, 5, 5), (5, 5, 70_000, 5, 5, 1, 1, 70_000, 70_000)])
+def test_a_launch_with_arrays_in_turns_agrees_with_numpy(lengths, stream):
+    g = cg.GraphDef()
+    x, y = g.param("x", VECTOR), g.param("y", VECTOR)
+    g.call(add, x, g.param("a", cg.f32, default=1)).memcpy(y, x).call(add, y, 0.5).memset(x, 7)
+    graph = g.instantiate()
+    for turn, n in enumerate(lengths):
+        a, b = ramp(n), ramp(n)
+        graph.launch(stream, x=a, y=b, a=turn)
+        stream.sync()
+        assert (b.to_numpy() == np.arange(n, dtype="f") + turn + 0.5).all()
+        assert (a.to_numpy() == 7).all()
+        graph.launch(stream, x=b)
+        stream.sync()
+        assert (b.to_numpy() == 7).all()
+
+
+def test_a_config_function_is_called_for_another_address(source, stream):
+    addresses = []
+
+    def config(x, n, a):
+        addresses.append(x.address)
+        return {"grid": 1, "block": 32}
+
+    g = cg.GraphDef()
+    x = g.param("x", VECTOR)
+    g.launch(config, source, x, x.shape[0], 3.0)
+    graph = g.instantiate()
+    one, two = ramp(4), ramp(4)
+    for each in (one, two, two, one):
+        graph.launch(stream, x=each)
+    stream.sync()
+    assert addresses == [one.handle, two.handle, one.handle]
+    assert (one.to_numpy() == 9 * np.arange(4)).all() and (two.to_numpy() == 9 * np.arange(4)).all()
+
+
+def test_a_node_that_was_set_anew_follows_arrays_of_the_same_extents(stream):
+    g = cg.GraphDef()
+    x = g.param("x", VECTOR)
+    node = g.call(add, x, 1.0)
+    node.call(add, x, 10.0)
+    graph = g.instantiate()
+    a, b, c, other = (array(np.zeros(3, "f")) for _ in range(4))
+    graph.launch(stream, x=a)
+    graph[node].update(args=(x, 2.0))
+    graph.launch(stream, x=b)
+    graph[node].update(args=(other, 3.0))  # no longer uses x
+    graph.launch(stream, x=c)
+    stream.sync()
+    assert [each.to_numpy().tolist() for each in (a, b, c, other)] == [[11] * 3, [12] * 3, [10] * 3, [3] * 3]

@@ -54,6 +54,7 @@ ORDER = {
     "objects": [
         (
             "constructors",
+            "keyword_method",
             "launch_errors",
             "numbers",
             "options",

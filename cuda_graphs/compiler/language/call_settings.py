@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from functools import update_wrapper
 from types import FunctionType
 from typing import Any
@@ -15,11 +14,13 @@ __all__ = ["CallSettings", "called_copy", "checked_depth"]
 MOST_CALLS = 1024  # inside one another
 
 
-@dataclass(frozen=True)
-class CallSettings:
+class CallSettings:  # a dataclass would take a millisecond of each first call
     """The settings of one function. `max_depth`: the most calls of it inside one another; None: it may not recurse."""
 
-    max_depth: int | None
+    __slots__ = ("max_depth",)
+
+    def __init__(self, max_depth: int | None) -> None:
+        self.max_depth = max_depth
 
 
 def checked_depth(max_depth: int, inline: bool) -> int:

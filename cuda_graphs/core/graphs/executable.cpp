@@ -153,12 +153,12 @@ void set_kernels_again(GraphExecBox& box) noexcept {
 bool has_parameters(const GraphExecBox& box, ParameterChanges& changes, ParameterProblem* problem) {
     if (changes.empty()) return true;
     if (box.parameters) return box.parameters->locate(changes.data(), changes.size(), problem);
-    *problem = {ParameterFault::kDropped, CUDA_SUCCESS, changes.front().parameter, {}, {}};
+    *problem = {ParameterFault::kDropped, CUDA_SUCCESS, *changes.front().parameter, {}, {}};
     return false;
 }
 
 std::size_t size_of(const ParameterChange& change) noexcept {
-    const ParameterType& type = change.parameter->type;
+    const ParameterType& type = (*change.parameter)->type;
     return type.is_array() ? bytes_of(type, change.value) : kUnbounded;
 }
 

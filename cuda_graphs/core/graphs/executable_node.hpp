@@ -69,6 +69,7 @@ class ExecNode {
 
     std::uint32_t unknown = 0;  // number of missing values
     bool is_pending = false;    // the executable lacks values that were written
+    bool must_follow = false;   // the rules were not followed since a value that they depend on was written
     NodeRules rules;
     std::vector<WatchedUse> watched;              // uses that the rules depend on
     std::vector<const ParameterValue*> operands;  // for the call of `rules.size`

@@ -52,7 +52,8 @@ void ExecParameters::catch_up(const ExecParameters& other) {
     for (const ExecParameter& theirs : other.all_) {
         const std::size_t i = theirs.was_set ? find(*theirs.parameter) : all_.size();
         if (i == all_.size() || (all_[i].value.known && all_[i].value.has_words_of(theirs.value))) continue;
-        ParameterChange change{i, theirs.parameter, theirs.value, true};
+        ParameterChange change{i, &theirs.parameter, theirs.value};
+        compare(change);
         exchange(change);
     }
 }
@@ -104,14 +105,36 @@ void ExecParameters::add_uses(std::uint32_t index, const std::vector<ParameterUs
     ExecNode& node = nodes_[index];
     for (const ParameterUse& use : uses) {
         ExecParameter& entry = all_[declare(use.parameter)];
-        entry.slots.push_back({index, use});
+        add_slot(entry, {index, use});
         if (!entry.value.known) {
             ++node.unknown;
         } else if (!has_value(node.params(), use, entry.value)) {
             write_value(node.params(), use, entry.value);
             mark_pending(index);
+            node.must_follow = true;
         }
     }
+}
+
+namespace {
+
+// Returns true when a use depends on the number or the address, not only on the extents of an array.
+bool depends_on_bits(const ParameterUse& use, const NodeRules& rules) noexcept {
+    if (!use.parameter->type.is_array()) return true;
+    if (use.field == Field::kSize) return rules.size && rules.size->reads_addresses;
+    return use.word == 0 && use.field != Field::kBytes;
+}
+
+// Returns true when the rules of a node depend on the number or the address of the use.
+bool is_followed(const ParameterUse& use) noexcept {
+    return use.field == Field::kSize || use.field == Field::kExtent;
+}
+
+}  // namespace
+
+void ExecParameters::add_slot(ExecParameter& entry, const ParameterSlot& slot) {
+    const std::size_t place = depends_on_bits(slot.use, nodes_[slot.node].rules) ? entry.first++ : entry.slots.size();
+    entry.slots.insert(entry.slots.begin() + static_cast<std::ptrdiff_t>(place), slot);
 }
 
 namespace {
@@ -196,9 +219,10 @@ bool fail(ParameterProblem* problem, ParameterFault fault, ParameterRef paramete
 bool ExecParameters::locate(ParameterChange* changes, std::size_t count, ParameterProblem* problem) const {
     for (std::size_t i = 0; i < count; ++i) {
         ParameterChange& change = changes[i];
-        if (change.index < all_.size() && is_same(*all_[change.index].parameter, *change.parameter)) continue;
-        change.index = find(*change.parameter);  // another thread has updated the executable
-        if (change.index == all_.size()) return fail(problem, ParameterFault::kDropped, change.parameter);
+        const NamedParameter& wanted = **change.parameter;
+        if (change.index < all_.size() && is_same(*all_[change.index].parameter, wanted)) continue;
+        change.index = find(wanted);  // another thread has updated the executable
+        if (change.index == all_.size()) return fail(problem, ParameterFault::kDropped, *change.parameter);
     }
     return true;
 }
@@ -224,12 +248,22 @@ bool is_extent(const ValueType& type, std::uint64_t bits) noexcept {
 
 }  // namespace
 
+// Compares a change with the present value. Another array of the same extents affects few slots.
+void ExecParameters::compare(ParameterChange& change) const noexcept {
+    const ExecParameter& entry = all_[change.index];
+    change.has_form = entry.value.known && entry.value.has_extents_of(change.value);
+    if (!change.has_form)
+        change.affected = entry.slots.size();
+    else
+        change.affected = entry.value.bits == change.value.bits ? 0 : entry.first;
+}
+
 // Makes all checks that are possible before anything is changed.
 bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem* problem) const {
     const ExecParameter& entry = all_[change.index];
-    if (entry.value.known && entry.value.has_words_of(change.value)) return true;
     bool copied = false;
-    for (const ParameterSlot& slot : entry.slots) {
+    for (std::size_t i = 0; i < change.affected; ++i) {
+        const ParameterSlot& slot = entry.slots[i];
         const ExecNode& node = nodes_[slot.node];
         if (node.is_destroyed()) return fail(problem, ParameterFault::kDestroyed, entry.parameter);
         copied |= node.params().type == CU_GRAPH_NODE_TYPE_MEMCPY && is_operand(slot.use);
@@ -246,21 +280,29 @@ bool ExecParameters::may_change(const ParameterChange& change, ParameterProblem*
 // Swaps the value and the change, and writes the new value into the nodes. A second exchange undoes the first.
 void ExecParameters::exchange(ParameterChange& change) {
     ExecParameter& entry = all_[change.index];
-    std::swap(entry.value, change.value);
     std::swap(entry.was_set, change.was_set);
-    const bool became_known = entry.value.known && !change.value.known;
-    const bool became_unknown = !entry.value.known && change.value.known;
-    if (entry.value.has_words_of(change.value) && !became_known && !became_unknown) return;
-    for (const ParameterSlot& slot : entry.slots) {
+    if (change.has_form) {
+        std::swap(entry.value.bits, change.value.bits);
+        entry.value.owner.swap(change.value.owner);
+    } else {
+        std::swap(entry.value, change.value);
+        count_unknown(entry, change.value);
+    }
+    for (std::size_t i = 0; i < change.affected; ++i) {
+        const ParameterSlot& slot = entry.slots[i];
         ExecNode& node = nodes_[slot.node];
-        if (became_known) --node.unknown;
-        if (became_unknown) ++node.unknown;
+        node.must_follow |= !change.has_form || is_followed(slot.use);
         write_value(node.params(), slot.use, entry.value);
         mark_pending(slot.node);
     }
-    if (entry.slots.empty()) return;
-    if (became_known) --missing_;
-    if (became_unknown) ++missing_;
+}
+
+// Counts the missing values again after a value was replaced.
+void ExecParameters::count_unknown(const ExecParameter& entry, const ParameterValue& before) {
+    if (entry.value.known == before.known || entry.slots.empty()) return;
+    for (const ParameterSlot& slot : entry.slots)
+        before.known ? ++nodes_[slot.node].unknown : --nodes_[slot.node].unknown;
+    before.known ? ++missing_ : --missing_;
 }
 
 namespace {
@@ -295,6 +337,7 @@ bool ExecParameters::apply_pending(const ExecTarget& exec, ParameterProblem* pro
 bool ExecParameters::follow_rules_of_pending(ParameterProblem* problem, std::size_t* failed) {
     for (*failed = 0; *failed < pending_.size(); ++*failed) {
         ExecNode& node = nodes_[pending_[*failed]];
+        if (!std::exchange(node.must_follow, false)) continue;
         Opaque why;
         const ParameterFault fault = follow_rules(node, &why);
         if (fault == ParameterFault::kNone) continue;
@@ -306,8 +349,10 @@ bool ExecParameters::follow_rules_of_pending(ParameterProblem* problem, std::siz
 
 bool ExecParameters::set(const ExecTarget& exec, ParameterChange* changes, std::size_t count,
                          ParameterProblem* problem) {
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
+        compare(changes[i]);
         if (!may_change(changes[i], problem)) return false;
+    }
     for (std::size_t i = 0; i < count; ++i) exchange(changes[i]);
     std::size_t done = 0;
     std::size_t failed = 0;
@@ -332,7 +377,7 @@ void ExecParameters::exchange_back(ParameterChange* changes, std::size_t count) 
 void ExecParameters::take_back(const ExecTarget& exec, std::size_t done) {
     for (std::size_t i = 0; i < pending_.size(); ++i) {
         ExecNode& node = nodes_[pending_[i]];
-        node.is_pending = false;
+        node.is_pending = node.must_follow = false;
         if (i < done && node.apply(exec) != CUDA_SUCCESS) mark_unknown(pending_[i]);
     }
     pending_.clear();
@@ -395,6 +440,8 @@ void ExecParameters::replace(ExecNode&& fresh, const std::vector<ParameterUse>& 
     const auto index = static_cast<std::uint32_t>(node - nodes_.begin());
     for (ExecParameter& entry : all_) {
         const auto is_of_it = [&](const ParameterSlot& slot) { return slot.node == index; };
+        const auto end = entry.slots.begin() + static_cast<std::ptrdiff_t>(entry.first);
+        entry.first -= static_cast<std::size_t>(std::count_if(entry.slots.begin(), end, is_of_it));
         entry.slots.erase(std::remove_if(entry.slots.begin(), entry.slots.end(), is_of_it), entry.slots.end());
     }
     add_uses(index, uses);

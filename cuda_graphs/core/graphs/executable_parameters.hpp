@@ -27,10 +27,13 @@ namespace cg {
 
 // A new value. ExecParameters::set exchanges it with the previous value.
 struct ParameterChange {
-    std::size_t index = 0;   // index when the caller looked it up; locate() updates it
-    ParameterRef parameter;  // parameter of this name and type
+    std::size_t index = 0;                    // index when the caller looked it up; locate() updates it
+    const ParameterRef* parameter = nullptr;  // parameter of this name and type; the caller keeps it
     ParameterValue value;
     bool was_set = true;
+    bool has_form = false;  // the previous value is known and has the same extents; set by ExecParameters
+    // Number of the parameter's leading slots to write; set by ExecParameters.
+    std::size_t affected = 0;
 };
 
 using ParameterChanges = std::vector<ParameterChange>;
@@ -66,9 +69,10 @@ struct ParameterSlot {
 struct ExecParameter {
     ParameterRef parameter;
     ParameterValue value;
-    std::vector<ParameterSlot> slots;
-    bool was_set = false;      // the value was set, so it is not the default
-    bool is_declared = false;  // the definition that the executable is about to match declares the parameter
+    std::vector<ParameterSlot> slots;  // first those that another array of the same extents affects
+    std::size_t first = 0;             // number of those
+    bool was_set = false;              // the value was set, so it is not the default
+    bool is_declared = false;          // the definition that the executable is about to match declares the parameter
 };
 
 // The name, type and present value of one parameter, for display.
@@ -125,11 +129,14 @@ class ExecParameters {
     CUresult add_node(NodeRecord& named, const NodeRecord& source);
     void add_uses(std::uint32_t node, const std::vector<ParameterUse>& uses);
     void mark_pending(std::uint32_t node);
+    void add_slot(ExecParameter& entry, const ParameterSlot& slot);
     void watch(ExecNode& node, const NodeRules& rules, const std::vector<ParameterUse>& uses);
     ParameterFault follow_rules(ExecNode& node, Opaque* why) const;
     bool follow_rules_of_pending(ParameterProblem* problem, std::size_t* failed);
+    void compare(ParameterChange& change) const noexcept;
     bool may_change(const ParameterChange& change, ParameterProblem* problem) const;
     void exchange(ParameterChange& change);
+    void count_unknown(const ExecParameter& entry, const ParameterValue& before);
     const ParameterRef& user_of(std::uint32_t node) const;
     bool apply_pending(const ExecTarget& exec, ParameterProblem* problem, std::size_t* done);
     void exchange_back(ParameterChange* changes, std::size_t count);

@@ -189,6 +189,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         SizeRule()
         cpp_bool (*resize)(void* self, const ParameterValue* const* operands, LaunchSize* size, Opaque* why) noexcept nogil
         void* self
+        cpp_bool reads_addresses
         Opaque owner
     ctypedef shared_ptr[const SizeRule] SizeRuleRef
     cppclass NodeRules:
@@ -393,7 +394,7 @@ cdef extern from "executable_parameters.hpp" namespace "cg" nogil:
     cppclass ParameterChange:
         ParameterChange()
         size_t index
-        ParameterRef parameter
+        const ParameterRef* parameter
         ParameterValue value
     ctypedef vector[ParameterChange] ParameterChanges
     enum class ParameterFault:

@@ -34,7 +34,12 @@ struct ParameterValue {
     Opaque owner;  // owner of the memory behind an address; empty for an address without an owner
 
     bool has_words_of(const ParameterValue& other) const noexcept {
-        return bits == other.bits && extents == other.extents;
+        return bits == other.bits && has_extents_of(other);
+    }
+    bool has_extents_of(const ParameterValue& other) const noexcept {
+        std::int32_t difference = 0;  // without branches: a launch with another array makes this comparison
+        for (std::size_t axis = 0; axis < kMostAxes; ++axis) difference |= extents[axis] ^ other.extents[axis];
+        return difference == 0;
     }
 };
 
@@ -97,10 +102,11 @@ struct LaunchSize {
 
 // Computes the size of a launch from values of parameters: the operands, in the order of ParameterUse::argument.
 // Returns false for values that the kernel does not take; `why` may then get a Python exception. Called without the
-// GIL.
+// GIL. It need not be called again for another array of the same extents unless it `reads_addresses`.
 struct SizeRule {
     bool (*resize)(void* self, const ParameterValue* const* operands, LaunchSize* size, Opaque* why) = nullptr;
     void* self = nullptr;
+    bool reads_addresses = true;
     Opaque owner;  // owner of `self`
 };
 

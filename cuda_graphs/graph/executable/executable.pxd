@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, WeakNode
+from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, ParameterChanges, WeakNode
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from .callbacks cimport ExecutableCallbacks
 from .loop_control cimport LoopControl
+from .parameter_values cimport Slots
 
 
 cdef class Graph:
     cdef GraphExecHandle _h  # empty once closed
-    cdef dict _slots         # name -> Slot of each named parameter
+    cdef Slots _slots        # of the named parameters
+    cdef ParameterChanges _room  # memory for the changes of the next launch; empty
     cdef dict _changes       # what views have set in kernel nodes
     cdef ExecutableCallbacks _callbacks
     cdef LoopControl _loops

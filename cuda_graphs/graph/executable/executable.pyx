@@ -6,6 +6,7 @@ from functools import partial
 from time import monotonic
 from weakref import ref
 
+from cpython.object cimport PyObject
 from libc.stdint cimport uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport (
@@ -43,12 +44,19 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.handles cimport StreamHandle, box_of, raw_of
 from cuda_graphs.core.capture.capture_handles cimport active_captures
 from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
+from cuda_graphs.objects.keyword_method cimport (
+    Arguments,
+    PyMethodDef,
+    PySequence_Fast_ITEMS,
+    give_method,
+    keywords,
+)
 from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport accept_stream
 from .callbacks cimport ExecutableCallbacks
 from .loop_control cimport LoopControl
 from .executable_nodes cimport view_node
-from .parameter_values cimport check_problem, find_slots, present_values, read_changes
+from .parameter_values cimport Slots, check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
@@ -91,60 +99,6 @@ cdef class Graph:
     def is_closed(self):
         """True after `close()`."""
         return not self._h
-
-    def launch(self, stream, **values):
-        """Run the graph in the order of `stream` (Stream, or any object with __cuda_stream__). Returns immediately.
-
-        values  values of named parameters, as for `set`. Setting them and the launch are one atomic step
-
-        Raises RuntimeError if a parameter that nodes use has no value.
-        """
-        self._check_open()
-        # Copied handles: another thread may close the Graph or the stream during the call.
-        cdef GraphExecHandle graph = self._h
-        cdef dict slots = self._slots
-        cdef StreamHandle on = accept_stream(stream)._h
-        cdef ParameterChanges changes
-        cdef ParameterProblem problem
-        cdef CUresult status
-        if values:
-            read_changes(slots, values, changes)
-        if self._callbacks.calls:
-            status = launch_with_callbacks(self._callbacks, graph, on, changes, &problem)
-        else:
-            with nogil:
-                status = launch(graph, on, changes, &problem)
-        if status:
-            check_problem(problem, slots, values)
-            check_attempt(status, f"launch {self!r} on {stream!r}")
-        if self._loops.counters:
-            launched[<uintptr_t>raw_of(on)] = ref(self)
-        if active_captures.load() != 0:
-            note_work_elsewhere("launch of a graph")
-
-    def set(self, **values):
-        """Set named parameters for later launches. All values are checked before any parameter changes.
-
-        Numbers are converted to the parameter's type. A pointer is a Buffer or an address (int). The graph keeps a Buffer
-        while it is the value of a parameter or a launch with it is in flight.
-
-        Raises TypeError for an unknown name or a value of the wrong type, and OverflowError for a value that does not
-        fit. Raises ValueError for a closed Buffer, memory that a memcpy node cannot copy, or a size below 1. Raises
-        CUDAError if the driver refuses the value. After an error no parameter has changed.
-        """
-        self._check_open()
-        cdef GraphExecHandle graph = self._h
-        cdef dict slots = self._slots
-        cdef ParameterChanges changes
-        cdef ParameterProblem problem
-        cdef bint done
-        read_changes(slots, values, changes)
-        if changes.empty():
-            return
-        with nogil:
-            done = set_parameters(graph, changes, &problem)
-        if not done:
-            check_problem(problem, slots, values)
 
     @property
     def params(self):
@@ -254,7 +208,7 @@ cdef class Graph:
             raise ValueError("graph[node] needs an open Graph: this Graph has been closed")
         cdef GraphExecHandle h = self._h
         ensure_driver()
-        return view_node(h, self._slots, self._changes, self._callbacks, node)
+        return view_node(h, self._slots.by_name, self._changes, self._callbacks, node)
 
     def profile(self, stream, launches=20):
         """Launch the graph several times, wait for the launches, and return a Profile with the times of the nodes.
@@ -313,10 +267,109 @@ cdef class Graph:
     def close(self):
         """Release the executable after its launches in flight. A second call does nothing."""
         self._h.reset()
-        self._slots, self._changes = {}, {}  # which hold objects
+        self._slots, self._changes = Slots(), {}  # which hold objects
 
     def __repr__(self):
         return f"<Graph handle={self.handle:#x}>"
+
+
+cdef str LAUNCH = """launch($self, stream, **values)
+--
+
+Run the graph in the order of `stream` (Stream, or any object with __cuda_stream__). Returns immediately.
+
+values  values of named parameters, as for `set`. Setting them and the launch are one atomic step
+
+Raises RuntimeError if a parameter that nodes use has no value.
+"""
+
+cdef str SET = """set($self, **values)
+--
+
+Set named parameters for later launches. All values are checked before any parameter changes.
+
+Numbers are converted to the parameter's type. A pointer is a Buffer or an address (int). The graph keeps a Buffer
+while it is the value of a parameter or a launch with it is in flight.
+
+Raises TypeError for an unknown name or a value of the wrong type, and OverflowError for a value that does not
+fit. Raises ValueError for a closed Buffer, memory that a memcpy node cannot copy, or a size below 1. Raises
+CUDAError if the driver refuses the value. After an error no parameter has changed.
+"""
+
+
+cdef object launch_method(Graph self, Arguments args, Py_ssize_t count, PyObject* names):
+    cdef tuple given
+    if count == 1:
+        return launch_graph(self, <object>args[0], () if names == NULL else <tuple>names, args + 1)
+    named = {} if names == NULL else keywords(<tuple>names, args + count)
+    stream, named = Accepted.launch(*[<object>args[i] for i in range(count)], **named)
+    given = tuple(named.values())
+    return launch_graph(self, stream, tuple(named), PySequence_Fast_ITEMS(given))
+
+
+class Accepted:
+    """The arguments that a method accepts. Python raises its own TypeError for others."""
+
+    @staticmethod
+    def launch(stream, **values):
+        return stream, values
+
+    @staticmethod
+    def set(**values):
+        return values
+
+
+cdef object launch_graph(Graph self, object stream, tuple names, Arguments values):
+    self._check_open()
+    # Copied handles: another thread may close the Graph or the stream during the call.
+    cdef GraphExecHandle graph = self._h
+    cdef Slots slots = self._slots
+    cdef StreamHandle on = accept_stream(stream)._h
+    cdef ParameterChanges changes
+    cdef ParameterProblem problem
+    cdef CUresult status
+    if names:
+        changes.swap(self._room)
+        read_changes(slots, names, values, changes)
+    if self._callbacks.calls:
+        status = launch_with_callbacks(self._callbacks, graph, on, changes, &problem)
+    else:
+        with nogil:
+            status = launch(graph, on, changes, &problem)
+    if status:
+        check_problem(problem, slots, keywords(names, values))
+        check_attempt(status, f"launch {self!r} on {stream!r}")
+    if names:
+        changes.clear()
+        changes.swap(self._room)
+    if self._loops.counters:
+        launched[<uintptr_t>raw_of(on)] = ref(self)
+    if active_captures.load() != 0:
+        note_work_elsewhere("launch of a graph")
+
+
+cdef object set_method(Graph self, Arguments values, Py_ssize_t count, PyObject* names):
+    if count:
+        Accepted.set(*[<object>values[i] for i in range(count)])
+    self._check_open()
+    cdef GraphExecHandle graph = self._h
+    cdef Slots slots = self._slots
+    cdef ParameterChanges changes
+    cdef ParameterProblem problem
+    cdef bint done
+    if names == NULL:
+        return
+    read_changes(slots, <tuple>names, values, changes)
+    with nogil:
+        done = set_parameters(graph, changes, &problem)
+    if not done:
+        check_problem(problem, slots, keywords(<tuple>names, values))
+
+
+cdef PyMethodDef launch_definition, set_definition
+cdef bytes launch_doc = LAUNCH.encode(), set_doc = SET.encode()
+give_method(Graph, &launch_definition, b"launch", <void*>launch_method, launch_doc)
+give_method(Graph, &set_definition, b"set", <void*>set_method, set_doc)
 
 
 cdef CUresult launch_with_callbacks(

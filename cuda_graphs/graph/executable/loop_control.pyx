@@ -98,7 +98,7 @@ cdef class LoopControl:
         cdef bint done
         changes.resize(self.parameters.size())
         for i in range(changes.size()):
-            changes[i].parameter = self.parameters[i]
+            changes[i].parameter = &self.parameters[i]
             changes[i].value.bits, changes[i].value.known = self.address(place), True
             changes[i].value.owner = as_owner(self.words._h)
         with nogil:

@@ -3,9 +3,12 @@
 """The values of an executable's parameters: converts keyword arguments to changes, and reports their errors."""
 
 from collections import namedtuple
+from sys import intern
 from types import MappingProxyType
 
+from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.stddef cimport size_t
 from libcpp.vector cimport vector
 
@@ -23,6 +26,13 @@ from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.graph.nodes.insertion_point cimport wrap_node
 from cuda_graphs.graph.operands.parameter cimport is_hidden
 from cuda_graphs.graph.operands.values cimport present_value, read_value, type_text
+from cuda_graphs.objects.keyword_method cimport Arguments
+
+cdef extern from "Python.h":
+    PyObject* PyTuple_GET_ITEM(PyObject* items, Py_ssize_t index)
+
+cdef enum:
+    FEW = 8  # parameters whose names a look-up compares one by one
 
 ParameterState = namedtuple("ParameterState", "type value")
 """Name of a parameter's type, and its present value: an address for a pointer, an ArrayValue for an array, None without a
@@ -32,14 +42,37 @@ value."""
 cdef class Slot:
     """The index of a parameter in an executable."""
 
-    cdef size_t index
-    cdef ParameterRef parameter
+
+cdef class Slots:
+    """The Slots of an executable's parameters."""
+
+    def __cinit__(self):
+        self.by_name = {}
+
+    cdef Slot find(self, name):
+        # The names of keywords and of slots are interned: most are found without a hash.
+        cdef size_t i
+        cdef PyObject* found
+        for i in range(min(self.names.size(), <size_t>FEW)):
+            if self.names[i] == <PyObject*>name:
+                return <Slot>self.slots[i]
+        found = PyDict_GetItemWithError(self.by_name, name)
+        if found == NULL:
+            refuse_unknown(name, self.by_name)
+        return <Slot>found
+
+    cdef int add(self, str name, Slot slot) except -1:
+        name = intern(name)
+        self.by_name[name] = slot  # which holds both
+        self.names.push_back(<PyObject*>name)
+        self.slots.push_back(<PyObject*>slot)
+        return 0
 
 
-cdef dict find_slots(const GraphExecHandle& graph):
+cdef Slots find_slots(const GraphExecHandle& graph):
     cdef vector[PresentParameter] present
     cdef Slot slot
-    cdef dict slots = {}
+    cdef Slots slots = Slots()
     cdef size_t i
     with nogil:
         list_parameters(graph, present)
@@ -48,23 +81,22 @@ cdef dict find_slots(const GraphExecHandle& graph):
             continue
         slot = Slot()
         slot.index, slot.parameter = i, present[i].parameter
-        slots[name_of(slot.parameter)] = slot
+        slots.add(name_of(slot.parameter), slot)
     return slots
 
 
-cdef int read_changes(dict slots, dict values, ParameterChanges& changes) except -1:
+cdef int read_changes(Slots slots, tuple names, Arguments values, ParameterChanges& changes) except -1:
     cdef Slot slot
     cdef ParameterChange* change
-    cdef size_t i = 0
-    changes.resize(len(values))
-    for name, value in values.items():
-        slot = slots.get(name)
-        if slot is None:
-            refuse_unknown(name, slots)
-        change = &changes[i]
-        change.index, change.parameter = slot.index, slot.parameter
-        read_value(slot.parameter.get().type, name, value, &change.value)
-        i += 1
+    cdef Py_ssize_t i
+    cdef Py_ssize_t count = PyTuple_GET_SIZE(names)
+    changes.resize(<size_t>count)
+    for i in range(count):
+        name = <object>PyTuple_GET_ITEM(<PyObject*>names, i)
+        slot = slots.find(name)
+        change = &changes[<size_t>i]
+        change.index, change.parameter = slot.index, &slot.parameter
+        read_value(slot.parameter.get().type, <str>name, <object>values[i], &change.value)
     return 0
 
 
@@ -97,12 +129,12 @@ cdef int check_rules(const ParameterProblem& problem, str attempt) except -1:
     return 0
 
 
-cdef int check_problem(const ParameterProblem& problem, dict slots, dict values) except -1:
+cdef int check_problem(const ParameterProblem& problem, Slots slots, dict values) except -1:
     if problem.fault == ParameterFault.kNone:
         return 0
     cdef str name = name_of(problem.parameter)
     if problem.fault == ParameterFault.kDropped:
-        refuse_unknown(name, slots)
+        refuse_unknown(name, slots.by_name)
     if problem.fault == ParameterFault.kMissing:
         raise RuntimeError(
             f"parameter {name!r} has neither a default nor a value: pass {name}=... to launch() or set()"

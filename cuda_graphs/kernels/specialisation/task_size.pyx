@@ -106,4 +106,5 @@ cdef object follow_parameters(Specialisation code, size_t task, object config, c
         return follow_shapes(config)
     rule = make_shared[SizeRule]()
     rule.get().resize, rule.get().self, rule.get().owner = resize_task, <void*>self, hold_python(<PyObject*>self)
+    rule.get().reads_addresses = self.checks_overlap
     return sized_config(config, <SizeRuleRef>rule, operands)
