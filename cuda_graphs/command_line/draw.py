@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run a Python script, and draw a graph of it: as a tree, or into a file.
+"""Run a Python script or load a saved graph, and draw a graph of it: as a tree, or into a file.
 
 The graphs are those among the globals of the script, and those that it instantiates. If the script has several, --name
 chooses one. The options of `draw` are those of `GraphDef.draw`."""

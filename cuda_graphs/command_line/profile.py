@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run a Python script, and show the times of the nodes of its graphs.
+"""Run a Python script or load a saved graph, and show the times of the nodes of its graphs.
 
 The times are those of the launches of the script. With --launches, they are those of further launches of one graph
 after the end of the script. Such launches change the data of the graph again. The driver is chosen before the script

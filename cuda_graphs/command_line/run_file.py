@@ -10,6 +10,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from .outcome import UNUSABLE, USAGE, CommandError, Outcome
+from .script import load_saved
 
 if TYPE_CHECKING:
     from cuda_graphs.saving.loading import LoadedGraph
@@ -42,12 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Outcome:
     import cuda_graphs as cg
 
-    try:
-        graph = cg.load(arguments.file)
-    except OSError as error:
-        raise CommandError(f"cannot read {arguments.file}: {error.strerror}", UNUSABLE) from None
-    except cg.SavedGraphError as error:
-        raise CommandError(str(error), UNUSABLE) from None
+    graph = load_saved(arguments.file)
     executable = graph.instantiate()
     values = {**numbers_of(arguments.set), **inputs_of(graph, arguments.input)}
     outputs = outputs_of(graph, arguments.output)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a script as `python` would, and finds its graphs.
+"""Runs a script as `python` would, and finds its graphs. A saved graph is loaded instead.
 
 The graphs of a script are the definitions, executables and graph kernels among its globals when it ends, and all
 definitions that it instantiated, also those in functions. A graph has the name of its global. A graph without a global
@@ -21,14 +21,16 @@ from typing import TYPE_CHECKING
 
 import cuda_graphs as cg
 
-from .outcome import UNUSABLE, CommandError
+from .outcome import UNUSABLE, USAGE, CommandError
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.definition import GraphDef
     from cuda_graphs.graph.executable.executable import Graph
+    from cuda_graphs.saving.loading import LoadedGraph
 
-__all__ = ["Graphs", "add_script", "graphs_of"]
+__all__ = ["Graphs", "add_script", "graphs_of", "load_saved"]
 
+SAVED = ".cgg"
 PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
@@ -112,19 +114,30 @@ def listed(names: dict[str, GraphDef]) -> str:
 
 def add_script(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a verb that runs a script."""
-    parser.add_argument("script", metavar="SCRIPT", help="a Python script; its own arguments follow `--`")
+    parser.add_argument(
+        "script",
+        metavar="SCRIPT",
+        help="a Python script, whose own arguments follow `--`, or a saved graph (.cgg)",
+    )
     parser.add_argument("--name", help="the graph of this name: a global of the script, or FILE:LINE")
 
 
 def graphs_of(arguments: argparse.Namespace) -> Graphs:
-    """Run the script of a command line, and return its graphs.
+    """Run the script of a command line, and return its graphs, or load the saved graph.
 
-    With `--json`, the script writes to standard error instead of standard output.
+    With `--json`, the script writes to standard error instead of standard output. A saved graph has the name of its file.
 
     Raises:
-        CommandError: The script is missing, is no Python script, raises an error, or exits with a code but 0.
+        CommandError: The file is missing, or neither a Python script nor a saved graph. The script raises an error, or
+            exits with a code but 0. The saved graph cannot be loaded.
     """
     path = accepted(arguments.script)
+    if path.endswith(SAVED):
+        if arguments.script_arguments:
+            raise CommandError(f"{path} is a saved graph, which takes no arguments after `--`", USAGE)
+        graphs = Graphs(path, [])
+        graphs.add(Path(path).stem, load_saved(path))
+        return graphs
     recorded: list[tuple[str, GraphDef, Graph]] = []
     with recording(recorded), output_to_stderr() if arguments.json else contextlib.nullcontext():
         names = run_script(path, arguments.script_arguments)
@@ -132,14 +145,28 @@ def graphs_of(arguments: argparse.Namespace) -> Graphs:
 
 
 def accepted(path: str) -> str:
-    """Return the path of a Python script, or raise a CommandError."""
+    """Return the path of a Python script or a saved graph, or raise a CommandError."""
     if not os.path.exists(path):
         raise CommandError(f"there is no file {path!r}", UNUSABLE)
-    if not os.path.isfile(path) or not path.endswith(".py"):
+    if not os.path.isfile(path) or not path.endswith((".py", SAVED)):
         raise CommandError(
-            f"{path!r} is not a Python script: graphs come from scripts whose names end with .py", UNUSABLE
+            f"{path!r} is neither a Python script, whose name ends with .py, nor a saved graph ({SAVED})", UNUSABLE
         )
     return path
+
+
+def load_saved(path: str) -> LoadedGraph:
+    """Return the saved graph of a file.
+
+    Raises:
+        CommandError: The file cannot be read, is damaged, or has callbacks, which a command line cannot give.
+    """
+    try:
+        return cg.load(path)
+    except OSError as error:
+        raise CommandError(f"cannot read {path}: {error.strerror}", UNUSABLE) from None
+    except cg.SavedGraphError as error:
+        raise CommandError(str(error), UNUSABLE) from None
 
 
 @contextlib.contextmanager
