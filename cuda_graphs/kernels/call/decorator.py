@@ -8,7 +8,6 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
-from cuda_graphs.compiler.language import intrinsics  # noqa: F401 - not in the first call of a kernel that names one
 from cuda_graphs.compiler.language.signature import is_method
 from cuda_graphs.kernels.specialisation.options import Options
 
