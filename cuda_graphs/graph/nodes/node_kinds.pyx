@@ -261,7 +261,9 @@ cdef int update_call(KernelNode self, NodeCall call, object config, object args)
     if args is not None:
         check_not_freed(self, accept_arguments(args))
         changed = call.with_arguments(accept_arguments(args))
-        if changed.device != call.device:
+        if changed.device == kNoDevice:  # no array decides
+            changed.device = call.device
+        if changed.device != call.device and call.device != kNoDevice:
             raise ValueError(
                 f"{self._identify()} is on device {call.device}, and the arrays of the new arguments are on device "
                 f"{changed.device}: the device of a node does not change. Make another call"

@@ -7,7 +7,7 @@ The nodes of a call share a KernelCall, which gives all of them new arguments (g
 
 import weakref
 
-from cuda_graphs.core.resources.device_scope cimport device_of_stream, kNoDevice
+from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.graph.nodes.node_call cimport NodeCall
 from cuda_graphs.graph.nodes.sized_config cimport bind_call, follow_shapes
@@ -173,9 +173,9 @@ cdef KernelCall make_call(CaptureStrategy strategy, tuple args, KernelCall befor
         self.temps = before.temps
     else:
         self.temps = strategy.temporaries(code, leaves, owners)
-    self.strategy, self.code, self.configs, self.device = strategy, code, {}, reading.r.device
-    if self.device == kNoDevice and stream:
-        self.device = device_of_stream(stream)
+    self.strategy, self.code, self.configs, self.device = strategy, code, {}, kNoDevice
+    if has_several_devices():
+        self.device = device_of_stream(stream) if stream and reading.r.device == kNoDevice else reading.r.device
     self.tasks = code.launches(leaves, owners, self.temps)
     for i, task in enumerate(self.tasks):
         self.tasks[i] = task._replace(config=follow_parameters(code, i, task.config, leaves, owners))
