@@ -18,18 +18,18 @@ import numpy as np
 
 import cuda_graphs as cg
 
-Grid = cg.types.ndarray(cg.f64, ndim=2)
-Number = cg.types.ndarray(cg.f64, ndim=1)
+Grid = cg.Array2[cg.f64]
+Number = cg.Array1[cg.f64]
 
 
 @cg.kernel
-def sweep(u: Grid, new: Grid):
+def sweep(u: Grid, new: Grid) -> None:
     for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
         new[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
 
 
 @cg.kernel
-def accept(u: Grid, new: Grid, change: Number):
+def accept(u: Grid, new: Grid, change: Number) -> None:
     for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
         cg.atomic_max(change[0], abs(new[i, j] - u[i, j]))
         u[i, j] = new[i, j]

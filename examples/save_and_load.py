@@ -17,7 +17,7 @@ import numpy as np
 
 import cuda_graphs as cg
 
-Vector = cg.types.ndarray(cg.f64, ndim=1)
+Vector = cg.Array1[cg.f64]
 
 LOAD = """
 import sys
@@ -39,13 +39,13 @@ print(f"loaded on the {cg.driver_info().kind} driver: {graph.iterations}")
 
 
 @cg.kernel
-def begin(ends: Vector, u: Vector):
+def begin(ends: Vector, u: Vector) -> None:
     for i in u:
         u[i] = ends[0] if i == 0 else ends[1] if i == u.shape[0] - 1 else 0.0
 
 
 @cg.kernel
-def step(u: Vector, v: Vector, change: Vector):
+def step(u: Vector, v: Vector, change: Vector) -> None:
     change[0] = 0.0
     for i in range(1, u.shape[0] - 1):
         v[i] = 0.5 * (u[i - 1] + u[i + 1])

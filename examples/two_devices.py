@@ -17,18 +17,18 @@ os.environ.setdefault("CUDA_GRAPHS_HOST_DEVICES", "2")  # the host driver reads 
 
 import cuda_graphs as cg
 
-f32_2d = cg.types.ndarray(cg.f32, ndim=2)
+f32_2d = cg.Array2[cg.f32]
 
 
 @cg.kernel
-def step(old: f32_2d, new: f32_2d):
+def step(old: f32_2d, new: f32_2d) -> None:
     for i, j in cg.ndrange((1, old.shape[0] - 1), (1, old.shape[1] - 1)):
         new[i, j] = old[i, j] + 0.2 * (
             old[i - 1, j] + old[i + 1, j] + old[i, j - 1] + old[i, j + 1] - 4 * old[i, j]
         )
 
 
-def numpy_steps(plate, steps):
+def numpy_steps(plate: np.ndarray, steps: int) -> np.ndarray:
     """Return the plate after some steps."""
     old, new = plate.copy(), plate.copy()
     for _ in range(steps):
@@ -39,13 +39,14 @@ def numpy_steps(plate, steps):
     return old
 
 
-def add_step(place, old, new):
+def add_step(place: cg.GraphDef | cg.GraphNode, old: list[cg.NDArray], new: list[cg.NDArray]) -> cg.GraphNode:
     """Add the copies of the rows at the border, and a step on each device. Return the node after them."""
     upper, lower = old
     down = place.memcpy(lower[:1], upper[-2:-1], name="down")
     up = place.memcpy(upper[-1:], lower[1:2], name="up")
     copied = down.join(up)
-    return copied.call(step, upper, new[0]).join(copied.call(step, lower, new[1]))
+    last: cg.GraphNode = copied.call(step, upper, new[0])
+    return last.join(copied.call(step, lower, new[1]))
 
 
 rows = int(sys.argv[1]) if len(sys.argv) > 1 else 256
