@@ -42,6 +42,20 @@ def test_show_lists_nodes_parameters_and_kernels(command, file):
     )
 
 
+def test_draw_check_and_profile_take_saved_graphs(command, file):
+    assert "kernel" in command("draw", file).stdout.splitlines()[1]
+    assert command("check", file).stdout == "scaled: nothing found\n"
+    profile = json.loads(command("profile", file, "--launches", "3", "--json").stdout)
+    assert [(graph["name"], graph["launches"]) for graph in profile["graphs"]] == [("scaled", 3)]
+    assert [row["runs"] for row in profile["graphs"][0]["nodes"]] == [3]
+
+
+def test_saved_graphs_take_no_arguments(command, file):
+    refused = command("draw", file, "--", "x")
+    assert refused.returncode == 2
+    assert "scaled.cgg is a saved graph, which takes no arguments after `--`" in refused.stderr
+
+
 def test_run_reads_inputs_and_writes_outputs(command, file, tmp_path):
     np.save(tmp_path / "x.npy", np.arange(6, dtype=np.float32))
     done = command("run", file, "--input", "x=x.npy", "--output", "y.npy", "--set", "a=-3")
