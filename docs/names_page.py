@@ -154,6 +154,7 @@ def call(value: object) -> str:
     if arguments is None:
         bare = [p.replace(annotation=p.empty) for p in inspect.signature(value).parameters.values()]
         arguments = str(inspect.Signature(bare))[1:-1]
+    arguments = arguments.removeprefix("self, /, ")  # of a method of C
     words = [word for word in arguments.split(", ") if word not in ("self", "cls")]
     return f"({', '.join(words)})"
 

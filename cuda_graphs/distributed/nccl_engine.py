@@ -23,6 +23,7 @@ import numpy as np
 from cuda_graphs.graph.capture.builder import capture
 from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
 from cuda_graphs.graph.nodes.node_kinds import KernelNode
+from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
 
@@ -188,6 +189,8 @@ class NcclEngine:
                     call(name, *values, self.handle, handle)
         finally:
             call("ncclGroupEnd")
+        if self.size == 1 and capture_of(stream):  # NCCL has nothing to do for one rank in place
+            CapturedInsertionPoint(stream).join()
 
     def add(self, place: Any, steps: Sequence[Step], lease: Any) -> Any:
         """Add a ChildGraphNode with NCCL's nodes after `place`, and return it."""

@@ -40,7 +40,6 @@ from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, hand_out, w
 from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
 from cuda_graphs.graph.analysis.check import check as check_definition
-from cuda_graphs.graph.display.dot import write_labelled
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 from cuda_graphs.graph.saving import save as save_definition
 
@@ -186,6 +185,8 @@ cdef class GraphDef(InsertionPoint):
         if b"\0" in os.fsencode(path):
             raise ValueError(f"path must not contain a NUL, got {path!r}")
         self._open()
+        from cuda_graphs.graph.display.dot import write_labelled
+
         write_labelled(self, path, options)
 
     def _write_dot(self, path, unsigned int flags):

@@ -46,9 +46,9 @@ def save(
             raise TypeError(f"{name} must be a mapping from names to arrays, got {type(given).__name__}")
     if not isinstance(include, list | tuple):
         raise TypeError(f"include must be a list of arrays, got {type(include).__name__}")
-    if architecture is not None and not (
-        isinstance(architecture, str) and architecture[:3] == "sm_" and architecture[3:].isdigit()
-    ):
+    if not isinstance(architecture, str | None):
+        raise TypeError(f"architecture must be a str or None, got {type(architecture).__name__}")
+    if architecture is not None and not (architecture[:3] == "sm_" and architecture[3:].isdigit()):
         raise ValueError(f'architecture must be the name of one, such as "sm_90", got {architecture!r}')
     tables = Tables(architecture)
     tables.name_arrays(inputs or {}, outputs or {}, include)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of NCCL that cuda_graphs.distributed calls, for one rank: each collective copies its argument on the
+// The functions of NCCL that cuda_graphs.distributed calls, for one rank: a collective copies its argument on the
 // stream. test_nccl.py builds it as libnccl.so.2, so that the calls, captures and lifetimes run without a GPU.
 #include <cuda.h>
 #include <dlfcn.h>
@@ -12,7 +12,6 @@
 namespace {
 
 constexpr std::size_t kSizes[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
-constexpr std::size_t kScratch = std::size_t{1} << 24;
 
 template <class Function>
 Function* driver(const char* name) {
@@ -20,20 +19,16 @@ Function* driver(const char* name) {
     return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-struct Comm {
-    CUdeviceptr scratch = 0;  // target of the copies in place, which must be nodes too
-};
+struct Comm {};
 
-Comm* open_comm() {
-    auto* comm = new Comm;
-    return driver<CUresult(CUdeviceptr*, std::size_t)>("cuMemAlloc_v2")(&comm->scratch, kScratch) ? nullptr : comm;
-}
-
-int copy(const void* from, void* to, std::size_t count, int type, Comm* comm, CUstream stream) {
-    const auto source = reinterpret_cast<CUdeviceptr>(from);
-    const auto target = from == to ? comm->scratch : reinterpret_cast<CUdeviceptr>(to);
+// Copies what a collective of one rank copies: nothing in place, as NCCL.
+int copy(const void* from, void* to, std::size_t count, int type, Comm*, CUstream stream) {
+    if (from == to) return 0;
     using Copy = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
-    return driver<Copy>("cuMemcpyDtoDAsync_v2")(target, source, count * kSizes[type], stream) ? 1 : 0;
+    return driver<Copy>("cuMemcpyDtoDAsync_v2")(
+               reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), count * kSizes[type], stream)
+               ? 1
+               : 0;
 }
 
 const void* sent;  // by the send of a group, until its receive
@@ -58,15 +53,15 @@ int ncclGetUniqueId(UniqueId* id) {
 }
 int ncclCommInitRank(Comm** out, int size, UniqueId id, int rank) {
     if (id.internal[5] != 7 || size != 1 || rank != 0) return 4;
-    return (*out = open_comm()) == nullptr;
+    *out = new Comm;
+    return 0;
 }
 int ncclCommSplit(Comm*, int color, int, Comm** out, void* config) {
     if (config != nullptr) return 4;
-    *out = color < 0 ? nullptr : open_comm();
+    *out = color < 0 ? nullptr : new Comm;
     return 0;
 }
 int ncclCommDestroy(Comm* comm) {
-    driver<CUresult(CUdeviceptr)>("cuMemFree_v2")(comm->scratch);
     delete comm;
     return 0;
 }

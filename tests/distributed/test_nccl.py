@@ -13,8 +13,6 @@ import cuda_graphs as cg
 from cuda_graphs.core.driver.choice import HOST_LIBRARY
 from tests.distributed import laws
 
-# Laws about the accesses of NCCL's kernels. The stand-in makes copies in their place.
-NEED_KERNELS = {"check_finds_unordered_collectives"}
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -33,7 +31,7 @@ def stand_in(tmp_path):
 def test_every_law_holds_with_the_calls_of_nccl(stand_in):
     if cg.driver_info().kind != "host":
         pytest.skip("the stand-in is for the host driver: test_laws.py runs NCCL on GPUs")
-    names = [name for name in laws.LAWS if name not in NEED_KERNELS]
+    names = [name for name in laws.LAWS if name not in laws.NEED_NODES]
     child = subprocess.run(
         [sys.executable, "-W", "error", "-m", "tests.distributed.nccl_program", stand_in, *names],
         cwd=ROOT,

@@ -81,7 +81,7 @@ kernel.occupancy.max_potential_cluster_size(ONE) | cg.launch(stream, ONE, kernel
 cg.GraphDef() | g.nodes() | g.edges() | g.edge_data(node, loop) | g.check() | g.diff(g) | g.instantiate()
 h.task_flow().__enter__() | flow.memset(memory, 1) | flow.join() | flow.call(Emitter()) | flow.alloc(64)
 flow.launch(ONE, kernel, pinned, 1, 0) | flow.while_loop(condition) | flow.explain(flowed, flowed)
-g.create_condition() | g.create_condition(0) | g.debug_dot_print(os.devnull) | g.draw() | loop.body.nodes()
+g.create_condition() | g.create_condition(0) | g.debug_dot_print(os.devnull) | g.draw() | g.save('never.cgg') | loop.body.nodes()
 g.join() | node.join() | work.join(fill) | g.callback(int) | node.callback(int) | h.call(Emitter())
 h.launch(ONE, kernel, pinned, 1, 0) | h.launch(ONE, kernel, pinned, alpha, 0) | fill.launch(ONE, kernel, pinned, 1, 0)
 h.alloc(64) | memories.free(alloc.dptr) | memories.free(memory.handle) | switch.branches[1].join()

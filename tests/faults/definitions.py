@@ -5,6 +5,7 @@
 import contextlib
 import copy
 import ctypes
+import tempfile
 
 import numpy as np
 
@@ -112,6 +113,15 @@ def drawing_and_checking(world):
     assert "<svg" in g.draw(check=True).svg()
     assert len(g.check().findings) > 0
     assert "<svg" in g.diff(g).draw().svg() and g.diff(cg.GraphDef())
+
+
+@scenario
+def saving(world):
+    g = cg.GraphDef()
+    memory = g.alloc(64)
+    memory.memset(memory.dptr, 7, 64).free(memory)
+    with tempfile.TemporaryDirectory() as folder:
+        g.save(f"{folder}/graph.cgg")
 
 
 @scenario

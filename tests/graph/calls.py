@@ -33,6 +33,7 @@ GOOD = {
     "debug_dot_print": lambda n: {"path": "/dev/null"},
     "draw": lambda n: {},
     "diff": lambda n: {"other": n.child},
+    "save": lambda n: {"path": n.file},
     "check": lambda n: {},
 }
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
@@ -57,6 +58,7 @@ BUILDERS = [
         "debug_dot_print",
         "draw",
         "diff",
+        "save",
         "check",
     )
 ]
@@ -67,8 +69,9 @@ class Needs:
 
 
 @pytest.fixture
-def needs(device, kernels, pinned, stream):
+def needs(device, kernels, pinned, stream, tmp_path):
     made = Needs()
+    made.file = tmp_path / "graph.cgg"
     made.definition, made.kernels, made.event = cg.GraphDef(), kernels, device.create_event()
     made.node = made.definition.join()
     made.memory, made.child = made.node.alloc(64), cg.GraphDef()

@@ -100,6 +100,11 @@ ROWS = {
     ("draw", "fold"): (optional(NO_FLAG), "fold"),
     ("draw", "check"): (NO_FLAG, "check"),
     ("draw", "theme"): ((NONE, FLOAT, LIST, STRANGER, 42), "theme"),
+    ("save", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
+    ("save", "inputs"): ((FLOAT, STRANGER, 42), "inputs"),
+    ("save", "outputs"): ((FLOAT, STRANGER, 42), "outputs"),
+    ("save", "include"): ((NONE, FLOAT, STRANGER, 42), "include"),
+    ("save", "architecture"): ((FLOAT, LIST, STRANGER, 42), "architecture"),
 }
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
 # An emitter interprets its own arguments, and any object may own memory.
@@ -115,6 +120,7 @@ RESULTS = {
     "debug_dot_print": type(None),
     "draw": Picture,
     "diff": cg.GraphDifference,
+    "save": type(None),
     "check": cg.CheckReport,
 }
 

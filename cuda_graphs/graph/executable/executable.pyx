@@ -302,12 +302,12 @@ cdef object launch_method(Graph self, Arguments args, Py_ssize_t count, PyObject
     if count == 1:
         return launch_graph(self, <object>args[0], () if names == NULL else <tuple>names, args + 1)
     named = {} if names == NULL else keywords(<tuple>names, args + count)
-    stream, named = Accepted.launch(*[<object>args[i] for i in range(count)], **named)
+    stream, named = _Accepted.launch(*[<object>args[i] for i in range(count)], **named)
     given = tuple(named.values())
     return launch_graph(self, stream, tuple(named), PySequence_Fast_ITEMS(given))
 
 
-class Accepted:
+class _Accepted:
     """The arguments that a method accepts. Python raises its own TypeError for others."""
 
     @staticmethod
@@ -350,7 +350,7 @@ cdef object launch_graph(Graph self, object stream, tuple names, Arguments value
 
 cdef object set_method(Graph self, Arguments values, Py_ssize_t count, PyObject* names):
     if count:
-        Accepted.set(*[<object>values[i] for i in range(count)])
+        _Accepted.set(*[<object>values[i] for i in range(count)])
     self._check_open()
     cdef GraphExecHandle graph = self._h
     cdef Slots slots = self._slots

@@ -159,6 +159,8 @@ cdef class Kernel:
 
     def _image(self):
         """Return the CodeImage that the kernel came from; None for a kernel of other code."""
+        if not self._h:
+            return None
         cdef KernelBox* box = box_of[KernelBox](self._h)
         found = <object><PyObject*>box.owner.get() if box.owner else None
         return found if isinstance(found, CodeImage) else None

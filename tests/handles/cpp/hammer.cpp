@@ -219,7 +219,7 @@ ParameterChange new_value(std::uint64_t bits) {
         parameter->type.scalar = find_value_type("u32");
         return parameter;
     }();
-    return {0, like, {bits, true, {}, std::make_shared<Payload>()}, true};
+    return {0, &like, {bits, true, {}, std::make_shared<Payload>()}, true};
 }
 
 std::shared_ptr<Definition> make_definition() {
