@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run a Python script or load a saved graph, and check its graphs for mistakes that CUDA does not report (`GraphDef.check`).
+"""Run a Python script or load a saved graph, and check its graphs for mistakes that CUDA does not report
+(`GraphDef.check`).
 
 The graphs are those among the globals of the script, and those that it instantiates. The exit code is 1 if a graph has
 findings."""

@@ -125,7 +125,8 @@ def add_script(parser: argparse.ArgumentParser) -> None:
 def graphs_of(arguments: argparse.Namespace) -> Graphs:
     """Run the script of a command line, and return its graphs, or load the saved graph.
 
-    With `--json`, the script writes to standard error instead of standard output. A saved graph has the name of its file.
+    With `--json`, the script writes to standard error instead of standard output. A saved graph has the name of its
+    file.
 
     Raises:
         CommandError: The file is missing, or neither a Python script nor a saved graph. The script raises an error, or
@@ -150,7 +151,8 @@ def accepted(path: str) -> str:
         raise CommandError(f"there is no file {path!r}", UNUSABLE)
     if not os.path.isfile(path) or not path.endswith((".py", SAVED)):
         raise CommandError(
-            f"{path!r} is neither a Python script, whose name ends with .py, nor a saved graph ({SAVED})", UNUSABLE
+            f"{path!r} is neither a Python script, whose name ends with .py, nor a saved graph ({SAVED})",
+            UNUSABLE,
         )
     return path
 

@@ -74,7 +74,10 @@ def named_array(value: Any, what: str) -> NamedArray:
 def place_of(buffer: Buffer) -> str:
     """Return the place of a Buffer's memory. It is "device" for all memory that `ndarray` allocates, on each driver."""
     resource = buffer.memory_resource
-    if isinstance(resource, ManagedMemoryResource) and Device().properties.direct_managed_mem_access_from_host:
+    if (
+        isinstance(resource, ManagedMemoryResource)
+        and Device().properties.direct_managed_mem_access_from_host
+    ):
         return "device"  # managed memory stands for it there
     return next((place for kind, place in RESOURCES.items() if isinstance(resource, kind)), "device")
 

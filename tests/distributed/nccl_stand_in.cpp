@@ -25,8 +25,8 @@ struct Comm {};
 int copy(const void* from, void* to, std::size_t count, int type, Comm*, CUstream stream) {
     if (from == to) return 0;
     using Copy = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
-    return driver<Copy>("cuMemcpyDtoDAsync_v2")(
-               reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), count * kSizes[type], stream)
+    return driver<Copy>("cuMemcpyDtoDAsync_v2")(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from),
+                                                count * kSizes[type], stream)
                ? 1
                : 0;
 }

@@ -30,7 +30,17 @@ MAY_USE = {
     "interop": {"errors", "core", "objects", "graph"},
     "saving": {"__init__", "errors", "drawing", "core", "objects", "graph", "compiler", "kernels"},
     "distributed": {"core", "graph", "interop", "kernels", "native", "objects"},
-    "command_line": {"__init__", "core", "drawing", "errors", "graph", "hostdriver", "kernels", "native", "saving"},
+    "command_line": {
+        "__init__",
+        "core",
+        "drawing",
+        "errors",
+        "graph",
+        "hostdriver",
+        "kernels",
+        "native",
+        "saving",
+    },
     "__main__": {"command_line"},
     "__init__": BELOW_THE_BRIDGE | {"distributed", "kernels", "interop", "saving"},
 }
