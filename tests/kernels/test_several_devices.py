@@ -64,6 +64,15 @@ values = np.arange(300, dtype="f")
 '''
 
 PROGRAMS = {
+    "a thread without a device uses the code of the first one": """
+first.set_current()
+increase.compile(values, 2)
+made = repr(increase)
+worker = threading.Thread(target=increase.compile, args=(values, 2))
+worker.start()
+worker.join()
+assert repr(increase) == made, (made, increase)
+""",
     "calls run on the device of their arrays": """
 for current in (first, second, first):
     current.set_current()

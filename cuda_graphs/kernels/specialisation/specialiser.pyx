@@ -160,6 +160,7 @@ cdef class Specialiser:
         r.target = of_stream if r.device == kNoDevice else r.device
         enter_device(scope, r.target)
         if r.target == kNoDevice:
+            current_device()  # a new thread has none yet, and its code is that of the same device
             r.target = device_now()
         return 0
 
