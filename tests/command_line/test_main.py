@@ -60,6 +60,7 @@ ENDINGS = [
     ("draw two.py --name h", 0, ""),
     ("profile launches.py", 0, ""),
     ("profile launches.py --launches 3", 0, ""),
+    ("profile fine.py --launches 3", 0, ""),
     ("profile launches.py -o trace.json", 0, ""),
     ("profile launches.py --gantt -o launch.svg", 0, ""),
     ("host -c 1", 0, ""),
