@@ -58,7 +58,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Lane:
-    """What runs one after the other, such as a stream, with its name."""
+    """A place where runs follow one another, such as a stream, with its name."""
 
     name: str
     bars: tuple[Bar, ...]

@@ -41,7 +41,7 @@ CUresult ask_sound(const CaptureBox& capture, bool* sound) noexcept {
 }
 
 // Returns true when the capture is still active after cuStreamEndCapture failed. If it was ended, another thread may
-// have begun the next capture of the stream already: that one has another id. Where the driver tells no id, the failure
+// have begun the next capture of the stream already: that one has another id. If the driver gives no id, the failure
 // decides: a spoiled capture, one of another thread, or one with unjoined forks is over.
 bool goes_on_after(CUresult failure, const CaptureBox& capture) noexcept {
     CaptureState now;
