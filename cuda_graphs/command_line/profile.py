@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> Outcome:
 
 def check_options(arguments: argparse.Namespace) -> None:
     """Raise a CommandError for options that are wrong whatever the script does."""
-    from cuda_graphs.drawing.gantt import accept_chart_file
-    from cuda_graphs.drawing.picture import accept_file
+    from cuda_graphs.drawing.gantt import Gantt
+    from cuda_graphs.drawing.picture import Picture
 
     file, launches = arguments.output, arguments.launches
     if launches is not None and launches < 1:
@@ -78,9 +78,9 @@ def check_options(arguments: argparse.Namespace) -> None:
         return
     try:
         if arguments.gantt:
-            accept_chart_file(file)
+            Gantt.accept_file(file)
         elif not file.endswith(TRACE):
-            accept_file(file)
+            Picture.accept_file(file)
     except ValueError as error:
         also = "" if arguments.gantt else f"; {TRACE} is a trace"
         raise CommandError(f"--output: {error}{also}", USAGE) from None
