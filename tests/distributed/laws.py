@@ -19,12 +19,6 @@ from cuda_graphs.core.resources import boxes
 TYPES = [np.int32, np.uint8, np.int64, np.float32, np.float64]
 REDUCTIONS = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max}
 LAWS = {}
-# NCCL connects the ranks in their first collective, and its barrier is one: a call there may wait for all ranks.
-LATE_RANKS = {
-    "calls_keep_their_arrays_until_the_last_rank_has_called",
-    "a_launch_waits_for_the_rank_that_launches_last",
-}
-
 # Laws about the nodes of collectives. NCCL has nothing to do for one rank in place.
 NEED_NODES = {
     "check_finds_unordered_collectives",
@@ -41,7 +35,7 @@ def laws_of_this_driver(size):
     """Return the laws that hold for `size` ranks on the driver of this process."""
     left_out = set()
     if cg.driver_info().kind == "cuda":
-        left_out = LATE_RANKS | (NEED_NODES if size == 1 else set())
+        left_out = NEED_NODES if size == 1 else set()
     return {name: function for name, function in LAWS.items() if name not in left_out}
 
 
@@ -312,6 +306,52 @@ def a_launch_waits_for_the_rank_that_launches_last(comm):
     if is_last:
         graph.launch(stream)
     stream.sync()
+    np.testing.assert_array_equal(x.to_numpy(), values_of_all(comm, 3).sum(axis=0))
+
+
+@law
+def a_launch_that_overlaps_another_is_refused_and_launches_nothing(comm):
+    """The first rank launches early: its collective runs until the others launch as well."""
+    x = cg.array(values_of(comm.rank, 3))
+    g = cg.GraphDef()
+    g.call(comm.all_reduce, x)
+    first, second = g.instantiate(), g.instantiate()
+    streams = [cg.Device().create_stream() for _ in range(2)]
+    is_early = comm.rank == 0 and comm.size > 1
+    if is_early:
+        first.launch(streams[0])
+        words = raised(RuntimeError, second.launch, streams[1])
+        assert "may still be running on stream" in words and "on one stream" in words
+        second.launch(streams[0])  # in the order of the stream
+    comm.barrier()
+    if not is_early:
+        first.launch(streams[0])
+        second.launch(streams[0])
+    streams[0].sync()
+    second.launch(streams[1])  # after the wait
+    streams[1].sync()
+    expected = values_of_all(comm, 3).sum(axis=0) * comm.size**2
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
+@law
+def a_graph_that_embeds_collectives_is_refused_when_it_overlaps(comm):
+    x = cg.array(values_of(comm.rank, 3))
+    child = cg.GraphDef()
+    child.call(comm.all_reduce, x)
+    graphs = []
+    for _ in range(2):
+        g = cg.GraphDef()
+        g.embed(child)
+        graphs.append(g.instantiate())
+    streams = [cg.Device().create_stream() for _ in range(2)]
+    if comm.rank == 0 and comm.size > 1:
+        graphs[0].launch(streams[0])
+        assert "may still be running" in raised(RuntimeError, graphs[1].launch, streams[1])
+    comm.barrier()
+    if comm.rank or comm.size == 1:
+        graphs[0].launch(streams[0])
+    streams[0].sync()
     np.testing.assert_array_equal(x.to_numpy(), values_of_all(comm, 3).sum(axis=0))
 
 
