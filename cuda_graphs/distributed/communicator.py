@@ -23,6 +23,7 @@ from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
 from cuda_graphs.objects.memory.array_view import graph_memory_error
 
+from .halo import Halo, check_halo
 from .health import RankError, debugged
 from .lease import Lease
 from .plans import Plan, first_difference
@@ -313,6 +314,28 @@ class Communicator:
                 raise TypeError(f"group() takes collectives of {self!r}, got one of {call[0].comm!r}")
             steps += self._read(call[0].read, call[1:], {})
         return steps
+
+    def halo(
+        self, x: Any, width: int = 1, axes: Sequence[int] = (0,), grid: Sequence[int] | None = None, periodic: bool = False
+    ) -> Halo:
+        """Return the exchange of the borders of an array that all ranks share by blocks. All ranks call this.
+
+        Args:
+            x: The NDArray of this rank: its block, with `width` ghost layers at both ends of each axis of `axes`.
+            width: The number of layers.
+            axes: The axes along which the array is shared. Blocks have the same size along all other axes.
+            grid: The number of ranks along each axis of `axes`; the last axis changes fastest. None: sides as equal as
+                possible.
+            periodic: True: the first and the last rank of an axis are neighbours.
+
+        Raises:
+            TypeError: `x` is not an NDArray.
+            ValueError: `axes` are not axes of `x`, the grid has another number of ranks, or a block has fewer than
+                `width` layers.
+        """
+        self._healthy()
+        sides = check_halo(x, width, axes, grid, self.size)
+        return Halo(self, x, width, axes, sides, periodic)
 
     # ---- inner parts
 
