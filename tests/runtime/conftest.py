@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import cuda_graphs as cg
+from cuda_graphs.kernels.arrays import keep_alive
+from tests.saving import graphs
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 LIBRARY = ROOT / "cuda_graphs/runtime/libcuda_graphs.so"
@@ -34,6 +38,17 @@ def programs():
     done = make("programs", f"LIBRARY={LIBRARY}")
     assert done.returncode == 0, done.stdout + done.stderr
     return ROOT / "build/runtime/plain"
+
+
+@pytest.fixture(autouse=True)
+def kernels_forget(device):
+    """Kernels keep no code after a test: what is counted then is what the test has left behind."""
+    yield
+    device.sync()
+    keep_alive.release_finished()
+    for value in vars(graphs).values():
+        if isinstance(value, cg.KernelFunction):
+            value.forget()
 
 
 @pytest.fixture

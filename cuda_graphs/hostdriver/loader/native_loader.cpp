@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -41,6 +42,9 @@ struct Loaded {
     std::deque<std::string> names;
     std::deque<std::vector<cgh_param>> params;
     std::vector<cgh_kernel> kernels;
+    std::vector<cgh_global> globals;
+    // The symbols of kernels and variables in the object, in the same orders.
+    std::vector<std::string> entries, variables;
 };
 
 struct Parts {
@@ -97,6 +101,44 @@ void check_cpu(const Json& description) {
                        "; compile it again here");
 }
 
+// Numbers of an entry that code translated from PTX has: name, member of cgh_kernel, and value of other entries.
+struct Number {
+    const char* name;
+    std::uint32_t cgh_kernel::*member;
+    std::uint32_t otherwise;
+};
+constexpr Number kNumbers[] = {
+    {"local_bytes", &cgh_kernel::local_bytes, 0},
+    {"const_bytes", &cgh_kernel::const_bytes, 0},
+    {"registers", &cgh_kernel::registers, 1},
+    {"max_threads_per_block", &cgh_kernel::max_threads_per_block, kMostThreads},
+    {"uses_barrier", &cgh_kernel::uses_barrier, 0},
+    {"uses_cluster", &cgh_kernel::uses_cluster, 0},
+    {"ptx_version", &cgh_kernel::ptx_version, kVersion},
+    {"binary_version", &cgh_kernel::binary_version, kVersion},
+};
+
+void read_numbers(cgh_kernel& kernel, const Json& entry) {
+    constexpr const char* kNegative = "a number of an entry is negative";
+    for (const Number& each : kNumbers) {
+        const Json* const value = entry.find(each.name);
+        kernel.*each.member = value == nullptr ? each.otherwise : size_of(*value, kNegative);
+    }
+    const auto read_block = [&](const char* name, std::uint32_t(&block)[3]) {
+        if (entry.find(name) == nullptr) return;
+        const std::vector<Json>& sizes = member(entry, name, Json::Kind::kList).items();
+        if (sizes.size() != 3) damaged("a block does not have three sizes");
+        for (std::size_t axis = 0; axis < 3; ++axis) block[axis] = size_of(sizes[axis], kNegative);
+    };
+    read_block("required_block", kernel.required_block);
+    read_block("required_cluster", kernel.required_cluster);
+}
+
+// Returns the symbol of an entry: its own, or its name.
+std::string symbol_of(const Json& entry, const std::string& name) {
+    return entry.find("symbol") == nullptr ? name : member(entry, "symbol", Json::Kind::kText).text();
+}
+
 bool is_set(const Json& object, const char* name) {
     const Json* const found = object.find(name);
     return found != nullptr && (found->kind() == Json::Kind::kInt || found->kind() == Json::Kind::kBool) &&
@@ -126,12 +168,22 @@ void add_kernel(Loaded& out, const Json& entry, bool is_instrumented) {
     for (const cgh_param& param : out.params.back())
         kernel.param_bytes = std::max(kernel.param_bytes, param.offset + param.size);
     kernel.static_shared_bytes = size_of(member(entry, "shared", Json::Kind::kInt), "the shared memory has a negative size");
-    kernel.registers = 1;
-    kernel.max_threads_per_block = kMostThreads;
-    kernel.ptx_version = kernel.binary_version = kVersion;
+    read_numbers(kernel, entry);
+    if (const Json* const bytes = entry.find("param_bytes"))
+        kernel.param_bytes = std::max(kernel.param_bytes, size_of(*bytes, "the parameters have a negative size"));
+    out.entries.push_back(symbol_of(entry, out.names.back()));
     kernel.is_open_ended = is_set(entry, "open_ended");
     kernel.is_instrumented = is_instrumented;
     out.kernels.push_back(kernel);
+}
+
+// Adds a variable, [name, symbol, bytes].
+void add_variable(Loaded& out, const Json& variable) {
+    const bool is_triple = variable.is_list() && variable.items().size() == 3;
+    if (!is_triple || !variable.items()[0].is_text() || !variable.items()[1].is_text()) damaged("a variable is unknown");
+    out.names.push_back(variable.items()[0].text());
+    out.variables.push_back(variable.items()[1].text());
+    out.globals.push_back({out.names.back().c_str(), nullptr, size_of(variable.items()[2], "a variable has a negative size")});
 }
 
 // The names of cgh_services in objects, and their addresses.
@@ -153,13 +205,25 @@ Addresses imports_of(const cgh_services& services) {
     };
 }
 
-void link(Loaded& out, std::string_view object) {
+// Returns the memory of a symbol, of at least `size` bytes.
+void* find(const Loaded& loaded, const std::string& symbol, std::size_t size, bool writes) {
+    void* const found = loaded.code->find(symbol, size, writes);
+    if (found == nullptr) throw FormatError("the object does not define " + symbol + ", or not as it should");
+    return found;
+}
+
+// `table` is the symbol of a table of the services, in their order; null for an object that imports them by name.
+void link(Loaded& out, std::string_view object, const Json* table) {
     try {
-        out.code = std::make_unique<ObjectCode>(object, imports_of(*cghGetServices()));
-        for (cgh_kernel& kernel : out.kernels) {
-            kernel.entry = reinterpret_cast<cgh_entry>(out.code->find(kernel.name));
-            if (kernel.entry == nullptr) throw FormatError(std::string("the object does not define ") + kernel.name);
-        }
+        const cgh_services& services = *cghGetServices();
+        out.code = std::make_unique<ObjectCode>(object, imports_of(services));
+        for (std::size_t i = 0; i < out.kernels.size(); ++i)
+            out.kernels[i].entry = reinterpret_cast<cgh_entry>(find(out, out.entries[i], 1, false));
+        for (std::size_t i = 0; i < out.globals.size(); ++i)
+            out.globals[i].address = find(out, out.variables[i], out.globals[i].bytes, false);
+        constexpr std::size_t kTableBytes = offsetof(cgh_services, wants);
+        if (table != nullptr && !table->is_text()) damaged("the table of services is unknown");
+        if (table != nullptr) std::memcpy(find(out, table->text(), kTableBytes, true), &services, kTableBytes);
     } catch (const FormatError& error) {
         throw FormatError(std::string("the native image cannot be linked: ") + error.what());
     }
@@ -173,7 +237,10 @@ std::unique_ptr<Loaded> load(std::string_view image) {
     const bool is_instrumented = is_set(parts.description, "instrumented");
     for (const Json& entry : member(parts.description, "entries", Json::Kind::kList).items())
         add_kernel(*made, entry, is_instrumented);
-    link(*made, parts.object);
+    if (parts.description.find("globals") != nullptr)
+        for (const Json& variable : member(parts.description, "globals", Json::Kind::kList).items())
+            add_variable(*made, variable);
+    link(*made, parts.object, parts.description.find("services"));
     return made;
 }
 
@@ -187,7 +254,8 @@ CUresult refuse(const char* why, CUresult status, char* log, std::size_t log_siz
 CUresult load_image(void*, const void* image, std::size_t size, cgh_image* out, char* log, std::size_t log_size) {
     try {
         auto made = load({static_cast<const char*>(image), size});
-        *out = {made->kernels.data(), nullptr, static_cast<std::uint32_t>(made->kernels.size()), 0, made.get()};
+        *out = {made->kernels.data(), made->globals.data(), static_cast<std::uint32_t>(made->kernels.size()),
+                static_cast<std::uint32_t>(made->globals.size()), made.get()};
         made.release();
         return CUDA_SUCCESS;
     } catch (const ForeignImage& error) {

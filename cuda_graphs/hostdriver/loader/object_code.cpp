@@ -165,14 +165,19 @@ class Linker {
             const auto read = read_at<Elf64_Sym>(all, at);
             Symbol symbol{name_at(names, read.st_name), ELF64_ST_BIND(read.st_info) == STB_LOCAL, {}};
             symbol.value = value_of(read, symbol.name);
-            if (!symbol.is_local && read.st_shndx != SHN_UNDEF && symbol.value)
-                out_.exports_[symbol.name] = *symbol.value;
+            if (!symbol.is_local && symbol.value && is_placed(read.st_shndx))
+                out_.exports_[symbol.name] = {*symbol.value, sections_[read.st_shndx].sh_size - read.st_value,
+                                              (sections_[read.st_shndx].sh_flags & SHF_WRITE) != 0};
             symbols_.push_back(std::move(symbol));
         }
     }
 
+    bool is_placed(std::size_t section) const noexcept {
+        return section < offsets_.size() && offsets_[section] != kNowhere;
+    }
+
     std::optional<std::uintptr_t> value_of(const Elf64_Sym& symbol, const std::string& name) const {
-        if (symbol.st_shndx < offsets_.size() && offsets_[symbol.st_shndx] != kNowhere) {
+        if (is_placed(symbol.st_shndx)) {
             if (symbol.st_value > sections_[symbol.st_shndx].sh_size) throw FormatError("a symbol is outside of its section");
             return reinterpret_cast<std::uintptr_t>(out_.memory_) + offsets_[symbol.st_shndx] + symbol.st_value;
         }
@@ -223,9 +228,11 @@ ObjectCode::ObjectCode(std::string_view object, const Addresses& imports) {
     }
 }
 
-void* ObjectCode::find(const std::string& name) const noexcept {
+void* ObjectCode::find(const std::string& name, std::size_t size, bool writes) const noexcept {
     const auto found = exports_.find(name);
-    return found == exports_.end() ? nullptr : reinterpret_cast<void*>(found->second);
+    if (found == exports_.end() || found->second.room < size) return nullptr;
+    if (writes && !found->second.is_writable) return nullptr;
+    return reinterpret_cast<void*>(found->second.address);
 }
 
 void ObjectCode::close() noexcept {

@@ -29,16 +29,23 @@ class ObjectCode {
     ObjectCode(const ObjectCode&) = delete;
     ObjectCode& operator=(const ObjectCode&) = delete;
 
-    // Returns the address of a symbol that the object defines for others; null if it does not.
-    void* find(const std::string& name) const noexcept;
+    // Returns the address of a symbol that the object defines for others; null if it does not, if its section has fewer
+    // than `size` bytes there, and if `writes` is true and the section is read only.
+    void* find(const std::string& name, std::size_t size, bool writes) const noexcept;
 
   private:
     friend class Linker;
     void close() noexcept;
 
+    struct Export {
+        std::uintptr_t address;
+        std::size_t room;  // bytes from there to the end of its section
+        bool is_writable;
+    };
+
     std::byte* memory_ = nullptr;
     std::size_t size_ = 0;
-    Addresses exports_;
+    std::unordered_map<std::string, Export> exports_;
 };
 
 }  // namespace cgh
