@@ -197,6 +197,11 @@ def any_of(frame: Frame, a: Vector) -> Any:
     )
 
 
+def norm_inv(frame: Frame, a: Vector) -> ir.Value:
+    """Return 1 / norm."""
+    return frame.builder.binary("Div", ir.Const(1.0, f32), norm(frame, a))
+
+
 def reflect(frame: Frame, a: Vector, normal: Any) -> Any:
     """Return a - 2 (a . n) n."""
     twice = frame.builder.binary("Mult", ir.Const(2.0, f32), dot(frame, a, normal))
@@ -235,8 +240,10 @@ OPERATIONS: dict[str, tuple[int | None, Callable[..., Any]]] = {
     "dot": (1, dot),
     "cross": (1, cross),
     "outer": (1, outer),
+    "outer_product": (1, outer),
     "norm": (None, norm),
     "norm_sqr": (None, norm_sqr),
+    "norm_inv": (None, norm_inv),
     "normalized": (None, normalized),
     "reflect": (1, reflect),
     "distance": (1, distance),
