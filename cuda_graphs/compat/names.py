@@ -13,6 +13,7 @@ import cuda_graphs as cg
 
 from . import ad, math, simt, types
 from .data import Layout, Struct, axes, dataclass, field, ndarray, root
+from .decompositions import eig, polar_decompose, solve, svd, sym_eig
 from .kernels import data_oriented, func, kernel, pyfunc
 from .math import acos, asin, atan2, ceil, cos, exp, floor, log, rsqrt, sin, sqrt, tan, tanh
 from .program import cpu, cuda, gpu, init, reset, sync, x64, x86_64
@@ -36,7 +37,6 @@ atomic_min, atomic_max, atomic_cas = cg.atomic_min, cg.atomic_max, cg.atomic_cas
 atomic_and, atomic_or, atomic_xor = cg.atomic_and, cg.atomic_or, cg.atomic_xor
 static, static_assert, static_print = cg.static, cg.static_assert, cg.static_print
 ndrange, grouped, loop_config, template = cg.ndrange, cg.grouped, cg.loop_config, cg.template
-svd, sym_eig, eig, polar_decompose, solve = cg.svd, cg.sym_eig, cg.eig, cg.polar_decompose, cg.solve
 Field, Ndarray = cg.Field, cg.NDArray
 ScalarField = MatrixField = Field
 ScalarNdarray = VectorNdarray = MatrixNdarray = Ndarray

@@ -39,7 +39,7 @@ def methods(v: cg.vec3, w: cg.vec3, out: Floats):
     u = v
     for i, j in cg.static(cg.ndrange(3, 3)):
         out[3 * i + j] = m[i, j]
-    out[9] = v.norm_inv()
+    out[9] = v.norm_inv() + v.norm(0.5) + v.normalized(0.25).x + w.norm_inv(0.5)
     u.fill(v.x)
     out[10] = u.sum()
     out[11] = m.n * 10 + v.n
@@ -48,7 +48,9 @@ def methods(v: cg.vec3, w: cg.vec3, out: Floats):
 def test_methods_of_vectors_are_those_of_numpy():
     v, w = RNG.random((2, 3), "f4")
     found = run(methods, v=v.tolist(), w=w.tolist())
-    wanted = [*np.outer(v, w).ravel(), 1 / np.linalg.norm(v), 3 * v[0], 33]
+    length = np.linalg.norm(v)
+    lengths = 1 / length + np.sqrt(v @ v + 0.5) + v[0] / (length + 0.25) + 1 / np.sqrt(w @ w + 0.5)
+    wanted = [*np.outer(v, w).ravel(), lengths, 3 * v[0], 33]
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
