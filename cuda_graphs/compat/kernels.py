@@ -40,6 +40,11 @@ class Kernel:
         wait()
         return found
 
+    def forget(self) -> None:
+        """Drop the compiled code."""
+        if self.made is not None:
+            self.made.forget()
+
     def __get__(self, owner: Any, cls: type | None = None) -> Any:
         return self if owner is None else BoundKernel(self.library_kernel().__get__(owner, cls))
 

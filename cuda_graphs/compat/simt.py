@@ -9,6 +9,7 @@ from typing import Any
 
 import cuda_graphs as cg
 
+from .absent import absent_names
 from .math import on_host
 from .words import Inlined
 
@@ -83,15 +84,160 @@ def first_value(value: Any) -> Any:
     return cg.warp.shuffle(value, 0)
 
 
+def equal_in_group(value: Any) -> Any:
+    return cg.warp.all(value == cg.warp.shuffle(value, 0))
+
+
+def product(value: Any) -> Any:
+    result = value
+    for k in cg.static(range(5)):
+        result *= cg.warp.shuffle_xor(result, 1 << k)
+    return result
+
+
+def scanned(value: Any, combine: cg.template) -> Any:
+    """Return the combined values of the lanes up to this one."""
+    result = value
+    for k in cg.static(range(5)):
+        lower = cg.warp.shuffle_up(result, 1 << k)
+        if cg.warp.lane() >= 1 << k:
+            result = combine(lower, result)
+    return result
+
+
+def added(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def multiplied(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def least(a: Any, b: Any) -> Any:
+    return min(a, b)
+
+
+def greatest(a: Any, b: Any) -> Any:
+    return max(a, b)
+
+
+def both_bits(a: Any, b: Any) -> Any:
+    return a & b
+
+
+def any_bits(a: Any, b: Any) -> Any:
+    return a | b
+
+
+def other_bits(a: Any, b: Any) -> Any:
+    return a ^ b
+
+
+def inclusive_add(value: Any) -> Any:
+    return scanned(value, added)
+
+
+def inclusive_mul(value: Any) -> Any:
+    return scanned(value, multiplied)
+
+
+def inclusive_min(value: Any) -> Any:
+    return scanned(value, least)
+
+
+def inclusive_max(value: Any) -> Any:
+    return scanned(value, greatest)
+
+
+def inclusive_and(value: Any) -> Any:
+    return scanned(value, both_bits)
+
+
+def inclusive_or(value: Any) -> Any:
+    return scanned(value, any_bits)
+
+
+def inclusive_xor(value: Any) -> Any:
+    return scanned(value, other_bits)
+
+
+def before(result: Any, first: Any) -> Any:
+    """Return the result of the lane below; `first` in lane 0."""
+    lower = cg.warp.shuffle_up(result, 1)
+    if cg.warp.lane() == 0:
+        lower = first
+    return lower
+
+
+def exclusive_add(value: Any) -> Any:
+    return before(scanned(value, added), cg.zero(value))
+
+
+def exclusive_mul(value: Any) -> Any:
+    return before(scanned(value, multiplied), cg.one(value))
+
+
+def exclusive_and(value: Any) -> Any:
+    return before(scanned(value, both_bits), ~cg.zero(value))
+
+
+def exclusive_or(value: Any) -> Any:
+    return before(scanned(value, any_bits), cg.zero(value))
+
+
+def exclusive_xor(value: Any) -> Any:
+    return before(scanned(value, other_bits), cg.zero(value))
+
+
+def log2_group_size() -> Any:
+    return 5
+
+
+def lanemask_eq() -> Any:
+    return cg.u32(1) << cg.warp.lane()
+
+
+def lanemask_lt() -> Any:
+    return (cg.u32(1) << cg.warp.lane()) - cg.u32(1)
+
+
+def lanemask_le() -> Any:
+    return lanemask_lt() | lanemask_eq()
+
+
+def lanemask_ge() -> Any:
+    return ~lanemask_lt()
+
+
+def lanemask_gt() -> Any:
+    return ~lanemask_le()
+
+
+class Part(SimpleNamespace):
+    """A part of `simt`, which says why a name is absent."""
+
+    def __init__(self, path: str, **names: Any) -> None:
+        super().__init__(**names)
+        self.__dict__["refuse"] = absent_names(path, f"{path}.")
+
+    def __getattr__(self, name: str) -> Any:
+        return self.__dict__["refuse"](name)
+
+
 def word(function: Any) -> Inlined:
     return Inlined(function, on_host)
 
 
 global_thread_idx = word(global_index)
-block = SimpleNamespace(
+block = Part(
+    "simt.block",
     SharedArray=word(shared_array),
     sync=cg.block.sync,
     mem_sync=cg.block.sync,
+    mem_fence=cg.block.sync,
+    reduce_add=cg.block.reduce_add,
+    reduce_max=cg.block.reduce_max,
+    reduce_min=cg.block.reduce_min,
     thread_idx=cg.block.thread,
     global_thread_idx=global_thread_idx,
     sync_all_nonzero=word(block_all),
@@ -101,7 +247,8 @@ block = SimpleNamespace(
     reduce_all_max=cg.block.reduce_max,
     reduce_all_min=cg.block.reduce_min,
 )
-warp = SimpleNamespace(
+warp = Part(
+    "simt.warp",
     all_nonzero=word(all_nonzero),
     any_nonzero=word(any_nonzero),
     ballot=word(ballot),
@@ -114,7 +261,18 @@ warp = SimpleNamespace(
     shfl_xor_i32=word(shuffled_xor),
     sync=word(synchronised),
 )
-subgroup = SimpleNamespace(
+SCANS = (
+    inclusive_add, inclusive_mul, inclusive_min, inclusive_max, inclusive_and, inclusive_or, inclusive_xor, exclusive_add,
+    exclusive_mul, exclusive_and, exclusive_or, exclusive_xor,
+)  # fmt: skip
+MASKS = (lanemask_eq, lanemask_lt, lanemask_le, lanemask_ge, lanemask_gt, log2_group_size)
+subgroup = Part(
+    "simt.subgroup",
+    **{each.__name__: word(each) for each in (*SCANS, *MASKS)},
+    all_equal=word(equal_in_group),
+    reduce_mul=word(product),
+    memory_barrier=cg.warp.sync,
+    mem_fence=cg.warp.sync,
     all_true=cg.warp.all,
     any_true=cg.warp.any,
     ballot=word(ballot),
@@ -139,4 +297,5 @@ subgroup = SimpleNamespace(
     shuffle_up=cg.warp.shuffle_up,
     shuffle_xor=cg.warp.shuffle_xor,
 )
-grid = SimpleNamespace()
+grid = Part("simt.grid")
+__getattr__ = absent_names("simt", "simt.")

@@ -16,6 +16,7 @@ QuadrantsRuntimeError, QuadrantsRuntimeTypeError = cg.CUDAError, TypeError
 QuadrantsAssertionError = cg.KernelAssertionError
 Tensor = MatrixTensor = VectorTensor = cg.types.Tensor
 tensor = field  # noqa: F405
+pure = func  # noqa: F405
 graph_do_while, checkpoint = cg.graph_do_while, cg.checkpoint
 graph_parallel, graph_parallel_context = cg.graph_section, cg.graph_parallel
 atomic_exchange = cg.atomic_exchange
@@ -23,6 +24,6 @@ atomic_exchange = cg.atomic_exchange
 __all__ = [
     "MatrixTensor", "QuadrantsAssertionError", "QuadrantsCompilationError", "QuadrantsNameError", "QuadrantsRuntimeError",
     "QuadrantsRuntimeTypeError", "QuadrantsSyntaxError", "QuadrantsTypeError", "Tensor", "VectorTensor",
-    "atomic_exchange", "checkpoint", "graph_do_while", "graph_parallel", "graph_parallel_context", "tensor", *common,
+    "atomic_exchange", "checkpoint", "graph_do_while", "graph_parallel", "graph_parallel_context", "pure", "tensor", *common,
 ]  # fmt: skip
 __getattr__ = absent_names("quadrants")

@@ -4,3 +4,4 @@
 
 from ..simt import *  # noqa: F403
 from ..simt import __all__
+from ..simt import __getattr__  # noqa: F401

@@ -35,7 +35,7 @@ def march():
         at = d3(0.0, 0.0, -3.0)
         t = 0.0
         for _ in range(60):
-            t += scene(at + t * way)
+            t = min(t + scene(at + t * way), 20.0)  # noqa: F405
         depth[i, j] = mix(t, 10.0, step(10.0, t))  # noqa: F405
 
 
@@ -52,5 +52,5 @@ def truth():
         p = [0, 0, -3] + t[..., None] * way
         q = abs(p - [0.7, 0.2, 0]) - [0.3, 0.4, 0.5]
         boxed = np.linalg.norm(np.maximum(q, 0), axis=-1) + np.minimum(q.max(-1), 0)
-        t = t + np.minimum(np.linalg.norm(p, axis=-1) - 0.6, boxed)
+        t = np.minimum(t + np.minimum(np.linalg.norm(p, axis=-1) - 0.6, boxed), 20)
     return {"depth": np.where(t < 10, t, 10)}
