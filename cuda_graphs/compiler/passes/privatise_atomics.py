@@ -20,7 +20,7 @@ from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.scalars import is_small
 from cuda_graphs.compiler.ir.types import ScalarType, bool_
 
-from .alias_classes import may_alias
+from .alias_classes import Aliases, aliases_of
 from .copy import Copier
 from .demote_atomics import ROWS
 
@@ -34,12 +34,13 @@ ElementKey = tuple[ir.Array, tuple[Hashable, ...]]
 
 def privatise_atomics(program: ir.Program) -> ir.Program:
     """Returns the program with such atomics after the loops."""
-    return ir.replace(program, tasks=tuple(privatise_in_task(task) for task in program.tasks))
+    aliases = aliases_of(program.apart)
+    return ir.replace(program, tasks=tuple(privatise_in_task(task, aliases) for task in program.tasks))
 
 
-def privatise_in_task(task: ir.Task) -> ir.Task:
+def privatise_in_task(task: ir.Task, aliases: Aliases) -> ir.Task:
     """Returns the task with a local for each element whose atomics its loop accumulates."""
-    found = {} if task.loop is None or task.loop.block_dim else privatisable(task, task.loop)
+    found = {} if task.loop is None or task.loop.block_dim else privatisable(task, task.loop, aliases)
     if not found:
         return task
     privatiser = _Privatiser({place: Sum(atomic) for place, atomic in found.items()})
@@ -56,11 +57,11 @@ def privatise_in_task(task: ir.Task) -> ir.Task:
     return ir.replace(task, body=ir.Block(body), loop=loop)
 
 
-def privatisable(task: ir.Task, loop: ir.For) -> dict[ElementKey, ir.Atomic]:
+def privatisable(task: ir.Task, loop: ir.For, aliases: Aliases) -> dict[ElementKey, ir.Atomic]:
     """Returns, for each element whose atomics may be accumulated, its first atomic."""
     statements = list(ir.walk(loop.body))
     changing = {s for s in statements if isinstance(s, ir.Value)} | indices(loop)
-    accesses = LoopAccesses(task, statements, lambda atomic: not changing.intersection(atomic.index))
+    accesses = LoopAccesses(task, statements, aliases, lambda atomic: not changing.intersection(atomic.index))
     return {element_key(s): s for s in reversed(accesses.deferrable())}
 
 
@@ -91,6 +92,7 @@ class LoopAccesses:
         self,
         task: ir.Task,
         statements: list[ir.Statement],
+        aliases: Aliases,
         fits: Callable[[ir.Atomic], bool] = lambda atomic: True,
     ) -> None:
         used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
@@ -101,9 +103,9 @@ class LoopAccesses:
         self.ends = last_accesses_of_loops(statements, self.accesses)
         arrays = dict.fromkeys(array_of(s) for s in self.accesses)
         self.uses = {array: AliasingAccesses() for array in arrays}
-        aliases = {array: [other for other in arrays if may_alias(array, other)] for array in arrays}
+        overlaps = {array: [other for other in arrays if aliases(array, other)] for array in arrays}
         for number, s in enumerate(self.accesses):
-            for array in aliases[array_of(s)]:
+            for array in overlaps[array_of(s)]:
                 self.record(self.uses[array], array, s, number)
         called = {
             s.array
@@ -112,7 +114,7 @@ class LoopAccesses:
             if isinstance(s, ACCESSES) and isinstance(s.array, ir.Array)
         }
         for array, uses in self.uses.items():
-            uses.others = uses.others or any(may_alias(array, other) for other in called)
+            uses.others = uses.others or any(aliases(array, other) for other in called)
 
     def record(
         self, uses: AliasingAccesses, array: ir.Array, s: ir.Load | ir.Store | ir.Atomic, number: int
