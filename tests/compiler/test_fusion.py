@@ -138,7 +138,11 @@ class Reductions(Programs):
         ("c[{at}] ^= cg.cast({index} * 7, cg.u32)",),
         ("cg.atomic_min(c[{at}], cg.cast({index}, cg.u32))",),
     )
-    EXTREMES = ("cg.atomic_max(q[{at} & 1], abs({value}))", "cg.atomic_min(q[{at} & 1], cg.cast({index} & 7, cg.f32))")
+    FLOATS = (
+        "cg.atomic_max(q[{at} & 1], abs({value}))",
+        "cg.atomic_min(q[{at} & 1], cg.cast({index} & 7, cg.f32))",
+        "q[{at} & 1] += cg.cast({index} & 7, cg.f32)",  # sums of small integers have no rounding
+    )
     BETWEEN = (
         "c[{at}] = c[{other}] + 1",
         "q[{at} & 1] = 0.5",
@@ -157,7 +161,7 @@ class Reductions(Programs):
         return lines
 
     def task(self):
-        self.reduce = ("total += {index}", *self.rng.choice(self.COUNTS), self.rng.choice(self.EXTREMES))
+        self.reduce = ("total += {index}", *self.rng.choice(self.COUNTS), self.rng.choice(self.FLOATS))
         return super().task()
 
     def statement(self, depth):
@@ -180,7 +184,7 @@ def test_fused_tasks_give_the_bits_of_the_tasks(seed, write, exact):
     function, given = kernel_of(*write(seed, exact).program()), arguments()
     flat = {path: value for name, each in given.items() for path, value in flattened(name, each)}
     apart = lower(function, specialise(function, given))[0]
-    for fuse in ("call", "any"):
+    for fuse in ("call", "any", "large"):
         program = fused(function, fuse)
         if exact:
             compare(program, flat)
@@ -237,6 +241,28 @@ def test_reduction_joins_its_producer_and_reads_no_memory_for_it():
     assert [(each.kind, each.array.path) for each in statements(program, ir.Atomic)] == [("add", "c"), ("max", "q")]
     assert {frozenset((one.path, other.path)) for one, other in program.apart} >= {frozenset("bq")}
     compare(program, arguments())
+
+
+def test_sum_of_floats_joins_its_producer_where_its_order_is_not_fixed():
+    lines = ["for i in b:", "    b[i] = a[i] * s", "for i in b:", "    q[0] += b[i]"]
+    few, many = (fused(kernel_of(*lines), fuse) for fuse in ("call", "large"))
+    assert (len(few.tasks), len(many.tasks)) == (2, 1)
+    assert few.sums == ((None, ((0, ("extent", "b", 0), 1),)),)
+    assert many.sums == ()
+    for program in (few, many):
+        compare(program, arguments(), exact=False)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["for i in b:", "    q[0] += b[i]"],
+        ["for i in b:", "    b[i] = s", "for i in range(m[0]):", "    q[0] += b[i]"],
+        ["for i in b:", "    b[i] = q[0]", "for i in b:", "    q[0] += b[i]"],
+    ],
+)
+def test_sums_that_would_stay_alone_need_no_second_code(lines):
+    assert fused(kernel_of(*lines)).sums == ()
 
 
 def test_bins_stay_bins_in_a_fused_task():
@@ -417,7 +443,8 @@ REFUSED = {
     ),
     "a sum of floats": (
         ["for i in a:", "    a[i] = s", "for i in a:", "    d[0] += a[i]"],
-        "line 5 combines floats, and their order decides how the result is rounded",
+        "line 5 combines floats, and their order decides how the result is rounded: only sums of many iterations may share "
+        "a loop",
     ),
     "a maximum of zeros of both signs": (
         ["for i in a:", "    a[i] = s", "for i in a:", "    cg.atomic_max(q[0], a[i])"],

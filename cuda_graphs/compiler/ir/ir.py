@@ -560,6 +560,7 @@ class Program:
     early    a task may begin before the previous task has ended, and waits for that itself
     fusion   (lines of neighbouring tasks, the reason why they are not one task; "" for fused tasks)
     apart    pairs of arrays that calls of this code must not let overlap: fused tasks use both
+    sums     sizes (artifact.LoopSize) of loops with sums of floats: if all are large, other code has fewer tasks
     """
 
     kernel: Kernel
@@ -570,6 +571,7 @@ class Program:
     early: bool = False
     fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
     apart: tuple[tuple[Array, Array], ...] = ()
+    sums: tuple[Any, ...] = ()
 
 
 def _inner(statement: Any) -> tuple[Block, ...]:

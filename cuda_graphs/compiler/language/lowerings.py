@@ -16,5 +16,6 @@ IN_MEMORY = ("host", "resident")  # lowerings with conditions in memory
 # What is known about the arrays when neighbouring tasks are fused.
 FUSIONS = {
     "call": "each call compares them, and runs other code if two arrays overlap that must be apart",
+    "large": "the same, and sums of floats have so many iterations that their order is not fixed",
     "any": "nothing: nodes of a graph may get other arrays",
 }

@@ -7,6 +7,7 @@
     cg.atomic_max(change[0], x[i])                            0.0 and -0.0 are equal: the order decides which one stays
 
 A loop alone may repeat its bits, as on one thread. In another loop LLVM would combine the values in another order.
+Only a large sum of floats, which several threads compute, has no fixed order anyway (`Artifact.sums`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import math
 
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["order_matters"]
+__all__ = ["is_sum", "is_unsigned", "order_matters"]
 
 BITWISE = ("and", "or", "xor")
 # Kind of the elements -> kinds of atomics that give the same in any order.
@@ -30,24 +31,31 @@ UNSIGNED = ("abs", "exp", "exp2", "cosh")
 KEPT = ("add", "mul", "div", "min", "max", "sqrt")
 
 
-def order_matters(atomic: ir.Atomic, used: set[ir.Value]) -> str:
+def order_matters(atomic: ir.Atomic, used: set[ir.Value], large: bool) -> str:
     """Returns why the result of an atomic depends on the order of the iterations, or "".
 
-    `used`: the values that statements of the task use.
+    `used`: the values that statements of the task use. `large`: the order of sums of floats is not fixed anyway.
     """
     line = ir.line_of(atomic.loc)
     if atomic in used:
         return f"line {line} uses the old value of an atomic, which depends on the order of the iterations"
     kind = atomic.type.kind
     if atomic.kind not in FREE[kind]:
-        if kind == "float" and atomic.kind in ("add", "mul"):
-            return f"line {line} combines floats, and their order decides how the result is rounded"
+        if is_sum(atomic):
+            if large:
+                return ""
+            return f"line {line} combines floats, and their order decides how the result is rounded: only sums of many iterations may share a loop"
         return f"line {line} is atomic, and the result depends on the order of the iterations"
     if kind == "float" and may_be_negative_zero(atomic.value):
         return (
             f"line {line} compares floats that may be 0.0 and -0.0, and their order decides which zero stays"
         )
     return ""
+
+
+def is_sum(atomic: ir.Atomic) -> bool:
+    """Returns whether an atomic combines floats, so that the order decides how the result is rounded."""
+    return atomic.type.kind == "float" and atomic.kind in ("add", "mul")
 
 
 def may_be_negative_zero(value: ir.Value) -> bool:

@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import groupby, takewhile
 
-from cuda_graphs.compiler.artifact import MOST_LIGHT
+from cuda_graphs.compiler.artifact import MOST_LIGHT, LoopSize, axes_of, iterations
 from cuda_graphs.compiler.ir import ir
 
 from .alias_classes import may_alias
+from .free_order import is_sum
 from .fuse_tests import renumbered
 from .propagate import without_unused
 from .task_groups import Access, Group, Pairs, different_spaces, group_of
@@ -34,27 +35,44 @@ PASSED = (ir.Space.PARAM, ir.Space.FIELD)  # the spaces of arrays whose ranges a
 CONTRACTS = "fast_math=True may round a value differently if it does not pass through memory"
 
 
-def fuse_tasks(program: ir.Program, knows_calls: bool = True, contracts: bool = False) -> ir.Program:
-    """Returns the program with fused tasks, `fusion`, and `apart`.
+def fuse_tasks(program: ir.Program, fuse: str = "call", contracts: bool = False) -> ir.Program:
+    """Returns the program with fused tasks, `fusion`, `apart`, and `sums`.
 
-    `knows_calls`: the caller compares the arrays of each call. `contracts`: the code generator may contract floats.
+    `fuse`: one of FUSIONS. `contracts`: the code generator may contract floats.
     """
-    fuser = _Fuser(program, knows_calls, contracts)
+    fuser = _Fuser(program, fuse, contracts)
     plan = fuser.plan(program.plan)
     kept = sorted(ir.tasks_of(plan))
     numbers = {number: place for place, number in enumerate(kept)}
     return ir.replace(
         program, tasks=tuple(fuser.tasks[number] for number in kept), plan=renumbered(plan, numbers),
         fusion=tuple(sorted(fuser.notes)), apart=tuple(fuser.apart),
+        sums=loops_of_sums(program, plan) if fuse == "call" and not contracts else (),
     )  # fmt: skip
+
+
+def loops_of_sums(program: ir.Program, plan: ir.Plan) -> tuple[LoopSize, ...]:
+    """Returns the sizes of the loops with sums of floats, if fewer tasks than `plan` has would do for large sums."""
+    loops = [task for task in program.tasks if has_sum(task)]
+    sizes = tuple((iterations(task), axes_of(task)) for task in loops)
+    if not sizes or (None, None) in sizes:
+        return ()
+    fused = _Fuser(program, "large", False).plan(program.plan)
+    return sizes if len(list(ir.tasks_of(fused))) < len(list(ir.tasks_of(plan))) else ()
+
+
+def has_sum(task: ir.Task) -> bool:
+    return task.loop is not None and any(
+        isinstance(each, ir.Atomic) and is_sum(each) for each in ir.walk(task.loop.body)
+    )
 
 
 class _Fuser:
     """`tasks`: by number. `notes` and `apart`: the results `fusion` and `apart` of ir.Program."""
 
-    def __init__(self, program: ir.Program, knows_calls: bool, contracts: bool) -> None:
+    def __init__(self, program: ir.Program, fuse: str, contracts: bool) -> None:
         self.tasks = list(program.tasks)
-        self.knows_calls, self.contracts = knows_calls, contracts
+        self.knows_calls, self.large, self.contracts = fuse != "any", fuse == "large", contracts
         self.notes: list[tuple[tuple[int, ...], str]] = []
         self.apart: Pairs = {}
 
@@ -73,7 +91,7 @@ class _Fuser:
         """Fuses neighbouring tasks as far as possible, from the first on. Returns the numbers of what is left."""
         groups: list[Group] = []
         for number in numbers:
-            self.add(groups, group_of(number, self.tasks[number]))
+            self.add(groups, group_of(number, self.tasks[number], self.large))
         groups = merge_statements(groups)
         for group in groups:
             if len(group.numbers) > 1:

@@ -18,11 +18,12 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import neutral as neutral_value
 from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.scalars import is_small
-from cuda_graphs.compiler.ir.types import ScalarType, bool_
+from cuda_graphs.compiler.ir.types import ScalarType, bool_, i32, i64
 
 from .alias_classes import Aliases, aliases_of
 from .copy import Copier
 from .demote_atomics import ROWS
+from .free_order import is_unsigned
 
 __all__ = ["MAX_BLOCK_SUMS", "LoopAccesses", "neutral", "privatise_atomics"]
 
@@ -43,7 +44,11 @@ def privatise_in_task(task: ir.Task, aliases: Aliases) -> ir.Task:
     found = {} if task.loop is None or task.loop.block_dim else privatisable(task, task.loop, aliases)
     if not found:
         return task
-    privatiser = _Privatiser({place: Sum(atomic) for place, atomic in found.items()})
+    unsigned = {element_key(atomic) for atomic in compared(task.loop) if is_unsigned(atomic.value)}
+    unsigned -= {element_key(atomic) for atomic in compared(task.loop) if not is_unsigned(atomic.value)}
+    privatiser = _Privatiser({
+        place: (Extreme if place in unsigned else Sum)(atomic) for place, atomic in found.items()
+    })  # fmt: skip
     body: list[ir.Statement] = []
     loop = None
     for statement in task.body.body:
@@ -63,6 +68,15 @@ def privatisable(task: ir.Task, loop: ir.For, aliases: Aliases) -> dict[ElementK
     changing = {s for s in statements if isinstance(s, ir.Value)} | indices(loop)
     accesses = LoopAccesses(task, statements, aliases, lambda atomic: not changing.intersection(atomic.index))
     return {element_key(s): s for s in reversed(accesses.deferrable())}
+
+
+def compared(loop: ir.For | None) -> list[ir.Atomic]:
+    """Returns the minima and maxima of floats of a loop."""
+    statements = () if loop is None else ir.walk(loop.body)
+    return [
+        each for each in statements
+        if isinstance(each, ir.Atomic) and each.type.kind == "float" and each.kind in ("min", "max")
+    ]  # fmt: skip
 
 
 @dataclass
@@ -226,6 +240,36 @@ class Sum:
         index = copier.part(atomic.index)
         last = ir.Atomic(atomic.kind, atomic.array, index, found, None, atomic.loc)
         return [there, ir.If(there, ir.Block([found, last]), ir.Block(), atomic.loc)]
+
+
+class Extreme(Sum):
+    """The locals for a minimum or maximum of floats without sign. Such floats are in the order of their bits.
+
+    LLVM makes vectors of comparisons of integers, also in loops with stores. A value that is NaN counts as the neutral
+    element, whose bits are NaN too.
+    """
+
+    def __init__(self, atomic: ir.Atomic) -> None:
+        super().__init__(atomic)
+        assert isinstance(atomic.array, ir.Array)
+        integer = i32 if atomic.type.size == 4 else i64
+        self.bits = ir.Local(f"{atomic.array.path}.bits", integer)
+        self.nothing = ir.Const(-1 if atomic.kind == "max" else integer.maximum, integer)
+
+    def begin(self) -> list[ir.Statement]:
+        return [ir.Set(self.bits, self.nothing), ir.Set(self.any, ir.FALSE)]
+
+    def add(self, value: ir.Value, loc: ir.Loc | None) -> list[ir.Statement]:
+        nan, bits = ir.Op("is_nan", (value,), bool_, loc), ir.Op("bit_cast", (value,), self.bits.type, loc)
+        found = ir.Op("select", (nan, self.nothing, bits), bits.type, loc)
+        before = ir.Get(self.bits, loc)
+        after = ir.Op(self.atomic.kind, (before, found), bits.type, loc)
+        return [ir.Set(self.any, ir.TRUE, loc), nan, bits, found, before, after, ir.Set(self.bits, after, loc)]
+
+    def end(self, copier: Copier) -> list[ir.Statement]:
+        bits = ir.Get(self.bits)
+        found = ir.Op("bit_cast", (bits,), self.sum.type)
+        return [bits, found, ir.Set(self.sum, found), *super().end(copier)]
 
 
 class _Privatiser(Copier):

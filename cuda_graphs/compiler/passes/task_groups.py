@@ -101,14 +101,14 @@ class Group:
         )  # fmt: skip
 
 
-def group_of(number: int, task: ir.Task) -> Group:
-    """Returns a task as a group."""
+def group_of(number: int, task: ir.Task, large: bool) -> Group:
+    """Returns a task as a group. `large`: its sums of floats have no fixed order."""
     line = ir.line_of(task.loc)
     before = [each for each in task.body.body if each is not task.loop]
     body = ir.Block() if task.loop is None else task.loop.body
     axes = () if task.loop is None else task.loop.axes
     accesses = [*accesses_of(ir.Block(before), ()), *accesses_of(body, axes)]
-    why, odd = why_alone(task), odd_statement(task)
+    why, odd = why_alone(task), odd_statement(task, large)
     return Group([number], [line], why or odd, not odd, task.loop, before, body, accesses, {})
 
 
@@ -139,12 +139,12 @@ def why_alone(task: ir.Task) -> str:
     return ""
 
 
-def odd_statement(task: ir.Task) -> str:
+def odd_statement(task: ir.Task, large: bool) -> str:
     """Returns the reason why a statement of a task may not be among those of another task, or ""."""
     used = {value for each in ir.walk(task.body) for value in ir.operands_of(each)}
     for each in ir.walk(task.body):
         if isinstance(each, ir.Atomic):
-            why = order_matters(each, used)
+            why = order_matters(each, used, large)
             if why:
                 return why
         elif each is not task.loop and not isinstance(each, STRAIGHT):

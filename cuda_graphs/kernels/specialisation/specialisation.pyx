@@ -100,6 +100,18 @@ cdef class Specialisation:
             total *= (end - begin + stride - 1) // stride
         return total
 
+    cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil:
+        cdef const TripCount* loop
+        cdef size_t i
+        for i in range(self.sums.size()):
+            loop = &self.sums[i]
+            if (self.count(loop[0], leaves) if loop.iterations == COUNTED else loop.iterations) < self.unordered:
+                return False
+        return self.sums.size() != 0
+
+    cdef bint leads_to(self, Specialisation code):
+        return self is code or self.separate is code or (self.large is not None and self.large.leads_to(code))
+
     cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1:
         cdef uintptr_t writer = writer_of(stream)
         cdef NDArray field
