@@ -198,6 +198,7 @@ class Artifact:
     llvm      the LLVM IR before optimisation
     disjoint  pairs of arrays that must not share memory in a call, since sections run at the same time
     apart     pairs of arrays that must not share memory in a call, since fused tasks use both
+    equal     pairs of extents (`bound_of`) that must be equal in a call, since a fused task had both as bounds
     sums      sizes of the loops with sums of floats: if all are large, code with fuse="large" has fewer tasks
     fusion    (lines of neighbouring tasks, the reason why they are not fused; "" for fused tasks), in order
     gradient  the description of a gradient, if this kernel computes one
@@ -220,6 +221,7 @@ class Artifact:
     lowering: str | None = None
     disjoint: tuple[DisjointArrays, ...] = ()
     apart: tuple[tuple[Span, Span], ...] = ()
+    equal: tuple[tuple[Any, Any], ...] = ()
     sums: tuple[LoopSize, ...] = ()
     fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
     early: bool = False

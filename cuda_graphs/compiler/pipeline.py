@@ -341,6 +341,7 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         text,
         disjoint=disjoint_arrays(program.kernel),
         apart=tuple((span(one), span(other)) for one, other in program.apart),
+        equal=program.equal,
         sums=program.sums,
         fusion=program.fusion,
         checkpoints=program.kernel.checkpoints,

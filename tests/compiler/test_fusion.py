@@ -243,6 +243,19 @@ def test_reduction_joins_its_producer_and_reads_no_memory_for_it():
     compare(program, arguments())
 
 
+def test_extents_of_two_arrays_are_a_condition_on_calls():
+    lines = ["for i, j in cg.ndrange(a.shape[0], t.shape[1]):", "    t[i, j] = s"]
+    lines += ["for i, j in cg.ndrange(d.shape[0], 3):", "    t[i, j] *= 2"]
+    assert tasks_of(*lines) == 2  # an extent and a number
+    lines[2] = "for i, j in cg.ndrange(d.shape[0], t.shape[1]):"
+    program = fused(kernel_of(*lines))
+    assert (len(program.tasks), program.equal) == (1, ((("extent", "a", 0), ("extent", "d", 0)),))
+    compare(program, arguments())
+    assert reasons(*lines, fuse="any") == ["the loops of lines 2 and 4 may have different index spaces"]
+    shifted = ["for i in range(1, a.shape[0] - 1):", "    m[i] = 1", "for i in range(1, b.shape[0] - 1):", "    m[i] += 1"]
+    assert tasks_of(*shifted) == 1
+
+
 def test_sum_of_floats_joins_its_producer_where_its_order_is_not_fixed():
     lines = ["for i in b:", "    b[i] = a[i] * s", "for i in b:", "    q[0] += b[i]"]
     few, many = (fused(kernel_of(*lines), fuse) for fuse in ("call", "large"))
@@ -422,7 +435,7 @@ REFUSED = {
         "the loops of lines 2 and 4 may have different index spaces",
     ),
     "another extent": (
-        ["for i in a:", "    a[i] = s", "for i in b:", "    a[i] += s"],
+        ["for i in a:", "    a[i] = s", "for i in range(a.shape[0] - 1):", "    a[i] += s"],
         "the loops of lines 2 and 4 may have different index spaces",
     ),
     "another step": (

@@ -223,6 +223,39 @@ def test_code_on_disk_knows_the_option_and_what_it_needs(tmp_path, monkeypatch):
     assert (counts[2][2], counts[3][2]) == (2, 1)
 
 
+@cg.kernel
+def lengths(x: f32_1d, y: f32_1d, n: i32_1d):
+    for i in x:
+        n[i] = n[i] + 1
+    for i in y:
+        n[i] = n[i] * 3
+
+
+def test_loops_over_arrays_of_one_length_share_a_launch_and_others_do_not():
+    for one, other in ((5, 5), (5, 8), (8, 5), (5, 5), (0, 0), (0, 4)):
+        x, y, n = cg.ndarray(cg.f32, one), cg.ndarray(cg.f32, other), array(np.arange(8), cg.i32)
+        lengths(x, y, n)
+        wanted = np.arange(8, dtype="i4")
+        wanted[:one] += 1
+        wanted[:other] *= 3
+        np.testing.assert_array_equal(n.to_numpy(), wanted)
+        assert len(lengths.explain(x, y, n).tasks) == (1 if one == other else 2)
+
+
+def test_lengths_of_arrays_of_a_graph_may_change(stream):
+    g = cg.GraphDef()
+    g.call(lengths, g.param("x", f32_1d), g.param("y", f32_1d), g.param("n", i32_1d))
+    executable = g.instantiate()
+    for one, other in ((5, 5), (5, 8), (8, 5)):
+        x, y, n = cg.ndarray(cg.f32, one), cg.ndarray(cg.f32, other), array(np.ones(8), cg.i32)
+        executable.launch(stream, x=x, y=y, n=n)
+        stream.sync()
+        wanted = np.ones(8, dtype="i4")
+        wanted[:one] += 1
+        wanted[:other] *= 3
+        np.testing.assert_array_equal(n.to_numpy(), wanted)
+
+
 def norm(x: f32_1d, y: f32_1d, most: f32_1d):
     for i in x:
         x[i] = y[i] * 0.5 + 1

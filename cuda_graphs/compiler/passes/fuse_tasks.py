@@ -7,7 +7,8 @@
 The tasks have the same index space. An iteration of the fused loop is that of the first task, then that of the second.
 This changes no result if the tasks depend on each other only within an iteration. So where one task writes an array
 that the other one uses, both access it at the indices of the loop, in the same positions. Other arrays must not be the
-same memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`.
+same memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`. So are
+extents of two parameters: `Program.equal`.
 
 Within an iteration, values pass in registers (forward_stores.py). A task is a candidate if its iterations are straight
 code with branches. Its atomics may run in any order (free_order.py), and tasks that see their results stay apart.
@@ -27,7 +28,7 @@ from .alias_classes import may_alias
 from .free_order import is_sum
 from .fuse_tests import renumbered
 from .propagate import without_unused
-from .task_groups import Access, Group, Pairs, different_spaces, group_of
+from .task_groups import Access, Extents, Group, Pairs, different_spaces, group_of
 
 __all__ = ["fuse_tasks"]
 
@@ -36,7 +37,7 @@ CONTRACTS = "fast_math=True may round a value differently if it does not pass th
 
 
 def fuse_tasks(program: ir.Program, fuse: str = "call", contracts: bool = False) -> ir.Program:
-    """Returns the program with fused tasks, `fusion`, `apart`, and `sums`.
+    """Returns the program with fused tasks, `fusion`, `apart`, `equal`, and `sums`.
 
     `fuse`: one of FUSIONS. `contracts`: the code generator may contract floats.
     """
@@ -46,7 +47,7 @@ def fuse_tasks(program: ir.Program, fuse: str = "call", contracts: bool = False)
     numbers = {number: place for place, number in enumerate(kept)}
     return ir.replace(
         program, tasks=tuple(fuser.tasks[number] for number in kept), plan=renumbered(plan, numbers),
-        fusion=tuple(sorted(fuser.notes)), apart=tuple(fuser.apart),
+        fusion=tuple(sorted(fuser.notes)), apart=tuple(fuser.apart), equal=tuple(fuser.equal),
         sums=loops_of_sums(program, plan) if fuse == "call" and not contracts else (),
     )  # fmt: skip
 
@@ -68,13 +69,14 @@ def has_sum(task: ir.Task) -> bool:
 
 
 class _Fuser:
-    """`tasks`: by number. `notes` and `apart`: the results `fusion` and `apart` of ir.Program."""
+    """`tasks`: by number. `notes`, `apart` and `equal`: the results `fusion`, `apart` and `equal` of ir.Program."""
 
     def __init__(self, program: ir.Program, fuse: str, contracts: bool) -> None:
         self.tasks = list(program.tasks)
         self.knows_calls, self.large, self.contracts = fuse != "any", fuse == "large", contracts
         self.notes: list[tuple[tuple[int, ...], str]] = []
         self.apart: Pairs = {}
+        self.equal: Extents = {}
 
     def plan(self, plan: ir.Plan) -> ir.Plan:
         """Returns a plan with fused tasks. Tasks with a conditional or sections between them are no neighbours."""
@@ -153,8 +155,9 @@ class _Fuser:
             return one.why or other.why
         if self.contracts:
             return CONTRACTS
-        why = different_spaces(one, other)
         apart: Pairs = {}
+        equal: Extents = {}
+        why = different_spaces(one, other, equal if self.knows_calls else None)
         for a in one.accesses:
             for b in other.accesses:
                 why = why or self.conflict(a, b, apart)
@@ -162,7 +165,7 @@ class _Fuser:
             why = "they share no array, so one pass over memory is no less work"
         if why:
             return why
-        found = one.joined(other, apart)
+        found = one.joined(other, apart, equal)
         length = sum(1 for _ in ir.walk(found.body))
         if length > MOST_LIGHT:
             return f"an iteration of both would have {length} statements, and fused ones have at most {MOST_LIGHT}"
@@ -194,6 +197,7 @@ class _Fuser:
         first = self.tasks[group.numbers[0]]
         self.notes.append((tuple(group.lines), ""))
         self.apart.update(group.apart)
+        self.equal.update(group.equal)
         if group.loop is None:
             self.tasks[group.numbers[0]] = ir.Task(first.name, ir.Block(group.prologue), None, first.loc)
             return

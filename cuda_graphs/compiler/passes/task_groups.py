@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cuda_graphs.compiler.artifact import bound_of
 from cuda_graphs.compiler.ir import ir
 
 from .alias_classes import aliases_of
@@ -14,7 +15,7 @@ from .demote_atomics import positions
 from .forward_stores import Numbers, forward_stores
 from .free_order import order_matters
 
-__all__ = ["Access", "Group", "Pairs", "different_spaces", "group_of"]
+__all__ = ["Access", "Extents", "Group", "Pairs", "different_spaces", "group_of"]
 
 # Statements of iterations that may share a loop. Their order among iterations cannot be seen.
 STRAIGHT = (ir.Op, ir.Extent, ir.Load, ir.Store, ir.Get, ir.Set, ir.If, ir.Atomic)
@@ -31,6 +32,7 @@ REASONS: dict[type, str] = {
 }
 Pair = tuple[ir.Array, ir.Array]
 Pairs = dict[Pair, None]
+Extents = dict[tuple[object, object], None]  # pairs of results of `bound_of`
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Group:
     prologue  the statements before the loop
     body      an iteration
     apart     pairs of arrays that must not overlap
+    equal     pairs of extents that must be equal
     """
 
     numbers: list[int]
@@ -73,6 +76,7 @@ class Group:
     body: ir.Block
     accesses: list[Access]
     apart: Pairs
+    equal: Extents
 
     @property
     def is_movable(self) -> bool:
@@ -84,10 +88,11 @@ class Group:
         return Group(
             self.numbers + other.numbers, self.lines + other.lines, self.why, True, None,
             self.prologue + other.prologue, self.body, self.accesses + other.accesses, {**self.apart, **other.apart},
+            {},
         )  # fmt: skip
 
-    def joined(self, other: Group, apart: Pairs) -> Group:
-        """Returns the groups of two loops as one."""
+    def joined(self, other: Group, apart: Pairs, equal: Extents) -> Group:
+        """Returns the groups of two loops as one, under further conditions on calls."""
         assert self.loop is not None
         assert other.loop is not None
         apart = {**self.apart, **other.apart, **apart}
@@ -98,6 +103,7 @@ class Group:
         return Group(
             self.numbers + other.numbers, self.lines + other.lines, "", True, self.loop,
             self.prologue + other.prologue, body, self.accesses + other.accesses, apart,
+            {**self.equal, **other.equal, **equal},
         )  # fmt: skip
 
 
@@ -109,7 +115,7 @@ def group_of(number: int, task: ir.Task, large: bool) -> Group:
     axes = () if task.loop is None else task.loop.axes
     accesses = [*accesses_of(ir.Block(before), ()), *accesses_of(body, axes)]
     why, odd = why_alone(task), odd_statement(task, large)
-    return Group([number], [line], why or odd, not odd, task.loop, before, body, accesses, {})
+    return Group([number], [line], why or odd, not odd, task.loop, before, body, accesses, {}, {})
 
 
 def accesses_of(block: ir.Block, axes: tuple[ir.Axis, ...]) -> list[Access]:
@@ -152,15 +158,38 @@ def odd_statement(task: ir.Task, large: bool) -> str:
     return ""
 
 
-def different_spaces(one: Group, other: Group) -> str:
-    """Returns the reason why two loops have different index spaces, or ""."""
+def different_spaces(one: Group, other: Group, equal: Extents | None) -> str:
+    """Returns the reason why two loops may have different index spaces, or "".
+
+    `equal`: gets the pairs of extents that calls must compare. None: calls do not compare extents.
+    """
+    assert one.loop is not None
+    assert other.loop is not None
     numbers = Numbers()
-    if space_of(one, numbers) == space_of(other, numbers):
+    axes = list(zip(one.loop.axes, other.loop.axes, strict=False))
+    if len(one.loop.axes) == len(other.loop.axes) and all(
+        a.index.type == b.index.type
+        and a.step == b.step
+        and are_equal(a.begin, b.begin, numbers, equal)
+        and are_equal(a.end, b.end, numbers, equal)
+        for a, b in axes
+    ):
         return ""
     return f"the loops of lines {one.lines[-1]} and {other.lines[0]} may have different index spaces"
 
 
-def space_of(group: Group, numbers: Numbers) -> list[tuple[object, ...]]:
-    """Returns a description of each axis; equal descriptions are equal axes."""
-    assert group.loop is not None
-    return [(a.index.type, a.step, numbers.of(a.begin), numbers.of(a.end)) for a in group.loop.axes]
+def are_equal(a: ir.Value, b: ir.Value, numbers: Numbers, equal: Extents | None) -> bool:
+    """Returns whether two bounds are equal if the extents in `equal` are. Adds such pairs."""
+    if numbers.of(a) == numbers.of(b):
+        return True
+    match a, b:
+        case ir.Extent(), ir.Extent():
+            if equal is None or not a.array.space is b.array.space is ir.Space.PARAM:
+                return False
+            equal[bound_of(a), bound_of(b)] = None
+            return True
+        case ir.Op(), ir.Op():
+            pairs = zip(a.args, b.args, strict=False)
+            same = (a.name, a.type, len(a.args)) == (b.name, b.type, len(b.args))
+            return same and all(are_equal(x, y, numbers, equal) for x, y in pairs)
+    return False

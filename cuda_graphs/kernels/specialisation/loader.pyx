@@ -120,6 +120,15 @@ cdef class Loader:
         loops.push_back(loop)
         return 0
 
+    cdef int add_equal(self, pairs) except -1:
+        cdef list steps = []
+        for pair in pairs:
+            for extent in pair:
+                self.add_bound(extent, steps)
+        for step in steps:
+            add_source(self.code.equal, step)
+        return 0
+
     cdef int add_sums(self, sums, shape) except -1:
         """Add the loops of large sums. A lone thread runs them in a fixed order."""
         if sums and not runs_in_order():
@@ -290,6 +299,7 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> 
         loader.add_pair(code.disjoint, first, second)
     for first, second in artifact.apart:
         loader.add_pair(code.apart, first, second)
+    loader.add_equal(artifact.equal)
     loader.add_sums(artifact.sums, shape)
     loader.add_steps(artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     code.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))

@@ -100,6 +100,13 @@ cdef class Specialisation:
             total *= (end - begin + stride - 1) // stride
         return total
 
+    cdef bint fits(self, const Leaf* leaves) noexcept nogil:
+        cdef size_t i
+        for i in range(0, self.equal.size(), 2):
+            if number_of(self.equal[i], leaves) != number_of(self.equal[i + 1], leaves):
+                return False
+        return self.apart.size() == 0 or self.find_overlap(self.apart, leaves) < 0
+
     cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil:
         cdef const TripCount* loop
         cdef size_t i

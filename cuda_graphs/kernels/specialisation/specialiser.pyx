@@ -124,7 +124,7 @@ cdef class Specialiser:
                     code.large = self._compile(<tuple>r.args, False, fuse="large")
                     (<Specialisation>code.large).device = code.device
                 code = code.large
-        if code.apart.size() == 0 or not (r.in_graph or code.find_overlap(code.apart, r.leaves) >= 0):
+        if code.apart.size() + code.equal.size() == 0 or (not r.in_graph and code.fits(r.leaves)):
             return code
         with self.lock:
             if code.separate is None:
