@@ -5,10 +5,10 @@
     for i in b: b[i] = b[i] * 2; for i in b: b[i] = b[i] + c[i]     =>     for i in b: b[i] = b[i] * 2 + c[i]
 
 The tasks have the same index space. An iteration of the fused loop is that of the first task, then that of the second.
-This changes no result if the tasks depend on each other only within an iteration. So where one task writes an array
-that the other one uses, both access it at the indices of the loop, in the same positions. Other arrays must not be the
-same memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`. So are
-extents of two parameters: `Program.equal`.
+This changes no result if the tasks depend on each other only within an iteration. Where one task writes an array that
+the other one uses, both access it at the indices of the loop, in the same positions. Other arrays must not be the
+same memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`. Extents of
+two parameters are another condition: `Program.equal`.
 
 Within an iteration, values pass in registers (forward_stores.py). A task is a candidate if its iterations are straight
 code with branches. Its atomics may run in any order (free_order.py), and tasks that see their results stay apart.
