@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86 import sines
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
-from cuda_graphs.compiler.passes import fuse_tasks
+from cuda_graphs.compiler.passes import fuse_tasks, task_groups
 from cuda_graphs.compiler.pipeline import compile_kernel, generate, lower
 from cuda_graphs.native.units import assembly
 from tests.compiler.rig import (
@@ -118,7 +119,7 @@ class Programs:
         if depth and self.rng.random() < 0.7:
             if not self.exact and self.rng.random() < 0.3:
                 return (
-                    f"cg.{self.rng.choice(['sin', 'exp', 'sqrt'])}(cg.cast({self.value(depth - 1)}, cg.f32))"
+                    f"cg.{self.rng.choice(['log2', 'exp', 'sqrt'])}(cg.cast({self.value(depth - 1)}, cg.f32))"
                 )
             return f"({self.value(depth - 1)} {self.rng.choice('+-**')} {self.value(depth - 1)})"
         name = self.rng.choice(["a", "b", "m", "d", "t", "s", "1.5", "0.1", "i"])
@@ -467,6 +468,10 @@ REFUSED = {
         ["for i in a:", "    a[i] = s", "for i in a:", "    m[i] = cg.cast(cg.atomic_add(c[0], 1), cg.i32)"],
         "line 5 uses the old value of an atomic, which depends on the order of the iterations",
     ),
+    "a sine of f32": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    a[i] = cg.sin(a[i])"],
+        "line 5 takes a sine of f32, whose last bit depends on the rest of the loop",
+    ),
     "an exchange": (
         ["for i in a:", "    a[i] = s", "for i in a:", "    cg.atomic_exchange(q[0], a[i])"],
         "line 5 is atomic, and the result depends on the order of the iterations",
@@ -523,6 +528,10 @@ def test_refusal_has_its_reason(name):
     assert len(program.tasks) == len(
         lower(kernel_of(*lines), specialise(kernel_of(*lines), arguments()))[0].tasks
     )
+
+
+def test_functions_with_two_implementations_are_those_of_the_target():
+    assert task_groups.SINES == sines.OF_F32
 
 
 def test_debug_code_is_not_fused():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from cuda_graphs.compiler.artifact import bound_of
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import f32
 
 from .alias_classes import aliases_of
 from .copy import Copier
@@ -15,7 +16,7 @@ from .demote_atomics import positions
 from .forward_stores import Numbers, forward_stores
 from .free_order import order_matters
 
-__all__ = ["Access", "Extents", "Group", "Pairs", "different_spaces", "group_of"]
+__all__ = ["SINES", "Access", "Extents", "Group", "Pairs", "different_spaces", "group_of"]
 
 # Statements of iterations that may share a loop. Their order among iterations cannot be seen.
 STRAIGHT = (ir.Op, ir.Extent, ir.Load, ir.Store, ir.Get, ir.Set, ir.If, ir.Atomic)
@@ -30,6 +31,8 @@ REASONS: dict[type, str] = {
     ir.While: "is a loop in an iteration",
     ir.Worker: "depends on the thread that runs it",
 }
+# Functions of f32 of which a CPU has two implementations: whether iterations become lanes decides which one runs.
+SINES = ("sin", "cos")
 Pair = tuple[ir.Array, ir.Array]
 Pairs = dict[Pair, None]
 Extents = dict[tuple[object, object], None]  # pairs of results of `bound_of`
@@ -153,6 +156,8 @@ def odd_statement(task: ir.Task, large: bool) -> str:
             why = order_matters(each, used, large)
             if why:
                 return why
+        elif task.loop is not None and isinstance(each, ir.Op) and each.name in SINES and each.type == f32:
+            return f"line {ir.line_of(each.loc)} takes a sine of f32, whose last bit depends on the rest of the loop"
         elif each is not task.loop and not isinstance(each, STRAIGHT):
             return f"line {ir.line_of(each.loc)} {REASONS.get(type(each), 'is no plain statement')}"
     return ""
