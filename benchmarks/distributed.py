@@ -4,8 +4,8 @@
 
     python benchmarks/distributed.py [--ranks 1 2 4] [--sizes 1 1024 65536] [--json out.json] [--draw picture.svg]
 
-It starts itself by mpiexec for each number of ranks. Methods: a call and a wait in each iteration; the same by mpi4py on
-the host driver, or by torch.distributed on GPUs; the launch of a graph in each iteration; and one launch of a while
+It starts itself by mpiexec for each number of ranks. Methods: a call and a wait in each iteration; the same by mpi4py
+on the host driver, or by torch.distributed on GPUs; the launch of a graph in each iteration; and one launch of a while
 node.
 """
 
@@ -161,7 +161,9 @@ def draw(figures: Figures, path: Path) -> None:
     figure, axes = pyplot.subplots(1, len(rows), sharey=True, squeeze=False, figsize=(3 * len(rows), 3.2))
     for panel, (ranks, by_size) in zip(axes[0], rows.items(), strict=True):
         for method in METHODS:
-            points = [(size, row[method]["median"]) for size, row in by_size.items() if row[method] is not None]
+            points = [
+                (size, row[method]["median"]) for size, row in by_size.items() if row[method] is not None
+            ]
             panel.loglog([size for size, _ in points], [time for _, time in points], "o-", label=method)
         panel.set_title(f"{ranks} ranks")
         panel.set_xlabel("bytes")
@@ -174,7 +176,9 @@ def draw(figures: Figures, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[1, 1024, 65536], help="numbers of floats of a rank")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=[1, 1024, 65536], help="numbers of floats of a rank"
+    )
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--json", type=Path, help="write the figures here")

@@ -84,7 +84,10 @@ def main() -> None:
     w = train(comm, x[part], y[part], start, options.steps, options.samples)
     expected = train_by_numpy(x, y, start, options.steps)
     difference = np.abs(w - expected).max()
-    print(f"rank {comm.rank} of {comm.size}: {options.steps} steps in one launch, difference {difference:.1e}", flush=True)
+    print(
+        f"rank {comm.rank} of {comm.size}: {options.steps} steps in one launch, difference {difference:.1e}",
+        flush=True,
+    )
     if difference > 1e-9:
         raise SystemExit(f"rank {comm.rank} differs from NumPy")
     comm.barrier()

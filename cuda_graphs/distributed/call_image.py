@@ -11,8 +11,8 @@ two calls, each of 8 bytes:
 Each argument is an int, a pointer or a handle of MPI. On the CPUs that this file knows, an argument of 4 bytes is the
 lower half of a register or of a slot of 8 bytes on the stack. All arguments are therefore passed as 8 bytes.
 
-The kernel repeats MPI_Test, and gives its core to other threads from time to time: ranks often outnumber cores. It returns
-when the word (health.py) is not 0. A call that has begun then stays unfinished.
+The kernel repeats MPI_Test, and gives its core to other threads from time to time: ranks often outnumber cores. It
+returns when the word (health.py) is not 0. A call that has begun then stays unfinished.
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ class Communicator:
     def close(self) -> None:
         """Free the communicator, and those of its definitions. All ranks call this. A second call does nothing.
 
-        Waits for the collectives that were called outside of graphs. After the end of another rank it waits for no rank.
+        Waits for the collectives that were called outside of graphs. When another rank has ended, it waits for no rank.
 
         Raises:
             RuntimeError: A definition or an executable still uses the communicator.
@@ -316,7 +316,12 @@ class Communicator:
         return steps
 
     def halo(
-        self, x: Any, width: int = 1, axes: Sequence[int] = (0,), grid: Sequence[int] | None = None, periodic: bool = False
+        self,
+        x: Any,
+        width: int = 1,
+        axes: Sequence[int] = (0,),
+        grid: Sequence[int] | None = None,
+        periodic: bool = False,
     ) -> Halo:
         """Return the exchange of the borders of an array that all ranks share by blocks. All ranks call this.
 

@@ -5,7 +5,8 @@
 Ranks form a grid over the axes of the array. Each rank has a block with `width` further layers at both ends of each
 such axis, the ghost layers, which hold copies of the layers of its neighbours. Axes are exchanged one after the other,
 each with the ghost layers of the axes before it, so corners arrive without messages of their own. Layers are copied
-to buffers without gaps by a kernel on a view of three axes: all axes before the exchanged one, this axis, all axes after.
+to buffers without gaps by a kernel on a view of three axes: the axes before the exchanged one, this axis, and the axes
+after it.
 """
 
 from __future__ import annotations
@@ -15,25 +16,24 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from cuda_graphs.compiler.language.annotations import NDArray as ArrayOf
+from cuda_graphs.compiler.language.declarations import Array3
 from cuda_graphs.kernels.arrays.creation import empty
 from cuda_graphs.kernels.arrays.ndarray import NDArray
 from cuda_graphs.kernels.call.decorator import kernel
 
 __all__ = ["Halo", "check_halo"]
 
-Layers = ArrayOf(ndim=3)
 Box = tuple[tuple[int, int], ...]  # (begin, end) of each axis
 
 
 @kernel
-def pack(x: Layers, buffer: Layers, first: int) -> None:  # type: ignore[valid-type]
+def pack(x: Array3, buffer: Array3, first: int) -> None:
     for i, j, k in buffer:
         buffer[i, j, k] = x[i, first + j, k]
 
 
 @kernel
-def unpack(x: Layers, buffer: Layers, first: int) -> None:  # type: ignore[valid-type]
+def unpack(x: Array3, buffer: Array3, first: int) -> None:
     for i, j, k in buffer:
         x[i, first + j, k] = buffer[i, j, k]
 
@@ -67,16 +67,20 @@ class Halo:
         borders: Boxes of the other points of this rank. They do not overlap.
     """
 
-    def __init__(self, comm: Any, x: NDArray, width: int, axes: Sequence[int], grid: Sequence[int], periodic: bool) -> None:
+    def __init__(
+        self, comm: Any, x: NDArray, width: int, axes: Sequence[int], grid: Sequence[int], periodic: bool
+    ) -> None:
         self._comm, self._x, self._width = comm, x, width
         self.axes, self.grid = tuple(axes), tuple(grid)
         self.place = place_of(comm.rank, self.grid)
-        self._faces = {axis: list(self._faces_of(number, axis, periodic)) for number, axis in enumerate(self.axes)}
+        self._faces = {
+            axis: list(self._faces_of(number, axis, periodic)) for number, axis in enumerate(self.axes)
+        }
         self.overlap = Overlap(self)
 
     @property
     def inner(self) -> Box:
-        return self._box({axis: 2 * self._width for axis in self.axes})
+        return self._box(dict.fromkeys(self.axes, 2 * self._width))
 
     @property
     def borders(self) -> tuple[Box, ...]:
@@ -153,7 +157,9 @@ class Overlap:
 
     def __cuda_graph_emit__(self, node: Any, args: tuple[Any, ...]) -> Any:
         if not args:
-            raise TypeError("halo.overlap takes a kernel and its arguments: node.call(halo.overlap, kernel, *args)")
+            raise TypeError(
+                "halo.overlap takes a kernel and its arguments: node.call(halo.overlap, kernel, *args)"
+            )
         halo = self._halo
         exchanged = node.call(halo)
         ready = exchanged
@@ -197,14 +203,18 @@ def divisors(number: int) -> list[int]:
     return [each for each in range(1, number + 1) if number % each == 0]
 
 
-def check_halo(x: Any, width: int, axes: Sequence[int], grid: Sequence[int] | None, ranks: int) -> tuple[int, ...]:
+def check_halo(
+    x: Any, width: int, axes: Sequence[int], grid: Sequence[int] | None, ranks: int
+) -> tuple[int, ...]:
     """Return the grid of a halo, after a check of the arguments of `Communicator.halo`."""
     if not isinstance(x, NDArray):
         raise TypeError(f"halo(): x must be an NDArray, such as cg.zeros(...), got {type(x).__name__}")
     if width < 1:
         raise ValueError(f"halo(): width must be 1 or more, got {width}")
     if not axes or len(set(axes)) != len(axes) or not all(0 <= axis < len(x.shape) for axis in axes):
-        raise ValueError(f"halo(): axes must be different axes of x, from 0 to {len(x.shape) - 1}, got {tuple(axes)}")
+        raise ValueError(
+            f"halo(): axes must be different axes of x, from 0 to {len(x.shape) - 1}, got {tuple(axes)}"
+        )
     sides = grid_of(ranks, len(axes)) if grid is None else tuple(grid)
     if len(sides) != len(axes) or prod(sides) != ranks:
         raise ValueError(
@@ -214,7 +224,7 @@ def check_halo(x: Any, width: int, axes: Sequence[int], grid: Sequence[int] | No
     for axis in axes:
         if x.shape[axis] < 3 * width:
             raise ValueError(
-                f"halo(): axis {axis} of x has {x.shape[axis]} layers: a block of {width} and {2 * width} ghost layers need "
-                f"at least {3 * width}"
+                f"halo(): axis {axis} of x has {x.shape[axis]} layers: a block of {width} and {2 * width} ghost layers "
+                f"need at least {3 * width}"
             )
     return sides

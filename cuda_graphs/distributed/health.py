@@ -106,7 +106,9 @@ _all: weakref.WeakSet[Health] = weakref.WeakSet()
 debugged: weakref.WeakSet[Health] = weakref.WeakSet()  # those of communicators in debug mode
 _ended: list[str] = []  # the reasons of failures by which a rank or a connection was lost
 _unraised: deque[RankError] = deque()  # for the next wait of the program
-_kept: list[Any] = []  # arrays of calls that never end: the library of another live rank may still write to them
+_kept: list[
+    Any
+] = []  # arrays of calls that never end: the library of another live rank may still write to them
 
 
 def raise_unraised() -> None:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lease: the use of an engine by one definition, or by the calls outside of graphs.
 
-Nodes own the Lease, and executables keep the owners of their nodes. A Lease lives as long as a graph can use its engine.
-It sees each launch of these executables (graph/nodes/launch_guards.py), and refuses those that would overlap.
+Nodes own the Lease, and executables keep the owners of their nodes. A Lease lives as long as a graph can use its
+engine. It sees each launch of these executables (graph/nodes/launch_guards.py), and refuses those that would overlap.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Lease:
 
     Args:
         engine: The engine.
-        number: The number of the engine in its communicator, the same on all ranks. 0 is that of calls outside of graphs.
-        before_first: In debug mode, a function that is called with this Lease before the first launch of each executable.
+        number: The number of the engine in its communicator, the same on all ranks; 0 for calls outside of graphs.
+        before_first: In debug mode, a function that is called with this Lease before the first launch of an executable.
             Ranks then compare their places in the graph, too.
 
     Attributes:
@@ -51,12 +51,17 @@ class Lease:
         register_token(self.token.handle, self)
         self.nodes = NodeSequence()
         self.calls: list[Call] = []
-        self.captured: tuple[int, Any] = (0, None)  # the capture of the last collective, and the position after it
+        self.captured: tuple[int, Any] = (
+            0,
+            None,
+        )  # the capture of the last collective, and the position after it
         self._meetings = None if before_first is None else Meetings(engine)
         self._before_first, self._begun = before_first, weakref.WeakSet[Any]()
         self._arrays: list[weakref.ref[Any]] = []
         self._graphs: weakref.WeakSet[Any] = weakref.WeakSet()  # that were launched
-        self._last: Callable[[], Any] = lambda: None  # the executable that was launched last, a weak reference
+        self._last: Callable[[], Any] = lambda: (
+            None
+        )  # the executable that was launched last, a weak reference
         self._stream = 0  # its stream
         self._end: Any = None  # the Event after the last launch or call
         engine.health.leases.add(self)
@@ -91,7 +96,9 @@ class Lease:
         self._arrays = [each for each in self._arrays if each() is not None]
         for step in steps:
             for array in step.kept:
-                with suppress(TypeError):  # the memory of an array without weak references outlives nothing here
+                with suppress(
+                    TypeError
+                ):  # the memory of an array without weak references outlives nothing here
                     self._arrays.append(weakref.ref(array))
 
     def arrays(self) -> list[Any]:
@@ -112,8 +119,9 @@ class Lease:
         other = self._last()
         if other not in (None, graph) and self._stream != stream.handle and self.is_busy:
             raise RuntimeError(
-                f"{graph!r} cannot be launched on {stream!r}: {other!r}, whose collectives use the same communicator, may "
-                f"still be running on stream {self._stream:#x}. Launch both on one stream, or wait for the other launch"
+                f"{graph!r} cannot be launched on {stream!r}: {other!r}, whose collectives use the same communicator, "
+                f"may still be running on stream {self._stream:#x}. Launch both on one stream, or wait for the other "
+                "launch"
             )
         if self._before_first is not None and graph not in self._begun:
             self._before_first(self)

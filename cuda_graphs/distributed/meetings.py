@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cuda_graphs.compiler.ir.types import SCALARS
-from cuda_graphs.compiler.language.annotations import NDArray
+from cuda_graphs.compiler.language.declarations import Array1, i64
 from cuda_graphs.compiler.language.intrinsics import loop_config
 from cuda_graphs.kernels.arrays.creation import array, zeros
 from cuda_graphs.kernels.call.decorator import kernel
@@ -27,11 +27,10 @@ from .steps import Step, read_operand
 __all__ = ["Meetings"]
 
 NAME = "meeting of ranks"
-Numbers = NDArray(dtype=SCALARS["i64"], ndim=1)
 
 
 @kernel
-def compare_places(numbers: Numbers, report: Numbers, word: Numbers) -> None:  # type: ignore[valid-type]
+def compare_places(numbers: Array1[i64], report: Array1[i64], word: Array1[i64]) -> None:
     loop_config(serialize=True)
     for _ in range(1):
         for rank in range(numbers.shape[0]):
@@ -53,7 +52,9 @@ class Meetings:
         self._engine, self._places = engine, ["the end of the launch"]
         self._numbers = zeros(engine.size, np.int64)
         memory = PinnedMemoryResource().allocate(8 * (1 + engine.size))
-        self._found = np.from_dlpack(memory).view(np.int64)  # [0] is 1 after a difference; then the number of each rank
+        self._found = np.from_dlpack(memory).view(
+            np.int64
+        )  # [0] is 1 after a difference; then the number of each rank
         self._found[:] = 0
         self._report = memory.view(SCALARS["i64"], 1 + engine.size)
         self._end = array([0], np.int64)
@@ -77,7 +78,9 @@ class Meetings:
         meeting = self._engine.add(place, [self._step(self._number(what))], lease)
         meeting.name = NAME
         self._places[-1] += f" ({meeting.source})"
-        return meeting, meeting.call(compare_places, self._numbers, self._report, self._engine.health.device_word)
+        return meeting, meeting.call(
+            compare_places, self._numbers, self._report, self._engine.health.device_word
+        )
 
     def run(self, stream: Any, steps: Any, lease: Any) -> None:
         """Capture the meeting before a collective on the current stream."""
@@ -96,9 +99,9 @@ class Meetings:
         places = [self._places[number] for number in self._found[1:]]
         other = next(rank for rank, place in enumerate(places) if self._found[1 + rank] != self._found[1])
         return (
-            f"ranks are at different places of a graph: rank 0 is at {places[0]}, and rank {other} at {places[other]}. The "
-            "predicate of a conditional node has another value on each rank: let it read a value that is equal on all "
-            "ranks, such as the result of all_reduce"
+            f"ranks are at different places of a graph: rank 0 is at {places[0]}, and rank {other} at {places[other]}. "
+            "The predicate of a conditional node differs between ranks: let it read a value that is equal on all ranks, "
+            "such as the result of all_reduce"
         )
 
     def _number(self, place: str) -> Any:

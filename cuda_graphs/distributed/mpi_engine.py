@@ -123,14 +123,17 @@ def end_with_the_ranks(mpi: Any, is_ours: bool) -> None:
         before(*error)
 
     def end() -> None:
-        healthy = end_unfinished_work(*failure or [None])
+        healthy = end_unfinished_work(failure[0] if failure else None)
         if is_ours and healthy and not failure and not mpi.Is_finalized():
             mpi.Finalize()
 
     sys.excepthook = report
     atexit.register(end)
     # mpiexec of MPICH sends this signal to the other ranks when a rank has ended, and its default would end them.
-    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL:
+    if (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL
+    ):
         signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from cuda_graphs.graph.capture.builder import capture
 from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
-from cuda_graphs.graph.nodes.node_kinds import KernelNode
+from cuda_graphs.graph.nodes.node_kinds import HostCallbackNode, KernelNode
 from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
@@ -33,6 +33,12 @@ from .steps import Step, read_operand
 __all__ = ["NcclEngine", "load_nccl"]
 
 MISSING = "cuda_graphs.distributed needs NCCL on GPUs: run pip install nvidia-nccl-cu13"
+
+PROXY = (
+    "{} cannot be in a body of a conditional node here: the ranks of this communicator exchange data through a "
+    "network, or without peer access, so NCCL adds host nodes for its proxy thread, which bodies may not hold. Put a few "
+    "iterations into the graph itself, and repeat its launch on the host (docs/guide/scaling.md)"
+)
 
 # Method -> function of NCCL, and its arguments before the communicator and the stream.
 FUNCTIONS = {
@@ -72,7 +78,9 @@ def load_nccl() -> ctypes.CDLL:
         ImportError: None of them exists.
     """
     os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
-    os.environ.setdefault("NCCL_RUNTIME_CONNECT", "0")  # connect when a communicator is made, not in a later call
+    os.environ.setdefault(
+        "NCCL_RUNTIME_CONNECT", "0"
+    )  # connect when a communicator is made, not in a later call
     try:
         library = ctypes.CDLL("libnccl.so.2")
     except OSError as error:
@@ -255,7 +263,12 @@ class NcclEngine:
         for node in captured.nodes():
             if isinstance(node, KernelNode):
                 node.update(reads=reads, writes=[*writes, lease.token])
-        return place.embed(captured, name=steps[0].name if len(steps) == 1 else "group")
+        try:
+            return place.embed(captured, name=steps[0].name if len(steps) == 1 else "group")
+        except ValueError as error:
+            if any(isinstance(node, HostCallbackNode) for node in captured.nodes()):
+                raise RuntimeError(PROXY.format(steps[0].name)) from error
+            raise
 
     def calls_of(self, step: Step) -> list[tuple[str, list[Any]]]:
         """Return the calls of NCCL for a step: (function, arguments before the communicator)."""

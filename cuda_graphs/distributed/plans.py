@@ -106,8 +106,8 @@ def difference_of_pairs(ranks: Sequence[Plan]) -> str | None:
         for number, (send, receive) in enumerate(zip_longest(sends, receives), 1):
             if send is None or receive is None or key_of_pair(send) != key_of_pair(receive):
                 return (
-                    f"exchange {number} from rank {rank} to rank {other} differs: rank {rank} has {text_of(send)}, rank "
-                    f"{other} has {text_of(receive)}"
+                    f"exchange {number} from rank {rank} to rank {other} differs: rank {rank} has {text_of(send)}, "
+                    f"rank {other} has {text_of(receive)}"
                 )
     return None
 

@@ -14,21 +14,17 @@ from pathlib import Path
 import numpy as np
 
 import cuda_graphs as cg
-from cuda_graphs.core.resources import boxes
+from tests.distributed import halo_laws  # noqa: F401  registers its laws
+from tests.distributed.law_rig import LAWS, collect, launch, law, raised, values_of, values_of_all
 
 TYPES = [np.int32, np.uint8, np.int64, np.float32, np.float64]
 REDUCTIONS = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max}
-LAWS = {}
+
 # Laws about the nodes of collectives. NCCL has nothing to do for one rank in place.
 NEED_NODES = {
     "check_finds_unordered_collectives",
     "streams_of_one_capture_run_collectives_in_the_order_of_the_calls",
 }
-
-
-def law(function):
-    LAWS[function.__name__] = function
-    return function
 
 
 def laws_of_this_driver(size):
@@ -37,24 +33,6 @@ def laws_of_this_driver(size):
     if cg.driver_info().kind == "cuda":
         left_out = NEED_NODES if size == 1 else set()
     return {name: function for name, function in LAWS.items() if name not in left_out}
-
-
-def values_of(rank, size, dtype=np.float64, salt=0):
-    """Return the array of a rank. Its numbers are small, so that products of floats are exact."""
-    return np.random.default_rng([rank, salt]).integers(1, 4, size).astype(dtype)
-
-
-def values_of_all(comm, size, dtype=np.float64, salt=0):
-    return np.stack([values_of(rank, size, dtype, salt) for rank in range(comm.size)])
-
-
-def raised(kind, call, *args, **keywords):
-    """Return the text of the error that a call raises."""
-    try:
-        call(*args, **keywords)
-    except kind as error:
-        return str(error)
-    raise AssertionError(f"{call} raised no {kind.__name__}")
 
 
 # ---- each collective: (a function that calls it, and the expected array of this rank)
@@ -175,13 +153,6 @@ def calls_keep_their_arrays_until_the_last_rank_has_called(comm):
 
 
 # ---- graphs
-
-
-def launch(graph, times=1):
-    stream = cg.Device().create_stream()
-    for _ in range(times):
-        graph.launch(stream)
-    stream.sync()
 
 
 @law
@@ -517,12 +488,6 @@ def close_is_refused_while_a_graph_uses_the_communicator(comm):
     assert "closed" in raised(RuntimeError, cg.GraphDef().call, part.all_reduce, x)
 
 
-def collect():
-    gc.collect()
-    cg.Device().sync()
-    boxes.drain()
-
-
 @law
 def communicators_of_deleted_definitions_serve_new_ones(comm):
     part = comm.split(0)
@@ -542,109 +507,6 @@ def communicators_of_deleted_definitions_serve_new_ones(comm):
     assert len(part._engines) == 1
     np.testing.assert_array_equal(x.to_numpy(), [float(comm.size) ** 6])
     part.close()
-
-
-# ---- halos
-
-
-def blocks_of(comm, halo_axes, grid, shape, width, periodic):
-    """Return the block of this rank with its ghost layers, before and after the exchange, by NumPy."""
-    ranks = [grid[halo_axes.index(i)] if i in halo_axes else 1 for i in range(len(shape))]
-    whole = np.random.default_rng(3).random([n * count for n, count in zip(shape, ranks, strict=True)])
-    pads = [(width, width) if i in halo_axes else (0, 0) for i in range(len(shape))]
-    padded = np.pad(whole, pads, mode="wrap" if periodic else "constant")
-    position = np.unravel_index(comm.rank, grid)
-    place = [position[halo_axes.index(i)] if i in halo_axes else 0 for i in range(len(shape))]
-    block = zip(place, shape, pads, strict=True)
-    after = padded[tuple(slice(p * n, p * n + n + sum(pad)) for p, n, pad in block)].copy()
-    own = tuple(slice(width, -width) if i in halo_axes else slice(None) for i in range(len(shape)))
-    before = np.zeros_like(after)
-    before[own] = after[own]
-    return before, after
-
-
-def halo_cases(comm):
-    """Yield (axes, grid, shape of a block, width, periodic)."""
-    for periodic in (False, True):
-        yield (0,), (comm.size,), (4, 3), 1, periodic
-        yield (1,), (comm.size,), (3, 4, 2), 2, periodic
-        yield (0, 1), (1, comm.size), (3, 4), 1, periodic
-        if comm.size == 4:
-            yield (0, 1), (2, 2), (3, 4), 1, periodic
-            yield (0, 2), (2, 2), (3, 2, 4), 1, periodic
-
-
-@law
-def a_halo_holds_the_layers_of_the_neighbours(comm):
-    for axes, grid, shape, width, periodic in halo_cases(comm):
-        if periodic:
-            shape = tuple(max(n, width) for n in shape)
-        before, after = blocks_of(comm, axes, grid, shape, width, periodic)
-        ways = ("at once", "definition", "body") + ("capture",) * (comm.size > 1 or periodic)  # the others have no work
-        for way in ways:
-            x = cg.array(before)
-            halo = comm.halo(x, width, axes, grid, periodic)
-            if way == "at once":
-                halo()
-            elif way == "capture":
-                with cg.capture() as builder:
-                    halo()
-                launch(builder.complete())
-            else:
-                g = cg.GraphDef()
-                place = g if way == "definition" else g.if_then(cg.array([1], cg.i32)).then
-                place.call(halo)
-                assert g.check().findings == ()
-                launch(g.instantiate())
-            np.testing.assert_array_equal(x.to_numpy(), after, err_msg=f"{way} {axes} {grid} {periodic}")
-
-
-@cg.kernel
-def average(
-    u: cg.types.ndarray(cg.f64, ndim=2),
-    v: cg.types.ndarray(cg.f64, ndim=2),
-    i0: cg.i64,
-    i1: cg.i64,
-    j0: cg.i64,
-    j1: cg.i64,
-):
-    for i, j in cg.ndrange((i0, i1), (j0, j1)):
-        v[i, j] = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
-
-
-@law
-def overlapped_work_sees_the_layers_of_the_neighbours(comm):
-    for grid, shape in (((comm.size, 1), (5, 4)), ((1, comm.size), (1, 2)), ((1, comm.size), (3, 1))):
-        before, after = blocks_of(comm, (0, 1), grid, shape, 1, False)
-        x, y = cg.array(before), cg.zeros(before.shape, cg.f64)
-        halo = comm.halo(x, axes=(0, 1), grid=grid)
-        covered = np.zeros(before.shape, int)
-        for box in (halo.inner, *halo.borders):
-            covered[tuple(slice(*each) if each[0] < each[1] else slice(0) for each in box)] += 1
-        np.testing.assert_array_equal(covered[1:-1, 1:-1], 1)
-        g = cg.GraphDef()
-        g.call(halo.overlap, average, x, y)
-        launch(g.instantiate())
-        expected = after[:-2, 1:-1] + after[2:, 1:-1] + after[1:-1, :-2] + after[1:-1, 2:]
-        np.testing.assert_array_equal(y.to_numpy()[1:-1, 1:-1], expected)
-
-
-@law
-def wrong_halos_are_refused(comm):
-    x = cg.zeros((4, 5), cg.f64)
-    for kind, args, words in (
-        (TypeError, (np.zeros(4),), "must be an NDArray"),
-        (ValueError, (x, 0), "width must be 1"),
-        (ValueError, (x, 1, (2,)), "axes must be"),
-        (ValueError, (x, 1, ()), "axes must be"),
-        (ValueError, (x, 1, (0, 0)), "axes must be"),
-        (ValueError, (x, 1, (0,), (comm.size + 1,)), "number of ranks"),
-        (ValueError, (x, 2), "at least 6"),
-    ):
-        assert words in raised(kind, comm.halo, *args)
-    halo = comm.halo(x)
-    assert "no arguments" in raised(TypeError, cg.GraphDef().call, halo, x)
-    assert "a kernel and its arguments" in raised(TypeError, cg.GraphDef().call, halo.overlap)
 
 
 # ---- errors

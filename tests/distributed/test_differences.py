@@ -49,7 +49,9 @@ def test_a_predicate_on_a_local_value_is_found_on_all_ranks(count, name, tmp_pat
 
 
 def plan(*calls, number=1):
-    return Plan(number, tuple(Call(name, count, (count,), "f8", None, root, "p:1") for name, count, root in calls))
+    return Plan(
+        number, tuple(Call(name, count, (count,), "f8", None, root, "p:1") for name, count, root in calls)
+    )
 
 
 def test_a_send_may_not_pass_a_collective():

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-import cuda_graphs as cg
 from tests.distributed.ranks import ROOT, run
 
 LIMIT_S = 60

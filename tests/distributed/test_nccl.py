@@ -28,19 +28,30 @@ def stand_in(tmp_path):
     return tmp_path
 
 
-def test_every_law_holds_with_the_calls_of_nccl(stand_in):
+def run(stand_in, *arguments, **variables):
+    """Run a module of tests.distributed with the stand-in, and return what it prints."""
     if cg.driver_info().kind != "host":
         pytest.skip("the stand-in is for the host driver: test_laws.py runs NCCL on GPUs")
-    names = [name for name in laws.LAWS if name not in laws.NEED_NODES]
+    paths = {"PYTHONPATH": str(ROOT), "LD_LIBRARY_PATH": str(stand_in), "STAND_IN_DRIVER": str(HOST_LIBRARY)}
     child = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "tests.distributed.nccl_program", stand_in, *names],
+        [sys.executable, "-W", "error", "-m", *arguments],
         cwd=ROOT,
-        env=os.environ
-        | {"PYTHONPATH": str(ROOT), "LD_LIBRARY_PATH": str(stand_in), "STAND_IN_DRIVER": str(HOST_LIBRARY)},
+        env=os.environ | paths | variables,
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert child.returncode == 0, child.stdout + child.stderr
+    return child.stdout
+
+
+def test_every_law_holds_with_the_calls_of_nccl(stand_in):
+    names = [name for name in laws.LAWS if name not in laws.NEED_NODES]
+    run(stand_in, "tests.distributed.nccl_program", stand_in, *names)
     assert (stand_in / "0").read_text().split() == names
+
+
+def test_a_body_refuses_a_collective_that_needs_the_proxy_and_names_it(stand_in):
+    output = run(stand_in, "tests.distributed.nccl_proxy", STAND_IN_PROXY="1")
+    assert "proxy thread" in output and "docs/guide/scaling.md" in output

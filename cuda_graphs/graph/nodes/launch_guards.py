@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guards: objects that see each launch of the executables of a definition, and may refuse it.
 
-A guard is registered for the number of a definition (`_definition_number`), and lives elsewhere: the registry holds weak
-references. An executable reads the guards when it is made or updated, and keeps them alive.
+A guard is registered for the number of a definition (`_definition_number`), and lives elsewhere: the registry holds
+weak references. An executable reads the guards when it is made or updated, and keeps them alive.
 """
 
 from __future__ import annotations

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of halos, which laws.py runs on all ranks. NumPy pads and cuts the whole array for the expected blocks."""
+
+import numpy as np
+
+import cuda_graphs as cg
+from tests.distributed.law_rig import launch, law, raised
+
+
+def blocks_of(comm, halo_axes, grid, shape, width, periodic):
+    """Return the block of this rank with its ghost layers, before and after the exchange, by NumPy."""
+    ranks = [grid[halo_axes.index(i)] if i in halo_axes else 1 for i in range(len(shape))]
+    whole = np.random.default_rng(3).random([n * count for n, count in zip(shape, ranks, strict=True)])
+    pads = [(width, width) if i in halo_axes else (0, 0) for i in range(len(shape))]
+    padded = np.pad(whole, pads, mode="wrap" if periodic else "constant")
+    position = np.unravel_index(comm.rank, grid)
+    place = [position[halo_axes.index(i)] if i in halo_axes else 0 for i in range(len(shape))]
+    block = zip(place, shape, pads, strict=True)
+    after = padded[tuple(slice(p * n, p * n + n + sum(pad)) for p, n, pad in block)].copy()
+    own = tuple(slice(width, -width) if i in halo_axes else slice(None) for i in range(len(shape)))
+    before = np.zeros_like(after)
+    before[own] = after[own]
+    return before, after
+
+
+def halo_cases(comm):
+    """Yield (axes, grid, shape of a block, width, periodic)."""
+    for periodic in (False, True):
+        yield (0,), (comm.size,), (4, 3), 1, periodic
+        yield (1,), (comm.size,), (3, 4, 2), 2, periodic
+        yield (0, 1), (1, comm.size), (3, 4), 1, periodic
+        if comm.size == 4:
+            yield (0, 1), (2, 2), (3, 4), 1, periodic
+            yield (0, 2), (2, 2), (3, 2, 4), 1, periodic
+
+
+@law
+def a_halo_holds_the_layers_of_the_neighbours(comm):
+    for axes, grid, shape, width, periodic in halo_cases(comm):
+        if periodic:
+            shape = tuple(max(n, width) for n in shape)
+        before, after = blocks_of(comm, axes, grid, shape, width, periodic)
+        ways = ("at once", "definition", "body") + ("capture",) * (
+            comm.size > 1 or periodic
+        )  # the others have no work
+        for way in ways:
+            x = cg.array(before)
+            halo = comm.halo(x, width, axes, grid, periodic)
+            if way == "at once":
+                halo()
+            elif way == "capture":
+                with cg.capture() as builder:
+                    halo()
+                launch(builder.complete())
+            else:
+                g = cg.GraphDef()
+                place = g if way == "definition" else g.if_then(cg.array([1], cg.i32)).then
+                place.call(halo)
+                assert g.check().findings == ()
+                launch(g.instantiate())
+            np.testing.assert_array_equal(x.to_numpy(), after, err_msg=f"{way} {axes} {grid} {periodic}")
+
+
+@cg.kernel
+def average(
+    u: cg.types.ndarray(cg.f64, ndim=2),
+    v: cg.types.ndarray(cg.f64, ndim=2),
+    i0: cg.i64,
+    i1: cg.i64,
+    j0: cg.i64,
+    j1: cg.i64,
+):
+    for i, j in cg.ndrange((i0, i1), (j0, j1)):
+        v[i, j] = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
+
+
+@law
+def overlapped_work_sees_the_layers_of_the_neighbours(comm):
+    for grid, shape in (((comm.size, 1), (5, 4)), ((1, comm.size), (1, 2)), ((1, comm.size), (3, 1))):
+        before, after = blocks_of(comm, (0, 1), grid, shape, 1, False)
+        x, y = cg.array(before), cg.zeros(before.shape, cg.f64)
+        halo = comm.halo(x, axes=(0, 1), grid=grid)
+        covered = np.zeros(before.shape, int)
+        for box in (halo.inner, *halo.borders):
+            covered[tuple(slice(*each) if each[0] < each[1] else slice(0) for each in box)] += 1
+        np.testing.assert_array_equal(covered[1:-1, 1:-1], 1)
+        g = cg.GraphDef()
+        g.call(halo.overlap, average, x, y)
+        launch(g.instantiate())
+        expected = after[:-2, 1:-1] + after[2:, 1:-1] + after[1:-1, :-2] + after[1:-1, 2:]
+        np.testing.assert_array_equal(y.to_numpy()[1:-1, 1:-1], expected)
+
+
+@law
+def wrong_halos_are_refused(comm):
+    x = cg.zeros((4, 5), cg.f64)
+    for kind, args, words in (
+        (TypeError, (np.zeros(4),), "must be an NDArray"),
+        (ValueError, (x, 0), "width must be 1"),
+        (ValueError, (x, 1, (2,)), "axes must be"),
+        (ValueError, (x, 1, ()), "axes must be"),
+        (ValueError, (x, 1, (0, 0)), "axes must be"),
+        (ValueError, (x, 1, (0,), (comm.size + 1,)), "number of ranks"),
+        (ValueError, (x, 2), "at least 6"),
+    ):
+        assert words in raised(kind, comm.halo, *args)
+    halo = comm.halo(x)
+    assert "no arguments" in raised(TypeError, cg.GraphDef().call, halo, x)
+    assert "a kernel and its arguments" in raised(TypeError, cg.GraphDef().call, halo.overlap)
