@@ -24,7 +24,7 @@ from cuda_graphs.objects.device.current import stream as stream_block
 from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .halo import Halo, check_halo
-from .health import RankError, debugged
+from .health import RankError, begin_debug_mode
 from .lease import Lease
 from .plans import Plan, first_difference
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
@@ -89,7 +89,7 @@ class Communicator:
         self._engine: Any = engine
         self._health, self._debug = engine.health, debug
         if debug:
-            debugged.add(self._health)
+            begin_debug_mode(self._health)
         self._side = current_device().create_stream()  # is in no capture
         with stream_block(self._side):
             identities = [each.decode() for each in engine.gather(identify().encode())]

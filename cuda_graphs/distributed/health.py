@@ -22,7 +22,7 @@ from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
 from cuda_graphs.objects.waiting import on_wait
 
-__all__ = ["Health", "RankError", "debugged", "end_unfinished_work"]
+__all__ = ["Health", "RankError", "begin_debug_mode", "end_unfinished_work", "find_differences"]
 
 
 class RankError(RuntimeError):
@@ -36,9 +36,7 @@ class Health:
         word: One i64. Kernels that wait for other ranks return when it is not 0. A kernel of debug mode also sets it.
         device_word: The same memory, as an argument of kernels.
         reason: The cause of the failure, None before a failure.
-        engines: The engines, which `fail` aborts.
         waits: The number of waits on the host for other ranks.
-        leases: Their uses by graphs and calls, whose loops `fail` cancels.
     """
 
     def __init__(self) -> None:
@@ -50,17 +48,38 @@ class Health:
         self.word[0] = 0
         self.reason: str | None = None
         self.waits = 0
-        self.engines: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.leases: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._engines: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._leases: weakref.WeakSet[Any] = weakref.WeakSet()
         self._lock = threading.Lock()
-        _all.add(self)
+        with _sets:
+            _all.add(self)
         on_wait(raise_unraised)
+
+    def add_engine(self, engine: Any) -> None:
+        """Let `fail` abort an engine."""
+        with _sets:
+            self._engines.add(engine)
+
+    def add_lease(self, lease: Any) -> None:
+        """Let `fail` cancel the loops of a Lease."""
+        with _sets:
+            self._leases.add(lease)
+
+    @property
+    def engines(self) -> list[Any]:
+        with _sets:
+            return list(self._engines)
+
+    @property
+    def leases(self) -> list[Any]:
+        with _sets:
+            return list(self._leases)
 
     @property
     def is_busy(self) -> bool:
         """True if a collective of this process may still be running."""
         with self._device:
-            return any(lease.is_busy for lease in list(self.leases))
+            return any(lease.is_busy for lease in self.leases)
 
     def check(self) -> None:
         """Raise RankError after a failure."""
@@ -69,7 +88,7 @@ class Health:
 
     def find_difference(self) -> None:
         """Fail if debug mode has found a difference between ranks in a launch."""
-        for lease in list(self.leases):
+        for lease in self.leases:
             found = lease.find_difference()
             if found is not None:
                 self.fail(found, is_certain=True)
@@ -90,11 +109,11 @@ class Health:
         error = RankError(reason)
         if is_certain or self.is_busy:
             _unraised.append(error)
-        leases = list(self.leases)
+        leases = self.leases
         for lease in leases:
             _kept.extend(lease.arrays())
         self.word[0] = 1
-        for engine in list(self.engines):
+        for engine in self.engines:
             engine.abort()
         with self._device:
             for lease in leases:
@@ -102,8 +121,11 @@ class Health:
                     error.add_note(refusal)
 
 
+_sets = (
+    threading.RLock()
+)  # of the sets below, and of those of each Health: a set may not change while it is read
 _all: weakref.WeakSet[Health] = weakref.WeakSet()
-debugged: weakref.WeakSet[Health] = weakref.WeakSet()  # those of communicators in debug mode
+_debugged: weakref.WeakSet[Health] = weakref.WeakSet()  # those of communicators in debug mode
 _ended: list[str] = []  # the reasons of failures by which a rank or a connection was lost
 _unraised: deque[RankError] = deque()  # for the next wait of the program
 _kept: list[
@@ -113,19 +135,33 @@ _kept: list[
 
 def raise_unraised() -> None:
     """Raise the error of a failure that no wait has raised yet."""
-    for health in list(debugged):
-        if health.reason is None:
-            health.find_difference()
+    if _debugged:
+        find_differences()
     if _unraised:
         raise _unraised.popleft()
 
 
+def find_differences() -> None:
+    """Let the communicators in debug mode fail whose ranks are at different places."""
+    with _sets:
+        known = [health for health in _debugged if health.reason is None]
+    for health in known:
+        health.find_difference()
+
+
+def begin_debug_mode(health: Health) -> None:
+    with _sets:
+        _debugged.add(health)
+
+
 def end_unfinished_work(reason: str | None) -> bool:
     """Wait for the collectives of this process, or end them for a reason. Returns whether all ranks are there."""
-    for health in list(_all):
+    with _sets:
+        known = list(_all)
+    for health in known:
         if reason is not None:
             health.fail(reason)
-        for lease in list(health.leases):
+        for lease in health.leases:
             lease.wait()
     _unraised.clear()
     return not _ended

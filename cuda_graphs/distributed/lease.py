@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from cuda_graphs.errors import CUDAError
 from cuda_graphs.graph.analysis.accesses import register_token
 from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
 from cuda_graphs.graph.nodes.node_sequence import NodeSequence
@@ -64,7 +65,7 @@ class Lease:
         )  # the executable that was launched last, a weak reference
         self._stream = 0  # its stream
         self._end: Any = None  # the Event after the last launch or call
-        engine.health.leases.add(self)
+        engine.health.add_lease(self)
 
     def add_captured(self, place: CapturedInsertionPoint, stream: Any, steps: Sequence[Step]) -> None:
         """Capture steps after the collectives that were captured before."""
@@ -165,7 +166,7 @@ class Lease:
             if not graph.is_closed:
                 try:
                     graph.cancel()
-                except RuntimeError as error:
+                except (RuntimeError, CUDAError) as error:
                     refusals.append(f"a loop of {graph!r} goes on: {error}")
         return refusals
 

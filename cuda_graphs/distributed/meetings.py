@@ -3,7 +3,7 @@
 """Meetings: in debug mode, ranks compare their places in a running graph.
 
 A conditional node whose predicate reads a value of one rank may run its body on some ranks only. These ranks then wait
-in the body for the others, which are elsewhere. So a meeting is added before each collective, and one follows each
+in the body for the others, which are elsewhere. Therefore a meeting is added before each collective, and one follows each
 launch: the ranks gather the numbers of the meetings that they have reached, and a kernel compares them. A body of a
 definition with a collective also begins with a meeting, before its sends and receives. The thread of watch.py reads the
 report of the kernel.
@@ -100,8 +100,8 @@ class Meetings:
         other = next(rank for rank, place in enumerate(places) if self._found[1 + rank] != self._found[1])
         return (
             f"ranks are at different places of a graph: rank 0 is at {places[0]}, and rank {other} at {places[other]}. "
-            "The predicate of a conditional node differs between ranks: let it read a value that is equal on all ranks, "
-            "such as the result of all_reduce"
+            "The predicate of a conditional node differs between ranks: let it read a value that is equal on all "
+            "ranks, such as the result of all_reduce"
         )
 
     def _number(self, place: str) -> Any:

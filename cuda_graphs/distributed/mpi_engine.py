@@ -150,7 +150,7 @@ class MpiEngine:
     def __init__(self, comm: Any, health: Health | None = None) -> None:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
         self.health = Health() if health is None else health
-        self.health.engines.add(self)
+        self.health.add_engine(self)
         comm.Set_errhandler(load_mpi().ERRORS_RETURN)
 
     @classmethod

@@ -36,8 +36,8 @@ MISSING = "cuda_graphs.distributed needs NCCL on GPUs: run pip install nvidia-nc
 
 PROXY = (
     "{} cannot be in a body of a conditional node here: the ranks of this communicator exchange data through a "
-    "network, or without peer access, so NCCL adds host nodes for its proxy thread, which bodies may not hold. Put a few "
-    "iterations into the graph itself, and repeat its launch on the host (docs/guide/scaling.md)"
+    "network, or without peer access, so NCCL adds host nodes for its proxy thread, which bodies may not hold. Put a "
+    "few iterations into the graph itself, and repeat its launch on the host (docs/guide/scaling.md)"
 )
 
 # Method -> function of NCCL, and its arguments before the communicator and the stream.
@@ -131,7 +131,7 @@ class NcclEngine:
     def __init__(self, handle: int, is_owned: bool = True, health: Health | None = None) -> None:
         self.handle, self.is_owned = ctypes.c_void_p(handle), is_owned
         self.health = Health() if health is None else health
-        self.health.engines.add(self)
+        self.health.add_engine(self)
         self.rank, self.size = self._ask("ncclCommUserRank"), self._ask("ncclCommCount")
 
     @classmethod

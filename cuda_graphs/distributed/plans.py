@@ -61,7 +61,7 @@ ROOTS = {"send": "to rank", "recv": "from rank"}
 
 @dataclass(frozen=True)
 class Plan:
-    """What one rank is about to launch.
+    """The definition that one rank is about to launch.
 
     Attributes:
         number: The number of the definition's communicator.

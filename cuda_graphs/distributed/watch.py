@@ -3,7 +3,7 @@
 """A thread that finds ranks that have ended, errors of engines, and differences that debug mode reports.
 
 Ranks of one host tell each other their process ids. The thread holds a pidfd for each, which Linux marks as readable
-when the process ends (pidfd_open(2)): by a signal, by an exception, or at its regular end. So a slow rank is never
+when the process ends (pidfd_open(2)): by a signal, by an exception, or at its regular end. A slow rank is therefore never
 mistaken for a dead one, and a process id that is used again does no harm. Ranks of other hosts have no pidfd here: NCCL
 reports a lost connection by its engine. MPI has no such report.
 """
@@ -19,14 +19,14 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from .health import Health, debugged
+from .health import Health, find_differences
 
 __all__ = ["identify", "unwatch", "watch"]
 
 TICK_MS = 100  # between two looks at the engines
 GRACE_S = 0.5  # for collectives that the rank still took part in
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _watched: dict[int, tuple[weakref.ref[Health], int, int]] = {}  # pidfd -> (health, rank, process id)
 _known: weakref.WeakSet[Health] = weakref.WeakSet()
 
@@ -38,7 +38,13 @@ def identify() -> str:
 
 
 def watch(health: Health, rank: int, identities: Sequence[str]) -> None:
-    """Let `health` fail when another rank ends. `identities` are those of all ranks, by their numbers."""
+    """Let `health` fail when another rank ends.
+
+    Args:
+        health: That of the communicator.
+        rank: The number of this rank.
+        identities: The results of `identify` on all ranks, by their numbers.
+    """
     host = identities[rank].rpartition(" ")[0]
     for other, identity in enumerate(identities):
         place, _, process = identity.rpartition(" ")
@@ -92,17 +98,24 @@ def look() -> None:
         for fd, _ in poll.poll(TICK_MS):
             found = _watched.get(fd)
             health = None if found is None else found[0]()
-            if found is not None and health is not None:
+            if found is not None and health is not None and has_ended(fd):
                 wait_for_calls(health)
                 health.fail(text_of(*found[1:]))
-            drop(fd)
-        for health in list(_known):
-            if health.reason is None and health in debugged:
-                health.find_difference()
-            for engine in list(health.engines):
-                error = None if health.reason else engine.find_error()
-                if error is not None:
-                    health.fail(error)
+                drop(fd)
+        find_differences()
+        with _lock:  # `unwatch` returns only when no engine is being asked
+            for health in list(_known):
+                for engine in health.engines:
+                    error = None if health.reason else engine.find_error()
+                    if error is not None:
+                        health.fail(error)
+
+
+def has_ended(fd: int) -> bool:
+    """Return whether the process of a pidfd has ended. Its number may have been that of another one a moment ago."""
+    poll = select.poll()
+    poll.register(fd, select.POLLIN)
+    return any(event & select.POLLIN for _, event in poll.poll(0))
 
 
 def wait_for_calls(health: Health) -> None:

@@ -34,7 +34,7 @@ MAY_USE = {
     },
     "formats": set(),
     "runtime": {"core", "formats", "objects/code/include"},
-    "distributed": {"core", "graph", "interop", "kernels", "native", "objects"},
+    "distributed": {"errors", "core", "compiler", "graph", "interop", "kernels", "native", "objects"},
     "command_line": {
         "__init__",
         "core",

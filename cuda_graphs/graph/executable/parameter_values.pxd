@@ -11,6 +11,7 @@ from cuda_graphs.objects.keyword_method cimport Arguments
 cdef class Slot:
     cdef size_t index
     cdef ParameterRef parameter
+    cdef int device  # of the array that the parameter had when the executable was made; kNoDevice if there was none
 
 
 cdef class Slots:

@@ -12,6 +12,7 @@ from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.stddef cimport size_t
 from libcpp.vector cimport vector
 
+from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
 from cuda_graphs.core.graphs.graph_handles cimport (
     NodeKind,
@@ -22,6 +23,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     PresentParameter,
     list_parameters,
 )
+from cuda_graphs.core.resources.device_scope cimport find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.graph.nodes.insertion_point cimport wrap_node
 from cuda_graphs.graph.operands.parameter cimport is_hidden
@@ -74,13 +76,16 @@ cdef Slots find_slots(const GraphExecHandle& graph):
     cdef Slot slot
     cdef Slots slots = Slots()
     cdef size_t i
+    cdef bint several = has_several_devices()
     with nogil:
         list_parameters(graph, present)
     for i in range(present.size()):
         if is_hidden(present[i].parameter):
             continue
         slot = Slot()
-        slot.index, slot.parameter = i, present[i].parameter
+        slot.index, slot.parameter, slot.device = i, present[i].parameter, kNoDevice
+        if several and slot.parameter.get().type.is_array() and present[i].value.known:
+            slot.device = device_at(present[i].value.bits)
         slots.add(name_of(slot.parameter), slot)
     return slots
 
@@ -97,7 +102,29 @@ cdef int read_changes(Slots slots, tuple names, Arguments values, ParameterChang
         change = &changes[<size_t>i]
         change.index, change.parameter = slot.index, &slot.parameter
         read_value(slot.parameter.get().type, <str>name, <object>values[i], &change.value)
+        if slot.device != kNoDevice:
+            check_device(slot, <str>name, <object>values[i], change.value.bits)
     return 0
+
+
+cdef int check_device(Slot slot, str name, object value, CUdeviceptr address) except -1:
+    """Refuse an array of another device: the nodes that use the parameter stay on theirs."""
+    cdef int device = device_at(address)
+    if device != kNoDevice and device != slot.device:
+        raise ValueError(
+            f"parameter {name!r} takes arrays of device {slot.device}, where its nodes run, and {value!r} is on device "
+            f"{device}: copy it to device {slot.device} first"
+        )
+    return 0
+
+
+cdef int device_at(CUdeviceptr address) except -2:
+    """Return the device of memory; kNoDevice for memory of the host, and for memory that exists only in launches."""
+    cdef int device = kNoDevice
+    cdef CUresult status
+    with nogil:
+        status = find_device(address, &device)
+    return device if status == CUDA_SUCCESS else <int>kNoDevice
 
 
 cdef int refuse_unknown(name, dict slots) except -1:
