@@ -3,10 +3,10 @@
 """Meetings: in debug mode, ranks compare their places in a running graph.
 
 A conditional node whose predicate reads a value of one rank may run its body on some ranks only. These ranks then wait
-in the body for the others, which are elsewhere. Therefore a meeting is added before each collective, and one follows each
-launch: the ranks gather the numbers of the meetings that they have reached, and a kernel compares them. A body of a
-definition with a collective also begins with a meeting, before its sends and receives. The thread of watch.py reads the
-report of the kernel.
+in the body for the others, which are elsewhere. Therefore a meeting is added before each collective, and one follows
+each launch: the ranks gather the numbers of the meetings that they have reached, and a kernel compares them. A body of
+a definition with a collective also begins with a meeting, before its sends and receives. The thread of watch.py reads
+the report of the kernel.
 """
 
 from __future__ import annotations

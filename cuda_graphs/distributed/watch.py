@@ -3,9 +3,9 @@
 """A thread that finds ranks that have ended, errors of engines, and differences that debug mode reports.
 
 Ranks of one host tell each other their process ids. The thread holds a pidfd for each, which Linux marks as readable
-when the process ends (pidfd_open(2)): by a signal, by an exception, or at its regular end. A slow rank is therefore never
-mistaken for a dead one, and a process id that is used again does no harm. Ranks of other hosts have no pidfd here: NCCL
-reports a lost connection by its engine. MPI has no such report.
+when the process ends (pidfd_open(2)): by a signal, by an exception, or at its regular end. A slow rank is therefore
+never mistaken for a dead one, and a process id that is used again does no harm. Ranks of other hosts have no pidfd
+here: NCCL reports a lost connection by its engine. MPI has no such report.
 """
 
 from __future__ import annotations

@@ -354,6 +354,21 @@ alone.call(increase, x1, 1.0)
 alone.call(increase, x1, 1.0)
 assert "on device" not in str(alone.check())  # one device needs no names
 """,
+    "values of array parameters are on the device of their nodes": """
+graph = cg.GraphDef()
+x = graph.param("x", f32_1d, x0)
+by = graph.param("by", cg.f32, 1.0)
+graph.call(increase, x, by)
+executable, stream = graph.instantiate(), first.create_stream()
+for change in (executable.set, lambda **given: executable.launch(stream, **given)):
+    refused(ValueError, lambda: change(by=5.0, x=x1), "'x'", "device 0", "on device 1", "copy it")
+stream.sync()
+executable.launch(stream)
+executable.launch(stream, x=y0)
+stream.sync()
+assert np.array_equal(x0.to_numpy(), values + 1) and np.array_equal(y0.to_numpy(), values + 1)
+assert np.array_equal(x1.to_numpy(), values)
+""",
     "second devices have gradients": """
 for device in (0, 1):
     x = cg.array(values, needs_grad=True, device=device)
