@@ -121,16 +121,14 @@ class Health:
                     error.add_note(refusal)
 
 
-_sets = (
-    threading.RLock()
-)  # of the sets below, and of those of each Health: a set may not change while it is read
+# For the sets below, and for those of each Health: no thread changes a set while another one reads it.
+_sets = threading.RLock()
 _all: weakref.WeakSet[Health] = weakref.WeakSet()
 _debugged: weakref.WeakSet[Health] = weakref.WeakSet()  # those of communicators in debug mode
 _ended: list[str] = []  # the reasons of failures by which a rank or a connection was lost
 _unraised: deque[RankError] = deque()  # for the next wait of the program
-_kept: list[
-    Any
-] = []  # arrays of calls that never end: the library of another live rank may still write to them
+# Arrays of calls that never end: a live rank may still send to them.
+_kept: list[Any] = []
 
 
 def raise_unraised() -> None:
