@@ -21,7 +21,7 @@ class Trial:
 
     def __init__(self) -> None:
         @cg.kernel
-        def double(x: cg.types.ndarray(cg.i32, ndim=1)):  # type: ignore[no-untyped-def, valid-type]
+        def double(x: cg.Array1[cg.i32]) -> None:
             for i in range(x.shape[0]):
                 x[i] = 2 * x[i]
 

@@ -118,6 +118,9 @@ class TaskInfo:
 
 # (path, number of dimensions whose extents come with a call, bytes of one index step in each of them) of an array.
 Span = tuple[str, int, int]
+# The size of a loop: the number of its iterations, or None and the axes, from which a caller computes it.
+LoopSize = tuple[int | None, tuple[tuple[Any, Any, int], ...] | None]
+
 # Two arrays that must not share memory, as one is written while the other is used, and the lines of their sections.
 DisjointArrays = tuple[Span, Span, int, int]
 
@@ -195,6 +198,8 @@ class Artifact:
     llvm      the LLVM IR before optimisation
     disjoint  pairs of arrays that must not share memory in a call, since sections run at the same time
     apart     pairs of arrays that must not share memory in a call, since fused tasks use both
+    equal     pairs of extents (`bound_of`) that must be equal in a call, since a fused task had both as bounds
+    sums      sizes of the loops with sums of floats: if all are large, code with fuse="large" has fewer tasks
     fusion    (lines of neighbouring tasks, the reason why they are not fused; "" for fused tasks), in order
     gradient  the description of a gradient, if this kernel computes one
     parts     of a part of a kernel: the plan of all parts (autodiff/parts.py)
@@ -216,6 +221,8 @@ class Artifact:
     lowering: str | None = None
     disjoint: tuple[DisjointArrays, ...] = ()
     apart: tuple[tuple[Span, Span], ...] = ()
+    equal: tuple[tuple[Any, Any], ...] = ()
+    sums: tuple[LoopSize, ...] = ()
     fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
     early: bool = False
     why: str = ""
@@ -280,7 +287,7 @@ MAX_PARAMETERS = 32764
 
 
 class Inputs:
-    """What blocks and the functions that they call use from outside, in the order of the first uses.
+    """The values from outside that blocks and the functions that they call use, in the order of the first uses.
 
     extents  (array, axis) of the extents that come with a call
     params   parameters of the kernel

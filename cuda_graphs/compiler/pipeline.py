@@ -159,7 +159,7 @@ def lower(
             if name != "part":
                 found = getattr(autodiff, make)(found)
         show(mode, why, found, verify_ir)
-    options = {fuse_tasks: {"knows_calls": fuse == "call", "contracts": contracts}}
+    options = {fuse_tasks: {"fuse": fuse, "contracts": contracts}}
     for step, why in (DEBUG[debug], *PASSES):
         if step is fuse_tasks and (fuse is None or mode is not None):
             continue
@@ -341,6 +341,8 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         text,
         disjoint=disjoint_arrays(program.kernel),
         apart=tuple((span(one), span(other)) for one, other in program.apart),
+        equal=program.equal,
+        sums=program.sums,
         fusion=program.fusion,
         checkpoints=program.kernel.checkpoints,
         early=target.is_early(program),

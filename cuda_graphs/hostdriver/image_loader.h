@@ -127,6 +127,9 @@ CUresult cghSetImageLoader(const cgh_loader* loader);
 // Returns the reason why the calling thread's last load failed, or "". The text is valid until the thread's next load.
 const char* cghLastLoadLog(void);
 
+// Returns the number of threads that may run blocks of one launch at the same time. With 1, the blocks run in order.
+uint32_t cghConcurrency(void);
+
 // Sets whether rejected images, unsupported requests and findings of the checks are reported on standard error, for
 // programs that read no log. The default is off.
 void cghReportRefusals(int on);

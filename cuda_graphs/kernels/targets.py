@@ -42,12 +42,14 @@ class Shape:
                and the driver runs several blocks in one call
     waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
     gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.has_sums); None for this Shape
+    unordered  iterations from which on several blocks or calls run a loop, so that the order of sums is not fixed
     uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape
     """
 
     block: int
     share: int
     waves: int = 2
+    unordered: int = 1 << 16
     gathering: Shape | None = None
     uneven: Shape | None = None
 
@@ -171,7 +173,7 @@ TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
         ptx_of_device,
         Shape(128, 128, gathering=Shape(512, 2048, waves=1), uneven=Shape(128, 128, waves=8)),
     ),
-    "host": (x86_of_driver, Shape(block=1, share=128)),
+    "host": (x86_of_driver, Shape(block=1, share=128, unordered=1 << 20)),
 }
 
 

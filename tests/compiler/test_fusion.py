@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
+from cuda_graphs.compiler.codegen.x86 import sines
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.interpreter import interpret
 from cuda_graphs.compiler.language.signature import specialise
-from cuda_graphs.compiler.passes import fuse_tasks
+from cuda_graphs.compiler.passes import fuse_tasks, task_groups
 from cuda_graphs.compiler.pipeline import compile_kernel, generate, lower
 from cuda_graphs.native.units import assembly
 from tests.compiler.rig import (
@@ -32,7 +33,7 @@ from tests.compiler.rig import (
 pytestmark = pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 
 N = 37  # no multiple of the lanes of a vector
-TYPES = {"a": "f32, 1", "b": "f32, 1", "m": "i32, 1", "d": "f64, 1", "t": "f32, 2"}
+TYPES = {"a": "f32, 1", "b": "f32, 1", "m": "i32, 1", "d": "f64, 1", "t": "f32, 2", "c": "u32, 1", "q": "f32, 1"}
 HEAD = f"def k({', '.join(f'{name}: ndarray({what})' for name, what in TYPES.items())}, s: f32):\n"
 
 
@@ -44,6 +45,8 @@ def arguments():
         "m": rng.integers(-50, 50, N, dtype="i4"),
         "d": rng.standard_normal(N),
         "t": rng.standard_normal((N, 3)).astype("f4"),
+        "c": rng.integers(0, 50, 4, dtype="u4"),
+        "q": np.zeros(2, "f4"),
         "s": 0.3,
     }
 
@@ -116,7 +119,7 @@ class Programs:
         if depth and self.rng.random() < 0.7:
             if not self.exact and self.rng.random() < 0.3:
                 return (
-                    f"cg.{self.rng.choice(['sin', 'exp', 'sqrt'])}(cg.cast({self.value(depth - 1)}, cg.f32))"
+                    f"cg.{self.rng.choice(['log2', 'exp', 'sqrt'])}(cg.cast({self.value(depth - 1)}, cg.f32))"
                 )
             return f"({self.value(depth - 1)} {self.rng.choice('+-**')} {self.value(depth - 1)})"
         name = self.rng.choice(["a", "b", "m", "d", "t", "s", "1.5", "0.1", "i"])
@@ -128,15 +131,61 @@ class Programs:
         return f"t[{index}, 1]" if name == "t" else f"{name}[{index}]"
 
 
+class Reductions(Programs):
+    """Also writes reductions, and statements of one thread between the loops. A task has one kind for each array."""
+
+    COUNTS = (
+        ("c[{at}] += cg.cast({index}, cg.u32)", "c[{index} & 3] += cg.cast({index}, cg.u32)"),
+        ("c[{at}] ^= cg.cast({index} * 7, cg.u32)",),
+        ("cg.atomic_min(c[{at}], cg.cast({index}, cg.u32))",),
+    )
+    FLOATS = (
+        "cg.atomic_max(q[{at} & 1], abs({value}))",
+        "cg.atomic_min(q[{at} & 1], cg.cast({index} & 7, cg.f32))",
+        "q[{at} & 1] += cg.cast({index} & 7, cg.f32)",  # sums of small integers have no rounding
+    )
+    BETWEEN = (
+        "c[{at}] = c[{other}] + 1",
+        "q[{at} & 1] = 0.5",
+        "total = 0",
+        "c[{at}] += cg.cast(total, cg.u32)",
+        "m[{at}] = total",
+        "c[{at}] += cg.cast(m[{other}], cg.u32)",
+    )
+
+    def program(self):
+        lines = ["total = cg.i32(0)"]
+        for _ in range(self.rng.randint(2, 6)):
+            lines += self.task()
+            if self.rng.random() < 0.5:
+                lines.append(self.text(self.rng.choice(self.BETWEEN)))
+        return lines
+
+    def task(self):
+        self.reduce = ("total += {index}", *self.rng.choice(self.COUNTS), self.rng.choice(self.FLOATS))
+        return super().task()
+
+    def statement(self, depth):
+        if self.rng.random() < 0.3:
+            return [self.text(self.rng.choice(self.reduce))]
+        return super().statement(depth)
+
+    def text(self, template):
+        at, other = self.rng.sample(range(4), 2)
+        index = self.rng.choice(["i", "m[i]"])
+        return template.format(at=at, other=other, index=index, value=self.cast(self.value(2), "a"))
+
+
 @pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("write", [Programs, Reductions])
 @pytest.mark.parametrize(
     "seed", [pytest.param(s, marks=() if s < 8 else pytest.mark.nightly) for s in range(150)]
 )
-def test_fused_tasks_give_the_bits_of_the_tasks(seed, exact):
-    function, given = kernel_of(*Programs(seed, exact).program()), arguments()
+def test_fused_tasks_give_the_bits_of_the_tasks(seed, write, exact):
+    function, given = kernel_of(*write(seed, exact).program()), arguments()
     flat = {path: value for name, each in given.items() for path, value in flattened(name, each)}
     apart = lower(function, specialise(function, given))[0]
-    for fuse in ("call", "any"):
+    for fuse in ("call", "any", "large"):
         program = fused(function, fuse)
         if exact:
             compare(program, flat)
@@ -154,10 +203,11 @@ def same_arrays(wanted, found):
         same(found[path], array, True, path)
 
 
-def test_random_programs_have_fused_tasks():
+@pytest.mark.parametrize("write", [Programs, Reductions])
+def test_random_programs_have_fused_tasks(write):
     """The law above is about something: a good part of its programs has fewer tasks afterwards."""
-    found = [fused(kernel_of(*Programs(seed, True).program())) for seed in range(12)]
-    assert sum(any(why == "" for _, why in each.fusion) for each in found) >= 6
+    found = [fused(kernel_of(*write(seed, True).program())) for seed in range(12)]
+    assert sum(any(why == "" for _, why in each.fusion) for each in found) >= 4
 
 
 # What is fused
@@ -179,6 +229,80 @@ def test_chain_runs_several_vectors_at_a_time_on_a_cpu():
         program = fused(kernel_of(*["for i in b:", f"    b[i] = b[i] * 1.01 + {other}"] * 10))
         text = assembly(generate(program, X86(), {}).llvm)
         assert len(re.findall(r"mulps", text)) >= 10 * vectors
+
+
+def test_reduction_joins_its_producer_and_reads_no_memory_for_it():
+    lines = ["for i in b:", "    b[i] = a[i] * s", "for i in b:", "    cg.atomic_max(q[0], abs(b[i] - a[i]))"]
+    lines += ["for i in b:", "    c[0] += cg.cast(b[i] > s, cg.u32)"]
+    program = fused(kernel_of(*lines))
+    (task,) = program.tasks
+    assert [each.array.path for each in statements(program, ir.Load)] == ["a"]
+    # Each thread collects its share first: `b` and `q` have one type, and are apart.
+    assert not any(isinstance(each, ir.Atomic) for each in ir.walk(task.loop.body))
+    assert [(each.kind, each.array.path) for each in statements(program, ir.Atomic)] == [("add", "c"), ("max", "q")]
+    assert {frozenset((one.path, other.path)) for one, other in program.apart} >= {frozenset("bq")}
+    compare(program, arguments())
+
+
+def test_extents_of_two_arrays_are_a_condition_on_calls():
+    lines = ["for i, j in cg.ndrange(a.shape[0], t.shape[1]):", "    t[i, j] = s"]
+    lines += ["for i, j in cg.ndrange(d.shape[0], 3):", "    t[i, j] *= 2"]
+    assert tasks_of(*lines) == 2  # an extent and a number
+    lines[2] = "for i, j in cg.ndrange(d.shape[0], t.shape[1]):"
+    program = fused(kernel_of(*lines))
+    assert (len(program.tasks), program.equal) == (1, ((("extent", "a", 0), ("extent", "d", 0)),))
+    compare(program, arguments())
+    assert reasons(*lines, fuse="any") == ["the loops of lines 2 and 4 may have different index spaces"]
+    shifted = ["for i in range(1, a.shape[0] - 1):", "    m[i] = 1", "for i in range(1, b.shape[0] - 1):", "    m[i] += 1"]
+    assert tasks_of(*shifted) == 1
+
+
+def test_sum_of_floats_joins_its_producer_where_its_order_is_not_fixed():
+    lines = ["for i in b:", "    b[i] = a[i] * s", "for i in b:", "    q[0] += b[i]"]
+    few, many = (fused(kernel_of(*lines), fuse) for fuse in ("call", "large"))
+    assert (len(few.tasks), len(many.tasks)) == (2, 1)
+    assert few.sums == ((None, ((0, ("extent", "b", 0), 1),)),)
+    assert many.sums == ()
+    for program in (few, many):
+        compare(program, arguments(), exact=False)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["for i in b:", "    q[0] += b[i]"],
+        ["for i in b:", "    b[i] = s", "for i in range(m[0]):", "    q[0] += b[i]"],
+        ["for i in b:", "    b[i] = q[0]", "for i in b:", "    q[0] += b[i]"],
+    ],
+)
+def test_sums_that_would_stay_alone_need_no_second_code(lines):
+    assert fused(kernel_of(*lines)).sums == ()
+
+
+def test_bins_stay_bins_in_a_fused_task():
+    lines = ["for i in m:", "    m[i] = m[i] * 3", "for i in m:", "    c[m[i] & 3] += 1"]
+    (task,) = fused(kernel_of(*lines), "any").tasks
+    assert [each.array.path for each in task.bins] == ["c"]
+
+
+def test_statements_between_loops_move_before_or_after_them():
+    lines = ["for i in m:", "    m[i] = m[i] + 1", "total = 0", "c[3] = 5", "for i in m:", "    total += m[i]"]
+    lines += ["c[0] = cg.cast(total, cg.u32)", "for i in m:", "    m[i] -= 3", "c[1] = c[0]"]
+    program = fused(kernel_of(*lines))
+    assert [each.loop is not None for each in (program.tasks[step] for step in program.plan)] == [False, True, False]
+    assert ((2, 6, 9), "") in program.fusion
+    found, _ = compare(program, arguments())
+    m = arguments()["m"] + 1
+    np.testing.assert_array_equal(found["m"], m - 3)
+    total = m.sum(dtype="i4").astype("u4")
+    np.testing.assert_array_equal(found["c"], [total, total, arguments()["c"][2], 5])
+
+
+def test_statement_that_needs_the_loop_before_it_and_feeds_the_next_one_stays_between():
+    lines = ["for i in m:", "    m[i] = m[i] + 1", "x = m[3]", "for i in m:", "    m[i] += x"]
+    program = fused(kernel_of(*lines))
+    assert len(program.tasks) == 3
+    compare(program, arguments())
 
 
 def test_value_that_passes_is_rounded_as_the_store_rounds_it():
@@ -312,7 +436,7 @@ REFUSED = {
         "the loops of lines 2 and 4 may have different index spaces",
     ),
     "another extent": (
-        ["for i in a:", "    a[i] = s", "for i in b:", "    a[i] += s"],
+        ["for i in a:", "    a[i] = s", "for i in range(a.shape[0] - 1):", "    a[i] += s"],
         "the loops of lines 2 and 4 may have different index spaces",
     ),
     "another step": (
@@ -331,9 +455,34 @@ REFUSED = {
         ["for i in a:", "    a[i] = s", "for i in a:", "    d[i] = 2"],
         "they share no array, so one pass over memory is no less work",
     ),
-    "an atomic": (
+    "a sum of floats": (
         ["for i in a:", "    a[i] = s", "for i in a:", "    d[0] += a[i]"],
-        "line 5 is atomic",
+        "line 5 combines floats, and their order decides how the result is rounded: only sums of many iterations may share "
+        "a loop",
+    ),
+    "a maximum of zeros of both signs": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    cg.atomic_max(q[0], a[i])"],
+        "line 5 compares floats that may be 0.0 and -0.0, and their order decides which zero stays",
+    ),
+    "an old value of an atomic": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    m[i] = cg.cast(cg.atomic_add(c[0], 1), cg.i32)"],
+        "line 5 uses the old value of an atomic, which depends on the order of the iterations",
+    ),
+    "a sine of f32": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    a[i] = cg.sin(a[i])"],
+        "line 5 takes a sine of f32, whose last bit depends on the rest of the loop",
+    ),
+    "an exchange": (
+        ["for i in a:", "    a[i] = s", "for i in a:", "    cg.atomic_exchange(q[0], a[i])"],
+        "line 5 is atomic, and the result depends on the order of the iterations",
+    ),
+    "a reader of a sum": (
+        ["for i in m:", "    c[0] += 2", "for i in m:", "    m[i] = cg.cast(c[0], cg.i32)"],
+        "line 5 reads 'c', which all iterations of line 3 change",
+    ),
+    "two kinds of atomics": (
+        ["for i in m:", "    c[0] += cg.cast(m[i], cg.u32)", "for i in m:", "    c[1] ^= cg.cast(m[i], cg.u32)"],
+        "line 5 changes 'c', which all iterations of line 3 change",
     ),
     "a print": (
         ["for i in a:", "    a[i] = s", "for i in a:", "    print(a[i])"],
@@ -379,6 +528,10 @@ def test_refusal_has_its_reason(name):
     assert len(program.tasks) == len(
         lower(kernel_of(*lines), specialise(kernel_of(*lines), arguments()))[0].tasks
     )
+
+
+def test_functions_with_two_implementations_are_those_of_the_target():
+    assert task_groups.SINES == sines.OF_F32
 
 
 def test_debug_code_is_not_fused():

@@ -113,6 +113,43 @@ def k(x: ndarray({type}, 1), out: ndarray({type}, 1)):
     np.testing.assert_array_equal(found, [wanted])
 
 
+@pytest.mark.parametrize("type", ["f32", "f64"])
+@pytest.mark.parametrize("kind", ["min", "max"])
+@pytest.mark.parametrize(
+    "x",
+    [[3.0, NAN, -2.0, 7.0, 0.0, -0.0], [NAN, -NAN] * 40, [NAN] * 33 + [1.5], [np.inf, -np.inf], [-0.0] * 70, []],
+)
+@pytest.mark.parametrize("before", [NAN, 1.0, -np.inf, 0.0])
+def test_the_least_and_greatest_magnitude_is_one_that_is_not_nan_if_there_is_one(type, kind, x, before):
+    """Magnitudes are compared as integers."""
+    k = function_of(f"""
+def k(x: ndarray({type}, 1), out: ndarray({type}, 1)):
+    for i in x:
+        cg.atomic_{kind}(out[0], abs(x[i]))
+""")
+    dtype = np.dtype(t.SCALARS[type].dtype)
+    given = {"x": np.array(x, dtype), "out": np.array([before], dtype)}
+    assert atomics_inside(k, **given) == 0
+    found = run_all(k, **given)["out"]
+    wanted = getattr(np, f"f{kind}").reduce(np.array([before, *np.abs(given["x"])], dtype))
+    np.testing.assert_array_equal(found, [wanted])
+
+
+def test_signs_that_only_some_values_lack_are_compared_as_floats():
+    k = function_of("""
+def k(x: ndarray(f32, 1), out: ndarray(f32, 1)):
+    for i in x:
+        cg.atomic_max(out[0], abs(x[i]) - 5.0)
+        cg.atomic_max(out[0], x[i] * x[i] - 9.0)
+        cg.atomic_min(out[1], abs(x[i]))
+        cg.atomic_min(out[1], x[i])
+""")
+    x = np.linspace(-2, 1, 50, dtype="f4")
+    given = {"x": x, "out": np.array([-100, 100], "f4")}
+    found = run_all(k, **given)["out"]
+    np.testing.assert_array_equal(found, [np.max(abs(x) - 5), -2])
+
+
 def after_a_loop(x: cg.ndarray(cg.f32, 2), out: cg.ndarray(cg.f32, 1)):
     for i in range(x.shape[0]):
         least = 1000.0

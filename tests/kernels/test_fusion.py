@@ -3,11 +3,16 @@
 """Laws: a kernel with fused tasks gives the results of the same kernel with `fuse=False`, for all arrays and in every
 sort of call. `explain()` lists the fused tasks, and for other tasks the reason."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.compiler.cache import artifact_cache
+from cuda_graphs.kernels import targets
 from tests.kernels.graph_kernels import array, f32_1d, i32_0d, i32_1d
 
 SIZE = 64
@@ -216,6 +221,99 @@ def test_code_on_disk_knows_the_option_and_what_it_needs(tmp_path, monkeypatch):
     assert counts[1][:2] == (3, 3)
     # From disk come the fused code and the code for overlapping arrays; then the code of the loops.
     assert (counts[2][2], counts[3][2]) == (2, 1)
+
+
+@cg.kernel
+def lengths(x: f32_1d, y: f32_1d, n: i32_1d):
+    for i in x:
+        n[i] = n[i] + 1
+    for i in y:
+        n[i] = n[i] * 3
+
+
+def test_loops_over_arrays_of_one_length_share_a_launch_and_others_do_not():
+    for one, other in ((5, 5), (5, 8), (8, 5), (5, 5), (0, 0), (0, 4)):
+        x, y, n = cg.ndarray(cg.f32, one), cg.ndarray(cg.f32, other), array(np.arange(8), cg.i32)
+        lengths(x, y, n)
+        wanted = np.arange(8, dtype="i4")
+        wanted[:one] += 1
+        wanted[:other] *= 3
+        np.testing.assert_array_equal(n.to_numpy(), wanted)
+        assert len(lengths.explain(x, y, n).tasks) == (1 if one == other else 2)
+
+
+def test_lengths_of_arrays_of_a_graph_may_change(stream):
+    g = cg.GraphDef()
+    g.call(lengths, g.param("x", f32_1d), g.param("y", f32_1d), g.param("n", i32_1d))
+    executable = g.instantiate()
+    for one, other in ((5, 5), (5, 8), (8, 5)):
+        x, y, n = cg.ndarray(cg.f32, one), cg.ndarray(cg.f32, other), array(np.ones(8), cg.i32)
+        executable.launch(stream, x=x, y=y, n=n)
+        stream.sync()
+        wanted = np.ones(8, dtype="i4")
+        wanted[:one] += 1
+        wanted[:other] *= 3
+        np.testing.assert_array_equal(n.to_numpy(), wanted)
+
+
+def norm(x: f32_1d, y: f32_1d, most: f32_1d):
+    for i in x:
+        x[i] = y[i] * 0.5 + 1
+    most[0] = 0
+    for i in x:
+        most[0] += x[i] * x[i]
+
+
+LARGE = targets.shape_of_driver().unordered
+norm_fused, norm_apart = cg.kernel(norm), cg.kernel(norm, fuse=False)
+
+
+def norm_of(kernel, size, inside=False):
+    """Return (the sum, the number of tasks, x) for `size` elements. `inside`: the sum is an element of y."""
+    x, y = cg.ndarray(cg.f32, size), cg.ndarray(cg.f32, size)
+    most = y[:1] if inside else cg.ndarray(cg.f32, 1)
+    y.from_numpy(np.linspace(-1, 2, size, dtype="f4"))
+    kernel(x, y, most)
+    return most.to_numpy()[0], len(kernel.explain(x, y, most).tasks), x.to_numpy()
+
+
+@pytest.mark.parametrize("size", [1, 1000, LARGE - 1, LARGE, 3 * LARGE])
+def test_large_sums_of_floats_join_their_producers_and_small_ones_keep_their_bits(size):
+    fused, apart = norm_of(norm_fused, size), norm_of(norm_apart, size)
+    assert (fused[1], apart[1]) == (2 if size >= LARGE else 3, 3)
+    np.testing.assert_array_equal(fused[2], apart[2])
+    wanted = np.linspace(-1, 2, size, dtype="f4") * np.float32(0.5) + np.float32(1)
+    np.testing.assert_array_equal(fused[2], wanted)
+    np.testing.assert_allclose(fused[0], np.sum(wanted.astype("f8") ** 2), rtol=1e-4)
+    if size <= 1000:  # one call or one block computes the sum
+        assert fused[0] == apart[0]
+
+
+def test_calls_with_few_and_many_iterations_may_alternate():
+    for size in (LARGE, 10, LARGE + 1, 10):
+        assert norm_of(norm_fused, size)[1] == (2 if size >= LARGE else 3)
+        assert norm_of(norm_fused, size, inside=True)[1] == 3
+
+
+def test_one_thread_adds_in_order_at_any_size():
+    """Without workers the sum of a loop repeats its bits, so the loop stays alone."""
+    program = (
+        "from tests.kernels.test_fusion import LARGE, norm_apart, norm_fused, norm_of\n"
+        "found = [norm_of(kernel, 2 * LARGE) for kernel in (norm_fused, norm_apart)]\n"
+        "assert found[0][1] == 3\n"
+        "assert found[0][0] == found[1][0]\n"
+    )
+    environment = {**os.environ, "CUDA_GRAPHS_HOST_THREADS": "0", "CUDA_GRAPHS_DRIVER": "host"}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+
+
+def test_graph_kernels_keep_a_graph_for_each_way_to_add():
+    kernel = cg.kernel(norm, graph=True, chain="nodes")
+    for size in (10, LARGE, 10, LARGE):
+        fused, apart = norm_of(kernel, size), norm_of(norm_apart, size)
+        assert fused[1] == (2 if size >= LARGE else 3)
+        np.testing.assert_allclose(fused[0], apart[0], rtol=1e-4)
+    assert kernel.graph_stats.graphs == 2
 
 
 differentiable = cg.types.ndarray(cg.f32, ndim=1, needs_grad=True)

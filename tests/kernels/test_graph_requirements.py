@@ -65,7 +65,7 @@ def test_a_kernel_is_a_graph_by_its_own_flag_only(driver):
 
 
 def test_copies_for_a_call_are_no_part_of_its_graph():
-    kernel = cg.kernel(steps, graph=True, chain="nodes")
+    kernel = cg.kernel(steps, graph=True, chain="nodes", fuse=False)
     for _ in range(3):
         x, y = np.zeros((3, 2), "f4"), np.ones(3, "f4")
         kernel(2.0, x[:, 0], y)  # with gaps: packed, and brought back
@@ -76,7 +76,7 @@ def test_copies_for_a_call_are_no_part_of_its_graph():
 
 
 def test_each_loop_is_a_node_behind_the_one_before_it():
-    kernel = cg.kernel(steps, graph=True, chain="nodes")
+    kernel = cg.kernel(steps, graph=True, chain="nodes", fuse=False)
     definition = kernel.graph(1.0, array([1]), array([1]))
     (first,) = (node for node in definition.nodes() if not node.pred)
     chain = [first]

@@ -133,16 +133,16 @@ def test_a_long_instantiation_shows_its_seconds(seen, stream, monkeypatch):
         looked.set()
         original(name, look)
 
-    monkeypatch.setattr(progress, "show_call", show)
-    for _ in range(2000):  # until the other thread has looked during an instantiation
+    def instantiate():
         g = cg.GraphDef()
         node = g
         for _ in range(50):
             node = node.callback(int)
         g.instantiate()
-        if looked.is_set():
-            break
-    assert looked.is_set()
+        return looked.is_set()
+
+    monkeypatch.setattr(progress, "show_call", show)
+    assert wait_until(instantiate)  # until the other thread has looked during an instantiation
     assert wait_until(lambda: progress.watcher is None)
     assert {task[0] for task in seen if task != "closed"} <= {"instantiating a graph (seconds)"}
     assert seen[-1] == "closed"

@@ -560,6 +560,8 @@ class Program:
     early    a task may begin before the previous task has ended, and waits for that itself
     fusion   (lines of neighbouring tasks, the reason why they are not one task; "" for fused tasks)
     apart    pairs of arrays that calls of this code must not let overlap: fused tasks use both
+    equal    pairs of extents (artifact.bound_of) that are equal in calls of this code: fused tasks had both as bounds
+    sums     sizes (artifact.LoopSize) of loops with sums of floats: if all are large, other code has fewer tasks
     """
 
     kernel: Kernel
@@ -570,6 +572,8 @@ class Program:
     early: bool = False
     fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
     apart: tuple[tuple[Array, Array], ...] = ()
+    equal: tuple[tuple[Any, Any], ...] = ()
+    sums: tuple[Any, ...] = ()
 
 
 def _inner(statement: Any) -> tuple[Block, ...]:

@@ -16,11 +16,14 @@ one path is a prefix of the other.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["AliasClass", "alias_class", "assign_alias_classes", "may_alias"]
+__all__ = ["AliasClass", "Aliases", "alias_class", "aliases_of", "assign_alias_classes", "may_alias"]
 
 AliasClass = tuple[str, ...]
+Aliases = Callable[[ir.Array, ir.Array], bool]
 
 
 def assign_alias_classes(program: ir.Program) -> ir.Program:
@@ -50,3 +53,12 @@ def may_alias(a: ir.Array, b: ir.Array) -> bool:
         return True
     short, long = sorted((alias_class(a), alias_class(b)), key=len)
     return short != () and long[: len(short)] == short
+
+
+def aliases_of(apart: Collection[tuple[ir.Array, ir.Array]]) -> Aliases:
+    """Returns a function like `may_alias` for code whose calls keep these pairs of arrays apart."""
+
+    def aliases(a: ir.Array, b: ir.Array) -> bool:
+        return may_alias(a, b) and (a, b) not in apart and (b, a) not in apart
+
+    return aliases

@@ -12,16 +12,14 @@ more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from cuda_graphs.compiler.ir import ir
 
+from .alias_classes import Aliases
 from .copy import Copier
 from .propagate import without_unused
 
 __all__ = ["Numbers", "forward_stores"]
 
-Aliases = Callable[[ir.Array, ir.Array], bool]
 Element = tuple[ir.Array, tuple[int, ...]]  # an array, and the numbers of its indices
 GLOBAL = (ir.Space.PARAM, ir.Space.FIELD, ir.Space.TEMP)
 
@@ -52,7 +50,8 @@ class Numbers:
                 return value.name, value.type.name, *map(self.of, value.args)
         return value
 
-    def element(self, statement: ir.Load | ir.Store) -> Element:
+    def element(self, statement: ir.Load | ir.Store | ir.Atomic) -> Element:
+        assert isinstance(statement.array, ir.Array)
         return statement.array, tuple(map(self.of, statement.index))
 
     def differ(self, one: tuple[int, ...], other: tuple[int, ...]) -> bool:
@@ -175,7 +174,7 @@ class _DeadStores:
 
     def read(self, statement: ir.Statement, overwritten: dict[Element, None]) -> None:
         """Keeps the elements that a statement may read, or all if it may end the iteration or call a function."""
-        if not isinstance(statement, ir.Load):
+        if not isinstance(statement, (ir.Load, ir.Atomic)) or isinstance(statement.array, ir.Local):
             overwritten.clear()
             return
         array, index = self.numbers.element(statement)

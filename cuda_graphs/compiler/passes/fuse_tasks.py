@@ -5,129 +5,78 @@
     for i in b: b[i] = b[i] * 2; for i in b: b[i] = b[i] + c[i]     =>     for i in b: b[i] = b[i] * 2 + c[i]
 
 The tasks have the same index space. An iteration of the fused loop is that of the first task, then that of the second.
-This changes no result if the tasks depend on each other only within an iteration. So where one task writes an array
-that the other one uses, both access it at the indices of the loop, in the same positions. Other arrays must not be the
-same memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`.
+This changes no result if the tasks depend on each other only within an iteration. Where one task writes an array that
+the other one uses, both access it at the indices of the loop, in the same positions. Other arrays must not be the
+same memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`. Extents of
+two parameters are another condition: `Program.equal`.
 
 Within an iteration, values pass in registers (forward_stores.py). A task is a candidate if its iterations are straight
-code with branches. Each refusal has a reason, which `explain()` shows.
+code with branches. Its atomics may run in any order (free_order.py), and tasks that see their results stay apart.
+Statements of one thread between two loops, such as `total = 0`, move before or after the fused task if they depend
+on nothing there. Each refusal has a reason, which `explain()` shows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 
-from cuda_graphs.compiler.artifact import MOST_LIGHT
+from cuda_graphs.compiler.artifact import MOST_LIGHT, LoopSize, axes_of, iterations
 from cuda_graphs.compiler.ir import ir
 
 from .alias_classes import may_alias
-from .copy import Copier
-from .demote_atomics import positions
-from .forward_stores import Numbers, forward_stores
+from .free_order import is_sum
 from .fuse_tests import renumbered
 from .propagate import without_unused
+from .task_groups import Access, Extents, Group, Pairs, different_spaces, group_of
 
 __all__ = ["fuse_tasks"]
 
-# Statements of iterations that may share a loop. Their order among iterations cannot be seen.
-STRAIGHT = (ir.Op, ir.Extent, ir.Load, ir.Store, ir.Get, ir.Set, ir.If)
-# Other statements -> what they do.
-REASONS: dict[type, str] = {
-    ir.Atomic: "is atomic",
-    ir.Print: "prints",
-    ir.Assert: "checks a condition, which may end the task",
-    ir.Exit: "may end the task",
-    ir.Continue: "may end the iteration",
-    ir.Call: "calls a function that is not inlined",
-    ir.For: "is a loop in an iteration",
-    ir.While: "is a loop in an iteration",
-    ir.Worker: "depends on the thread that runs it",
-}
 PASSED = (ir.Space.PARAM, ir.Space.FIELD)  # the spaces of arrays whose ranges a call can compare
 CONTRACTS = "fast_math=True may round a value differently if it does not pass through memory"
 
-Pair = tuple[ir.Array, ir.Array]
-Pairs = dict[Pair, None]
 
+def fuse_tasks(program: ir.Program, fuse: str = "call", contracts: bool = False) -> ir.Program:
+    """Returns the program with fused tasks, `fusion`, `apart`, `equal`, and `sums`.
 
-@dataclass(frozen=True)
-class Access:
-    """An access of a task. `at`: the positions of the loop's axes in the index; None if one is missing."""
-
-    array: ir.Array
-    at: tuple[int, ...] | None
-    writes: bool
-    line: int
-
-    @property
-    def verb(self) -> str:
-        return "writes" if self.writes else "reads"
-
-
-@dataclass
-class Group:
-    """One task, or several that become one. The loop is that of the first.
-
-    numbers   of the tasks, and their `lines`
-    why       the reason why the task shares its loop with no other; "" if it may
-    prologue  the statements before the loop
-    body      an iteration
-    apart     pairs of arrays that must not overlap
+    `fuse`: one of FUSIONS. `contracts`: the code generator may contract floats.
     """
-
-    numbers: list[int]
-    lines: list[int]
-    why: str
-    loop: ir.For | None
-    prologue: list[ir.Statement]
-    body: ir.Block
-    accesses: list[Access]
-    apart: Pairs
-
-    def joined(self, other: Group, apart: Pairs) -> Group:
-        """Returns both groups as one."""
-        assert self.loop is not None
-        assert other.loop is not None
-        apart = {**self.apart, **other.apart, **apart}
-
-        def aliases(a: ir.Array, b: ir.Array) -> bool:
-            return may_alias(a, b) and (a, b) not in apart and (b, a) not in apart
-
-        axes = zip(self.loop.axes, other.loop.axes, strict=True)
-        indices: dict[ir.Value, ir.Value] = {b.index: a.index for a, b in axes}
-        second = Copier(indices).block(other.body)
-        body = forward_stores(ir.Block([*self.body.body, *second.body]), aliases)
-        return Group(
-            self.numbers + other.numbers, self.lines + other.lines, "", self.loop,
-            self.prologue + other.prologue, body, self.accesses + other.accesses, apart,
-        )  # fmt: skip
-
-
-def fuse_tasks(program: ir.Program, knows_calls: bool = True, contracts: bool = False) -> ir.Program:
-    """Returns the program with fused tasks, `fusion`, and `apart`.
-
-    `knows_calls`: the caller compares the arrays of each call. `contracts`: the code generator may contract floats.
-    """
-    fuser = _Fuser(program, knows_calls, contracts)
+    fuser = _Fuser(program, fuse, contracts)
     plan = fuser.plan(program.plan)
     kept = sorted(ir.tasks_of(plan))
     numbers = {number: place for place, number in enumerate(kept)}
     return ir.replace(
         program, tasks=tuple(fuser.tasks[number] for number in kept), plan=renumbered(plan, numbers),
-        fusion=tuple(sorted(fuser.notes)), apart=tuple(fuser.apart),
+        fusion=tuple(sorted(fuser.notes)), apart=tuple(fuser.apart), equal=tuple(fuser.equal),
+        sums=loops_of_sums(program, plan) if fuse == "call" and not contracts else (),
     )  # fmt: skip
 
 
-class _Fuser:
-    """`tasks`: by number. `notes` and `apart`: the results `fusion` and `apart` of ir.Program."""
+def loops_of_sums(program: ir.Program, plan: ir.Plan) -> tuple[LoopSize, ...]:
+    """Returns the sizes of the loops with sums of floats, if fewer tasks than `plan` has would do for large sums."""
+    loops = [task for task in program.tasks if has_sum(task)]
+    sizes = tuple((iterations(task), axes_of(task)) for task in loops)
+    if not sizes or (None, None) in sizes:
+        return ()
+    fused = _Fuser(program, "large", False).plan(program.plan)
+    return sizes if len(list(ir.tasks_of(fused))) < len(list(ir.tasks_of(plan))) else ()
 
-    def __init__(self, program: ir.Program, knows_calls: bool, contracts: bool) -> None:
+
+def has_sum(task: ir.Task) -> bool:
+    return task.loop is not None and any(
+        isinstance(each, ir.Atomic) and is_sum(each) for each in ir.walk(task.loop.body)
+    )
+
+
+class _Fuser:
+    """`tasks`: by number. `notes`, `apart` and `equal`: the results `fusion`, `apart` and `equal` of ir.Program."""
+
+    def __init__(self, program: ir.Program, fuse: str, contracts: bool) -> None:
         self.tasks = list(program.tasks)
-        self.knows_calls, self.contracts = knows_calls, contracts
+        self.knows_calls, self.large, self.contracts = fuse != "any", fuse == "large", contracts
         self.notes: list[tuple[tuple[int, ...], str]] = []
         self.apart: Pairs = {}
+        self.equal: Extents = {}
 
     def plan(self, plan: ir.Plan) -> ir.Plan:
         """Returns a plan with fused tasks. Tasks with a conditional or sections between them are no neighbours."""
@@ -144,18 +93,61 @@ class _Fuser:
         """Fuses neighbouring tasks as far as possible, from the first on. Returns the numbers of what is left."""
         groups: list[Group] = []
         for number in numbers:
-            following = group_of(number, self.tasks[number])
-            found = self.join(groups[-1], following) if groups else ""
-            if isinstance(found, Group):
-                groups[-1] = found
-                continue
-            if groups:
-                self.notes.append(((groups[-1].lines[-1], following.lines[0]), found))
-            groups.append(following)
+            self.add(groups, group_of(number, self.tasks[number], self.large))
+        groups = merge_statements(groups)
         for group in groups:
             if len(group.numbers) > 1:
                 self.finish(group)
         return [group.numbers[0] for group in groups]
+
+    def add(self, groups: list[Group], following: Group) -> None:
+        """Adds a group after others: joins it to the last loop if possible."""
+        between = list(takewhile(lambda group: group.is_movable, reversed(groups)))[::-1]
+        if following.why or len(between) == len(groups) or groups[-1 - len(between)].why:
+            between = []
+        if not groups:
+            groups.append(following)
+            return
+        place = len(groups) - 1 - len(between)
+        found = self.join(groups[place], following)
+        if isinstance(found, Group):
+            moved = self.make_way(groups[place], between, following)
+            if moved is not None:
+                before, after, apart = moved
+                found.apart.update(apart)
+                groups[place:] = [*before, found, *after]
+                return
+            place, found = len(groups) - 1, groups[-1].why
+        self.notes.append(((groups[place].lines[-1], following.lines[0]), found))
+        groups.append(following)
+
+    def make_way(
+        self, one: Group, between: list[Group], other: Group
+    ) -> tuple[list[Group], list[Group], Pairs] | None:
+        """Divides statements between two loops into those that move before the loops, and those that stay after them.
+
+        Also returns the pairs of arrays that must be apart for that. Returns None if a statement can do neither.
+        """
+        before: list[Group] = []
+        after: list[Group] = []
+        apart: Pairs = {}
+        for each in between:
+            if self.are_independent(each, [one, *after], apart):
+                before.append(each)
+            elif self.are_independent(each, [other], apart):
+                after.append(each)
+            else:
+                return None
+        return before, after, apart
+
+    def are_independent(self, one: Group, others: list[Group], apart: Pairs) -> bool:
+        """Returns whether a group may change places with all others. Adds conditions to `apart` if it may."""
+        found: Pairs = {}
+        pairs = ((a, b) for other in others for a in one.accesses for b in other.accesses)
+        if any(self.conflict(a, b, found) for a, b in pairs):
+            return False
+        apart.update(found)
+        return True
 
     def join(self, one: Group, other: Group) -> Group | str:
         """Returns two neighbours as one group, or the reason why they stay apart."""
@@ -163,8 +155,9 @@ class _Fuser:
             return one.why or other.why
         if self.contracts:
             return CONTRACTS
-        why = different_spaces(one, other)
         apart: Pairs = {}
+        equal: Extents = {}
+        why = different_spaces(one, other, equal if self.knows_calls else None)
         for a in one.accesses:
             for b in other.accesses:
                 why = why or self.conflict(a, b, apart)
@@ -172,7 +165,7 @@ class _Fuser:
             why = "they share no array, so one pass over memory is no less work"
         if why:
             return why
-        found = one.joined(other, apart)
+        found = one.joined(other, apart, equal)
         length = sum(1 for _ in ir.walk(found.body))
         if length > MOST_LIGHT:
             return f"an iteration of both would have {length} statements, and fused ones have at most {MOST_LIGHT}"
@@ -180,11 +173,15 @@ class _Fuser:
 
     def conflict(self, a: Access, b: Access, apart: Pairs) -> str:
         """Returns the reason why iterations of two tasks depend on each other, or "". Adds a condition to `apart`."""
-        if not (a.writes or b.writes) or not may_alias(a.array, b.array):
+        if not (a.writes or b.writes) or not may_alias(a.array, b.array) or (a.kind and a.kind == b.kind):
             return ""
         if a.array is b.array:
             if a.at is not None and a.at == b.at:
                 return ""
+            if a.kind:
+                return (
+                    f"line {b.line} {b.verb} {b.array.path!r}, which all iterations of line {a.line} change"
+                )
             return f"line {b.line} {b.verb} {a.array.path!r} at other elements than line {a.line} {a.verb}"
         if self.knows_calls and a.array.space in PASSED and b.array.space in PASSED:
             if (b.array, a.array) not in apart:
@@ -197,63 +194,25 @@ class _Fuser:
 
     def finish(self, group: Group) -> None:
         """Replaces the first task of a group by the fused task."""
-        assert group.loop is not None
         first = self.tasks[group.numbers[0]]
+        self.notes.append((tuple(group.lines), ""))
+        self.apart.update(group.apart)
+        self.equal.update(group.equal)
+        if group.loop is None:
+            self.tasks[group.numbers[0]] = ir.Task(first.name, ir.Block(group.prologue), None, first.loc)
+            return
         loop = ir.replace(group.loop, body=group.body)
         body = without_unused(ir.Block([*group.prologue, loop]))
         made = next(each for each in body.body if isinstance(each, ir.For))
         self.tasks[group.numbers[0]] = ir.Task(first.name, body, made, first.loc)
-        self.notes.append((tuple(group.lines), ""))
-        self.apart.update(group.apart)
 
 
-def group_of(number: int, task: ir.Task) -> Group:
-    """Returns a task as a group."""
-    line = ir.line_of(task.loc)
-    before = [each for each in task.body.body if each is not task.loop]
-    body = ir.Block() if task.loop is None else task.loop.body
-    axes = () if task.loop is None else task.loop.axes
-    accesses = [*accesses_of(ir.Block(before), ()), *accesses_of(body, axes)]
-    return Group([number], [line], why_alone(task), task.loop, before, body, accesses, {})
-
-
-def accesses_of(block: ir.Block, axes: tuple[ir.Axis, ...]) -> list[Access]:
-    """Returns the accesses of a block to memory that tasks share. Without axes, an access has no positions."""
-    return [
-        Access(
-            each.array, positions(axes, each.index) if axes else None, isinstance(each, ir.Store), ir.line_of(each.loc)
-        )
-        for each in ir.walk(block)
-        if isinstance(each, (ir.Load, ir.Store)) and each.array.space is not ir.Space.LOCAL
-    ]  # fmt: skip
-
-
-def why_alone(task: ir.Task) -> str:
-    """Returns the reason why a task shares its loop with no other, or ""."""
-    line = ir.line_of(task.loc)
-    if task.loop is None:
-        return f"one thread runs the statements of line {line}"
-    if task.loop.block_dim:
-        return f"the threads of the loop of line {line} work together in blocks"
-    if task.loop.settings not in (None, ir.LoopSettings()):
-        return f"cg.loop_config sets how the loop of line {line} runs"
-    for each in ir.walk(task.body):
-        if each is not task.loop and not isinstance(each, STRAIGHT):
-            return f"line {ir.line_of(each.loc)} {REASONS.get(type(each), 'is no plain statement')}"
-    if task.body.body[-1] is not task.loop:
-        return f"statements follow the loop of line {line}"
-    return ""
-
-
-def different_spaces(one: Group, other: Group) -> str:
-    """Returns the reason why two loops have different index spaces, or ""."""
-    numbers = Numbers()
-    if space_of(one, numbers) == space_of(other, numbers):
-        return ""
-    return f"the loops of lines {one.lines[-1]} and {other.lines[0]} may have different index spaces"
-
-
-def space_of(group: Group, numbers: Numbers) -> list[tuple[object, ...]]:
-    """Returns a description of each axis; equal descriptions are equal axes."""
-    assert group.loop is not None
-    return [(a.index.type, a.step, numbers.of(a.begin), numbers.of(a.end)) for a in group.loop.axes]
+def merge_statements(groups: list[Group]) -> list[Group]:
+    """Returns the groups with neighbouring statements of one thread as one group."""
+    found: list[Group] = []
+    for each in groups:
+        if found and found[-1].is_movable and each.is_movable:
+            found[-1] = found[-1].followed_by(each)
+        else:
+            found.append(each)
+    return found

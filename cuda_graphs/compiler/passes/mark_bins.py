@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from cuda_graphs.compiler.ir import ir
 
+from .alias_classes import Aliases, aliases_of
 from .privatise_atomics import LoopAccesses
 
 __all__ = ["BIN_BYTES", "mark_bins"]
@@ -21,12 +22,13 @@ MAX_ARRAYS = 2  # the most arrays with bins in one loop
 
 def mark_bins(program: ir.Program) -> ir.Program:
     """Returns the program with `bins` in its tasks; such a task reads the extents of these arrays first."""
-    return ir.replace(program, tasks=tuple(mark_task(task) for task in program.tasks))
+    aliases = aliases_of(program.apart)
+    return ir.replace(program, tasks=tuple(mark_task(task, aliases) for task in program.tasks))
 
 
-def mark_task(task: ir.Task) -> ir.Task:
+def mark_task(task: ir.Task, aliases: Aliases) -> ir.Task:
     """Returns the task with `bins`: an atomic of each such array."""
-    found = () if task.loop is None else bin_atomics(task, task.loop)
+    found = () if task.loop is None else bin_atomics(task, task.loop, aliases)
     if not 0 < len(found) <= MAX_ARRAYS:
         return task
     extents: list[ir.Statement] = [
@@ -38,12 +40,12 @@ def mark_task(task: ir.Task) -> ir.Task:
     return ir.replace(task, body=ir.Block([*extents, *task.body.body]), bins=found)
 
 
-def bin_atomics(task: ir.Task, loop: ir.For) -> tuple[ir.Atomic, ...]:
+def bin_atomics(task: ir.Task, loop: ir.For, aliases: Aliases) -> tuple[ir.Atomic, ...]:
     """Returns one atomic of each array whose atomics may all be done later."""
     statements = list(ir.walk(loop.body))
     if loop.block_dim or any(isinstance(s, (ir.Assert, ir.Exit)) for s in ir.walk_called(loop.body)):
         return ()
-    accesses = LoopAccesses(task, statements)
+    accesses = LoopAccesses(task, statements, aliases)
     deferrable = set(accesses.deferrable())
     atomics: dict[ir.Array, list[ir.Atomic]] = {}
     for s in accesses.accesses:

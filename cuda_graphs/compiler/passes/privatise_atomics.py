@@ -18,11 +18,12 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import neutral as neutral_value
 from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.scalars import is_small
-from cuda_graphs.compiler.ir.types import ScalarType, bool_
+from cuda_graphs.compiler.ir.types import ScalarType, bool_, i32, i64
 
-from .alias_classes import may_alias
+from .alias_classes import Aliases, aliases_of
 from .copy import Copier
 from .demote_atomics import ROWS
+from .free_order import is_unsigned
 
 __all__ = ["MAX_BLOCK_SUMS", "LoopAccesses", "neutral", "privatise_atomics"]
 
@@ -34,15 +35,20 @@ ElementKey = tuple[ir.Array, tuple[Hashable, ...]]
 
 def privatise_atomics(program: ir.Program) -> ir.Program:
     """Returns the program with such atomics after the loops."""
-    return ir.replace(program, tasks=tuple(privatise_in_task(task) for task in program.tasks))
+    aliases = aliases_of(program.apart)
+    return ir.replace(program, tasks=tuple(privatise_in_task(task, aliases) for task in program.tasks))
 
 
-def privatise_in_task(task: ir.Task) -> ir.Task:
+def privatise_in_task(task: ir.Task, aliases: Aliases) -> ir.Task:
     """Returns the task with a local for each element whose atomics its loop accumulates."""
-    found = {} if task.loop is None or task.loop.block_dim else privatisable(task, task.loop)
+    found = {} if task.loop is None or task.loop.block_dim else privatisable(task, task.loop, aliases)
     if not found:
         return task
-    privatiser = _Privatiser({place: Sum(atomic) for place, atomic in found.items()})
+    unsigned = {element_key(atomic) for atomic in compared(task.loop) if is_unsigned(atomic.value)}
+    unsigned -= {element_key(atomic) for atomic in compared(task.loop) if not is_unsigned(atomic.value)}
+    privatiser = _Privatiser({
+        place: (Extreme if place in unsigned else Sum)(atomic) for place, atomic in found.items()
+    })  # fmt: skip
     body: list[ir.Statement] = []
     loop = None
     for statement in task.body.body:
@@ -56,12 +62,21 @@ def privatise_in_task(task: ir.Task) -> ir.Task:
     return ir.replace(task, body=ir.Block(body), loop=loop)
 
 
-def privatisable(task: ir.Task, loop: ir.For) -> dict[ElementKey, ir.Atomic]:
+def privatisable(task: ir.Task, loop: ir.For, aliases: Aliases) -> dict[ElementKey, ir.Atomic]:
     """Returns, for each element whose atomics may be accumulated, its first atomic."""
     statements = list(ir.walk(loop.body))
     changing = {s for s in statements if isinstance(s, ir.Value)} | indices(loop)
-    accesses = LoopAccesses(task, statements, lambda atomic: not changing.intersection(atomic.index))
+    accesses = LoopAccesses(task, statements, aliases, lambda atomic: not changing.intersection(atomic.index))
     return {element_key(s): s for s in reversed(accesses.deferrable())}
+
+
+def compared(loop: ir.For | None) -> list[ir.Atomic]:
+    """Returns the minima and maxima of floats of a loop."""
+    statements = () if loop is None else ir.walk(loop.body)
+    return [
+        each for each in statements
+        if isinstance(each, ir.Atomic) and each.type.kind == "float" and each.kind in ("min", "max")
+    ]  # fmt: skip
 
 
 @dataclass
@@ -91,6 +106,7 @@ class LoopAccesses:
         self,
         task: ir.Task,
         statements: list[ir.Statement],
+        aliases: Aliases,
         fits: Callable[[ir.Atomic], bool] = lambda atomic: True,
     ) -> None:
         used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
@@ -101,9 +117,9 @@ class LoopAccesses:
         self.ends = last_accesses_of_loops(statements, self.accesses)
         arrays = dict.fromkeys(array_of(s) for s in self.accesses)
         self.uses = {array: AliasingAccesses() for array in arrays}
-        aliases = {array: [other for other in arrays if may_alias(array, other)] for array in arrays}
+        overlaps = {array: [other for other in arrays if aliases(array, other)] for array in arrays}
         for number, s in enumerate(self.accesses):
-            for array in aliases[array_of(s)]:
+            for array in overlaps[array_of(s)]:
                 self.record(self.uses[array], array, s, number)
         called = {
             s.array
@@ -112,7 +128,7 @@ class LoopAccesses:
             if isinstance(s, ACCESSES) and isinstance(s.array, ir.Array)
         }
         for array, uses in self.uses.items():
-            uses.others = uses.others or any(may_alias(array, other) for other in called)
+            uses.others = uses.others or any(aliases(array, other) for other in called)
 
     def record(
         self, uses: AliasingAccesses, array: ir.Array, s: ir.Load | ir.Store | ir.Atomic, number: int
@@ -224,6 +240,36 @@ class Sum:
         index = copier.part(atomic.index)
         last = ir.Atomic(atomic.kind, atomic.array, index, found, None, atomic.loc)
         return [there, ir.If(there, ir.Block([found, last]), ir.Block(), atomic.loc)]
+
+
+class Extreme(Sum):
+    """The locals for a minimum or maximum of floats without sign. Such floats are in the order of their bits.
+
+    LLVM makes vectors of comparisons of integers, also in loops with stores. A value that is NaN counts as the neutral
+    element, whose bits are NaN too.
+    """
+
+    def __init__(self, atomic: ir.Atomic) -> None:
+        super().__init__(atomic)
+        assert isinstance(atomic.array, ir.Array)
+        integer = i32 if atomic.type.size == 4 else i64
+        self.bits = ir.Local(f"{atomic.array.path}.bits", integer)
+        self.nothing = ir.Const(-1 if atomic.kind == "max" else integer.maximum, integer)
+
+    def begin(self) -> list[ir.Statement]:
+        return [ir.Set(self.bits, self.nothing), ir.Set(self.any, ir.FALSE)]
+
+    def add(self, value: ir.Value, loc: ir.Loc | None) -> list[ir.Statement]:
+        nan, bits = ir.Op("is_nan", (value,), bool_, loc), ir.Op("bit_cast", (value,), self.bits.type, loc)
+        found = ir.Op("select", (nan, self.nothing, bits), bits.type, loc)
+        before = ir.Get(self.bits, loc)
+        after = ir.Op(self.atomic.kind, (before, found), bits.type, loc)
+        return [ir.Set(self.any, ir.TRUE, loc), nan, bits, found, before, after, ir.Set(self.bits, after, loc)]
+
+    def end(self, copier: Copier) -> list[ir.Statement]:
+        bits = ir.Get(self.bits)
+        found = ir.Op("bit_cast", (bits,), self.sum.type)
+        return [bits, found, ir.Set(self.sum, found), *super().end(copier)]
 
 
 class _Privatiser(Copier):

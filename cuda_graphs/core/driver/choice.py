@@ -107,6 +107,11 @@ def wants_instrumented_code() -> bool:
     return ensure_loaded().kind == "host" and seam.wants_instrumented_code()
 
 
+def runs_in_order() -> bool:
+    """Return True when one thread of the host driver runs all blocks of a launch, in order."""
+    return ensure_loaded().kind == "host" and seam.concurrency() == 1
+
+
 def ensure_loaded() -> DriverInfo:
     global _chosen
     if _chosen is None:

@@ -8,7 +8,7 @@ from cpython.exc cimport PyErr_SetInterrupt
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 from libc.stddef cimport size_t
-from libc.stdint cimport uint64_t, uintptr_t
+from libc.stdint cimport uint32_t, uint64_t, uintptr_t
 from libc.string cimport strncpy
 from libcpp.string cimport string
 
@@ -57,6 +57,7 @@ cdef extern from "hostdriver/image_loader.h" nogil:
 ctypedef CUresult (*SetImageLoader)(const cgh_loader*) noexcept nogil
 ctypedef const cgh_services* (*GetServices)() noexcept nogil
 ctypedef const char* (*LastLoadLog)() noexcept nogil
+ctypedef uint32_t (*Concurrency)() noexcept nogil
 
 
 atexit.register(lambda: close_python())
@@ -213,6 +214,12 @@ def add_findings(error) -> None:
 def wants_instrumented_code() -> bool:
     """Return True when the plugged host driver requires code to report each memory access to it."""
     return services_of_host != NULL and (services_of_host().wants & CGH_WANTS_ACCESSES) != 0
+
+
+def concurrency() -> int:
+    """Return the number of threads of the host driver that may run blocks of one launch; 0 for another driver."""
+    cdef Concurrency found = <Concurrency>driver_symbol(b"cghConcurrency")
+    return found() if found != NULL else 0
 
 
 def wrong_settings(str path) -> str:

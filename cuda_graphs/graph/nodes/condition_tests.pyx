@@ -77,7 +77,7 @@ cdef Py_ssize_t count_dimensions(object flag) except -1:
     cdef ArrayView view
     if isinstance(flag, ArrayParameter):
         if flag.type not in FLAG_TYPES:
-            raise TypeError(f"the flag {flag!r} must have the type cg.types.ndarray(cg.i32, ndim=0), or that of u32 or bool")
+            raise TypeError(f"the flag {flag!r} must have the type cg.Array0[cg.i32], or that of u32 or bool")
         return 0
     view = None if isinstance(flag, (str, bytes)) else view_array(flag, "condition")
     if view is None:

@@ -19,6 +19,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "hostdriver/entry.hpp"
+#include "hostdriver/image_loader.h"
 #include "hostdriver/objects/streams/stream.hpp"
 #include "hostdriver/sanitizer/random_order.hpp"
 #include "thread_state.hpp"
@@ -293,3 +295,7 @@ bool Scheduler::run_one() {
 }
 
 }  // namespace cgh
+
+CGH_API uint32_t cghConcurrency(void) {
+    return cgh::Scheduler::get().concurrency();
+}

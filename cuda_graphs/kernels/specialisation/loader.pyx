@@ -42,6 +42,7 @@ from .specialisation cimport (
 )
 
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STATE, YIELDED
+from cuda_graphs.core.driver.choice import runs_in_order
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels.arrays.ndarray import FIELD, address_of, find_field
 from cuda_graphs.kernels.debug.reports import overflow_report
@@ -90,7 +91,7 @@ cdef class Loader:
             if stacked:
                 task.max_blocks = max(<unsigned int>1, min(task.max_blocks, <unsigned int>(MOST_WORKERS // task.block)))
             self.add_trip_count(
-                task, info, info.block_dim if info.fixed_block_dim else iterations_per_block(shape, task.block)
+                task.loops, info.iterations, info.axes, info.block_dim if info.fixed_block_dim else iterations_per_block(shape, task.block)
             )
         for slot in info.slots:
             add_source(task.parameters, self.source_of_slot(slot))
@@ -103,20 +104,37 @@ cdef class Loader:
         task.block, task.max_blocks, task.cooperative = resident.block, resident.max_blocks, True
         for each in info.resident_tasks:
             if each.parallel:
-                self.add_trip_count(task, each, 1 if each.fixed_block_dim and task.block == 1 else task.block)
+                self.add_trip_count(task.loops, each.iterations, each.axes, 1 if each.fixed_block_dim and task.block == 1 else task.block)
         return 0
 
-    cdef int add_trip_count(self, Task& task, info, int64_t share) except -1:
+    cdef int add_trip_count(self, vector[TripCount]& loops, iterations, axes, int64_t share) except -1:
         cdef TripCount loop
         loop.share = share
-        loop.iterations = UNKNOWN if info.iterations is None else info.iterations
-        if info.iterations is None and info.axes is not None:
-            steps = self.bounds(info.axes)
+        loop.iterations = UNKNOWN if iterations is None else iterations
+        if iterations is None and axes is not None:
+            steps = self.bounds(axes)
             if steps is not None:
                 loop.iterations = COUNTED
                 for step in steps:
                     add_source(loop.count, step)
-        task.loops.push_back(loop)
+        loops.push_back(loop)
+        return 0
+
+    cdef int add_equal(self, pairs) except -1:
+        cdef list steps = []
+        for pair in pairs:
+            for extent in pair:
+                self.add_bound(extent, steps)
+        for step in steps:
+            add_source(self.code.equal, step)
+        return 0
+
+    cdef int add_sums(self, sums, shape) except -1:
+        """Add the loops of large sums. A lone thread runs them in a fixed order."""
+        if sums and not runs_in_order():
+            for iterations, axes in sums:
+                self.add_trip_count(self.code.sums, iterations, axes, 0)
+        self.code.unordered = shape.unordered
         return 0
 
     cdef int add_steps(self, plan) except -1:
@@ -281,6 +299,8 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> 
         loader.add_pair(code.disjoint, first, second)
     for first, second in artifact.apart:
         loader.add_pair(code.apart, first, second)
+    loader.add_equal(artifact.equal)
+    loader.add_sums(artifact.sums, shape)
     loader.add_steps(artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))
     code.is_straight = artifact.plan == tuple(range(len(artifact.tasks)))
     code.is_replayable = code.is_straight or artifact.lowering != "host"

@@ -100,7 +100,11 @@ cdef class Specialisation:
     cdef vector[Task] tasks
     cdef vector[DisjointPair] disjoint         # pairs of arrays that must not share memory
     cdef vector[DisjointPair] apart  # pairs of arrays that share no memory in calls of this code, since tasks are fused
-    cdef Specialisation separate     # code for calls in which they do; None until there is such a call
+    cdef vector[Source] equal        # pairs of extents, one after the other, that are equal in calls of this code
+    cdef Specialisation separate     # code for other calls; None until there is such a call
+    cdef vector[TripCount] sums      # loops with sums of floats, if code for large sums has fewer tasks; `share` is unused
+    cdef int64_t unordered           # iterations from which on a sum is large
+    cdef Specialisation large        # code for calls in which all of them are; None until there is such a call
     cdef vector[Step] steps          # plan for the host; all tasks in order, unless the lowering is "host"
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # offset of each temporary array in their common memory, in bytes
@@ -127,6 +131,12 @@ cdef class Specialisation:
 
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
     cdef int64_t count(self, const TripCount& loop, const Leaf* leaves) noexcept nogil
+    # Returns True if arrays share no memory and extents are equal as the fused tasks need it.
+    cdef bint fits(self, const Leaf* leaves) noexcept nogil
+    # Returns True if all sums of floats are large.
+    cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil
+    # Returns True if this is the code, or if it stands for calls of this one with other arrays or sizes.
+    cdef bint leads_to(self, Specialisation code)
     # Launches all tasks. `stacks` has three words for each stack of a gradient: its address, its capacity, its workers.
     cdef int run(
         self, const Leaf* leaves, const StreamHandle& stream, CUdeviceptr temps, const vector[uint64_t]* stacks

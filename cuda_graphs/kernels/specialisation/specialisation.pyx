@@ -100,6 +100,25 @@ cdef class Specialisation:
             total *= (end - begin + stride - 1) // stride
         return total
 
+    cdef bint fits(self, const Leaf* leaves) noexcept nogil:
+        cdef size_t i
+        for i in range(0, self.equal.size(), 2):
+            if number_of(self.equal[i], leaves) != number_of(self.equal[i + 1], leaves):
+                return False
+        return self.apart.size() == 0 or self.find_overlap(self.apart, leaves) < 0
+
+    cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil:
+        cdef const TripCount* loop
+        cdef size_t i
+        for i in range(self.sums.size()):
+            loop = &self.sums[i]
+            if (self.count(loop[0], leaves) if loop.iterations == COUNTED else loop.iterations) < self.unordered:
+                return False
+        return self.sums.size() != 0
+
+    cdef bint leads_to(self, Specialisation code):
+        return self is code or self.separate is code or (self.large is not None and self.large.leads_to(code))
+
     cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1:
         cdef uintptr_t writer = writer_of(stream)
         cdef NDArray field

@@ -44,7 +44,8 @@ cdef class Specialiser:
     cdef int read(self, Reading* r, tuple args) except -1
     cdef HeapReading read_to_heap(self, tuple args, bint in_graph)
     cdef Specialisation find(self, Reading* r)
-    # Returns `code`, or other code if arrays overlap, or may later overlap in a graph, that must be apart in `code`.
+    # Returns `code`, or other code: if the arrays do not fit `code`, or may later not fit it in a graph, or if all sums of
+    # floats are large.
     cdef Specialisation fitting(self, Specialisation code, Reading* r)
     # Makes the device of a call current, and returns its code for this device. The stream may be empty. Raises ValueError if
     # the stream or a field is of another device than the arrays.

@@ -118,7 +118,13 @@ cdef class Specialiser:
         return self.fitting(found, r)
 
     cdef Specialisation fitting(self, Specialisation code, Reading* r):
-        if code.apart.size() == 0 or not (r.in_graph or code.find_overlap(code.apart, r.leaves) >= 0):
+        if not r.in_graph and code.has_large_sums(r.leaves):
+            with self.lock:
+                if code.large is None:
+                    code.large = self._compile(<tuple>r.args, False, fuse="large")
+                    (<Specialisation>code.large).device = code.device
+                code = code.large
+        if code.apart.size() + code.equal.size() == 0 or (not r.in_graph and code.fits(r.leaves)):
             return code
         with self.lock:
             if code.separate is None:
@@ -172,7 +178,7 @@ cdef class Specialiser:
                 other.is_refused, other.is_replayable, other.device = True, False, code.device
                 code.replacement = other
                 for found in self.specialisations.values():
-                    found[:] = [other if each is code or (<Specialisation>each).separate is code else each for each in found]
+                    found[:] = [other if (<Specialisation>each).leads_to(code) else each for each in found]
                 self.last = None
             return code.replacement
 
