@@ -109,7 +109,10 @@ LIBRARIES = [
     (
         "cuda_graphs.hostdriver.libcuda_graphs_hostdriver",
         [
-            *(f"cuda_graphs/hostdriver/{room}" for room in ("api", "execution", "loader", "objects", "sanitizer")),
+            *(
+                f"cuda_graphs/hostdriver/{room}"
+                for room in ("api", "execution", "loader", "objects", "sanitizer")
+            ),
             "cuda_graphs/formats",
         ],
         ["-fvisibility=hidden"],  # exports the driver's functions and the plug, nothing else

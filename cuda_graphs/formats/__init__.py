@@ -4,4 +4,10 @@
 
 They are for code that cannot use Python's: the host driver, and the runtime for C. Each library has a copy of its own.
 Nothing in a file is trusted: every length and offset is checked, and all failures are FormatErrors.
+
+Other rooms may import:
+    error   FormatError
+    json    values of JSON
+    sha256  hashes
+    zip     entries of zip files
 """

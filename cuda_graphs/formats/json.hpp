@@ -50,7 +50,7 @@ class Json {
     const std::vector<Json>& items() const noexcept { return items_; }
     const std::vector<Member>& members() const noexcept { return members_; }
 
-    // Returns the value of a name in an object, the last one if there are several; null if there is none.
+    // Returns the value of a name in an object, or null. The last of several members with the name counts.
     const Json* find(std::string_view name) const noexcept;
 
   private:

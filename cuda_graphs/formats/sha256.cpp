@@ -71,7 +71,8 @@ std::array<std::uint8_t, 32> sha256(const void* data, std::size_t size) {
     for (std::size_t begin = 0; begin < padded; begin += kBlock) add_block(state, tail + begin);
 
     std::array<std::uint8_t, 32> hash{};
-    for (std::size_t i = 0; i < hash.size(); ++i) hash[i] = static_cast<std::uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
+    for (std::size_t i = 0; i < hash.size(); ++i)
+        hash[i] = static_cast<std::uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
     return hash;
 }
 

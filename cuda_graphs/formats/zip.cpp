@@ -18,7 +18,8 @@ constexpr std::size_t kLocalBytes = 30, kCentralBytes = 46, kEndBytes = 22, kEnd
 constexpr std::size_t kLongestComment = 0xffff;
 constexpr std::uint16_t kStored = 0, kDeflated = 8;
 constexpr std::uint16_t kUnreadable = 0x61;  // flags: encrypted, a patch, or strongly encrypted
-constexpr std::uint64_t kMostRatio = 1032;  // of bytes to compressed bytes: what deflate can reach
+constexpr std::uint16_t kNewest = 63;        // version of the format that is read, as by Python: 6.3
+constexpr std::uint64_t kMostRatio = 1032;   // of bytes to compressed bytes: what deflate can reach
 
 // Reads a number of the file, little endian. Raises FormatError beyond the end.
 template <class T>
@@ -30,7 +31,8 @@ T number_at(std::string_view bytes, std::size_t at) {
 }
 
 std::string_view part_of(std::string_view bytes, std::uint64_t at, std::uint64_t size, const char* what) {
-    if (at > bytes.size() || size > bytes.size() - at) throw FormatError(std::string("the zip file ends inside ") + what);
+    if (at > bytes.size() || size > bytes.size() - at)
+        throw FormatError(std::string("the zip file ends inside ") + what);
     return bytes.substr(static_cast<std::size_t>(at), static_cast<std::size_t>(size));
 }
 
@@ -66,24 +68,29 @@ std::size_t Zip::find_end() const {
     throw FormatError("the file is no zip file");
 }
 
+// The directory ends where the record begins. The offset in the record tells only how many bytes stand before the zip
+// file; Python reads it so too.
 Zip::Directory Zip::find_directory(std::size_t end) const {
-    Directory found{number_at<std::uint32_t>(file_, end + 16), number_at<std::uint32_t>(file_, end + 12),
-                    number_at<std::uint16_t>(file_, end + 10)};
-    if (end >= kLocator64Bytes && number_at<std::uint32_t>(file_, end - kLocator64Bytes) == kLocator64) {
-        const auto at = number_at<std::uint64_t>(file_, end - kLocator64Bytes + 8);
-        const std::string_view large = part_of(file_, at, kEnd64Bytes, "its directory");
-        if (number_at<std::uint32_t>(large, 0) != kEnd64) throw FormatError("the zip file has no directory");
-        found = {number_at<std::uint64_t>(large, 48), number_at<std::uint64_t>(large, 40),
-                 number_at<std::uint64_t>(large, 32)};
+    std::uint64_t size = number_at<std::uint32_t>(file_, end + 12), offset = number_at<std::uint32_t>(file_, end + 16);
+    std::uint64_t last = end;
+    constexpr std::size_t kBefore = kEnd64Bytes + kLocator64Bytes;
+    if (end >= kBefore && number_at<std::uint32_t>(file_, end - kLocator64Bytes) == kLocator64 &&
+        number_at<std::uint32_t>(file_, end - kBefore) == kEnd64) {
+        last = end - kBefore;
+        size = number_at<std::uint64_t>(file_, last + 40);
+        offset = number_at<std::uint64_t>(file_, last + 48);
     }
-    return found;
+    if (size > last) throw FormatError("the zip file has a damaged directory");
+    return {last - size, size, last - size - offset};
 }
 
 void Zip::read_directory(const Directory& directory) {
-    const std::string_view all = part_of(file_, directory.offset, directory.size, "its directory");
+    const std::string_view all = part_of(file_, directory.begin, directory.size, "its directory");
     std::size_t at = 0;
     while (at < all.size()) {
         if (number_at<std::uint32_t>(all, at) != kCentral) throw FormatError("the zip file has a damaged directory");
+        if ((number_at<std::uint16_t>(all, at + 6) & 0xff) > kNewest)
+            throw FormatError("the zip file needs a later version of the format");
         Entry entry;
         entry.flags = number_at<std::uint16_t>(all, at + 8);
         entry.method = number_at<std::uint16_t>(all, at + 10);
@@ -95,6 +102,7 @@ void Zip::read_directory(const Directory& directory) {
         const std::size_t comment = number_at<std::uint16_t>(all, at + 32);
         const std::string_view names = part_of(all, at + kCentralBytes, name + extra + comment, "its directory");
         read_large(entry, names.substr(name, extra));
+        entry.offset += directory.shift;  // modulo 2^64; a wrong offset is beyond the end
         entries_[std::string(names.substr(0, name))] = entry;
         at += kCentralBytes + name + extra + comment;
     }

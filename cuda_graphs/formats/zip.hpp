@@ -19,7 +19,6 @@ class Zip {
     // Reads the directory of a file, whose bytes the caller keeps. Raises FormatError.
     explicit Zip(std::string_view file);
 
-    bool has(const std::string& name) const { return entries_.count(name) != 0; }
     // Returns the bytes of an entry when it is decompressed. Raises FormatError for an unknown name.
     std::uint64_t size_of(const std::string& name) const { return find(name).size; }
     // Returns the contents of an entry. Raises FormatError. Takes no more memory than the file can stand for.
@@ -36,7 +35,8 @@ class Zip {
     };
 
     struct Directory {
-        std::uint64_t offset, size, count;
+        std::uint64_t begin, size;
+        std::uint64_t shift;  // from offsets that the file gives to its own, if other bytes stand before it
     };
 
     const Entry& find(const std::string& name) const;

@@ -110,14 +110,14 @@ void load_graph(std::string_view file, const std::string& name, const cg_callbac
 }
 
 cg_type number_of(const cg::ValueType& type) {
-    constexpr std::string_view kNames[] = {"i8",  "i16", "i32", "i64",  "u8",  "u16",  "u32",
+    constexpr std::string_view kNames[] = {"i8",  "i16", "i32",  "i64", "u8",  "u16",  "u32",
                                            "u64", "f16", "bf16", "f32", "f64", "bool", "pointer"};
     const auto* const found = std::find(std::begin(kNames), std::end(kNames), std::string_view(type.name));
     return static_cast<cg_type>(found - std::begin(kNames));
 }
 
 const cg::ValueType& type_of(cg_type number) {
-    constexpr const char* kNames[] = {"i8", "i16", "i32", "i64",  "u8",  "u16", "u32",
+    constexpr const char* kNames[] = {"i8",  "i16", "i32",  "i64", "u8",  "u16", "u32",
                                       "u64", "f16", "bf16", "f32", "f64", "bool"};
     if (number < 0 || number >= static_cast<cg_type>(std::size(kNames)))
         throw Failure(CG_ERROR_INVALID_VALUE, "type must be CG_I8 to CG_BOOL, got " + std::to_string(number));
@@ -131,7 +131,8 @@ void describe(const LoadedParameter& loaded, cg_parameter* out) {
     found.type = number_of(*parameter.type.scalar);
     found.ndim = parameter.type.ndim;
     found.element_ndim = static_cast<std::int32_t>(parameter.type.inner.size());
-    for (std::size_t i = 0; i < parameter.type.inner.size() && i < 2; ++i) found.element_shape[i] = parameter.type.inner[i];
+    for (std::size_t i = 0; i < parameter.type.inner.size() && i < 2; ++i)
+        found.element_shape[i] = parameter.type.inner[i];
     found.roles = loaded.roles;
     found.has_default = parameter.initial.known ? 1 : 0;
     found.bytes = parameter.type.scalar->size;
@@ -154,8 +155,8 @@ std::vector<std::int64_t> read_shape(std::int32_t ndim, const std::int64_t* shap
     for (std::int32_t axis = 0; axis < ndim; ++axis) {
         found.push_back((&given(shape, "shape"))[axis]);
         if (found.back() < 1 || found.back() > kMostExtent)
-            throw Failure(CG_ERROR_INVALID_VALUE, "an extent must be from 1 to 2**31 - 1, got " +
-                                                      std::to_string(found.back()));
+            throw Failure(CG_ERROR_INVALID_VALUE,
+                          "an extent must be from 1 to 2**31 - 1, got " + std::to_string(found.back()));
     }
     return found;
 }
@@ -185,8 +186,8 @@ cg_array* create_array(cg_type type, std::int32_t ndim, const std::int64_t* exte
 
 void check_bytes(const cg_array& array, std::size_t bytes) {
     if (bytes != array.bytes)
-        throw Failure(CG_ERROR_INVALID_VALUE, "the array has " + std::to_string(array.bytes) + " bytes, got " +
-                                                  std::to_string(bytes));
+        throw Failure(CG_ERROR_INVALID_VALUE,
+                      "the array has " + std::to_string(array.bytes) + " bytes, got " + std::to_string(bytes));
 }
 
 // ---- executables
@@ -265,7 +266,8 @@ void set_number(cg_exec* exec, const char* name, Number number,
     });
 }
 
-cg::ParameterValue address_value(const cg::NamedParameter& parameter, std::uint64_t address, const std::int64_t* shape) {
+cg::ParameterValue address_value(const cg::NamedParameter& parameter, std::uint64_t address,
+                                 const std::int64_t* shape) {
     if (!parameter.type.is_memory())
         throw Failure(CG_ERROR_INVALID_VALUE, "parameter '" + parameter.name + "' is a number");
     cg::ParameterValue value;
@@ -355,8 +357,8 @@ CG_API cg_status cg_graph_get_parameter(const cg_graph* graph, size_t index, cg_
     return guard([&] {
         const auto& all = given(graph, "graph").loaded.parameters;
         if (index >= all.size())
-            throw Failure(CG_ERROR_INVALID_VALUE, "index must be below " + std::to_string(all.size()) + ", got " +
-                                                      std::to_string(index));
+            throw Failure(CG_ERROR_INVALID_VALUE,
+                          "index must be below " + std::to_string(all.size()) + ", got " + std::to_string(index));
         describe(all[index], &given(parameter, "parameter"));
     });
 }
@@ -374,8 +376,8 @@ CG_API cg_status cg_graph_default(const cg_graph* graph, const char* name, cg_ar
         const cg::NamedParameter& found = *loaded.parameters[loaded.find(&given(name, "name"))].parameter;
         if (!found.type.is_array() || !found.initial.known)
             throw Failure(CG_ERROR_INVALID_VALUE, "parameter '" + found.name + "' has no array as its default");
-        given(array, "array") = new cg_array{loaded.context, found.type, found.initial,
-                                             cg::bytes_of(found.type, found.initial)};
+        given(array, "array") =
+            new cg_array{loaded.context, found.type, found.initial, cg::bytes_of(found.type, found.initial)};
     });
 }
 

@@ -74,8 +74,8 @@ void append_parameter(cg::ArgumentPack& pack, const cg::Parameter& to, const Ref
         const std::int32_t extent = parameter.initial.extents[reference.word - 1U];
         return append_bytes(pack, to, &extent, sizeof extent, where);
     }
-    append_bytes(pack, to, &parameter.initial.bits, parameter.type.is_array() ? kAddressBytes : parameter.type.scalar->size,
-                 where);
+    append_bytes(pack, to, &parameter.initial.bits,
+                 parameter.type.is_array() ? kAddressBytes : parameter.type.scalar->size, where);
 }
 
 void append(cg::NodeSpec& spec, const LoadedKernel& kernel, std::size_t number, const Argument& argument,
@@ -129,8 +129,8 @@ struct FollowingSize {
     cg::LaunchSize compute(const cg::ParameterValue* const* values) const {
         for (const std::size_t operand : fixed)
             if (values[operand]->extents != operands[operand]->initial.extents)
-                throw Failure(CG_ERROR_INVALID_VALUE,
-                              "parameter '" + operands[operand]->name + "' takes arrays of the shape of its default only");
+                throw Failure(CG_ERROR_INVALID_VALUE, "parameter '" + operands[operand]->name +
+                                                          "' takes arrays of the shape of its default only");
         Values all = known;
         for (const Late& each : late)
             all[each.argument] = number_of(*values[each.operand], operands[each.operand]->type, each.word);
@@ -170,9 +170,8 @@ Values known_numbers(const TaskSize& task, const std::vector<Argument>& argument
 }
 
 bool follows_parameters(const std::vector<Argument>& arguments) {
-    return std::any_of(arguments.begin(), arguments.end(), [](const Argument& each) {
-        return each.is_reference() && (each.reference.is_direct);
-    });
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [](const Argument& each) { return each.is_reference() && (each.reference.is_direct); });
 }
 
 void write_size(cg::NodeSpec& spec, const cg::LaunchSize& size, bool is_cooperative) {

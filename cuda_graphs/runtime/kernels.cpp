@@ -67,8 +67,9 @@ class Codes {
 
     LoadedKernel load(const Row& row) {
         LoadedKernel found;
-        found.kernel = load_handle(row);
-        found.has_types = row.get("types") != nullptr;
+        bool tells_types = false;
+        found.kernel = load_handle(row, &tells_types);
+        found.has_types = row.get("types") != nullptr || !tells_types;
         if (std::vector<cg::KernelType> types = read_types(row); !types.empty())
             cg::set_signature(found.kernel, std::move(types));
         found.parameters = cg::kernel_parameters(found.kernel);
@@ -108,12 +109,14 @@ class Codes {
         return wanted != nullptr && wanted->is_text() && wanted->text() == here;
     }
 
-    cg::KernelHandle load_handle(const Row& row) {
+    // `tells_types`: the code has the types of parameters, which are not read here. This is not so for native code.
+    cg::KernelHandle load_handle(const Row& row, bool* tells_types) {
         const std::string& name = row.text("name");
         row.text("label");
         std::string refused;
         for (const Code& code : list(row)) {  // code for another CPU or a later driver: the next may do
             const cg::LibraryHandle library = find_library(code, &refused);
+            *tells_types = code.is_text || !is_host_;
             if (!library) continue;
             if (cg::KernelHandle kernel = cg::get_kernel(library, name.c_str())) return kernel;
             note_refusal(&refused);
@@ -204,7 +207,7 @@ void append_number(cg::ArgumentPack& pack, const LoadedKernel& kernel, const cg:
                    const Where& where) {
     const bool typed = is_typed(kernel, to);
     if (value.kind() == Json::Kind::kFloat) return append_float(pack, to, value.number(), typed, where);
-    if (value.kind() == Json::Kind::kHuge) refuse_number(where);
+    if (value.kind() != Json::Kind::kInt && value.kind() != Json::Kind::kLarge) refuse_number(where);
     append_int(pack, to, value, typed, where);
 }
 

@@ -26,13 +26,14 @@ std::vector<cg_callback> bind_callbacks(const std::vector<Json>& names, const st
             found.push_back(*match);
     }
     if (!missing.empty())
-        throw Failure(CG_ERROR_INVALID_VALUE, "the file calls functions of the host, which are missing: give callbacks "
-                                              "with the names " + missing);
+        throw Failure(CG_ERROR_INVALID_VALUE,
+                      "the file calls functions of the host, which are missing: give callbacks "
+                      "with the names " +
+                          missing);
     for (const cg_callback& each : given) {
         const bool is_used =
             std::any_of(names.begin(), names.end(), [&](const Json& name) { return name.text() == each.name; });
-        if (!is_used)
-            throw Failure(CG_ERROR_INVALID_VALUE, std::string("the file calls no function ") + each.name);
+        if (!is_used) throw Failure(CG_ERROR_INVALID_VALUE, std::string("the file calls no function ") + each.name);
     }
     return found;
 }

@@ -28,12 +28,12 @@ struct LoadedGraph {
     cg::NodeHandle definition;  // the entry node
     std::vector<LoadedParameter> parameters;
 
-    // Returns the number of a parameter. Raises a Failure that lists the names if there is none.
+    // Returns the number of a parameter. Raises a Failure with all names for an unknown one.
     std::size_t find(const char* name) const;
 };
 
-// Loads a file on a device. `callbacks` has a function for each name of the file. The caller holds the lock of the core,
-// and the context is current.
+// Loads a file on a device. `callbacks` has a function for each name of the file. The caller holds the lock of the
+// core, and the context is current.
 LoadedGraph load(const cg::ContextHandle& context, std::string_view file, const std::vector<cg_callback>& callbacks);
 
 }  // namespace cgr

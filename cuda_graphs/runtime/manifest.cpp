@@ -58,7 +58,8 @@ std::int64_t check_int(const Json* value, const Where& where, std::int64_t least
 }
 
 std::size_t check_index(const Json* value, const Where& where, std::size_t count) {
-    if (!is_kind(value, Json::Kind::kInt) || value->integer() < 0 || static_cast<std::uint64_t>(value->integer()) >= count)
+    if (!is_kind(value, Json::Kind::kInt) || value->integer() < 0 ||
+        static_cast<std::uint64_t>(value->integer()) >= count)
         fail(where, "must be the number of one of " + std::to_string(count) + " rows, not " + shorten(value));
     return static_cast<std::size_t>(value->integer());
 }
@@ -131,8 +132,7 @@ bool Row::flag(const char* name) const {
 
 const std::string& Row::text(const char* name) const {
     const Json* const value = get(name);
-    if (!is_kind(value, Json::Kind::kText))
-        fail({name, Where::kNone, &where}, "must be a text, not " + shorten(value));
+    if (!is_kind(value, Json::Kind::kText)) fail({name, Where::kNone, &where}, "must be a text, not " + shorten(value));
     return value->text();
 }
 

@@ -29,9 +29,9 @@ struct Place {
 struct LoadedMemory {
     cg::PointerHandle memory;
     std::size_t size = 0;
-    std::optional<cg::ParameterType> type;   // of an array
-    std::vector<std::int32_t> shape;         // of an array
-    std::optional<std::size_t> parameter;    // the number of the parameter of an array
+    std::optional<cg::ParameterType> type;  // of an array
+    std::vector<std::int32_t> shape;        // of an array
+    std::optional<std::size_t> parameter;   // the number of the parameter of an array
     bool is_counter = false;
 
     Place place(const Json* offset, const Where& where) const;

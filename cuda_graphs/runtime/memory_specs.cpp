@@ -79,8 +79,8 @@ void add_use(cg::NodeSpec& spec, const cg::ParameterRef& parameter, cg::Field fi
     spec.uses.push_back(use);
 }
 
-// Returns the size of a copy or the count of a fill: `count`, or that of the parameter `size` of the row. Sets `whole` to
-// true for all bytes of an array parameter.
+// Returns the size of a copy or the count of a fill: `count`, or that of the parameter `size` of the row. Sets `whole`
+// to true for all bytes of an array parameter.
 std::size_t read_size(const Adding& adding, cg::NodeSpec& spec, std::int64_t count, bool* whole) {
     const Json* const size = adding.row.get("size");
     const Where where{"the size", Where::kNone, &adding.row.where};
@@ -88,7 +88,8 @@ std::size_t read_size(const Adding& adding, cg::NodeSpec& spec, std::int64_t cou
     if (size == nullptr || *whole) return static_cast<std::size_t>(count);
     const Reference reference = adding.references.resolve(size, where);
     const auto is_count = [](const cg::ParameterType& type) {
-        return !type.is_array() && (type.scalar->kind == cg::ValueKind::kInt || type.scalar->kind == cg::ValueKind::kUint);
+        return !type.is_array() &&
+               (type.scalar->kind == cg::ValueKind::kInt || type.scalar->kind == cg::ValueKind::kUint);
     };
     if (!reference.is_parameter() || !is_count(reference.parameter->type)) fail(where, "is no count");
     const cg::NamedParameter& parameter = *reference.parameter;

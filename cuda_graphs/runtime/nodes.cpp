@@ -191,7 +191,8 @@ class NodeLoader {
             for (const Json& span : adding.row.items(name)) {
                 const std::vector<Json>& parts = check_list(&span, where, 3);
                 const Reference found = adding.references.resolve(&parts[0], where);
-                const bool is_memory = found.kind == Reference::Kind::kPlace || found.is_parameter();
+                const bool is_memory =
+                    found.kind != Reference::Kind::kExtent && found.kind != Reference::Kind::kCondition;
                 if (!is_memory || as_uint(parts[1]).value_or(0) == 0) fail(where, "is of no memory");
                 for (const Json& axis : check_list(&parts[2], where))
                     for (const Json& value : check_list(&axis, where, 2)) check_int(&value, where, 1);
@@ -295,7 +296,8 @@ class NodeLoader {
     }
 
     // Notes the kernel that sets the condition of a loop.
-    void restore_test(std::size_t number, cg::GraphBox& body, NodeKind kind, const std::vector<cg::NodeRecord*>& nodes) {
+    void restore_test(std::size_t number, cg::GraphBox& body, NodeKind kind,
+                      const std::vector<cg::NodeRecord*>& nodes) {
         const Row row = row_of(number);
         if (row.get("test") == nullptr) return;
         cg::NodeRecord* const test = nodes[row.index("test", nodes.size())];

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <limits>
-#include <set>
 #include <string>
 
 #include "half.hpp"
@@ -91,12 +90,6 @@ const cg::ParameterRef& Parameters::get(std::size_t number) {
     if (table.find(made->name)) fail(row.where, "has the name of another parameter");
     table.add(made);
     return known_[number] = made;
-}
-
-std::vector<cg::ParameterRef> Parameters::all() {
-    std::vector<cg::ParameterRef> found;
-    for (std::size_t number = 0; number < rows_.size(); ++number) found.push_back(get(number));
-    return found;
 }
 
 cg::ParameterValue Parameters::read_default(const Row& row, std::size_t number, const cg::ParameterType& type) const {

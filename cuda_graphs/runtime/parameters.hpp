@@ -31,8 +31,6 @@ class Parameters {
 
     // Returns the parameter of a row.
     const cg::ParameterRef& get(std::size_t number);
-    // Returns all parameters, in the order of the rows; no two have the same name.
-    std::vector<cg::ParameterRef> all();
     std::size_t count() const noexcept { return rows_.size(); }
 
   private:

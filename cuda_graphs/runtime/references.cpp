@@ -68,7 +68,7 @@ Reference References::given_condition(const std::vector<Json>& parts, const Wher
 LoadedCondition References::condition(const Json& graph, const Json& number, const Where& where) const {
     const auto as_number = [](const Json& value) {
         return value.kind() == Json::Kind::kInt && value.integer() >= 0 ? static_cast<std::size_t>(value.integer())
-                                                                         : Where::kNone;
+                                                                        : Where::kNone;
     };
     const auto found = tables_.conditions.find({as_number(graph), as_number(number)});
     if (found == tables_.conditions.end()) fail(where, "uses a condition before the graph that has it");

@@ -13,7 +13,7 @@ namespace cgr {
 namespace {
 
 constexpr std::int64_t kMostThreads = 1024, kMostShared = 1 << 20, kMostStep = std::int64_t{1} << 31;
-constexpr std::size_t kMostSteps = 64;                    // operations of a bound
+constexpr std::size_t kMostSteps = 64;                  // operations of a bound
 constexpr int kWarp = 32, kLarge = 1024, kHeavy = 256;  // threads of a block
 
 // The same as a CUfunction: cuda.h lets a kernel take its place.
@@ -50,11 +50,13 @@ struct TaskSize::Shape {
 
 TaskSize::TaskSize(const Row& row, std::size_t count) : loop_(read_loop(row, count)) {
     const std::vector<Json>& tasks = row.items("tasks");
-    for (std::size_t i = 0; i < tasks.size(); ++i) inner_.push_back(read_loop({&tasks[i], {"task", i, &row.where}}, count));
+    for (std::size_t i = 0; i < tasks.size(); ++i)
+        inner_.push_back(read_loop({&tasks[i], {"task", i, &row.where}}, count));
 }
 
 TaskSize::Loop TaskSize::read_loop(const Row& row, std::size_t count) {
-    Loop found{row.flag("parallel"), row.flag("fixed_block_dim"), row.flag("has_sums"), row.flag("heavy"), {}, {}, {}, 0, {}};
+    Loop found{
+        row.flag("parallel"), row.flag("fixed_block_dim"), row.flag("has_sums"), row.flag("heavy"), {}, {}, {}, 0, {}};
     if (row.get("block_dim") != nullptr) found.block = row.number("block_dim", 1, kMostThreads);
     if (row.get("threads") != nullptr) found.threads = row.number("threads");
     if (row.get("iterations") != nullptr) found.iterations = row.number("iterations");
@@ -69,7 +71,8 @@ TaskSize::Loop TaskSize::read_loop(const Row& row, std::size_t count) {
         const std::int64_t step = check_int(&parts[2], where, -kMostStep, kMostStep);
         if (step == 0) fail(where, "have a step of 0");
         std::size_t first = 0, second = 0;
-        found.axes->push_back({read_bound(parts[0], count, where, &first), read_bound(parts[1], count, where, &second), step});
+        found.axes->push_back(
+            {read_bound(parts[0], count, where, &first), read_bound(parts[1], count, where, &second), step});
     }
     return found;
 }
@@ -170,8 +173,8 @@ cg::LaunchSize TaskSize::compute_resident(const cg::KernelHandle& kernel, const 
     cg::LaunchSize size{{1, 1, 1}, {static_cast<unsigned>(block), 1, 1}, shared_bytes(kernel, loop_)};
     for (const Loop& loop : inner_)
         if (loop.parallel)
-            size.grid[0] = std::max(size.grid[0],
-                                    count_blocks(loop, loop.fixed_block && block == 1 ? 1 : block, values, most));
+            size.grid[0] =
+                std::max(size.grid[0], count_blocks(loop, loop.fixed_block && block == 1 ? 1 : block, values, most));
     return size;
 }
 
@@ -181,7 +184,8 @@ cg::LaunchSize TaskSize::compute(const cg::KernelHandle& kernel, const Values& v
     if (!loop_.parallel) return {{1, 1, 1}, {1, 1, 1}, shared};
     const Shape shape = Shape::of(loop_);
     std::int64_t block = loop_.block.value_or(shape.block);
-    if (const int most = attribute_of(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK); !loop_.fixed_block && block > most)
+    if (const int most = attribute_of(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+        !loop_.fixed_block && block > most)
         block = most / kWarp * kWarp;
     std::int64_t most = shape.waves * resident_blocks(kernel, static_cast<int>(block), shared) *
                         std::int64_t{device_attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)};

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -29,7 +28,7 @@ class TaskSize {
 
     // The numbers of the arguments that decide.
     const std::set<std::size_t>& arguments() const noexcept { return arguments_; }
-    // Whether all blocks must run at the same time.
+    // Returns true if all blocks must run at the same time.
     bool is_resident() const noexcept { return !inner_.empty(); }
 
     // Returns the size of a launch. Asks the driver for what fits the current device.

@@ -40,7 +40,8 @@ void check_source(const Json& row, std::size_t number) {
     const Where where{"source", number};
     const std::vector<Json>& parts = check_list(&row, where, 2);
     check_int(&parts[1], where, 0, kMostLine);
-    if (!parts[0].is_text() || parts[0].text().find('\0') != std::string::npos) fail(where, "must have a text as its file");
+    if (!parts[0].is_text() || parts[0].text().find('\0') != std::string::npos)
+        fail(where, "must have a text as its file");
 }
 
 std::vector<cg::EventHandle> load_events(const std::vector<Json>& table) {

@@ -40,7 +40,7 @@ def is_ptx(code: bytes) -> bool:
 
 
 def types_of(image: Any) -> list[list[Any]] | None:
-    """Return the types of the parameters of a kernel; None if only a driver can tell them. Native code tells none."""
+    """Return the types of the parameters of a kernel; None if neither its name nor its code has them."""
     if image.signatures is not None:
         return [list(each) for each in image.signatures.get(image.entry, ())]
     found = read_signature(image.code, image.entry) if is_ptx(image.code) else []

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches the graph of save.py without Python, twice at the same time and with arrays of its own: heat_cpp heat.cgg. It
-// prints the temperatures of two rods side by side.
+// Launches the graph of save.py without Python, twice at the same time and with arrays of its own: heat_cpp heat.cgg.
+// It prints the temperatures of two rods side by side.
 #include <cuda_graphs_runtime.h>
 
 #include <cstdio>

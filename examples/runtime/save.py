@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Saves a graph that heat flows in until it hardly changes: `python save.py heat.cgg`. heat.c and heat.cpp launch it."""
+"""Saves a graph of heat in a rod: `python save.py heat.cgg`. The programs heat.c and heat.cpp launch it."""
 
 import sys
 

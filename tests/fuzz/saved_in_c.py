@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""A fuzzer of the library for C. It damages a file as tests/fuzz/saved.py does, and lets both loaders judge it. Files are
-kept that crash the library, and those on which the loaders disagree.
+"""A fuzzer of the library for C. It damages a file as tests/fuzz/saved.py does, and lets both loaders judge it.
+It keeps files that crash the library, and files on which the loaders disagree.
 
     python -m tests.fuzz.saved_in_c --minutes 60 [--first NUMBER] [--keep FOLDER] PROGRAM
 
@@ -20,6 +20,8 @@ from tests.runtime.conftest import Answers
 from tests.saving import graphs
 
 ROOT = Path(__file__).parents[2]
+# Python translates PTX in place of damaged native code. The library for C has no translator.
+UNTRANSLATED = "no image loader is registered"
 
 
 def judge(loader: saved.Loader, answers: Answers, file: bytes, path: Path) -> str:
@@ -30,6 +32,8 @@ def judge(loader: saved.Loader, answers: Answers, file: bytes, path: Path) -> st
     answer = answers.ask(str(path))
     by_c = answer.partition(" ")[0]
     by_python = "loaded" if loader.was_loaded else "refused"
+    if loader.was_loaded and UNTRANSLATED in answer:
+        return "refused"
     return by_c if by_c == by_python else f"Python has {by_python} the file, and the library for C: {answer}"
 
 

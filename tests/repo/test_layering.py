@@ -30,7 +30,15 @@ MAY_USE = {
     "interop": {"errors", "core", "objects", "graph"},
     # Files have the code of PTX for this CPU.
     "saving": {
-        "__init__", "errors", "drawing", "core", "objects", "graph", "compiler", "kernels", "hostdriver/ptx"
+        "__init__",
+        "errors",
+        "drawing",
+        "core",
+        "objects",
+        "graph",
+        "compiler",
+        "kernels",
+        "hostdriver/ptx",
     },
     "formats": set(),
     "runtime": {"core", "formats", "objects/code/include"},

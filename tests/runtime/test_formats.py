@@ -67,7 +67,9 @@ def test_json_has_the_values_of_pythons(formats, tmp_path, text):
         assert answer == f"= {wanted}"
 
 
-@pytest.mark.parametrize("data", [b'"\xff"', b'"\xc0\x80"', b'"\xed\xa0\x80"', b'"\xf4\x90\x80\x80"', b'"\xe2\x82"'])
+@pytest.mark.parametrize(
+    "data", [b'"\xff"', b'"\xc0\x80"', b'"\xed\xa0\x80"', b'"\xf4\x90\x80\x80"', b'"\xe2\x82"']
+)
 def test_texts_that_are_not_utf8_are_refused(formats, tmp_path, data):
     (tmp_path / "x").write_bytes(data)
     with pytest.raises(UnicodeDecodeError):

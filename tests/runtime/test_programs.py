@@ -77,8 +77,12 @@ def test_the_library_needs_neither_python_nor_llvm_nor_cuda():
 
 
 def test_the_library_exports_the_functions_of_the_header_alone():
-    names = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
-    exported = {line.split()[2].partition("@")[0] for line in names.splitlines() if " T " in line or " W " in line}
+    names = subprocess.run(
+        ["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True
+    ).stdout
+    exported = {
+        line.split()[2].partition("@")[0] for line in names.splitlines() if " T " in line or " W " in line
+    }
     header = (ROOT / "cuda_graphs/objects/code/include/cuda_graphs_runtime.h").read_text()
     declared = {
         line.partition("(")[0].split()[-1].lstrip("*")

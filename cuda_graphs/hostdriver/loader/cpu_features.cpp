@@ -147,8 +147,8 @@ std::uint32_t saved_registers() {
 }  // namespace
 
 bool cpu_has(std::string_view name) {
-    const auto* const found =
-        std::find_if(std::begin(kFeatures), std::end(kFeatures), [&](const Feature& each) { return each.name == name; });
+    const auto* const found = std::find_if(std::begin(kFeatures), std::end(kFeatures),
+                                           [&](const Feature& each) { return each.name == name; });
     if (found == std::end(kFeatures)) return false;
     std::array<std::uint32_t, 4> registers{};
     auto& [eax, ebx, ecx, edx] = registers;

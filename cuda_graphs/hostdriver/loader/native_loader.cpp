@@ -36,7 +36,7 @@ struct ForeignImage : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// What the driver gets, and what that points to.
+// The memory of a cgh_image.
 struct Loaded {
     std::unique_ptr<ObjectCode> code;
     std::deque<std::string> names;
@@ -78,7 +78,8 @@ const Json& member(const Json& object, const char* name, Json::Kind kind) {
 }
 
 std::uint32_t size_of(const Json& value, const char* negative) {
-    if (value.kind() != Json::Kind::kInt || value.integer() > kMostBytes) damaged("its description has an impossible size");
+    if (value.kind() != Json::Kind::kInt || value.integer() > kMostBytes)
+        damaged("its description has an impossible size");
     if (value.integer() < 0) damaged(negative);
     return static_cast<std::uint32_t>(value.integer());
 }
@@ -86,8 +87,7 @@ std::uint32_t size_of(const Json& value, const char* negative) {
 void check_cpu(const Json& description) {
     const std::string& triple = member(description, "triple", Json::Kind::kText).text();
     const std::string machine = triple.substr(0, triple.find('-'));
-    if (machine != "x86_64")
-        throw ForeignImage("the native image is for " + triple + ", this machine is x86_64");
+    if (machine != "x86_64") throw ForeignImage("the native image is for " + triple + ", this machine is x86_64");
     std::vector<std::string> missing;
     for (const Json& feature : member(description, "features", Json::Kind::kList).items()) {
         if (!feature.is_text()) damaged("its description cannot be read: a feature is no text");
@@ -104,7 +104,7 @@ void check_cpu(const Json& description) {
 // Numbers of an entry that code translated from PTX has: name, member of cgh_kernel, and value of other entries.
 struct Number {
     const char* name;
-    std::uint32_t cgh_kernel::*member;
+    std::uint32_t cgh_kernel::* member;
     std::uint32_t otherwise;
 };
 constexpr Number kNumbers[] = {
@@ -124,7 +124,7 @@ void read_numbers(cgh_kernel& kernel, const Json& entry) {
         const Json* const value = entry.find(each.name);
         kernel.*each.member = value == nullptr ? each.otherwise : size_of(*value, kNegative);
     }
-    const auto read_block = [&](const char* name, std::uint32_t(&block)[3]) {
+    const auto read_block = [&](const char* name, std::uint32_t (&block)[3]) {
         if (entry.find(name) == nullptr) return;
         const std::vector<Json>& sizes = member(entry, name, Json::Kind::kList).items();
         if (sizes.size() != 3) damaged("a block does not have three sizes");
@@ -167,7 +167,8 @@ void add_kernel(Loaded& out, const Json& entry, bool is_instrumented) {
     kernel.param_count = static_cast<std::uint32_t>(out.params.back().size());
     for (const cgh_param& param : out.params.back())
         kernel.param_bytes = std::max(kernel.param_bytes, param.offset + param.size);
-    kernel.static_shared_bytes = size_of(member(entry, "shared", Json::Kind::kInt), "the shared memory has a negative size");
+    kernel.static_shared_bytes =
+        size_of(member(entry, "shared", Json::Kind::kInt), "the shared memory has a negative size");
     read_numbers(kernel, entry);
     if (const Json* const bytes = entry.find("param_bytes"))
         kernel.param_bytes = std::max(kernel.param_bytes, size_of(*bytes, "the parameters have a negative size"));
@@ -180,10 +181,12 @@ void add_kernel(Loaded& out, const Json& entry, bool is_instrumented) {
 // Adds a variable, [name, symbol, bytes].
 void add_variable(Loaded& out, const Json& variable) {
     const bool is_triple = variable.is_list() && variable.items().size() == 3;
-    if (!is_triple || !variable.items()[0].is_text() || !variable.items()[1].is_text()) damaged("a variable is unknown");
+    if (!is_triple || !variable.items()[0].is_text() || !variable.items()[1].is_text())
+        damaged("a variable is unknown");
     out.names.push_back(variable.items()[0].text());
     out.variables.push_back(variable.items()[1].text());
-    out.globals.push_back({out.names.back().c_str(), nullptr, size_of(variable.items()[2], "a variable has a negative size")});
+    out.globals.push_back(
+        {out.names.back().c_str(), nullptr, size_of(variable.items()[2], "a variable has a negative size")});
 }
 
 // The names of cgh_services in objects, and their addresses.

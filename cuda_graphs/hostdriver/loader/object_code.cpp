@@ -145,8 +145,8 @@ class Linker {
     }
 
     void map() {
-        void* const found = mmap(nullptr, out_.size_ == 0 ? 1 : out_.size_, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void* const found =
+            mmap(nullptr, out_.size_ == 0 ? 1 : out_.size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (found == MAP_FAILED) throw FormatError("the system does not map memory for the object");
         out_.memory_ = static_cast<std::byte*>(found);
     }
@@ -178,7 +178,8 @@ class Linker {
 
     std::optional<std::uintptr_t> value_of(const Elf64_Sym& symbol, const std::string& name) const {
         if (is_placed(symbol.st_shndx)) {
-            if (symbol.st_value > sections_[symbol.st_shndx].sh_size) throw FormatError("a symbol is outside of its section");
+            if (symbol.st_value > sections_[symbol.st_shndx].sh_size)
+                throw FormatError("a symbol is outside of its section");
             return reinterpret_cast<std::uintptr_t>(out_.memory_) + offsets_[symbol.st_shndx] + symbol.st_value;
         }
         if (symbol.st_shndx == SHN_ABS) return symbol.st_value;
@@ -195,7 +196,8 @@ class Linker {
             const auto read = read_at<Elf64_Rela>(all, at);
             const std::size_t number = ELF64_R_SYM(read.r_info);
             const bool is_inside = size >= sizeof(std::uint64_t) && read.r_offset <= size - sizeof(std::uint64_t);
-            if (ELF64_R_TYPE(read.r_info) != R_X86_64_64 || number >= symbols_.size() || !symbols_[number].value || !is_inside)
+            if (ELF64_R_TYPE(read.r_info) != R_X86_64_64 || number >= symbols_.size() || !symbols_[number].value ||
+                !is_inside)
                 throw FormatError("relocation type " + std::to_string(ELF64_R_TYPE(read.r_info)) + " at offset " +
                                   std::to_string(read.r_offset) + " is not supported");
             const std::uint64_t word = *symbols_[number].value + static_cast<std::uint64_t>(read.r_addend);

@@ -3,8 +3,8 @@
 //
 // Links an ELF object for x86-64 into this process (System V ABI, AMD64 supplement, 4.4). Objects of the compiler have
 // the large code model and no position independence, so their only relocations are 64-bit addresses. Linking copies
-// sections and adds addresses. Unwind tables are left out: nothing unwinds through generated code. native/linker.py does
-// the same for code that is translated from PTX in Python.
+// sections and adds addresses. Unwind tables are left out: nothing unwinds through generated code. native/linker.py
+// does the same for code that is translated from PTX in Python.
 //
 // Everything that the object says is checked before use. All failures are FormatErrors.
 #ifndef CUDA_GRAPHS_HOSTDRIVER_LOADER_OBJECT_CODE_HPP
@@ -29,8 +29,8 @@ class ObjectCode {
     ObjectCode(const ObjectCode&) = delete;
     ObjectCode& operator=(const ObjectCode&) = delete;
 
-    // Returns the address of a symbol that the object defines for others; null if it does not, if its section has fewer
-    // than `size` bytes there, and if `writes` is true and the section is read only.
+    // Returns the address of a symbol that the object defines for others, or null. Also returns null if the section
+    // ends less than `size` bytes behind the address, and with `writes` if the section is read only.
     void* find(const std::string& name, std::size_t size, bool writes) const noexcept;
 
   private:

@@ -5,6 +5,7 @@
 Other rooms may import:
     arguments      The arguments of a launch.
     conversion     The rules by which values fit parameters.
+    include        The headers of `cg.get_include()`.
     kernel         Kernel.
     launch         launch.
     launch_config  LaunchConfig.

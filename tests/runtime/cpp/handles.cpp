@@ -15,11 +15,11 @@
 
 namespace {
 
-#define CHECK(condition)                                                          \
-    do {                                                                          \
-        if (condition) break;                                                     \
+#define CHECK(condition)                                                                  \
+    do {                                                                                  \
+        if (condition) break;                                                             \
         std::printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, cg_last_error()); \
-        std::exit(1);                                                             \
+        std::exit(1);                                                                     \
     } while (false)
 
 struct Handles {

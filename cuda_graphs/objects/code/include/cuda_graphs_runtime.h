@@ -17,8 +17,8 @@
  *
  * Kernels in a file are code, which launches run with the rights of the process. Load only files that you would run.
  *
- * Each function returns CG_OK, or a status and leaves everything as it was. cg_last_error() then has the reason in words.
- * Outputs are written only on success. A function may be called from any thread, on any objects.
+ * Each function returns CG_OK, or a status and leaves everything as it was. cg_last_error() then has the reason in
+ * words. Outputs are written only on success. A function may be called from any thread, on any objects.
  *
  * A handle keeps all that it needs: an executable works after its graph was released, and an array after both. Handles
  * may be released in any order, and while launches run. Memory behind an address that the caller passes
@@ -132,8 +132,7 @@ cg_status cg_graph_find_parameter(const cg_graph* graph, const char* name, cg_pa
 /* Returns the default of an array parameter: the array that launches use until another one is set. */
 cg_status cg_graph_default(const cg_graph* graph, const char* name, cg_array** array);
 
-/* Makes an executable of the graph. A graph with conditions or allocations has one executable at a time (a rule of CUDA).
- */
+/* Makes an executable of the graph. CUDA allows one executable at a time of a graph with conditions or allocations. */
 cg_status cg_graph_instantiate(const cg_graph* graph, cg_exec** exec);
 
 /* Makes an array of zeros. `shape` has `ndim` extents, from 0 to CG_MOST_AXES. */

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""From `load` to the end of the first wait, in Python and in C: a saved chain of nodes is loaded and launched.
+
+    python benchmarks/first_wait.py [--driver host|cuda] [--nodes 2 100 1000] [--rounds 15] [--json out.json]
+
+Each turn is a process of its own, in which the context is present and cuda_graphs is imported. The bar is 1.2 times the
+time of the program in C (raw/first_wait.c), which loads the same file by the library for C.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from saved import Chain, ways
+from statistic import STATISTICS, ratio, record
+
+import cuda_graphs as cg
+
+HERE = Path(__file__).parent
+IN_PYTHON = """
+import sys, time
+import cuda_graphs as cg
+cg.Device().set_current()
+stream = cg.Device().create_stream()
+{before}
+start = time.perf_counter_ns()
+cg.load(sys.argv[1]).instantiate().launch(stream)
+stream.sync()
+print(time.perf_counter_ns() - start)
+"""
+CONTESTANTS = {"Python": "", "Python, modules imported": "cg.load"}
+
+
+def built(folder: Path) -> Path:
+    """Return the program in C."""
+    program, library = folder / "first_wait", Path(cg.__file__).parent / "runtime"
+    command = ["gcc", "-O2", "-std=c99", HERE / "raw/first_wait.c", f"-I{cg.get_include()}", f"-L{library}"]
+    subprocess.run([*command, "-lcuda_graphs", f"-Wl,-rpath,{library}", "-o", program], check=True)
+    return program
+
+
+def milliseconds(*command: object) -> float:
+    done = subprocess.run([str(each) for each in command], capture_output=True, text=True, check=True)
+    return int(done.stdout) / 1e6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--driver", choices=["host", "cuda"])
+    parser.add_argument("--nodes", type=int, nargs="+", default=[2, 100, 1000])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    if args.driver:
+        os.environ["CUDA_GRAPHS_DRIVER"] = args.driver
+    cg.Device().set_current()
+    os.environ["CUDA_GRAPHS_DRIVER"] = kind = cg.driver_info().kind
+    (add, _) = ways().values()
+    table: dict[str, dict[str, object]] = {}
+    print(
+        f"{kind} driver; ms, median and best of {args.rounds} processes; load average {os.getloadavg()[0]:.1f}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        program = built(Path(folder))
+        for nodes in args.nodes:
+            file = Path(folder, "chain.cgg")
+            Chain(nodes, add, file)
+            commands = {"C": [program, file]}
+            for name, before in CONTESTANTS.items():
+                commands[name] = [sys.executable, "-c", IN_PYTHON.format(before=before), file]
+            turns: dict[str, list[float]] = {name: [] for name in commands}
+            for _ in range(args.rounds):
+                for name, command in commands.items():
+                    turns[name].append(milliseconds(*command))
+            table[str(nodes)] = found = {name: record(each) for name, each in turns.items()}
+            for name, each in found.items():
+                of_c = [f"{ratio(each, found['C'], one):.2f}" for one in STATISTICS]
+                print(
+                    f"{nodes:5} nodes  {name:26} {each['median']:8.2f} {each['best']:8.2f}  {', '.join(of_c)} of C"
+                )
+    if args.json:
+        args.json.write_text(json.dumps(table, indent=1))
+
+
+if __name__ == "__main__":
+    main()
