@@ -22,14 +22,11 @@ PEERS = {"taichi": TAICHI, "quadrants": QUADRANTS}
 # Names with another spelling on objects of this package -> the spelling.
 OTHER = {
     "Matrix.unit": "`Vector.unit`",
-    "Vector.diag": "`Matrix.diag`",
-    "Vector.identity": "`Matrix.identity`",
     "Matrix.get_shape": "`v.n`, `v.m`; on the host `v.shape`",
     "Matrix.to_list": "`v.tolist()`, on the host",
     "Matrix.to_numpy": "`numpy.array(v)`, on the host",
     "Matrix.frobenius_inner": "`(a * b).sum()`",
     "Matrix.tensor": "`Matrix.field`, `Matrix.ndarray`",
-    "Vector.tensor": "`Vector.field`, `Vector.ndarray`",
     "Field.to_dlpack": "`x.__dlpack__()`, as `torch.from_dlpack(x)` calls it",
     "Field.has_grad": "`x.needs_grad`",
     "Field.has_dual": "`x.needs_dual`",

@@ -27,9 +27,7 @@ ROTATIONS = "rotations by angles: use cg.quat_from_axis_angle and cg.quat_to_mat
 MANTISSAS = "parts of floats: use bit_cast and masks"
 GRADIENTS = "a matrix for a solver: add a multiple of the identity"
 ORDER = "fences without a barrier: use block.sync, or a kernel for each phase"
-HINTS = "hints for the compiler, which finds this itself: leave the call out"
 REAL = "functions that are not inlined: write @cg.func(inline=False)"
-COMPLEX = "complex numbers as vectors: write a dataclass with methods"
 LOGGING = "the log of the peers: use the logging module of Python"
 STREAMS = "use cg.Stream and cg.Event, and pass stream= to calls"
 GRAPHS = "graphs of the peers: use cg.GraphDef, or @kernel(graph=True)"
@@ -41,10 +39,10 @@ BUFFERS = "views of memory: use cg.NDArray.view and slices"
 BY_REASON = {
     SPARSE: "activate append deactivate deactivate_all_snodes get_addr is_active length no_activate rescale_index sparse",
     SNODES: "SNode",
-    MESHES: "Mesh MeshInstance TetMesh TriMesh mesh_local mesh_patch_idx",
-    QUANT: "BitpackedFields bit_vectorize types.quant",
+    MESHES: "Mesh MeshInstance mesh_local mesh_patch_idx",
+    QUANT: "BitpackedFields types.quant",
     WINDOWS: "GUI ui tools hex_to_rgb rgb_to_hex",
-    PROFILE: "profiler CuptiMetric",
+    PROFILE: "profiler",
     SOLVERS: "linalg sparse_matrix_builder types.sparse_matrix_builder",
     ALGORITHMS: "algorithms",
     TEXTURES: "Format Texture types.texture types.rw_texture",
@@ -74,13 +72,11 @@ BY_REASON = {
     ORDER: "simt.grid.memfence simt.grid.mem_fence",
     ROTATIONS: "math.rot_yaw_pitch_roll math.rotation3d",
     MANTISSAS: "frexp",
-    HINTS: "assume_in_range block_local cache_read_only loop_unique mesh_local volatile_load",
     REAL: "experimental real_func ref",
-    COMPLEX: "math.cconj math.cdiv math.cexp math.cinv math.clog math.cmul math.cpow math.csqrt",
     LOGGING: "CRITICAL DEBUG ERROR INFO TRACE WARN is_logging_effective set_logging_level dump_compile_config",
     STREAMS: "Event Stream create_event create_stream stream_parallel",
     GRAPHS: "graph GraphStatus",
-    INTERNAL: "lang python FieldsBuilder wrap perf_dispatch ArgPack argpack Backend math.fns types.is_tensor types.ref types.BufferViewType",
+    INTERNAL: "lang python FieldsBuilder wrap perf_dispatch ArgPack argpack Backend math.fns types.is_tensor types.ref",
     TIMERS: "clock_counter clock_freq_hz",
     BUFFERS: "BufferView",
     GRADIENTS: "make_spd",

@@ -13,6 +13,7 @@ import numpy as np
 import cuda_graphs as cg
 
 from .absent import absent_names
+from .complex_numbers import cconj, cdiv, cexp, cinv, clog, cmul, cpow, csqrt
 from .words import Inlined, Word
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
@@ -115,8 +116,12 @@ def on_host(*_: Any) -> Any:
 
 translate, scale, rot_by_axis = (Inlined(each, on_host) for each in (translate_by, scale_by, rotation_by_axis))
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in (
-    "Any", "Inlined", "Word", "absent_names", "annotations", "builtins", "cg", "eye_of", "host", "host_refract", "host_smoothstep",
-    "np", "on_host", "refracted", "rotation2d_of", "rotation_by_axis", "scale_by", "translate_by", "vdir_of",
-)]  # fmt: skip
+__all__ = [
+    "abs", "acos", "asin", "atan2", "cconj", "cdiv", "ceil", "cexp", "cinv", "clamp", "clog", "clz", "cmul",
+    "cos", "cpow", "cross", "csqrt", "degrees", "determinant", "distance", "dot", "e", "exp", "eye", "ffs",
+    "floor", "fract", "inf", "inverse", "isinf", "isnan", "ivec2", "ivec3", "ivec4", "length", "log", "log2",
+    "mat2", "mat3", "mat4", "max", "min", "mix", "mod", "nan", "normalize", "pi", "popcnt", "pow", "radians",
+    "reflect", "refract", "rot_by_axis", "rotation2d", "round", "scale", "sign", "sin", "smoothstep", "sqrt",
+    "step", "tan", "tanh", "translate", "uvec2", "uvec3", "uvec4", "vdir", "vec2", "vec3", "vec4",
+]  # fmt: skip
 __getattr__ = absent_names("math", "math.")

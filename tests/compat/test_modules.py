@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of the modules with the peers' names: they are asked for, say what is absent, follow `init`, and wait for views."""
 
+import cmath
 import random
 import subprocess
 import sys
@@ -143,6 +144,37 @@ def test_makers_of_vectors_have_the_same_values_in_kernels():
     assert found[3].tolist() == (2.5 * np.eye(3)).tolist()
     assert found[4].tolist() == np.ones((3, 3)).tolist()
     assert found[6][0, 1] == pytest.approx(np.cos(0.5) + np.sin(0.5))
+
+
+def test_complex_numbers_are_those_of_python_in_kernels_and_on_the_host():
+    out = ti.Vector.field(2, ti.f64, shape=8)
+    ti.init(default_fp=ti.f64)
+
+    @ti.kernel
+    def compute():
+        z, w = ti.Vector([1.5, -0.5]), ti.Vector([0.25, 2.0])
+        out[0], out[1], out[2], out[3] = tm.cmul(z, w), tm.cdiv(z, w), tm.cinv(z), tm.cconj(z)
+        out[4], out[5], out[6], out[7] = tm.cexp(z), tm.clog(z), tm.csqrt(z), tm.cpow(z, 3.0)
+
+    compute()
+    z, w = 1.5 - 0.5j, 0.25 + 2j
+    truth = [z * w, z / w, 1 / z, z.conjugate(), cmath.exp(z), cmath.log(z), cmath.sqrt(z), z**3]
+    np.testing.assert_allclose(out.to_numpy(), [(each.real, each.imag) for each in truth], rtol=1e-12)
+    assert tm.cmul(tm.vec2(1.5, -0.5), tm.vec2(0.25, 2.0)).tolist() == [1.375, 2.875]
+
+
+def test_hints_change_no_result():
+    x = ti.field(ti.i32, shape=8)
+
+    @ti.kernel
+    def fill():
+        ti.block_local(x)
+        ti.cache_read_only(x)
+        for i in x:
+            x[i] = ti.assume_in_range(i + 1, i, 0, 2) + qd.volatile_load(x[i])
+
+    fill()
+    assert x.to_numpy().tolist() == list(range(1, 9))
 
 
 def test_matrices_of_transformations_are_those_of_numpy():

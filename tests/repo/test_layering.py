@@ -46,6 +46,7 @@ MAY_USE = {
         "native",
         "saving",
     },
+    "compat": {"__init__", "kernels"},
     "__main__": {"command_line"},
     "__init__": BELOW_THE_BRIDGE | {"distributed", "kernels", "interop", "saving"},
 }
@@ -134,6 +135,17 @@ ORDER = {
         "info",
         "main",
         "__init__",
+    ],
+    "compat": [
+        "__init__",
+        ("absent", "program", "scalars", "words"),
+        ("complex_numbers", "data", "kernels"),
+        "math",
+        ("ad", "decompositions", "simt", "types", "vectors"),
+        "names",
+        ("quadrants", "taichi"),
+        "shim",
+        "__main__",
     ],
     "hostdriver": [
         ("image_loader", "limited_waits", "test_hooks", "offered", "refused"),
