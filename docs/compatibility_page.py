@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/compatibility.md: what has become of each public name of Taichi and Quadrants in cuda_graphs.compat.
 
-    python -m docs.compatibility_page
+python -m docs.compatibility_page
 """
 
 from __future__ import annotations
@@ -51,7 +51,17 @@ OF_FIELDS = {
     "parent": "fields are dense and have no tree",
     "layout": "elements are in C order; members of structures are arrays of their own",
 }
-OF_STRUCT_FIELDS = ("dtype", "from_torch", "to_torch", "shape", "has_grad", "has_dual", "to_dlpack", "from_paddle", "to_paddle")
+OF_STRUCT_FIELDS = (
+    "dtype",
+    "from_torch",
+    "to_torch",
+    "shape",
+    "has_grad",
+    "has_dual",
+    "to_dlpack",
+    "from_paddle",
+    "to_paddle",
+)
 
 Row = tuple[str, str, str]  # the name; "same", "other" or "absent"; the spelling or the reason
 
@@ -85,7 +95,9 @@ def reason(path: str) -> str | None:
     if owner.endswith("Field") or owner == "Ndarray":
         return OF_FIELDS.get(name) or ("of the members: `x.name`" if name in OF_STRUCT_FIELDS else None)
     parts = path.split(".")
-    return next((ABSENT[p] for n in range(1, len(parts) + 1) for p in [".".join(parts[:n])] if p in ABSENT), None)
+    return next(
+        (ABSENT[p] for n in range(1, len(parts) + 1) for p in [".".join(parts[:n])] if p in ABSENT), None
+    )
 
 
 def row(peer: str, path: str) -> Row:
@@ -112,7 +124,8 @@ INTRODUCTION = """# Programs of Taichi and Quadrants
 
 *Written by `docs/compatibility_page.py`; change that, not this page.*
 
-`cuda_graphs.compat` has the public names of Taichi and Quadrants on the objects of this package. A program runs unchanged:
+`cuda_graphs.compat` has the public names of Taichi and Quadrants on the objects of this package. A program runs
+unchanged:
 
 ```sh
 python -m cuda_graphs.compat fractal.py
@@ -139,14 +152,15 @@ turn(0.5)
 assert np.allclose(np.linalg.norm(x.to_numpy(), axis=1), 1)
 ```
 
-What a name does is in the library, and [Coming from Taichi](coming-from-taichi.md) describes it. These points differ from the peers:
+What a name does is in the library, and [Coming from Taichi](coming-from-taichi.md) describes it. These points differ
+from the peers:
 
-* **Calls.** Calls of kernels return early on CPUs too. Reads of arrays and fields wait, and so do calls with arrays of NumPy. If
-  another library has got a view of an array, by DLPack or an array interface, each later call waits on the host driver, so that the
-  view shows all results.
+* **Calls.** Calls of kernels return early on CPUs too. Reads of arrays and fields wait, and so do calls with arrays of
+  NumPy. If another library has got a view of an array, by DLPack or an array interface, each later call waits on the
+  host driver, so that the view shows all results.
 * **Bits.** `fast_math` is off unless `init(fast_math=True)` asks for it.
-* **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The variable
-  `CUDA_GRAPHS_DRIVER` wins over it.
+* **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The
+  variable `CUDA_GRAPHS_DRIVER` wins over it.
 * **Vectors on the host** are values: `x[i][0] = 1` is an error that says to assign the whole element.
 * **`root.dense(...).place(...)`** gives dense fields in C order. Other layers are absent.
 * **`simt`** works on CPUs too. A warp has 32 lanes, and all of them take part.
@@ -161,10 +175,19 @@ def table(peer: str) -> str:
     found = rows(peer)
     count = {kind: sum(each[1] == kind for each in found) for kind in ("same", "other", "absent")}
     title = {"taichi": "Taichi 1.7.3", "quadrants": "Quadrants 1.3.3"}[peer]
-    lines = [f"## {title}", "", f"{count['same']} names are the same, {count['other']} have another name, {count['absent']} are absent.", ""]
+    lines = [
+        f"## {title}",
+        "",
+        f"{count['same']} names are the same, {count['other']} have another name, {count['absent']} are absent.",
+        "",
+    ]
     lines += ["### The same", ""]
     for group in PEERS[peer]:
-        same = [path.removeprefix(f"{group}.") for path, kind, _ in found if kind == "same" and path.rpartition(".")[0] == group]
+        same = [
+            path.removeprefix(f"{group}.")
+            for path, kind, _ in found
+            if kind == "same" and path.rpartition(".")[0] == group
+        ]
         if same:
             lines += [f"`{group or peer}`: " + ", ".join(f"`{name}`" for name in same) + ".", ""]
     for kind, heading, column in (("other", "Another name", "Here"), ("absent", "Absent", "Why")):
@@ -173,7 +196,9 @@ def table(peer: str) -> str:
         for path, what, text in found:
             if what == kind:
                 by_text.setdefault(text, []).append(path)
-        lines += [f"| {', '.join(f'`{path}`' for path in paths)} | {text} |" for text, paths in by_text.items()]
+        lines += [
+            f"| {', '.join(f'`{path}`' for path in paths)} | {text} |" for text, paths in by_text.items()
+        ]
         lines.append("")
     return "\n".join(lines)
 

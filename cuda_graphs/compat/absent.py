@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the peers that are absent, with the reason and what to use. Their use raises an AttributeError that says so."""
+"""Names of the peers that are absent, with the reason and what to use. A use raises an AttributeError that says so."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ SOLVERS = "sparse solvers: pass arrays to CuPy, PyTorch or SciPy"
 ALGORITHMS = "algorithms: call CuPy or CUB on the arrays"
 TEXTURES = "textures: CUDA C++ kernels take texture handles as u64"
 BACKENDS = "backends other than x86-64 and CUDA: use cpu, cuda or gpu"
-AOT = "ahead-of-time modules: compiled code is kept on disk (cg.compile_cache), and GraphDef.save writes graphs"
+AOT = (
+    "ahead-of-time modules: compiled code is kept on disk (cg.compile_cache), and GraphDef.save writes graphs"
+)
 MASKS = "operations on the active lanes of a warp: use subgroup.ballot and subgroup.shuffle"
 SCANS = "operations of a block: use subgroup scans and a shared array, or call CUB"
 TILES = "operations on tiles of a warp: write them with subgroup.shuffle"
@@ -37,7 +39,10 @@ BUFFERS = "views of memory: use cg.NDArray.view and slices"
 
 # reason -> the names, by their paths in the module of a peer
 BY_REASON = {
-    SPARSE: "activate append deactivate deactivate_all_snodes get_addr is_active length no_activate rescale_index sparse",
+    SPARSE: (
+        "activate append deactivate deactivate_all_snodes get_addr is_active length no_activate rescale_index "
+        "sparse"
+    ),
     SNODES: "SNode",
     MESHES: "Mesh MeshInstance mesh_local mesh_patch_idx",
     QUANT: "BitpackedFields types.quant",
@@ -76,7 +81,10 @@ BY_REASON = {
     LOGGING: "CRITICAL DEBUG ERROR INFO TRACE WARN is_logging_effective set_logging_level dump_compile_config",
     STREAMS: "Event Stream create_event create_stream stream_parallel",
     GRAPHS: "graph GraphStatus",
-    INTERNAL: "lang python FieldsBuilder wrap perf_dispatch ArgPack argpack Backend math.fns types.is_tensor types.ref",
+    INTERNAL: (
+        "lang python FieldsBuilder wrap perf_dispatch ArgPack argpack Backend math.fns types.is_tensor "
+        "types.ref"
+    ),
     TIMERS: "clock_counter clock_freq_hz",
     BUFFERS: "BufferView",
     GRADIENTS: "make_spd",

@@ -262,8 +262,8 @@ warp = Part(
     sync=word(synchronised),
 )
 SCANS = (
-    inclusive_add, inclusive_mul, inclusive_min, inclusive_max, inclusive_and, inclusive_or, inclusive_xor, exclusive_add,
-    exclusive_mul, exclusive_and, exclusive_or, exclusive_xor,
+    inclusive_add, inclusive_mul, inclusive_min, inclusive_max, inclusive_and, inclusive_or, inclusive_xor,
+    exclusive_add, exclusive_mul, exclusive_and, exclusive_or, exclusive_xor,
 )  # fmt: skip
 MASKS = (lanemask_eq, lanemask_lt, lanemask_le, lanemask_ge, lanemask_gt, log2_group_size)
 subgroup = Part(

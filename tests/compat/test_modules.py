@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of the modules with the peers' names: they are asked for, say what is absent, follow `init`, and wait for views."""
+"""Laws of the modules with the peers' names: programs ask for them, they say what is absent, and wait for views."""
 
 import cmath
 import random
@@ -54,7 +54,11 @@ def test_script_of_the_peers_runs_unchanged(as_module, tmp_path, run_child, driv
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))
     command = ["-m", "script", "a", "-b"] if as_module else [str(script), "a", "-b"]
-    code = f"import os, sys, subprocess; os.chdir({str(tmp_path)!r}); sys.exit(subprocess.run([sys.executable, '-m', 'cuda_graphs.compat', *{command}]).returncode)"
+    code = f"""if True:
+        import os, subprocess, sys
+        os.chdir({str(tmp_path)!r})
+        sys.exit(subprocess.run([sys.executable, "-m", "cuda_graphs.compat", *{command}]).returncode)
+    """
     found = run_child(code)
     assert found.returncode == 0, found.stderr
     first, second = found.stdout.splitlines()
@@ -63,7 +67,9 @@ def test_script_of_the_peers_runs_unchanged(as_module, tmp_path, run_child, driv
 
 
 def test_command_without_a_script_says_its_usage():
-    found = subprocess.run([sys.executable, "-m", "cuda_graphs.compat"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-m", "cuda_graphs.compat"], capture_output=True, text=True, check=False
+    )
     assert found.returncode == 1
     assert "usage: python -m cuda_graphs.compat" in found.stderr
 
@@ -114,7 +120,15 @@ def test_debug_checks_indices():
 
 def test_functions_have_values_on_the_host():
     v, w = tm.vec3(1, 2, 2), tm.vec3(0, 1, 0)
-    found = [tm.length(v), tm.dot(v, w), tm.clamp(3.0, 0.0, 1.0), tm.mix(1.0, 3.0, 0.5), ti.sqrt(4.0), tm.step(1.0, 0.5), ti.max(1, 2)]
+    found = [
+        tm.length(v),
+        tm.dot(v, w),
+        tm.clamp(3.0, 0.0, 1.0),
+        tm.mix(1.0, 3.0, 0.5),
+        ti.sqrt(4.0),
+        tm.step(1.0, 0.5),
+        ti.max(1, 2),
+    ]
     assert found == [3, 2, 1, 2, 2, 0, 2]
     assert tm.normalize(v).tolist() == pytest.approx([1 / 3, 2 / 3, 2 / 3])
     assert ti.Vector([1, 2]).dtype == np.int32
@@ -129,8 +143,12 @@ def test_makers_of_vectors_have_the_same_values_in_kernels():
     @ti.kernel
     def fill():
         out[0] = ti.Matrix.identity(ti.f32, 3)
-        out[1] = ti.Matrix.cols([ti.Vector([1.0, 2.0, 3.0]), ti.Vector.unit(3, 0, ti.f32), ti.Vector.zero(ti.f32, 3)])
-        out[2] = ti.Matrix.rows([ti.Vector.one(ti.f32, 3), ti.Vector([4.0, 5.0, 6.0]), ti.Vector.unit(3, 2, ti.f32)])
+        out[1] = ti.Matrix.cols(
+            [ti.Vector([1.0, 2.0, 3.0]), ti.Vector.unit(3, 0, ti.f32), ti.Vector.zero(ti.f32, 3)]
+        )
+        out[2] = ti.Matrix.rows(
+            [ti.Vector.one(ti.f32, 3), ti.Vector([4.0, 5.0, 6.0]), ti.Vector.unit(3, 2, ti.f32)]
+        )
         out[3] = ti.Matrix.diag(3, 2.5)
         out[4] = ti.Matrix.one(ti.f32, 3, 3) - ti.Matrix.zero(ti.f32, 3, 3)
         out[5] = tm.eye(3)
