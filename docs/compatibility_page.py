@@ -51,11 +51,11 @@ OF_FIELDS = {
     "parent": "fields are dense and have no tree",
     "layout": "elements are in C order; members of structures are arrays of their own",
 }
-OF_STRUCT_FIELDS = (
+# Members of fields of structures that each member's field has.
+OF_MEMBERS = (
     "dtype",
     "from_torch",
     "to_torch",
-    "shape",
     "has_grad",
     "has_dual",
     "to_dlpack",
@@ -93,7 +93,7 @@ def reason(path: str) -> str | None:
     """Return why a name is absent; None if no table says it."""
     owner, _, name = path.rpartition(".")
     if owner.endswith("Field") or owner == "Ndarray":
-        return OF_FIELDS.get(name) or ("of the members: `x.name`" if name in OF_STRUCT_FIELDS else None)
+        return OF_FIELDS.get(name)
     parts = path.split(".")
     return next(
         (ABSENT[p] for n in range(1, len(parts) + 1) for p in [".".join(parts[:n])] if p in ABSENT), None
@@ -106,8 +106,11 @@ def row(peer: str, path: str) -> Row:
     Raises:
         LookupError: No table mentions the name.
     """
+    owner, _, name = path.rpartition(".")
     if path in OTHER:
         return path, "other", OTHER[path]
+    if owner == "StructField" and name in OF_MEMBERS:
+        return path, "other", "that of each member, `x.name`"
     if has(importlib.import_module(f"cuda_graphs.compat.{peer}"), path):
         return path, "same", ""
     why = reason(path)

@@ -53,18 +53,11 @@ BY_REASON = {
     TEXTURES: "Format Texture types.texture types.rw_texture",
     BACKENDS: "amdgpu arm64 dx11 dx12 gles metal opengl vulkan extension is_extension_enabled DeviceCapability interop",
     AOT: "aot",
-    MASKS: "simt.warp.active_mask simt.warp.match_any simt.warp.match_all simt.warp.unique",
+    MASKS: "simt.warp.unique",
     TILES: (
-        "simt.subgroup.all_equal_tiled simt.subgroup.all_true_tiled simt.subgroup.any_true_tiled "
-        "simt.subgroup.ballot_first_n simt.subgroup.ballot_full_subgroup simt.subgroup.bitonic_sort_kv "
-        "simt.subgroup.bitonic_sort_kv_tiled simt.subgroup.exclusive_add_tiled simt.subgroup.exclusive_and_tiled "
-        "simt.subgroup.exclusive_max simt.subgroup.exclusive_max_tiled simt.subgroup.exclusive_min "
-        "simt.subgroup.exclusive_min_tiled simt.subgroup.exclusive_mul_tiled simt.subgroup.exclusive_or_tiled "
-        "simt.subgroup.exclusive_xor_tiled simt.subgroup.inclusive_add_tiled simt.subgroup.inclusive_and_tiled "
-        "simt.subgroup.inclusive_max_tiled simt.subgroup.inclusive_min_tiled simt.subgroup.inclusive_mul_tiled "
-        "simt.subgroup.inclusive_or_tiled simt.subgroup.inclusive_xor_tiled simt.subgroup.reduce_add_tiled "
-        "simt.subgroup.reduce_all_add_tiled simt.subgroup.reduce_all_max_tiled simt.subgroup.reduce_all_min_tiled "
-        "simt.subgroup.reduce_max_tiled simt.subgroup.reduce_min_tiled simt.subgroup.segmented_reduce_add "
+        "simt.subgroup.bitonic_sort_kv "
+        "simt.subgroup.bitonic_sort_kv_tiled simt.subgroup.exclusive_max simt.subgroup.exclusive_max_tiled "
+        "simt.subgroup.exclusive_min simt.subgroup.exclusive_min_tiled simt.subgroup.segmented_reduce_add "
         "simt.subgroup.segmented_reduce_add_tiled simt.subgroup.segmented_reduce_max "
         "simt.subgroup.segmented_reduce_max_tiled simt.subgroup.segmented_reduce_min "
         "simt.subgroup.segmented_reduce_min_tiled simt.tile_slicing simt.reductions simt.sorting"

@@ -181,6 +181,92 @@ def test_complex_numbers_are_those_of_python_in_kernels_and_on_the_host():
     assert tm.cmul(tm.vec2(1.5, -0.5), tm.vec2(0.25, 2.0)).tolist() == [1.375, 2.875]
 
 
+OPERATIONS = {
+    "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}  # fmt: skip
+FIRST = {"add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("log2", [1, 3, 5])
+def test_scans_and_reductions_of_tiles_are_those_of_numpy(name, log2):
+    n, subgroup = 64, qd.simt.subgroup
+    values = np.random.default_rng(log2).integers(1, 4, n).astype(np.int32)
+    x, out = qd.field(qd.i32, shape=n), qd.field(qd.i32, shape=(n, 3))
+    x.from_numpy(values)
+    scan, reduce = getattr(subgroup, f"inclusive_{name}_tiled"), getattr(subgroup, f"reduce_{name}_tiled")
+    before = getattr(subgroup, f"exclusive_{name}_tiled") if name in FIRST else scan
+
+    @qd.kernel
+    def run():
+        qd.loop_config(block_dim=32)
+        for i in range(n):
+            out[i, 0] = scan(x[i], log2)
+            out[i, 1] = reduce(x[i], log2)
+            out[i, 2] = before(x[i], log2)
+
+    run()
+    tiles = values.reshape(-1, 2**log2)
+    scans = OPERATIONS[name].accumulate(tiles, 1)
+    earlier = (
+        np.pad(scans[:, :-1], ((0, 0), (1, 0)), constant_values=FIRST.get(name, 0))
+        if name in FIRST
+        else scans
+    )
+    wanted = np.stack([scans.ravel(), np.repeat(scans[:, -1], 2**log2), earlier.ravel()], 1)
+    np.testing.assert_array_equal(out.to_numpy(), wanted)
+
+
+def test_votes_and_masks_of_tiles_are_those_of_numpy():
+    n, subgroup = 64, qd.simt.subgroup
+    values = np.random.default_rng(3).integers(0, 2, n).astype(np.int32)
+    values[8:16] = 1
+    x, out, masks = qd.field(qd.i32, shape=n), qd.field(qd.i32, shape=(n, 4)), qd.field(qd.u32, shape=(n, 5))
+    x.from_numpy(values)
+    many = np.random.default_rng(4).integers(0, 5, n).astype(np.int32)
+    values_of, votes = qd.field(qd.i32, shape=n), qd.field(qd.u32, shape=(n, 4))
+    values_of.from_numpy(many)
+
+    @qd.kernel
+    def run():
+        qd.loop_config(block_dim=32)
+        for i in range(n):
+            out[i, 0] = subgroup.all_true_tiled(x[i], 3)
+            out[i, 1] = subgroup.any_true_tiled(x[i], 1)
+            out[i, 2] = subgroup.all_equal_tiled(x[i], 2)
+            out[i, 3] = subgroup.elect()
+            lane = subgroup.invocation_id()
+            masks[i, 0], masks[i, 1] = subgroup.lanemask_eq(lane), subgroup.lanemask_lt(lane)
+            masks[i, 2], masks[i, 3] = subgroup.lanemask_le(lane), subgroup.lanemask_ge(lane)
+            masks[i, 4] = subgroup.lanemask_gt(lane)
+
+            votes[i, 0] = qd.simt.warp.match_any(qd.simt.warp.active_mask(), values_of[i])
+            votes[i, 1] = qd.simt.warp.match_all(qd.u32(7), values_of[i] * 0)
+            votes[i, 2] = subgroup.ballot_first_n(x[i], 12)
+            votes[i, 3] = subgroup.ballot_full_subgroup(x[i])
+
+    run()
+    lanes = np.arange(n) % 32
+    given, warps = (each.reshape(-1, 32) for each in (many, values))
+    same = ((given[:, :, None] == given[:, None]) << np.arange(32, dtype=np.uint64)).sum(-1).ravel()
+    ballots = (warps << np.arange(32, dtype=np.int64)).sum(1).repeat(32)
+    np.testing.assert_array_equal(
+        votes.to_numpy(), np.stack([same, 7 + 0 * same, ballots & 0xFFF, ballots], 1)
+    )
+    eight, two, four = (values.reshape(-1, size) for size in (8, 2, 4))
+    wanted = [
+        eight.all(1).repeat(8), two.any(1).repeat(2), (four == four[:, :1]).all(1).repeat(4), lanes == 0,
+    ]  # fmt: skip
+    np.testing.assert_array_equal(out.to_numpy(), np.stack(wanted, 1))
+    one, full = np.uint64(1), np.uint64(0xFFFFFFFF)
+    eq = one << lanes.astype(np.uint64)
+    lt = eq - one
+    np.testing.assert_array_equal(
+        masks.to_numpy(), np.stack([eq, lt, lt | eq, ~lt & full, ~(lt | eq) & full], 1)
+    )
+
+
 def test_hints_change_no_result():
     x = ti.field(ti.i32, shape=8)
 

@@ -141,6 +141,7 @@ ORDER = {
         ("absent", "program", "scalars", "words"),
         ("complex_numbers", "data", "kernels"),
         "math",
+        "subgroups",
         ("ad", "decompositions", "simt", "types", "vectors"),
         "names",
         ("quadrants", "taichi"),
