@@ -155,7 +155,7 @@ turn(0.5)
 assert np.allclose(np.linalg.norm(x.to_numpy(), axis=1), 1)
 ```
 
-What a name does is in the library, and [Coming from Taichi](coming-from-taichi.md) describes it. These points differ
+The library has the behaviour, and [Coming from Taichi](coming-from-taichi.md) describes it. These points differ
 from the peers:
 
 * **Calls.** Calls of kernels return early on CPUs too. Reads of arrays and fields wait, and so do calls with arrays of

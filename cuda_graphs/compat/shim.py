@@ -18,7 +18,7 @@ PEERS = ("taichi", "quadrants")
 
 
 class PeerFinder:
-    """A finder of `sys.meta_path` for the modules of the peers. It is its own loader."""
+    """A finder of `sys.meta_path` for the modules of the peers, and their loader."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

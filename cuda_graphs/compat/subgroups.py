@@ -222,7 +222,7 @@ FIRST = {"add": zero_of, "mul": one_of, "and": ones_of, "or": zero_of, "xor": ze
 
 def pairs() -> dict[str, Inlined]:
     """Return the reductions and scans, of warps and of tiles, by name."""
-    found = {}
+    found: dict[str, Inlined] = {}
     for name, combine in COMBINE.items():
         made = {f"reduce_{name}": reductions(combine), f"inclusive_{name}": inclusive(combine)}
         if name in ("add", "min", "max"):
