@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes docs/compatibility.md: what has become of each public name of Taichi and Quadrants in cuda_graphs.compat.
 
-    python -m docs.compatibility_page
+python -m docs.compatibility_page
 """
 
 from __future__ import annotations
@@ -22,14 +22,11 @@ PEERS = {"taichi": TAICHI, "quadrants": QUADRANTS}
 # Names with another spelling on objects of this package -> the spelling.
 OTHER = {
     "Matrix.unit": "`Vector.unit`",
-    "Vector.diag": "`Matrix.diag`",
-    "Vector.identity": "`Matrix.identity`",
     "Matrix.get_shape": "`v.n`, `v.m`; on the host `v.shape`",
     "Matrix.to_list": "`v.tolist()`, on the host",
     "Matrix.to_numpy": "`numpy.array(v)`, on the host",
     "Matrix.frobenius_inner": "`(a * b).sum()`",
     "Matrix.tensor": "`Matrix.field`, `Matrix.ndarray`",
-    "Vector.tensor": "`Vector.field`, `Vector.ndarray`",
     "Field.to_dlpack": "`x.__dlpack__()`, as `torch.from_dlpack(x)` calls it",
     "Field.has_grad": "`x.needs_grad`",
     "Field.has_dual": "`x.needs_dual`",
@@ -54,7 +51,17 @@ OF_FIELDS = {
     "parent": "fields are dense and have no tree",
     "layout": "elements are in C order; members of structures are arrays of their own",
 }
-OF_STRUCT_FIELDS = ("dtype", "from_torch", "to_torch", "shape", "has_grad", "has_dual", "to_dlpack", "from_paddle", "to_paddle")
+# Members of fields of structures that each member's field has.
+OF_MEMBERS = (
+    "dtype",
+    "from_torch",
+    "to_torch",
+    "has_grad",
+    "has_dual",
+    "to_dlpack",
+    "from_paddle",
+    "to_paddle",
+)
 
 Row = tuple[str, str, str]  # the name; "same", "other" or "absent"; the spelling or the reason
 
@@ -86,9 +93,11 @@ def reason(path: str) -> str | None:
     """Return why a name is absent; None if no table says it."""
     owner, _, name = path.rpartition(".")
     if owner.endswith("Field") or owner == "Ndarray":
-        return OF_FIELDS.get(name) or ("of the members: `x.name`" if name in OF_STRUCT_FIELDS else None)
+        return OF_FIELDS.get(name)
     parts = path.split(".")
-    return next((ABSENT[p] for n in range(1, len(parts) + 1) for p in [".".join(parts[:n])] if p in ABSENT), None)
+    return next(
+        (ABSENT[p] for n in range(1, len(parts) + 1) for p in [".".join(parts[:n])] if p in ABSENT), None
+    )
 
 
 def row(peer: str, path: str) -> Row:
@@ -97,8 +106,11 @@ def row(peer: str, path: str) -> Row:
     Raises:
         LookupError: No table mentions the name.
     """
+    owner, _, name = path.rpartition(".")
     if path in OTHER:
         return path, "other", OTHER[path]
+    if owner == "StructField" and name in OF_MEMBERS:
+        return path, "other", "that of each member, `x.name`"
     if has(importlib.import_module(f"cuda_graphs.compat.{peer}"), path):
         return path, "same", ""
     why = reason(path)
@@ -115,7 +127,8 @@ INTRODUCTION = """# Programs of Taichi and Quadrants
 
 *Written by `docs/compatibility_page.py`; change that, not this page.*
 
-`cuda_graphs.compat` has the public names of Taichi and Quadrants on the objects of this package. A program runs unchanged:
+`cuda_graphs.compat` has the public names of Taichi and Quadrants on the objects of this package. A program runs
+unchanged:
 
 ```sh
 python -m cuda_graphs.compat fractal.py
@@ -142,14 +155,15 @@ turn(0.5)
 assert np.allclose(np.linalg.norm(x.to_numpy(), axis=1), 1)
 ```
 
-What a name does is in the library, and [Coming from Taichi](coming-from-taichi.md) describes it. These points differ from the peers:
+The library has the behaviour, and [Coming from Taichi](coming-from-taichi.md) describes it. These points differ
+from the peers:
 
-* **Calls.** Calls of kernels return early on CPUs too. Reads of arrays and fields wait, and so do calls with arrays of NumPy. If
-  another library has got a view of an array, by DLPack or an array interface, each later call waits on the host driver, so that the
-  view shows all results.
+* **Calls.** Calls of kernels return early on CPUs too. Reads of arrays and fields wait, and so do calls with arrays of
+  NumPy. If another library has got a view of an array, by DLPack or an array interface, each later call waits on the
+  host driver, so that the view shows all results.
 * **Bits.** `fast_math` is off unless `init(fast_math=True)` asks for it.
-* **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The variable
-  `CUDA_GRAPHS_DRIVER` wins over it.
+* **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The
+  variable `CUDA_GRAPHS_DRIVER` wins over it.
 * **Vectors on the host** are values: `x[i][0] = 1` is an error that says to assign the whole element.
 * **`root.dense(...).place(...)`** gives dense fields in C order. Other layers are absent.
 * **`simt`** works on CPUs too. A warp has 32 lanes, and all of them take part.
@@ -164,10 +178,19 @@ def table(peer: str) -> str:
     found = rows(peer)
     count = {kind: sum(each[1] == kind for each in found) for kind in ("same", "other", "absent")}
     title = {"taichi": "Taichi 1.7.3", "quadrants": "Quadrants 1.3.3"}[peer]
-    lines = [f"## {title}", "", f"{count['same']} names are the same, {count['other']} have another name, {count['absent']} are absent.", ""]
+    lines = [
+        f"## {title}",
+        "",
+        f"{count['same']} names are the same, {count['other']} have another name, {count['absent']} are absent.",
+        "",
+    ]
     lines += ["### The same", ""]
     for group in PEERS[peer]:
-        same = [path.removeprefix(f"{group}.") for path, kind, _ in found if kind == "same" and path.rpartition(".")[0] == group]
+        same = [
+            path.removeprefix(f"{group}.")
+            for path, kind, _ in found
+            if kind == "same" and path.rpartition(".")[0] == group
+        ]
         if same:
             lines += [f"`{group or peer}`: " + ", ".join(f"`{name}`" for name in same) + ".", ""]
     for kind, heading, column in (("other", "Another name", "Here"), ("absent", "Absent", "Why")):
@@ -176,7 +199,9 @@ def table(peer: str) -> str:
         for path, what, text in found:
             if what == kind:
                 by_text.setdefault(text, []).append(path)
-        lines += [f"| {', '.join(f'`{path}`' for path in paths)} | {text} |" for text, paths in by_text.items()]
+        lines += [
+            f"| {', '.join(f'`{path}`' for path in paths)} | {text} |" for text, paths in by_text.items()
+        ]
         lines.append("")
     return "\n".join(lines)
 

@@ -561,7 +561,8 @@ def atomic_example(kind: str) -> str:
 
 def method_example(name: str) -> str:
     ndim, operation = linear.OPERATIONS[name]
-    more = "w" if len(inspect.signature(operation).parameters) > 2 else ""
+    takes_vector = len(inspect.signature(operation).parameters) > 2 and name not in linear.WITH_EPS
+    more = "w" if takes_vector else ""
     owner = "m" if ndim == 2 else "(v > w)" if name in ("all", "any") else "v"
     return f"t = {owner}.{name}({more})"
 

@@ -5,5 +5,5 @@
     import cuda_graphs.compat.taichi as ti
 
 `python -m cuda_graphs.compat script.py` runs a program whose `import taichi` or `import quadrants` gives these modules.
-Only the spelling is here. What a name does is in the library.
+Only the spelling is here. The library has the behaviour.
 """

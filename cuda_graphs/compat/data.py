@@ -13,7 +13,9 @@ import cuda_graphs as cg
 
 from .program import settings
 
-__all__ = ["Layout", "Struct", "UnplacedField", "axes", "dataclass", "element_type", "field", "ndarray", "root", "struct_type"]
+__all__ = [
+    "Layout", "Struct", "UnplacedField", "axes", "dataclass", "element_type", "field", "ndarray", "root", "struct_type",
+]  # fmt: skip
 
 
 class Layout:
@@ -46,7 +48,7 @@ def field(
     `name`, `order` and `layout` change no result, and are ignored: elements are in C order.
     """
     dtype = element_type(dtype)
-    options = {"needs_grad": needs_grad, "needs_dual": needs_dual}
+    options: dict[str, Any] = {"needs_grad": needs_grad, "needs_dual": needs_dual}
     if offset is not None:
         options["offset"] = offset
     if shape is None:
@@ -75,7 +77,9 @@ class UnplacedField:
     def placed(self) -> Any:
         """Return the field of the library."""
         if self.found is None:
-            raise RuntimeError("the field has no shape yet: place it with root.dense(...).place(field), or give shape=")
+            raise RuntimeError(
+                "the field has no shape yet: place it with root.dense(...).place(field), or give shape="
+            )
         return self.found
 
     @property
@@ -139,8 +143,8 @@ class Node:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f"layers have no {name!r} in cuda_graphs.compat: fields are dense, so write dense(...) and, for what is active, "
-            "a field of flags"
+            f"layers have no {name!r} in cuda_graphs.compat: fields are dense, so write dense(...), and a field of "
+            "flags for what is active"
         )
 
     @property

@@ -51,7 +51,11 @@ class Kernel:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__wrapped"):
             raise AttributeError(name)
-        return waiting(getattr(self.library_kernel(), name)) if name == "grad" else getattr(self.library_kernel(), name)
+        return (
+            waiting(getattr(self.library_kernel(), name))
+            if name == "grad"
+            else getattr(self.library_kernel(), name)
+        )
 
 
 class BoundKernel:

@@ -13,30 +13,47 @@ import numpy as np
 import cuda_graphs as cg
 
 from .absent import absent_names
+from .complex_numbers import cconj, cdiv, cexp, cinv, clog, cmul, cpow, csqrt
 from .words import Inlined, Word
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
 vec2, vec3, vec4, mat2, mat3, mat4 = cg.vec2, cg.vec3, cg.vec4, cg.mat2, cg.mat3, cg.mat4
-ivec2, ivec3, ivec4 = (cg.types.vec(n, cg.i32) for n in (2, 3, 4))
-uvec2, uvec3, uvec4 = (cg.types.vec(n, cg.u32) for n in (2, 3, 4))
+# Type checkers see the types of the language as those of Python.
+vectors: Any = cg.types.vec
+matrices: Any = cg.types.mat
+ivec2, ivec3, ivec4 = (vectors(n, cg.i32) for n in (2, 3, 4))
+uvec2, uvec3, uvec4 = (vectors(n, cg.u32) for n in (2, 3, 4))
 max, min, abs, pow, round = builtins.max, builtins.min, builtins.abs, builtins.pow, builtins.round
 
 acos, asin, atan2 = Word(cg.acos, np.arccos), Word(cg.asin, np.arcsin), Word(cg.atan2, np.arctan2)
-ceil, floor, fract = Word(cg.ceil, np.ceil), Word(cg.floor, np.floor), Word(cg.fract, lambda x: x - np.floor(x))
+ceil, floor, fract = (
+    Word(cg.ceil, np.ceil),
+    Word(cg.floor, np.floor),
+    Word(cg.fract, lambda x: x - np.floor(x)),
+)
 cos, sin, tan, tanh = Word(cg.cos, np.cos), Word(cg.sin, np.sin), Word(cg.tan, np.tan), Word(cg.tanh, np.tanh)
-exp, log, log2, sqrt = Word(cg.exp, np.exp), Word(cg.log, np.log), Word(cg.log2, np.log2), Word(cg.sqrt, np.sqrt)
+exp, log, log2, sqrt = (
+    Word(cg.exp, np.exp),
+    Word(cg.log, np.log),
+    Word(cg.log2, np.log2),
+    Word(cg.sqrt, np.sqrt),
+)
 rsqrt = Word(cg.rsqrt, lambda x: 1 / np.sqrt(x))
 degrees, radians = Word(cg.degrees, np.degrees), Word(cg.radians, np.radians)
 isinf, isnan, sign = Word(cg.isinf, np.isinf), Word(cg.isnan, np.isnan), Word(cg.sign, np.sign)
 popcnt, clz, ffs = cg.popcnt, cg.clz, cg.ffs
 clamp = Word(cg.clamp, lambda x, low, high: np.minimum(np.maximum(x, low), high))
-mix, step = Word(cg.mix, lambda x, y, a: x * (1 - a) + y * a), Word(cg.step, lambda edge, x: np.where(x < edge, 0.0, 1.0)[()])
+mix = Word(cg.mix, lambda x, y, a: x * (1 - a) + y * a)
+step = Word(cg.step, lambda edge, x: np.where(x < edge, 0.0, 1.0)[()])
 mod = Word(cg.mod, lambda x, y: x - y * np.floor(x / y))
 dot, cross = Word(cg.dot, lambda a, b: a.dot(b)), Word(cg.cross, lambda a, b: a.cross(b))
 distance, length = Word(cg.distance, lambda a, b: a.distance(b)), Word(cg.length, lambda a: a.norm())
 normalize = Word(cg.normalize, lambda a: a.normalized())
 reflect = Word(cg.reflect, lambda a, n: a - 2 * a.dot(n) * n)
-inverse, determinant = Word(cg.inverse, lambda a: a.inverse()), Word(cg.determinant, lambda a: a.determinant())
+inverse, determinant = (
+    Word(cg.inverse, lambda a: a.inverse()),
+    Word(cg.determinant, lambda a: a.determinant()),
+)
 
 
 def host_smoothstep(low: Any, high: Any, x: Any) -> Any:
@@ -69,7 +86,7 @@ def eye_of(n: cg.template) -> Any:
     return cg.vector([[1.0 if i == j else 0.0 for j in cg.static(range(n))] for i in cg.static(range(n))])
 
 
-eye = Inlined(eye_of, lambda n: cg.types.mat(n, n, cg.f32)(np.eye(n).tolist()))
+eye = Inlined(eye_of, lambda n: matrices(n, n, cg.f32)(np.eye(n).tolist()))
 
 
 def vdir_of(angle: Any) -> Any:
@@ -113,10 +130,16 @@ def on_host(*_: Any) -> Any:
     raise RuntimeError("this function has a meaning in kernels only: call it in a kernel or a func")
 
 
-translate, scale, rot_by_axis = (Inlined(each, on_host) for each in (translate_by, scale_by, rotation_by_axis))
+translate, scale, rot_by_axis = (
+    Inlined(each, on_host) for each in (translate_by, scale_by, rotation_by_axis)
+)
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in (
-    "Any", "Inlined", "Word", "absent_names", "annotations", "builtins", "cg", "eye_of", "host", "host_refract", "host_smoothstep",
-    "np", "on_host", "refracted", "rotation2d_of", "rotation_by_axis", "scale_by", "translate_by", "vdir_of",
-)]  # fmt: skip
+__all__ = [
+    "abs", "acos", "asin", "atan2", "cconj", "cdiv", "ceil", "cexp", "cinv", "clamp", "clog", "clz", "cmul",
+    "cos", "cpow", "cross", "csqrt", "degrees", "determinant", "distance", "dot", "e", "exp", "eye", "ffs",
+    "floor", "fract", "inf", "inverse", "isinf", "isnan", "ivec2", "ivec3", "ivec4", "length", "log", "log2",
+    "mat2", "mat3", "mat4", "max", "min", "mix", "mod", "nan", "normalize", "pi", "popcnt", "pow", "radians",
+    "reflect", "refract", "rot_by_axis", "rotation2d", "round", "scale", "sign", "sin", "smoothstep", "sqrt",
+    "step", "tan", "tanh", "translate", "uvec2", "uvec3", "uvec4", "vdir", "vec2", "vec3", "vec4",
+]  # fmt: skip
 __getattr__ = absent_names("math", "math.")

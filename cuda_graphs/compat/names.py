@@ -25,7 +25,9 @@ from .words import Inlined, Word
 
 i, j, k, l = (axes(n) for n in range(4))  # noqa: E741
 ij, ik, il, jk, jl, kl = (axes(*each) for each in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)))
-ijk, ijl, ikl, jkl, ijkl = (axes(*each) for each in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3), (0, 1, 2, 3)))
+ijk, ijl, ikl, jkl, ijkl = (
+    axes(*each) for each in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3), (0, 1, 2, 3))
+)
 
 abs, max, min, pow, round = builtins.abs, builtins.max, builtins.min, builtins.pow, builtins.round
 cast, bit_cast = Word(cg.cast, lambda x, dtype: dtype(x)), cg.bit_cast
@@ -43,6 +45,19 @@ ScalarNdarray = VectorNdarray = MatrixNdarray = Ndarray
 StructField, Template = cg.StructField, cg.types.Template
 
 
+def itself(value: Any, *hints: Any) -> Any:
+    return value
+
+
+def nothing(*fields: Any) -> None:
+    pass
+
+
+# Hints for the peers' compilers. The compiler here finds these facts itself, or keeps atomic operations.
+assume_in_range = loop_unique = volatile_load = Inlined(itself, itself)
+block_local = cache_read_only = Inlined(nothing, nothing)
+
+
 def normal(dt: cg.template = cg.f32) -> Any:
     return cg.random_normal(dt)
 
@@ -50,13 +65,15 @@ def normal(dt: cg.template = cg.f32) -> Any:
 randn = Inlined(normal, lambda dt=None: float(np.random.default_rng().standard_normal()))
 
 __all__ = [
-    "Field", "Layout", "Matrix", "MatrixField", "MatrixNdarray", "Ndarray", "ScalarField", "ScalarNdarray", "Struct",
-    "StructField", "Template", "Vector", "VectorNdarray", "abs", "acos", "ad", "asin", "atan2", "atomic_add",
-    "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_mul", "atomic_or", "atomic_sub", "atomic_xor",
-    "axes", "bit_cast", "bit_shr", "cast", "ceil", "cos", "cpu", "cuda", "data_oriented", "dataclass", "eig", "exp",
-    "field", "floor", "func", "global_thread_idx", "gpu", "grouped", "i", "ij", "ijk", "ijkl", "ijl", "ik", "ikl",
-    "il", "init", "j", "jk", "jkl", "jl", "k", "kernel", "kl", "l", "log", "loop_config", "math", "max", "min",
-    "ndarray", "ndrange", "one", "polar_decompose", "pow", "pyfunc", "randn", "random", "raw_div", "raw_mod", "reset",
-    "root", "round", "rsqrt", "select", "simt", "sin", "solve", "sqrt", "static", "static_assert", "static_print",
-    "stop_grad", "svd", "sym_eig", "sync", "tan", "tanh", "template", "types", "x64", "x86_64", "zero", *NAMES,
+    "Field", "Layout", "Matrix", "MatrixField", "MatrixNdarray", "Ndarray", "ScalarField", "ScalarNdarray",
+    "Struct", "StructField", "Template", "Vector", "VectorNdarray", "abs", "acos", "ad", "asin",
+    "assume_in_range", "atan2", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min",
+    "atomic_mul", "atomic_or", "atomic_sub", "atomic_xor", "axes", "bit_cast", "bit_shr", "block_local",
+    "cache_read_only", "cast", "ceil", "cos", "cpu", "cuda", "data_oriented", "dataclass", "eig", "exp",
+    "field", "floor", "func", "global_thread_idx", "gpu", "grouped", "i", "ij", "ijk", "ijkl", "ijl", "ik",
+    "ikl", "il", "init", "j", "jk", "jkl", "jl", "k", "kernel", "kl", "l", "log", "loop_config",
+    "loop_unique", "math", "max", "min", "ndarray", "ndrange", "one", "polar_decompose", "pow", "pyfunc",
+    "randn", "random", "raw_div", "raw_mod", "reset", "root", "round", "rsqrt", "select", "simt", "sin",
+    "solve", "sqrt", "static", "static_assert", "static_print", "stop_grad", "svd", "sym_eig", "sync",
+    "tan", "tanh", "template", "types", "volatile_load", "x64", "x86_64", "zero", *NAMES,
 ]  # fmt: skip

@@ -4,13 +4,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from typing import Any
 
 import cuda_graphs as cg
+from cuda_graphs.kernels.arrays.ndarray import has_views
 
-__all__ = ["IGNORED", "Settings", "cpu", "cuda", "gpu", "init", "reset", "settings", "sync", "wait", "x64", "x86_64"]
+__all__ = [
+    "IGNORED",
+    "Settings",
+    "cpu",
+    "cuda",
+    "gpu",
+    "init",
+    "reset",
+    "settings",
+    "sync",
+    "wait",
+    "x64",
+    "x86_64",
+]
 
 cpu = x64 = x86_64 = "host"
 cuda = "cuda"
@@ -18,13 +33,16 @@ gpu = "auto"
 
 # Options of `init` without a meaning here: they tune the peers' compilers, memory pools and logs.
 IGNORED = frozenset((
-    "ad_stack_size", "advanced_optimization", "async_mode", "cache_loop_invariant_global_vars", "check_out_of_bound",
-    "cpu_max_num_threads", "default_ad_stack_size", "default_cpu_block_dim", "default_gpu_block_dim", "demote_dense_struct_fors",
-    "device_memory_GB", "device_memory_fraction", "dynamic_index", "enable_fallback", "flatten_if", "force_scalarize_matrix",
-    "gdb_trigger", "kernel_profiler", "log_level", "make_block_local", "make_thread_local", "max_block_dim", "num_compile_threads",
-    "offline_cache", "offline_cache_file_path", "opt_level", "print_full_traceback", "print_ir", "print_kernel_llvm_ir", "real_matrix_scalarize",
-    "require_version", "saturating_grid_dim", "short_circuit_operators", "simplify_after_lower_access", "simplify_before_lower_access",
-    "unrolling_limit", "verbose", "verbose_kernel_launches", "vk_api_version", "enable_graph", "src_ll_cache", "print_non_pure",
+    "ad_stack_size", "advanced_optimization", "async_mode", "cache_loop_invariant_global_vars",
+    "check_out_of_bound", "cpu_max_num_threads", "default_ad_stack_size", "default_cpu_block_dim",
+    "default_gpu_block_dim", "demote_dense_struct_fors", "device_memory_GB", "device_memory_fraction",
+    "dynamic_index", "enable_fallback", "enable_graph", "flatten_if", "force_scalarize_matrix",
+    "gdb_trigger", "kernel_profiler", "log_level", "make_block_local", "make_thread_local", "max_block_dim",
+    "num_compile_threads", "offline_cache", "offline_cache_file_path", "opt_level", "print_full_traceback",
+    "print_ir", "print_kernel_llvm_ir", "print_non_pure", "real_matrix_scalarize", "require_version",
+    "saturating_grid_dim", "short_circuit_operators", "simplify_after_lower_access",
+    "simplify_before_lower_access", "src_ll_cache", "unrolling_limit", "verbose", "verbose_kernel_launches",
+    "vk_api_version",
 ))  # fmt: skip
 
 
@@ -80,10 +98,8 @@ def init(
     if unknown:
         raise TypeError(f"init() has no option {unknown[0]!r} in cuda_graphs.compat: leave it out")
     if arch is not None and "CUDA_GRAPHS_DRIVER" not in os.environ:
-        try:
+        with contextlib.suppress(RuntimeError):  # another driver is loaded, and the program uses it
             cg.use_driver(arch)
-        except RuntimeError:  # another driver is loaded, and the program uses it
-            pass
     cg.Device().set_current()
     Program.settings = Settings(default_fp, default_ip, debug, fast_math)
     cg.random_seed(0 if random_seed is None else random_seed)
@@ -106,5 +122,5 @@ def wait() -> None:
     Calls of the peers wait on CPUs. Reads of arrays wait here too. Only memory that other libraries share must not be
     read while a kernel writes it, so calls wait once such a view exists in the process.
     """
-    if cg.kernels.arrays.ndarray.has_views() and cg.driver_info().kind == "host":
+    if has_views() and cg.driver_info().kind == "host":
         cg.Device().sync()

@@ -18,7 +18,7 @@ PEERS = ("taichi", "quadrants")
 
 
 class PeerFinder:
-    """A finder of `sys.meta_path` for the modules of the peers. It is its own loader."""
+    """A finder of `sys.meta_path` for the modules of the peers, and their loader."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -27,7 +27,8 @@ class PeerFinder:
             return None
         if importlib.util.find_spec(OURS + name) is None:
             raise ModuleNotFoundError(
-                f"No module named {name!r}: cuda_graphs.compat has no such part (docs/compatibility.md)", name=name
+                f"No module named {name!r}: cuda_graphs.compat has no such part (docs/compatibility.md)",
+                name=name,
             )
         return ModuleSpec(name, self)  # type: ignore[arg-type]
 
@@ -49,4 +50,4 @@ def install() -> None:
     for name in PEERS:
         if name in sys.modules:
             raise RuntimeError(f"{name} is imported already: call install() before")
-    sys.meta_path.insert(0, PeerFinder())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, PeerFinder())

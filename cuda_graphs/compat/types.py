@@ -19,15 +19,22 @@ vector, matrix = cg.types.vec, cg.types.mat
 
 
 def ndarray(
-    dtype: Any = None, ndim: int | None = None, element_dim: Any = None, *, needs_grad: bool | None = None, **shapes: Any
+    dtype: Any = None,
+    ndim: int | None = None,
+    element_dim: Any = None,
+    *,
+    needs_grad: bool | None = None,
+    **shapes: Any,
 ) -> Any:
-    """Return the annotation of an array. `element_dim` and `element_shape` follow from the dtype, and must not be given.
+    """Return the annotation of an array. `element_dim` and `element_shape` follow from the dtype; do not give them.
 
     Raises:
         TypeError: Another keyword is given.
     """
     if element_dim or any(each is not None for name, each in shapes.items() if name != "boundary"):
-        raise TypeError("types.ndarray: give the elements as dtype=types.vector(n, dtype), or types.matrix(n, m, dtype)")
+        raise TypeError(
+            "types.ndarray: give the elements as dtype=types.vector(n, dtype), or types.matrix(n, m, dtype)"
+        )
     return cg.types.ndarray(element_type(dtype), ndim, needs_grad=needs_grad)
 
 
@@ -43,5 +50,8 @@ def is_signed(dtype: Any) -> bool:
     return bool(dtype.kind == "int")
 
 
-__all__ = ["NDArray", "Template", "is_integral", "is_real", "is_signed", "matrix", "ndarray", "struct", "template", "vector", *NAMES]
+__all__ = [
+    "NDArray", "Template", "is_integral", "is_real", "is_signed", "matrix", "ndarray", "struct", "template", "vector",
+    *NAMES,
+]  # fmt: skip
 __getattr__ = absent_names("types", "types.")

@@ -15,8 +15,6 @@ from .words import Inlined
 
 __all__ = ["Matrix", "Vector"]
 
-template = cg.template
-
 
 def in_kernels(parts: Any, dt: cg.template = None) -> Any:
     """Return the vector of the components, or the matrix of the rows, in a kernel."""
@@ -32,7 +30,8 @@ def on_host(parts: Any, dt: Any = None) -> Any:
     if dt is None:
         dt = cg.i32 if values.dtype.kind in "iu" else element_type(float)
     shape = values.shape
-    kind = cg.types.vec(shape[0], element_type(dt)) if len(shape) == 1 else cg.types.mat(*shape, element_type(dt))
+    make: Any = cg.types.vec if len(shape) == 1 else cg.types.mat
+    kind = make(*shape, element_type(dt))
     return kind(values.tolist())
 
 
@@ -57,11 +56,15 @@ def matrix_one(dt: cg.template, n: cg.template, m: cg.template = 1) -> Any:
 
 
 def matrix_identity(dt: cg.template, n: cg.template) -> Any:
-    return cg.types.mat(n, n, dt)([[1 if i == j else 0 for j in cg.static(range(n))] for i in cg.static(range(n))])
+    return cg.types.mat(n, n, dt)(
+        [[1 if i == j else 0 for j in cg.static(range(n))] for i in cg.static(range(n))]
+    )
 
 
 def matrix_diag(dim: cg.template, val: Any) -> Any:
-    return cg.vector([[val if i == j else val * 0 for j in cg.static(range(dim))] for i in cg.static(range(dim))])
+    return cg.vector(
+        [[val if i == j else val * 0 for j in cg.static(range(dim))] for i in cg.static(range(dim))]
+    )
 
 
 def matrix_rows(rows: Any) -> Any:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the programs with the peers and with this package, and compare the results. By hand, where the peers are installed.
+"""Run the programs with the peers and with this package, and compare the results, where the peers are installed.
 
     python -m tests.compat.compare_with_peers --peer-python /path/to/python [--peer taichi|quadrants] [PROGRAM ...]
 
@@ -59,7 +59,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             program = folder / path.name
-            program.write_text(path.read_text().replace("import taichi", f"import {options.peer}"))
+            program.write_text(path.read_text().replace("taichi", options.peer))
             try:
                 theirs = results(options.peer_python, program, "theirs", folder)
                 ours = results(sys.executable, program, "ours", folder)

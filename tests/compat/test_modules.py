@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of the modules with the peers' names: they are asked for, say what is absent, follow `init`, and wait for views."""
+"""Laws of the modules with the peers' names: programs ask for them, they say what is absent, and wait for views."""
 
+import cmath
 import random
 import subprocess
 import sys
@@ -53,7 +54,11 @@ def test_script_of_the_peers_runs_unchanged(as_module, tmp_path, run_child, driv
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(SCRIPT))
     command = ["-m", "script", "a", "-b"] if as_module else [str(script), "a", "-b"]
-    code = f"import os, sys, subprocess; os.chdir({str(tmp_path)!r}); sys.exit(subprocess.run([sys.executable, '-m', 'cuda_graphs.compat', *{command}]).returncode)"
+    code = f"""if True:
+        import os, subprocess, sys
+        os.chdir({str(tmp_path)!r})
+        sys.exit(subprocess.run([sys.executable, "-m", "cuda_graphs.compat", *{command}]).returncode)
+    """
     found = run_child(code)
     assert found.returncode == 0, found.stderr
     first, second = found.stdout.splitlines()
@@ -62,7 +67,9 @@ def test_script_of_the_peers_runs_unchanged(as_module, tmp_path, run_child, driv
 
 
 def test_command_without_a_script_says_its_usage():
-    found = subprocess.run([sys.executable, "-m", "cuda_graphs.compat"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-m", "cuda_graphs.compat"], capture_output=True, text=True, check=False
+    )
     assert found.returncode == 1
     assert "usage: python -m cuda_graphs.compat" in found.stderr
 
@@ -113,7 +120,15 @@ def test_debug_checks_indices():
 
 def test_functions_have_values_on_the_host():
     v, w = tm.vec3(1, 2, 2), tm.vec3(0, 1, 0)
-    found = [tm.length(v), tm.dot(v, w), tm.clamp(3.0, 0.0, 1.0), tm.mix(1.0, 3.0, 0.5), ti.sqrt(4.0), tm.step(1.0, 0.5), ti.max(1, 2)]
+    found = [
+        tm.length(v),
+        tm.dot(v, w),
+        tm.clamp(3.0, 0.0, 1.0),
+        tm.mix(1.0, 3.0, 0.5),
+        ti.sqrt(4.0),
+        tm.step(1.0, 0.5),
+        ti.max(1, 2),
+    ]
     assert found == [3, 2, 1, 2, 2, 0, 2]
     assert tm.normalize(v).tolist() == pytest.approx([1 / 3, 2 / 3, 2 / 3])
     assert ti.Vector([1, 2]).dtype == np.int32
@@ -128,8 +143,12 @@ def test_makers_of_vectors_have_the_same_values_in_kernels():
     @ti.kernel
     def fill():
         out[0] = ti.Matrix.identity(ti.f32, 3)
-        out[1] = ti.Matrix.cols([ti.Vector([1.0, 2.0, 3.0]), ti.Vector.unit(3, 0, ti.f32), ti.Vector.zero(ti.f32, 3)])
-        out[2] = ti.Matrix.rows([ti.Vector.one(ti.f32, 3), ti.Vector([4.0, 5.0, 6.0]), ti.Vector.unit(3, 2, ti.f32)])
+        out[1] = ti.Matrix.cols(
+            [ti.Vector([1.0, 2.0, 3.0]), ti.Vector.unit(3, 0, ti.f32), ti.Vector.zero(ti.f32, 3)]
+        )
+        out[2] = ti.Matrix.rows(
+            [ti.Vector.one(ti.f32, 3), ti.Vector([4.0, 5.0, 6.0]), ti.Vector.unit(3, 2, ti.f32)]
+        )
         out[3] = ti.Matrix.diag(3, 2.5)
         out[4] = ti.Matrix.one(ti.f32, 3, 3) - ti.Matrix.zero(ti.f32, 3, 3)
         out[5] = tm.eye(3)
@@ -143,6 +162,123 @@ def test_makers_of_vectors_have_the_same_values_in_kernels():
     assert found[3].tolist() == (2.5 * np.eye(3)).tolist()
     assert found[4].tolist() == np.ones((3, 3)).tolist()
     assert found[6][0, 1] == pytest.approx(np.cos(0.5) + np.sin(0.5))
+
+
+def test_complex_numbers_are_those_of_python_in_kernels_and_on_the_host():
+    out = ti.Vector.field(2, ti.f64, shape=8)
+    ti.init(default_fp=ti.f64)
+
+    @ti.kernel
+    def compute():
+        z, w = ti.Vector([1.5, -0.5]), ti.Vector([0.25, 2.0])
+        out[0], out[1], out[2], out[3] = tm.cmul(z, w), tm.cdiv(z, w), tm.cinv(z), tm.cconj(z)
+        out[4], out[5], out[6], out[7] = tm.cexp(z), tm.clog(z), tm.csqrt(z), tm.cpow(z, 3.0)
+
+    compute()
+    z, w = 1.5 - 0.5j, 0.25 + 2j
+    truth = [z * w, z / w, 1 / z, z.conjugate(), cmath.exp(z), cmath.log(z), cmath.sqrt(z), z**3]
+    np.testing.assert_allclose(out.to_numpy(), [(each.real, each.imag) for each in truth], rtol=1e-12)
+    assert tm.cmul(tm.vec2(1.5, -0.5), tm.vec2(0.25, 2.0)).tolist() == [1.375, 2.875]
+
+
+OPERATIONS = {
+    "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}  # fmt: skip
+FIRST = {"add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("log2", [1, 3, 5])
+def test_scans_and_reductions_of_tiles_are_those_of_numpy(name, log2):
+    n, subgroup = 64, qd.simt.subgroup
+    values = np.random.default_rng(log2).integers(1, 4, n).astype(np.int32)
+    x, out = qd.field(qd.i32, shape=n), qd.field(qd.i32, shape=(n, 3))
+    x.from_numpy(values)
+    scan, reduce = getattr(subgroup, f"inclusive_{name}_tiled"), getattr(subgroup, f"reduce_{name}_tiled")
+    before = getattr(subgroup, f"exclusive_{name}_tiled") if name in FIRST else scan
+
+    @qd.kernel
+    def run():
+        qd.loop_config(block_dim=32)
+        for i in range(n):
+            out[i, 0] = scan(x[i], log2)
+            out[i, 1] = reduce(x[i], log2)
+            out[i, 2] = before(x[i], log2)
+
+    run()
+    tiles = values.reshape(-1, 2**log2)
+    scans = OPERATIONS[name].accumulate(tiles, 1)
+    earlier = (
+        np.pad(scans[:, :-1], ((0, 0), (1, 0)), constant_values=FIRST.get(name, 0))
+        if name in FIRST
+        else scans
+    )
+    wanted = np.stack([scans.ravel(), np.repeat(scans[:, -1], 2**log2), earlier.ravel()], 1)
+    np.testing.assert_array_equal(out.to_numpy(), wanted)
+
+
+def test_votes_and_masks_of_tiles_are_those_of_numpy():
+    n, subgroup = 64, qd.simt.subgroup
+    values = np.random.default_rng(3).integers(0, 2, n).astype(np.int32)
+    values[8:16] = 1
+    x, out, masks = qd.field(qd.i32, shape=n), qd.field(qd.i32, shape=(n, 4)), qd.field(qd.u32, shape=(n, 5))
+    x.from_numpy(values)
+    many = np.random.default_rng(4).integers(0, 5, n).astype(np.int32)
+    values_of, votes = qd.field(qd.i32, shape=n), qd.field(qd.u32, shape=(n, 4))
+    values_of.from_numpy(many)
+
+    @qd.kernel
+    def run():
+        qd.loop_config(block_dim=32)
+        for i in range(n):
+            out[i, 0] = subgroup.all_true_tiled(x[i], 3)
+            out[i, 1] = subgroup.any_true_tiled(x[i], 1)
+            out[i, 2] = subgroup.all_equal_tiled(x[i], 2)
+            out[i, 3] = subgroup.elect()
+            lane = subgroup.invocation_id()
+            masks[i, 0], masks[i, 1] = subgroup.lanemask_eq(lane), subgroup.lanemask_lt(lane)
+            masks[i, 2], masks[i, 3] = subgroup.lanemask_le(lane), subgroup.lanemask_ge(lane)
+            masks[i, 4] = subgroup.lanemask_gt(lane)
+
+            votes[i, 0] = qd.simt.warp.match_any(qd.simt.warp.active_mask(), values_of[i])
+            votes[i, 1] = qd.simt.warp.match_all(qd.u32(7), values_of[i] * 0)
+            votes[i, 2] = subgroup.ballot_first_n(x[i], 12)
+            votes[i, 3] = subgroup.ballot_full_subgroup(x[i])
+
+    run()
+    lanes = np.arange(n) % 32
+    given, warps = (each.reshape(-1, 32) for each in (many, values))
+    same = ((given[:, :, None] == given[:, None]) << np.arange(32, dtype=np.uint64)).sum(-1).ravel()
+    ballots = (warps << np.arange(32, dtype=np.int64)).sum(1).repeat(32)
+    np.testing.assert_array_equal(
+        votes.to_numpy(), np.stack([same, 7 + 0 * same, ballots & 0xFFF, ballots], 1)
+    )
+    eight, two, four = (values.reshape(-1, size) for size in (8, 2, 4))
+    wanted = [
+        eight.all(1).repeat(8), two.any(1).repeat(2), (four == four[:, :1]).all(1).repeat(4), lanes == 0,
+    ]  # fmt: skip
+    np.testing.assert_array_equal(out.to_numpy(), np.stack(wanted, 1))
+    one, full = np.uint64(1), np.uint64(0xFFFFFFFF)
+    eq = one << lanes.astype(np.uint64)
+    lt = eq - one
+    np.testing.assert_array_equal(
+        masks.to_numpy(), np.stack([eq, lt, lt | eq, ~lt & full, ~(lt | eq) & full], 1)
+    )
+
+
+def test_hints_change_no_result():
+    x = ti.field(ti.i32, shape=8)
+
+    @ti.kernel
+    def fill():
+        ti.block_local(x)
+        ti.cache_read_only(x)
+        for i in x:
+            x[i] = ti.assume_in_range(i + 1, i, 0, 2) + qd.volatile_load(x[i])
+
+    fill()
+    assert x.to_numpy().tolist() == list(range(1, 9))
 
 
 def test_matrices_of_transformations_are_those_of_numpy():

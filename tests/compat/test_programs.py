@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: programs in the style of the peers' users run unchanged through both modules, and compute what NumPy computes.
 
-Each program in `programs/` leaves its `result`, and has its `truth`. `allowed` is the share of elements that may differ,
-where a rounding decides. compare_with_peers.py compares the results with those of the peers.
+Each program in `programs/` leaves its `result`, and has its `truth`. `allowed` is the share of elements that may
+differ, where a rounding decides. compare_with_peers.py compares the results with those of the peers.
 """
 
 import runpy

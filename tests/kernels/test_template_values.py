@@ -260,3 +260,23 @@ def test_configurations_have_the_same_code_on_disk_in_the_next_process(run_child
         assert found.stderr == ""
         printed.append(found.stdout.split())
     assert printed == [["9", "0", "3"], ["9", "3", "0"]]
+
+
+class Computed:
+    """A class whose `__dict__` is no dict of attributes."""
+
+    __slots__ = ("inner", "solver")
+
+    def __init__(self, factor):
+        self.inner, self.solver = Inner(factor), Solver.CG
+
+    @property
+    def __dict__(self):
+        return {"inner": self.inner, "solver": self.solver}
+
+
+def test_object_with_a_computed_dict_is_compared_in_each_call():
+    config = Computed(2)
+    assert run(config) == 2
+    config.inner = Inner(5)
+    assert [run(config), run(config)] == [5, 5]

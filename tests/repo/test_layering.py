@@ -54,6 +54,7 @@ MAY_USE = {
         "native",
         "saving",
     },
+    "compat": {"__init__", "kernels"},
     "__main__": {"command_line"},
     "__init__": BELOW_THE_BRIDGE | {"distributed", "kernels", "interop", "saving"},
 }
@@ -142,6 +143,18 @@ ORDER = {
         "info",
         "main",
         "__init__",
+    ],
+    "compat": [
+        "__init__",
+        ("absent", "program", "scalars", "words"),
+        ("complex_numbers", "data", "kernels"),
+        "math",
+        "subgroups",
+        ("ad", "decompositions", "simt", "types", "vectors"),
+        "names",
+        ("quadrants", "taichi"),
+        "shim",
+        "__main__",
     ],
     "hostdriver": [
         ("image_loader", "limited_waits", "test_hooks", "offered", "refused"),

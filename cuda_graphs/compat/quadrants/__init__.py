@@ -5,7 +5,7 @@
 import cuda_graphs as cg
 
 from ..absent import absent_names
-from ..names import *  # noqa: F403
+from ..names import *
 from ..names import __all__ as common
 
 __version__ = (1, 3, 3)
@@ -15,15 +15,16 @@ QuadrantsTypeError, QuadrantsNameError = cg.CompileTypeError, cg.CompileNameErro
 QuadrantsRuntimeError, QuadrantsRuntimeTypeError = cg.CUDAError, TypeError
 QuadrantsAssertionError = cg.KernelAssertionError
 Tensor = MatrixTensor = VectorTensor = cg.types.Tensor
-tensor = field  # noqa: F405
-pure = func  # noqa: F405
+tensor = field
+pure = func
 graph_do_while, checkpoint = cg.graph_do_while, cg.checkpoint
 graph_parallel, graph_parallel_context = cg.graph_section, cg.graph_parallel
 atomic_exchange = cg.atomic_exchange
 
 __all__ = [
-    "MatrixTensor", "QuadrantsAssertionError", "QuadrantsCompilationError", "QuadrantsNameError", "QuadrantsRuntimeError",
-    "QuadrantsRuntimeTypeError", "QuadrantsSyntaxError", "QuadrantsTypeError", "Tensor", "VectorTensor",
-    "atomic_exchange", "checkpoint", "graph_do_while", "graph_parallel", "graph_parallel_context", "pure", "tensor", *common,
+    "MatrixTensor", "QuadrantsAssertionError", "QuadrantsCompilationError", "QuadrantsNameError",
+    "QuadrantsRuntimeError", "QuadrantsRuntimeTypeError", "QuadrantsSyntaxError", "QuadrantsTypeError",
+    "Tensor", "VectorTensor", "atomic_exchange", "checkpoint", "graph_do_while", "graph_parallel",
+    "graph_parallel_context", "pure", "tensor", *common,
 ]  # fmt: skip
 __getattr__ = absent_names("quadrants")

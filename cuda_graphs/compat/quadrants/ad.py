@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """`quadrants.ad`."""
 
-from ..ad import *  # noqa: F403
+from ..ad import *
 from ..ad import __all__

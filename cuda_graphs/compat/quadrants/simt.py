@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`quadrants.simt`."""
 
-from ..simt import *  # noqa: F403
+from ..simt import *
 from ..simt import __all__
-from ..simt import __getattr__  # noqa: F401
+from ..simt import __getattr__

@@ -5,12 +5,13 @@
 import cuda_graphs as cg
 
 from ..absent import absent_names
-from ..names import *  # noqa: F403
+from ..names import *
 from ..names import __all__ as common
 
 __version__ = (1, 7, 3)
 
-TaichiCompilationError, TaichiSyntaxError, TaichiTypeError = cg.CompileError, cg.CompileSyntaxError, cg.CompileTypeError
+TaichiCompilationError, TaichiSyntaxError = cg.CompileError, cg.CompileSyntaxError
+TaichiTypeError = cg.CompileTypeError
 TaichiNameError, TaichiRuntimeError, TaichiRuntimeTypeError = cg.CompileNameError, cg.CUDAError, TypeError
 TaichiAssertionError = cg.KernelAssertionError
 

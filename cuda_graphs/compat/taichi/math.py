@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`taichi.math`."""
 
-from ..math import *  # noqa: F403
+from ..math import *
 from ..math import __all__
-from ..math import __getattr__  # noqa: F401
+from ..math import __getattr__

@@ -17,7 +17,7 @@ import math
 import types
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 LAYOUTS = ("soa", "aos")
+T = TypeVar("T")
 
 
 def normal_annotation(annotation: Any, rules: NumberRules = USUAL) -> Any:
@@ -62,12 +63,12 @@ def is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and dataclasses.is_dataclass(kind)
 
 
-def cached_by_class(function: Callable[..., Any]) -> Callable[..., Any]:
+def cached_by_class(function: Callable[..., T]) -> Callable[..., T]:
     """Decorates a function of a class and further arguments: it keeps each result as long as the class exists."""
-    known: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
+    known: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], T]] = weakref.WeakKeyDictionary()
 
     @functools.wraps(function)
-    def find(cls: Any, *others: Any) -> Any:
+    def find(cls: Any, *others: Any) -> T:
         results = known.setdefault(cls, {})
         if others not in results:
             results[others] = function(cls, *others)

@@ -8,6 +8,7 @@ Other rooms may import:
     field_names     the program's names of fields in messages
     options         the options of a kernel
     origins         the origins of compiled kernels
+    snapshots       results of functions of template values, until the values change
     specialisation  the code of a kernel for one signature
     specialiser     finds or compiles the specialisation of a call
     task_size       the grids of tasks in a graph with parameters

@@ -59,10 +59,10 @@ def is_array(value: Any) -> bool:
 
 def is_frozen(value: Any) -> bool:
     """Return True for an object of a frozen dataclass that is compared by its fields."""
-    if isinstance(value, type) or not dataclasses.is_dataclass(value):
+    parameters = None if isinstance(value, type) else getattr(value, "__dataclass_params__", None)
+    if parameters is None:
         return False
-    parameters = value.__dataclass_params__  # type: ignore[attr-defined]
-    return parameters.frozen and parameters.eq and not added_attributes(value)
+    return bool(parameters.frozen and parameters.eq) and not added_attributes(value)
 
 
 def added_attributes(value: Any) -> list[str]:

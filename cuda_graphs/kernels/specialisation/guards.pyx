@@ -66,7 +66,6 @@ cdef class Guard:
             return self._has_expected_value(now)
         return now is self.expected or (type(now) in PLAIN and freeze(now) == freeze(self.expected))
 
-
     cdef bint _has_expected_value(self, object now) except -1:
         cdef Seen seen = self.seen  # other threads may set it meanwhile
         if seen is not None and seen.value is now and seen.snapshot.holds():

@@ -3,8 +3,9 @@
 """Results of functions of template values, kept until the object changes.
 
 A call with the same object as the last one would otherwise walk the object, its attributes and their attributes in
-Python. A value that cannot change (`constants.is_fixed`) is walked once. Any other gets a Snapshot. A Snapshot keeps every container that the walk meets, with references to its content, and compares them by
-identity. Immutable parts need no comparison: whoever changes them replaces them, and their container shows it.
+Python. A value that cannot change (`constants.is_fixed`) is walked once. Any other value gets a Snapshot. A Snapshot
+keeps every container that the walk meets, with references to its content, and compares the content by identity.
+Immutable parts need no comparison: a change replaces them, and the comparison of their container finds it.
 A failed comparison does not mean a change. The caller then compares the values, as `constants.freeze` does.
 """
 
@@ -143,7 +144,7 @@ cdef Py_ssize_t MOST_KNOWN = 64  # objects that a Memo keeps
 
 
 cdef class Memo:
-    """The results of a function, each kept until its object changes. A result None is not kept, nor is its object."""
+    """The results of a function, each kept until its object changes. A result None and its object are not kept."""
 
     def __init__(self, function):
         self.function, self.known, self.last = function, {}, NOTHING
@@ -240,7 +241,7 @@ cdef list add_object(list parts, object value, object kind, set seen):
     cdef AttributesPart attributes
     inner = []
     if hasattr(value, "__dict__"):
-        if not isinstance(value.__dict__, dict) or PyObject_GenericGetDict(value, NULL) is not value.__dict__:
+        if not has_own_dict(value):
             raise NotComparable
         attributes = AttributesPart.__new__(AttributesPart)
         attributes.owner, attributes.items = value, items_of(value.__dict__)
@@ -256,6 +257,14 @@ cdef list add_object(list parts, object value, object kind, set seen):
     for cls in kind.__mro__[:-1]:
         add_class(parts, cls, seen)
     return inner + [getattr(kind, each, None) for each in data_of(kind) if each not in names]
+
+
+cdef bint has_own_dict(object value):
+    """Return True if the `__dict__` of an object has its attributes, and is no property of its class."""
+    try:
+        return PyObject_GenericGetDict(value, NULL) is value.__dict__
+    except AttributeError:
+        return False
 
 
 cdef list slots_of(object cls):

@@ -39,7 +39,10 @@ def choose(limit: ti.f32) -> ti.i32:
 measure()
 number = choose(0.75)
 result = {
-    "least": least[None], "most": most[None], "bits": bits.to_numpy(), "number": number,
+    "least": least[None],
+    "most": most[None],
+    "bits": bits.to_numpy(),
+    "number": number,
     "chosen": np.sort(chosen.to_numpy()[:number]),
 }
 

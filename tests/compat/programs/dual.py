@@ -38,5 +38,7 @@ result = {"dual": y.dual.to_numpy(), "grad": a.grad.to_numpy(), "total": total[N
 def truth():
     weights = np.arange(n) + 1
     return {
-        "dual": 3 * values**2 + np.cos(values), "grad": 2 * values * weights, "total": (values**2 * weights).sum(),
+        "dual": 3 * values**2 + np.cos(values),
+        "grad": 2 * values * weights,
+        "total": (values**2 * weights).sum(),
     }

@@ -101,7 +101,9 @@ def truth():
     low = at(start, s[..., 0], s[..., 1]) * (1 - u) + at(start, s[..., 0] + 1, s[..., 1]) * u
     high = at(start, s[..., 0], s[..., 1] + 1) * (1 - u) + at(start, s[..., 0] + 1, s[..., 1] + 1) * u
     v = low * (1 - w) + high * w
-    div = 0.5 * (at(v, i + 1, j)[..., 0] - at(v, i - 1, j)[..., 0] + at(v, i, j + 1)[..., 1] - at(v, i, j - 1)[..., 1])
+    div = 0.5 * (
+        at(v, i + 1, j)[..., 0] - at(v, i - 1, j)[..., 0] + at(v, i, j + 1)[..., 1] - at(v, i, j - 1)[..., 1]
+    )
     q = np.zeros((n, n))
     for _ in range(iterations):
         q = 0.25 * (at(q, i - 1, j) + at(q, i + 1, j) + at(q, i, j - 1) + at(q, i, j + 1) - div)

@@ -28,7 +28,13 @@ def fill():
 
 fill()
 a[1, 2] += 0.5
-result = {"a": a.to_numpy(), "b": b.to_numpy(), "c": c.to_numpy(), "shifted": shifted.to_numpy(), "one": shifted[-3, 2]}
+result = {
+    "a": a.to_numpy(),
+    "b": b.to_numpy(),
+    "c": c.to_numpy(),
+    "shifted": shifted.to_numpy(),
+    "one": shifted[-3, 2],
+}
 
 
 def truth():

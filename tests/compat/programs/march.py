@@ -4,7 +4,7 @@
 
 import numpy as np
 import taichi as ti
-from taichi.math import *  # noqa: F403
+from taichi.math import *
 
 ti.init(arch=ti.cpu, default_fp=ti.f64)
 n = 20
@@ -14,29 +14,29 @@ d3 = ti.types.vector(3, ti.f64)
 
 @ti.func
 def sphere(p, r):
-    return length(p) - r  # noqa: F405
+    return length(p) - r
 
 
 @ti.func
 def box(p, size):
-    q = abs(p) - size  # noqa: F405
-    return length(max(q, 0.0)) + min(max(q.x, max(q.y, q.z)), 0.0)  # noqa: F405
+    q = abs(p) - size
+    return length(max(q, 0.0)) + min(max(q.x, max(q.y, q.z)), 0.0)
 
 
 @ti.func
 def scene(p):
-    return min(sphere(p, 0.6), box(p - d3(0.7, 0.2, 0.0), d3(0.3, 0.4, 0.5)))  # noqa: F405
+    return min(sphere(p, 0.6), box(p - d3(0.7, 0.2, 0.0), d3(0.3, 0.4, 0.5)))
 
 
 @ti.kernel
 def march():
     for i, j in depth:
-        way = normalize(d3((i + 0.5) / n * 2 - 1, (j + 0.5) / n * 2 - 1, 2.0))  # noqa: F405
+        way = normalize(d3((i + 0.5) / n * 2 - 1, (j + 0.5) / n * 2 - 1, 2.0))
         at = d3(0.0, 0.0, -3.0)
         t = 0.0
         for _ in range(60):
-            t = min(t + scene(at + t * way), 20.0)  # noqa: F405
-        depth[i, j] = mix(t, 10.0, step(10.0, t))  # noqa: F405
+            t = min(t + scene(at + t * way), 20.0)
+        depth[i, j] = mix(t, 10.0, step(10.0, t))
 
 
 march()

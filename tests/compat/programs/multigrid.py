@@ -61,7 +61,9 @@ def truth():
         n = len(u) - 1
         for _ in range(times):
             for first in (2, 1):
-                u[first:n:2] = 0.5 * (u[first - 1 : n - 1 : 2] + u[first + 1 : n + 1 : 2] + f[first:n:2] / n**2)
+                u[first:n:2] = 0.5 * (
+                    u[first - 1 : n - 1 : 2] + u[first + 1 : n + 1 : 2] + f[first:n:2] / n**2
+                )
 
     n = sizes[0]
     fine, right = np.zeros(n + 1), np.sin(3.0 * np.arange(n + 1) / n)

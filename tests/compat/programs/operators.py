@@ -51,8 +51,9 @@ def truth():
     ints = [a // b, a % b, a & b, a | b, a ^ b, ~a, a << 2, a >> 1, np.where(a > b, a, b) + (a <= 0)]
     floats = [
         a / b, np.sqrt(x), np.exp(-x) + np.log(x), np.sin(x) * np.cos(x) - np.tan(0.3 * x), np.arctan2(x, 2),
-        np.floor(np.float32(x)) + np.ceil(np.float32(x)), np.tanh(x) + x, x**3 + x**0.5, np.maximum(x, 1) - np.minimum(x, 2),
-        np.arccos(0.2 * np.sin(x)) + np.arcsin(0.3), 1 / np.sqrt(x), np.round(x * 1.3),
+        np.floor(np.float32(x)) + np.ceil(np.float32(x)), np.tanh(x) + x, x**3 + x**0.5,
+        np.maximum(x, 1) - np.minimum(x, 2), np.arccos(0.2 * np.sin(x)) + np.arcsin(0.3),
+        1 / np.sqrt(x), np.round(x * 1.3),
     ]  # fmt: skip
     return {"ints": np.stack(ints, 1), "floats": np.stack(floats, 1), "wide": a.astype("i8") * 10000000000}
 

@@ -14,7 +14,11 @@ small = ti.Matrix.field(3, 3, ti.f32, shape=n)
 inverses = ti.Matrix.field(3, 3, ti.f32, shape=n)
 numbers = ti.field(ti.f32, shape=(n, 4))
 rng = np.random.default_rng(6)
-left, right, matrices = rng.random((n, n), "f4"), rng.random((n, n), "f4"), rng.random((n, 3, 3), "f4") + 2 * np.eye(3, dtype="f4")
+left, right, matrices = (
+    rng.random((n, n), "f4"),
+    rng.random((n, n), "f4"),
+    rng.random((n, 3, 3), "f4") + 2 * np.eye(3, dtype="f4"),
+)
 a.from_numpy(left)
 b.from_numpy(right)
 small.from_numpy(matrices)

@@ -20,7 +20,7 @@ def hit(origin, way, centre, radius):
     between = origin - centre
     b = between.dot(way)
     inside = b * b - between.dot(between) + radius * radius
-    found = tm.inf
+    found = 1e10
     if inside > 0:
         t = -b - ti.sqrt(inside)
         if t > 0:
@@ -33,7 +33,7 @@ def render():
     for i, j in image:
         way = tm.normalize(vec3((i + 0.5) / n - 0.5, (j + 0.5) / n - 0.5, -1.0))
         origin = vec3(0.0)
-        nearest, normal = tm.inf, vec3(0.0)
+        nearest, normal = 1e10, vec3(0.0)
         for k in range(spheres.shape[0]):
             centre = spheres[k].xyz
             t = hit(origin, way, centre, spheres[k].w)
@@ -41,7 +41,7 @@ def render():
                 nearest = t
                 normal = tm.normalize(origin + t * way - centre)
         light = tm.normalize(vec3(1.0, 1.0, 1.0))
-        image[i, j] = tm.clamp(normal.dot(light), 0.1, 1.0) if nearest < tm.inf else 0.0
+        image[i, j] = tm.clamp(normal.dot(light), 0.1, 1.0) if nearest < 1e10 else 0.0
 
 
 render()
@@ -52,16 +52,16 @@ def truth():
     i, j = np.indices((n, n))
     way = np.stack([(i + 0.5) / n - 0.5, (j + 0.5) / n - 0.5, -np.ones((n, n))], -1)
     way /= np.linalg.norm(way, axis=-1, keepdims=True)
-    nearest, normal = np.full((n, n), np.inf), np.zeros((n, n, 3))
+    nearest, normal = np.full((n, n), 1e10), np.zeros((n, n, 3))
     for *centre, radius in data:
         centre = np.array(centre)
         b = -(way @ centre)
         inside = b * b - centre @ centre + radius**2
-        t = np.where(inside > 0, -b - np.sqrt(np.maximum(inside, 0)), np.inf)
-        t = np.where(t > 0, t, np.inf)
+        t = np.where(inside > 0, -b - np.sqrt(np.maximum(inside, 0)), 1e10)
+        t = np.where(t > 0, t, 1e10)
         closer = t < nearest
         at = np.where(closer, t, 0)[..., None] * way - centre
         normal = np.where(closer[..., None], at / np.linalg.norm(at, axis=-1, keepdims=True), normal)
         nearest = np.minimum(nearest, t)
     light = np.ones(3) / np.sqrt(3)
-    return {"image": np.where(nearest < np.inf, np.clip(normal @ light, 0.1, 1), 0)}
+    return {"image": np.where(nearest < 1e10, np.clip(normal @ light, 0.1, 1), 0)}

@@ -37,5 +37,14 @@ result = {"turned": turned.to_numpy(), "scans": scans.to_numpy()}
 def truth():
     warps = values.reshape(-1, 32)
     sums = warps.cumsum(1)
-    parts = [sums, sums - warps, sums[:, -1:] + 0 * warps, np.maximum.accumulate(warps, 1), warps[:, 3:4] + 0 * warps]
-    return {"turned": values.reshape(-1, size)[:, ::-1].ravel(), "scans": np.stack([each.ravel() for each in parts], 1)}
+    parts = [
+        sums,
+        sums - warps,
+        sums[:, -1:] + 0 * warps,
+        np.maximum.accumulate(warps, 1),
+        warps[:, 3:4] + 0 * warps,
+    ]
+    return {
+        "turned": values.reshape(-1, size)[:, ::-1].ravel(),
+        "scans": np.stack([each.ravel() for each in parts], 1),
+    }

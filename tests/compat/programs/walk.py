@@ -26,7 +26,8 @@ def walk():
 walk()
 e = ends.to_numpy()
 result = {
-    "mean": np.float64(abs(e.mean()) < 0.6), "spread": np.float64(abs(e.std() / np.sqrt(steps) - 1) < 0.06),
+    "mean": np.float64(abs(e.mean()) < 0.6),
+    "spread": np.float64(abs(e.std() / np.sqrt(steps) - 1) < 0.06),
     "pi": np.float64(abs(4 * areas[None] / count - np.pi) < 0.12),
 }
 

@@ -274,7 +274,8 @@ def with_eps(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def call(frame: Frame, a: Any, *eps: Any) -> Any:
         if len(eps) > 1:
             raise compile_error(
-                CompileArgumentError, frame.builder.loc, f"{name} takes 1 vector and a number, not {len(eps) + 1} arguments",
+                CompileArgumentError, frame.builder.loc,
+                f"{name} takes 1 vector and a number, not {len(eps) + 1} arguments",
                 f"x.{name}(), x.{name}(1e-6)",
             )  # fmt: skip
         return function(frame, require_vector(frame, a), *eps)

@@ -218,7 +218,8 @@ class TypeOf:
 class KnownArray:
     """An array as a compile-time Python object: the type of its elements, its number of dimensions, and its extents.
 
-    Vectors and matrices as elements have numbers of rows `n` and columns `m`. Only the extents of a field are known. `array` is the array in the kernel.
+    Vectors and matrices as elements have numbers of rows `n` and columns `m`. Only the extents of a field are known.
+    `array` is the array in the kernel.
     """
 
     def __init__(self, array: ir.Array) -> None:

@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`simt.subgroup` of the peers: reductions and scans of a warp, and of tiles of 2 ** log2_size lanes in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cuda_graphs as cg
+
+from .math import on_host
+from .words import Inlined
+
+__all__ = ["NAMES", "word"]
+
+Combine = Callable[[Any, Any], Any]
+
+
+def word(function: Callable[..., Any]) -> Inlined:
+    """Return a function for kernels only."""
+    return Inlined(function, on_host)
+
+
+def added(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def multiplied(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def least(a: Any, b: Any) -> Any:
+    return min(a, b)
+
+
+def greatest(a: Any, b: Any) -> Any:
+    return max(a, b)
+
+
+def both_bits(a: Any, b: Any) -> Any:
+    return a & b
+
+
+def any_bits(a: Any, b: Any) -> Any:
+    return a | b
+
+
+def other_bits(a: Any, b: Any) -> Any:
+    return a ^ b
+
+
+def zero_of(value: Any) -> Any:
+    return cg.zero(value)
+
+
+def one_of(value: Any) -> Any:
+    return cg.one(value)
+
+
+def ones_of(value: Any) -> Any:
+    return ~cg.zero(value)
+
+
+def reduced(value: Any, combine: cg.template, log2_size: cg.template) -> Any:
+    """Return the combined values of a tile, in all of its lanes."""
+    result = value
+    for k in cg.static(range(log2_size)):
+        result = combine(result, cg.warp.shuffle_xor(result, 1 << k))
+    return result
+
+
+def scanned(value: Any, combine: cg.template, log2_size: cg.template) -> Any:
+    """Return the combined values of the lanes of a tile up to this one."""
+    result = value
+    lane = cg.warp.lane() & ((1 << log2_size) - 1)
+    for k in cg.static(range(log2_size)):
+        lower = cg.warp.shuffle_up(result, 1 << k)
+        if lane >= 1 << k:
+            result = combine(lower, result)
+    return result
+
+
+def scanned_before(value: Any, combine: cg.template, first: cg.template, log2_size: cg.template) -> Any:
+    """Return the combined values of the lanes of a tile below this one."""
+    lower = cg.warp.shuffle_up(scanned(value, combine, log2_size), 1)
+    if cg.warp.lane() & ((1 << log2_size) - 1) == 0:
+        lower = first(value)
+    return lower
+
+
+def reductions(combine: Combine) -> tuple[Inlined, Inlined]:
+    """Return the reduction of a warp and of a tile."""
+
+    def whole(value: Any) -> Any:
+        return reduced(value, combine, 5)
+
+    def tiled(value: Any, log2_size: cg.template) -> Any:
+        return reduced(value, combine, log2_size)
+
+    return word(whole), word(tiled)
+
+
+def inclusive(combine: Combine) -> tuple[Inlined, Inlined]:
+    """Return the scan of a warp and of a tile that includes the lane itself."""
+
+    def whole(value: Any) -> Any:
+        return scanned(value, combine, 5)
+
+    def tiled(value: Any, log2_size: cg.template) -> Any:
+        return scanned(value, combine, log2_size)
+
+    return word(whole), word(tiled)
+
+
+def exclusive(combine: Combine, first: Callable[[Any], Any]) -> tuple[Inlined, Inlined]:
+    """Return the scan of a warp and of a tile that excludes the lane itself. `first` returns the result of lane 0."""
+
+    def whole(value: Any) -> Any:
+        return scanned_before(value, combine, first, 5)
+
+    def tiled(value: Any, log2_size: cg.template) -> Any:
+        return scanned_before(value, combine, first, log2_size)
+
+    return word(whole), word(tiled)
+
+
+def bits_of_tile(predicate: Any, log2_size: cg.template) -> Any:
+    """Return the bits of the lanes of this tile that have a true predicate, from bit 0 on."""
+    start = (cg.warp.lane() >> log2_size) << log2_size
+    return (cg.warp.ballot(predicate != 0) >> start) & cg.u32((1 << (1 << log2_size)) - 1)
+
+
+def all_true_tiled(predicate: Any, log2_size: cg.template) -> Any:
+    return cg.cast(bits_of_tile(predicate, log2_size) == cg.u32((1 << (1 << log2_size)) - 1), cg.i32)
+
+
+def any_true_tiled(predicate: Any, log2_size: cg.template) -> Any:
+    return cg.cast(bits_of_tile(predicate, log2_size) != cg.u32(0), cg.i32)
+
+
+def all_equal_tiled(value: Any, log2_size: cg.template) -> Any:
+    start = (cg.warp.lane() >> log2_size) << log2_size
+    return all_true_tiled(value == cg.warp.shuffle(value, start), log2_size)
+
+
+def all_equal(value: Any) -> Any:
+    return cg.cast(cg.warp.all(value == cg.warp.shuffle(value, 0)), cg.i32)
+
+
+def all_true(predicate: Any) -> Any:
+    return cg.cast(cg.warp.all(predicate != 0), cg.i32)
+
+
+def any_true(predicate: Any) -> Any:
+    return cg.cast(cg.warp.any(predicate != 0), cg.i32)
+
+
+def ballot(predicate: Any) -> Any:
+    return cg.warp.ballot(predicate != 0)
+
+
+def ballot_full_subgroup(predicate: Any) -> Any:
+    return cg.warp.ballot(predicate != 0)
+
+
+def ballot_first_n(predicate: Any, n: cg.template) -> Any:
+    return cg.warp.ballot(predicate != 0) & cg.u32((1 << n) - 1)
+
+
+def broadcast(value: Any, index: Any) -> Any:
+    return cg.warp.shuffle(value, index)
+
+
+def broadcast_first(value: Any) -> Any:
+    return cg.warp.shuffle(value, 0)
+
+
+def elect() -> Any:
+    return cg.cast(cg.warp.lane() == 0, cg.i32)
+
+
+def group_size() -> Any:
+    return 32
+
+
+def log2_group_size() -> Any:
+    return 5
+
+
+def lanemask_eq(lane_id: Any) -> Any:
+    return cg.u32(1) << cg.cast(lane_id, cg.u32)
+
+
+def lanemask_lt(lane_id: Any) -> Any:
+    return lanemask_eq(lane_id) - cg.u32(1)
+
+
+def lanemask_le(lane_id: Any) -> Any:
+    return lanemask_lt(lane_id) | lanemask_eq(lane_id)
+
+
+def lanemask_ge(lane_id: Any) -> Any:
+    return ~lanemask_lt(lane_id)
+
+
+def lanemask_gt(lane_id: Any) -> Any:
+    return ~lanemask_le(lane_id)
+
+
+FUNCTIONS = (
+    all_equal, all_equal_tiled, all_true, all_true_tiled, any_true, any_true_tiled, ballot, ballot_first_n,
+    ballot_full_subgroup, broadcast, broadcast_first, elect, group_size, lanemask_eq, lanemask_ge,
+    lanemask_gt, lanemask_le, lanemask_lt, log2_group_size,
+)  # fmt: skip
+COMBINE: dict[str, Combine] = {
+    "add": added, "mul": multiplied, "min": least, "max": greatest, "and": both_bits, "or": any_bits, "xor": other_bits,
+}  # fmt: skip
+# The result of an exclusive scan in lane 0.
+FIRST = {"add": zero_of, "mul": one_of, "and": ones_of, "or": zero_of, "xor": zero_of}
+
+
+def pairs() -> dict[str, Inlined]:
+    """Return the reductions and scans, of warps and of tiles, by name."""
+    found: dict[str, Inlined] = {}
+    for name, combine in COMBINE.items():
+        made = {f"reduce_{name}": reductions(combine), f"inclusive_{name}": inclusive(combine)}
+        if name in ("add", "min", "max"):
+            made[f"reduce_all_{name}"] = made[f"reduce_{name}"]
+        if name in FIRST:
+            made[f"exclusive_{name}"] = exclusive(combine, FIRST[name])
+        for key, (whole, tiled) in made.items():
+            found |= {key: whole, f"{key}_tiled": tiled}
+    return found
+
+
+NAMES: dict[str, Any] = {
+    **{each.__name__: word(each) for each in FUNCTIONS},
+    **pairs(),
+    "barrier": cg.warp.sync,
+    "invocation_id": cg.warp.lane,
+    "mem_fence": cg.warp.sync,
+    "memory_barrier": cg.warp.sync,
+    "shuffle": cg.warp.shuffle,
+    "shuffle_down": cg.warp.shuffle_down,
+    "shuffle_up": cg.warp.shuffle_up,
+    "shuffle_xor": cg.warp.shuffle_xor,
+    "sync": cg.warp.sync,
+}

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of the peers' names has each name once, and at least nine of ten about dense data and kernels are there."""
+
+import importlib
+
+import pytest
+
+import cuda_graphs.compat as compat
+from cuda_graphs.compat import absent
+from docs.compatibility_page import OTHER, PEERS, compatibility_page, names_of, rows
+
+# Reasons of names that are not about dense data and kernels.
+ELSEWHERE = {
+    absent.SPARSE, absent.SNODES, absent.MESHES, absent.QUANT, absent.WINDOWS, absent.PROFILE, absent.SOLVERS,
+    absent.TEXTURES, absent.BACKENDS, absent.AOT, absent.LOGGING, absent.INTERNAL, absent.STREAMS,
+}  # fmt: skip
+
+
+def test_the_page_is_what_the_tables_say(tree):
+    written = (tree.root / "docs/compatibility.md").read_text()
+    assert written == compatibility_page(), "run: python -m docs.compatibility_page"
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_each_name_is_there_once(peer):
+    names = list(names_of(peer))
+    assert len(names) == len(set(names)) > 400
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_nine_of_ten_names_about_dense_data_and_kernels_are_there(peer):
+    kinds = [kind for _, kind, why in rows(peer) if why not in ELSEWHERE and "fields are dense" not in why]
+    assert sum(kind != "absent" for kind in kinds) >= 0.9 * len(kinds)
+
+
+def test_each_reason_is_used():
+    known = [set(names_of(peer)) for peer in PEERS]
+    prefixes = {
+        path[: len(name)]
+        for names in known
+        for path in names
+        for name in absent.ABSENT
+        if path.startswith(name)
+    }
+    assert set(absent.ABSENT) - prefixes == set()
+    assert set(OTHER) <= known[0] | known[1]
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_public_names_of_a_module_are_those_of_the_peer(peer):
+    module = importlib.import_module(f"{compat.__name__}.{peer}")
+    assert set(module.__all__) <= set(names_of(peer)) | {
+        "Template",
+        "atomic_cas",
+        "loop_unique",
+        "volatile_load",
+    }
