@@ -89,6 +89,7 @@ build/%-tools: .ci/%.txt
 asan tsan:
 	$(MAKE) -C tests/hostdriver $@ PYTHON=$(PYTHON)
 	$(MAKE) -C tests/handles $@ PYTHON=$(PYTHON)
+	$(if $(filter asan,$@),$(MAKE) -C tests/runtime asan PYTHON=$(PYTHON))
 
 docs:
 	CUDA_GRAPHS_DRIVER=host $(PYTEST) tests/repo/test_readme.py tests/repo/test_docs.py

@@ -108,9 +108,19 @@ LIBRARIES = [
     ),
     (
         "cuda_graphs.hostdriver.libcuda_graphs_hostdriver",
-        [f"cuda_graphs/hostdriver/{room}" for room in ("api", "execution", "loader", "objects", "sanitizer")],
+        [
+            *(f"cuda_graphs/hostdriver/{room}" for room in ("api", "execution", "loader", "objects", "sanitizer")),
+            "cuda_graphs/formats",
+        ],
         ["-fvisibility=hidden"],  # exports the driver's functions and the plug, nothing else
-        ["-pthread", "-Wl,-Bsymbolic"],
+        ["-pthread", "-ldl", "-Wl,-Bsymbolic"],
+    ),
+    (
+        # For C: a core of its own, whose lock is not Python's, so the file that includes Python.h is left out.
+        "cuda_graphs.runtime.libcuda_graphs",
+        ["cuda_graphs/runtime", "cuda_graphs/formats", "cuda_graphs/core"],
+        ["-fvisibility=hidden"],
+        ["-pthread", "-ldl", "-Wl,-Bsymbolic", "-Wl,--version-script=cuda_graphs/runtime/exports.map"],
     ),
     *(
         (
@@ -131,11 +141,15 @@ LIBRARIES = [
 EXTENSIONS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "cuda_graphs").rglob("*.pyx"))
 
 
+# Sources that a library leaves out.
+WITHOUT = {"cuda_graphs.runtime.libcuda_graphs": {"cuda_graphs/core/handles/gil.cpp"}}
+
+
 def shared_libraries(include: str) -> list[SharedLibrary]:
     return [
         SharedLibrary(
             name,
-            sources(*folders),
+            [source for source in sources(*folders) if source not in WITHOUT.get(name, ())],
             include_dirs=["cuda_graphs", include],
             extra_compile_args=[*OURS, *flags],
             extra_link_args=[f"-Wl,-soname,{name.rpartition('.')[2]}.so", *link],  # the last SONAME counts
@@ -231,8 +245,8 @@ class BuildExt(build_ext):
     def build_shared_library(self, library: SharedLibrary) -> None:
         headers = [p for p in (ROOT / "cuda_graphs").rglob("*") if p.suffix in {".hpp", ".h", ".def"}]
         newest_header = max(p.stat().st_mtime for p in (*headers, Path(__file__)))
-        objects_dir = Path(self.build_temp)
         name = library.name.rpartition(".")[2]
+        objects_dir = Path(self.build_temp, name)  # libraries share sources, and have flags of their own
         included = self.precompiled(name, STANDARD, library) if len(library.sources) > 1 else []
 
         def compile_one(source: str) -> str:

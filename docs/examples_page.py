@@ -28,7 +28,7 @@ FOLDER = FIGURES / "examples"
 TIMES_FILE = FIGURES / "examples.json"
 NEEDS_GPU = "torch_inference"
 # Example -> the name of its graph, if it has several.
-GRAPHS = {"close_pairs": "meet"}
+GRAPHS = {"close_pairs": "meet", "distributed_cg": "distributed_cg.py:90"}
 # Example -> the picture that it writes.
 WRITTEN = {"image_filter": "image_filter.png", "inverse_heat": "inverse_heat.png"}
 # Example -> a figure that other pages show, too.

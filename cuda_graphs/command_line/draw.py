@@ -34,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> Outcome:
-    from cuda_graphs.drawing.picture import accept_file
+    from cuda_graphs.drawing.picture import Picture
 
     if arguments.output is not None:
         try:
-            accept_file(arguments.output)
+            Picture.accept_file(arguments.output)
         except ValueError as error:
             raise CommandError(f"--output: {error}", USAGE) from None
     name, definition = graphs_of(arguments).one(arguments.name)

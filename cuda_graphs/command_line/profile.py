@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Outcome:
     check_options(arguments)
     graphs, found = recorded(arguments) if arguments.launches is None else repeated(arguments)
-    named = with_names(graphs, found, arguments.name)
+    named = with_names(arguments, graphs, found)
     if arguments.output is not None:
         write(arguments, found, named)
     data = {
@@ -66,8 +66,8 @@ def run(arguments: argparse.Namespace) -> Outcome:
 
 def check_options(arguments: argparse.Namespace) -> None:
     """Raise a CommandError for options that are wrong whatever the script does."""
-    from cuda_graphs.drawing.gantt import accept_chart_file
-    from cuda_graphs.drawing.picture import accept_file
+    from cuda_graphs.drawing.gantt import Gantt
+    from cuda_graphs.drawing.picture import Picture
 
     file, launches = arguments.output, arguments.launches
     if launches is not None and launches < 1:
@@ -78,9 +78,9 @@ def check_options(arguments: argparse.Namespace) -> None:
         return
     try:
         if arguments.gantt:
-            accept_chart_file(file)
+            Gantt.accept_file(file)
         elif not file.endswith(TRACE):
-            accept_file(file)
+            Picture.accept_file(file)
     except ValueError as error:
         also = "" if arguments.gantt else f"; {TRACE} is a trace"
         raise CommandError(f"--output: {error}{also}", USAGE) from None
@@ -126,12 +126,15 @@ def installed() -> Iterator[None]:
         raise CommandError(str(error), USAGE) from None
 
 
-def with_names(graphs: Graphs, found: Profile, name: str | None) -> list[tuple[str, GraphProfile]]:
-    """Return (name, times) of each graph that was launched, or of the one that is called `name`.
+def with_names(
+    arguments: argparse.Namespace, graphs: Graphs, found: Profile
+) -> list[tuple[str, GraphProfile]]:
+    """Return (name, times) of each graph of which a node was reported, or of the one that --name chooses.
 
     Raises:
-        CommandError: The script launched no such graph.
+        CommandError: No node of such a graph was reported. CUPTI reports no empty nodes.
     """
+    name, launches = arguments.name, arguments.launches
     wanted: dict[Definition | None, str] = {
         definition: each for each, definition in graphs.chosen(name).items()
     }
@@ -139,9 +142,11 @@ def with_names(graphs: Graphs, found: Profile, name: str | None) -> list[tuple[s
     if name is not None:
         named = [each for each in named if each[0] != GONE]
     if not named:
-        which = "no graph" if name is None else f"no graph {name!r}"
+        which = "a graph" if name is None else f"graph {name!r}"
+        if launches is not None:
+            raise CommandError(f"{launches} launches of {which} of {graphs.script} ran no node", UNUSABLE)
         raise CommandError(
-            f"{graphs.script} launched {which}: --launches 20 launches one of its graphs", UNUSABLE
+            f"{graphs.script} ran no node of {which}: --launches 20 launches one of its graphs", UNUSABLE
         )
     return named
 

@@ -287,7 +287,7 @@ MAX_PARAMETERS = 32764
 
 
 class Inputs:
-    """What blocks and the functions that they call use from outside, in the order of the first uses.
+    """The values from outside that blocks and the functions that they call use, in the order of the first uses.
 
     extents  (array, axis) of the extents that come with a call
     params   parameters of the kernel

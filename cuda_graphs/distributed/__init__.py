@@ -11,6 +11,7 @@ Other rooms may import:
 """
 
 from .communicator import Communicator
+from .health import RankError
 from .start import from_mpi, from_nccl, from_torch, init
 
-__all__ = ["Communicator", "from_mpi", "from_nccl", "from_torch", "init"]
+__all__ = ["Communicator", "RankError", "from_mpi", "from_nccl", "from_torch", "init"]

@@ -6,12 +6,13 @@ Such a kernel is a native image (native/image.py) with one thread of work. Its p
 functions and their arguments, so the image depends on no MPI and is linked with none. The parameters of a kernel with
 two calls, each of 8 bytes:
 
-    MPI_Test, token, function 1, its arguments, function 2, its arguments
+    MPI_Test, word, token, function 1, its arguments, function 2, its arguments
 
 Each argument is an int, a pointer or a handle of MPI. On the CPUs that this file knows, an argument of 4 bytes is the
 lower half of a register or of a slot of 8 bytes on the stack. All arguments are therefore passed as 8 bytes.
 
-The kernel repeats MPI_Test, and gives its core to other threads from time to time: ranks often outnumber cores.
+The kernel repeats MPI_Test, and gives its core to other threads from time to time: ranks often outnumber cores. It returns
+when the word (health.py) is not 0. A call that has begun then stays unfinished.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from cuda_graphs.objects.code.object_code import make_object_code
 
 __all__ = ["LEADING", "call_kernel"]
 
-LEADING = 2  # parameters before those of the calls: MPI_Test and the token
+LEADING = 3  # parameters before those of the calls: MPI_Test, the word and the token
 CPUS = ("x86_64", "aarch64")
 TRIES = 64  # calls of MPI_Test before the core is given to other threads
 STATUS_BYTES = 256  # more than an MPI_Status of any MPI
@@ -72,12 +73,13 @@ def text_of(name: str, counts: tuple[int, ...]) -> str:
     declarations: dict[str, str] = {}
     e = FunctionText(declarations)
     values = iter(range(LEADING + sum(1 + count for count in counts)))
-    test, token = (load(e, next(values), "ptr") for _ in range(LEADING))
+    test, word, token = (load(e, next(values), "ptr") for _ in range(LEADING))
     failed, overlaps = e.label("failed"), e.label("overlaps")
-    begin = e.label("begin")
+    begin, ready, given_up = e.label("begin"), e.label("ready"), e.label("given_up")
     taken = e.let(f"atomicrmw xchg ptr {token}, i64 1 seq_cst")
     e.jump_if(e.let(f"icmp eq i64 {taken}, 0"), begin, overlaps)
     e.start(begin)
+    jump_unless_set(e, word, ready, given_up)
     requests = [e.slot("i64") for _ in counts]  # an MPI_Request is an int or a pointer
     for request, count in zip(requests, counts):
         function = load(e, next(values), "ptr")
@@ -94,12 +96,13 @@ def text_of(name: str, counts: tuple[int, ...]) -> str:
         e.jump_if(e.let(f"icmp eq i32 {e.let(f'urem i32 {tested}, {TRIES}')}, 0"), rest, ask)
         e.start(rest)
         e.call("sched_yield", "i32", [])
-        e.jump(ask)
-        e.start(ask)
+        jump_unless_set(e, word, ask, given_up)
         check(e, e.let(f"call i32 {test}(ptr {request}, ptr {done}, ptr {status})"), failed)
         is_done = e.let(f"load i32, ptr {done}")
         e.jump_if(e.let(f"icmp eq i32 {is_done}, 0"), again, over)
         e.start(over)
+    e.jump(given_up)
+    e.start(given_up)
     e.line(f"store atomic i64 0, ptr {token} seq_cst, align 8")
     e.line("ret void")
     texts = {"file": "cuda_graphs.distributed", "function": name}
@@ -117,6 +120,13 @@ def text_of(name: str, counts: tuple[int, ...]) -> str:
 def load(e: FunctionText, number: int, kind: str) -> str:
     """Emit the value of a parameter."""
     return e.let(f"load {kind}, ptr {e.let(f'getelementptr i8, ptr %params, i64 {8 * number}')}")
+
+
+def jump_unless_set(e: FunctionText, word: str, go_on: str, given_up: str) -> None:
+    """Emit a jump to `go_on` while the word is 0, and start that block."""
+    is_clear = e.let(f"icmp eq i64 {e.let(f'load atomic i64, ptr {word} monotonic, align 8')}, 0")
+    e.jump_if(is_clear, go_on, given_up)
+    e.start(go_on)
 
 
 def check(e: FunctionText, result: str, failed: str) -> None:

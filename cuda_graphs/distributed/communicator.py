@@ -3,60 +3,34 @@
 """Communicator: ranks, and their collectives at once, in captures and as nodes of definitions.
 
 An engine (mpi_engine.py, nccl_engine.py) translates steps into the calls of its library. Each definition gets an engine
-of its own, by a Lease: collectives in a running graph then never meet those of the host or of another graph. Nodes own
-the Lease, and executables keep the owners of their nodes. A Lease lives as long as a graph can use its engine. Then
-the engine is free for another definition, once all ranks have dropped it.
+of its own, by a Lease (lease.py): collectives in a running graph then never meet those of the host or of another graph.
+When its Lease has ended on all ranks, the engine is free for another definition.
 """
 
 from __future__ import annotations
 
+import pickle
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
 
-import numpy as np
-
-from cuda_graphs.graph.analysis.accesses import register_token
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
-from cuda_graphs.graph.nodes.node_sequence import NodeSequence
-from cuda_graphs.kernels.arrays.captures import capture_of
-from cuda_graphs.kernels.arrays.creation import zeros
+from cuda_graphs.graph.nodes.launch_guards import add_guard
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
 from cuda_graphs.objects.memory.array_view import graph_memory_error
 
+from .halo import Halo, check_halo
+from .health import RankError, debugged
+from .lease import Lease
+from .plans import Plan, first_difference
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
+from .watch import identify, unwatch, watch
 
 __all__ = ["Communicator"]
-
-
-class Lease:
-    """The use of an engine by one definition, or by the calls outside of graphs.
-
-    Attributes:
-        token: Memory that each collective writes: `GraphDef.check` and task flows order collectives by it.
-    """
-
-    def __init__(self, engine: Any) -> None:
-        self.engine, self.token = engine, zeros(1, np.int64)
-        register_token(self.token.handle, self)
-        self.nodes = NodeSequence()
-        self.captured: tuple[int, Any] = (
-            0,
-            None,
-        )  # the capture of the last collective, and the position after it
-
-    def add_captured(self, place: CapturedInsertionPoint, stream: Any, steps: Sequence[Step]) -> None:
-        """Capture steps after the collectives that were captured before."""
-        number, last = self.captured
-        if number == capture_of(stream):
-            place.follow(last)
-        place.keep((self, [each for step in steps for each in step.kept]))
-        self.engine.run(stream, steps, self)
-        self.captured = capture_of(stream), CapturedInsertionPoint(stream)
 
 
 class BoundCollective:
@@ -111,10 +85,15 @@ class Communicator:
     Arrays are arrays of the device without gaps: an NDArray, memory of an alloc node, or an array of another library.
     """
 
-    def __init__(self, engine: Any) -> None:
+    def __init__(self, engine: Any, debug: bool = False) -> None:
         self._engine: Any = engine
+        self._health, self._debug = engine.health, debug
+        if debug:
+            debugged.add(self._health)
         self._side = current_device().create_stream()  # is in no capture
         with stream_block(self._side):
+            identities = [each.decode() for each in engine.gather(identify().encode())]
+            watch(self._health, engine.rank, identities)
             self._at_once = Lease(engine.duplicate())
         self._stream: Any = None  # of the last call outside of graphs
         self._calls: deque[tuple[Any, list[Any]]] = deque()  # ends and arrays of calls outside of graphs
@@ -154,22 +133,27 @@ class Communicator:
             ValueError: `color` is negative.
             RuntimeError: The communicator is closed.
         """
-        engine = self._open()
+        engine = self._healthy()
         if color is not None and color < 0:
             raise ValueError(f"color must be 0 or more, or None, got {color}")
-        found = engine.split(color, engine.rank if key is None else key)
-        return None if found is None else Communicator(found)
+        with stream_block(self._side):
+            found = engine.split(color, engine.rank if key is None else key)
+        return None if found is None else Communicator(found, self._debug)
 
     def barrier(self) -> None:
-        """Wait until all ranks have called this. Work on streams may still be running."""
-        engine = self._open()
+        """Wait until all ranks have called this. Work on streams may still be running.
+
+        Raises:
+            RankError: A rank has ended.
+        """
+        engine = self._healthy()
         with stream_block(self._side):
             engine.barrier()
 
     def close(self) -> None:
         """Free the communicator, and those of its definitions. All ranks call this. A second call does nothing.
 
-        Waits for the collectives that were called outside of graphs.
+        Waits for the collectives that were called outside of graphs. After the end of another rank it waits for no rank.
 
         Raises:
             RuntimeError: A definition or an executable still uses the communicator.
@@ -181,10 +165,11 @@ class Communicator:
             raise RuntimeError(
                 f"{self!r} is used by {used} graph{'s' * (used > 1)}: delete the definitions and executables first"
             )
-        if self._calls:
-            self._calls[-1][0].sync()
-        for engine in [*self._engines, self._at_once.engine, self._engine]:
-            engine.close()
+        self._at_once.wait()
+        unwatch(self._health)
+        if self._health.reason is None:  # otherwise the engines have been aborted
+            for engine in [*self._engines, self._at_once.engine, self._engine]:
+                engine.close()
         self._engine = self._stream = None
         self._calls.clear()
 
@@ -330,6 +315,28 @@ class Communicator:
             steps += self._read(call[0].read, call[1:], {})
         return steps
 
+    def halo(
+        self, x: Any, width: int = 1, axes: Sequence[int] = (0,), grid: Sequence[int] | None = None, periodic: bool = False
+    ) -> Halo:
+        """Return the exchange of the borders of an array that all ranks share by blocks. All ranks call this.
+
+        Args:
+            x: The NDArray of this rank: its block, with `width` ghost layers at both ends of each axis of `axes`.
+            width: The number of layers.
+            axes: The axes along which the array is shared. Blocks have the same size along all other axes.
+            grid: The number of ranks along each axis of `axes`; the last axis changes fastest. None: sides as equal as
+                possible.
+            periodic: True: the first and the last rank of an axis are neighbours.
+
+        Raises:
+            TypeError: `x` is not an NDArray.
+            ValueError: `axes` are not axes of `x`, the grid has another number of ranks, or a block has fewer than
+                `width` layers.
+        """
+        self._healthy()
+        sides = check_halo(x, width, axes, grid, self.size)
+        return Halo(self, x, width, axes, sides, periodic)
+
     # ---- inner parts
 
     def _open(self) -> Any:
@@ -337,10 +344,15 @@ class Communicator:
             raise RuntimeError("this Communicator is closed")
         return self._engine
 
+    def _healthy(self) -> Any:
+        engine = self._open()
+        self._health.check()
+        return engine
+
     def _read(
         self, read: Callable[..., list[Step]], args: Sequence[Any], keywords: dict[str, Any]
     ) -> list[Step]:
-        engine = self._open()
+        engine = self._healthy()
         steps = read(self, *args, **keywords)
         for step in steps:
             engine.check(step)
@@ -383,19 +395,21 @@ class Communicator:
             stream.wait(self._calls[-1][0])
         self._at_once.engine.run(stream, steps, self._at_once)
         self._stream = stream
-        self._calls.append((stream.record(), [each for step in steps for each in step.kept]))
+        end = stream.record()
+        self._calls.append((end, [each for step in steps for each in step.kept]))
+        self._at_once.remember(steps)
+        self._at_once.end_at(end)
+        self._health.check()
 
     def _add(self, place: Any, steps: Sequence[Step]) -> Any:
-        lease = self._lease(place._definition_number())
-        node = lease.engine.add(place, steps, lease)
-        lease.nodes.append(node)
-        return node
+        return self._lease(place._definition_number()).add(place, steps)
 
     def _lease(self, definition: int) -> Lease:
         """Return the Lease of a definition. The first call for a definition is collective."""
         found = self._definitions.get(definition)
         if found is None:
             found = self._definitions[definition] = self._new_lease()
+            add_guard(definition, found)
         return found
 
     def _new_lease(self) -> Lease:
@@ -407,9 +421,21 @@ class Communicator:
                 self._leases.append(lambda: None)
                 free.append(True)
             number = free.index(True)
-            found = Lease(self._engines[number])
+            found = Lease(self._engines[number], 1 + number, self._compare if self._debug else None)
         self._leases[number] = weakref.ref(found)
         return found
+
+    def _compare(self, lease: Lease) -> None:
+        """Compare what all ranks are about to launch. All ranks call this at the first launch of an executable.
+
+        Raises:
+            RankError: There is a difference. The error is the same on all ranks.
+        """
+        with stream_block(self._side):
+            plans = self._healthy().gather(pickle.dumps(Plan(lease.number, tuple(lease.calls))))
+        found = first_difference([pickle.loads(plan) for plan in plans])
+        if found is not None:
+            raise RankError(f"nothing was launched: {found}")
 
     def __repr__(self) -> str:
         if self._engine is None:

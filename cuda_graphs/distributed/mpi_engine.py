@@ -11,8 +11,12 @@ extension module of mpi4py: the dynamic linker also searches the libraries that 
 
 from __future__ import annotations
 
+import atexit
 import ctypes
+import signal
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -25,6 +29,7 @@ from cuda_graphs.objects.code.launch import launch
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
 from .call_image import call_kernel
+from .health import Health, end_unfinished_work
 from .steps import Step
 
 __all__ = ["MISSING", "MpiEngine", "load_mpi"]
@@ -65,6 +70,7 @@ OPERATIONS = {"sum": "SUM", "prod": "PROD", "min": "MIN", "max": "MAX"}
 WITHOUT_ORDER = ("c8", "c16")  # types without a minimum
 LARGEST_COUNT = (1 << 31) - 1  # a count of MPI is an int
 TAG = 0
+PAUSE_S = 5e-5  # between two looks at a request
 ONE = LaunchConfig(grid=1, block=1)
 
 
@@ -77,6 +83,7 @@ def load_mpi() -> Any:
         RuntimeError: This MPI does not allow calls of several threads at the same time.
     """
     try:
+        is_ours = take_over_the_end()
         mpi = import_module("mpi4py.MPI")
     except (ImportError, RuntimeError) as error:  # mpi4py raises RuntimeError without a library of MPI
         raise ImportError(f"{MISSING} ({error})") from error
@@ -85,19 +92,46 @@ def load_mpi() -> Any:
             "the host driver calls MPI on threads of its own, and this MPI was started without MPI_THREAD_MULTIPLE: "
             "leave mpi4py.rc.thread_level at 'multiple'"
         )
-    end_all_ranks_on_error(mpi)
+    end_with_the_ranks(mpi, is_ours)
     return mpi
 
 
-def end_all_ranks_on_error(mpi: Any) -> None:
-    """Let an exception that ends the program end all ranks. Others may wait for this rank, and so would its exit."""
-    before = sys.excepthook
+def take_over_the_end() -> bool:
+    """Tell mpi4py not to finalise MPI when Python exits. Returns False if another part of the program decides on it.
+
+    MPI_Finalize waits for all ranks, and some may have ended.
+    """
+    settings = import_module("mpi4py").rc
+    if "mpi4py.MPI" in sys.modules or settings.finalize is False:
+        return False
+    settings.finalize = False
+    return True
+
+
+def end_with_the_ranks(mpi: Any, is_ours: bool) -> None:
+    """Finalise MPI when Python exits, unless this rank fails or another rank has ended.
+
+    A rank that fails leaves without MPI_Finalize. Then mpiexec ends the other ranks; with -disable-auto-cleanup they go
+    on, and get a RankError.
+    """
+    before, failure = sys.excepthook, []
 
     def report(*error: Any) -> None:
-        mpi._set_abort_status(1)  # as python -m mpi4py does
+        failure.append("this rank fails")
+        if not is_ours:
+            mpi._set_abort_status(1)  # as python -m mpi4py does
         before(*error)
 
+    def end() -> None:
+        healthy = end_unfinished_work(*failure or [None])
+        if is_ours and healthy and not failure and not mpi.Is_finalized():
+            mpi.Finalize()
+
     sys.excepthook = report
+    atexit.register(end)
+    # mpiexec of MPICH sends this signal to the other ranks when a rank has ended, and its default would end them.
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL:
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
 
 class MpiEngine:
@@ -105,12 +139,15 @@ class MpiEngine:
 
     Args:
         comm: An mpi4py.MPI.Intracomm. The engine frees it.
+        health: That of the engine that this one was made from. None: a new one.
     """
 
     name = "mpi"
 
-    def __init__(self, comm: Any) -> None:
+    def __init__(self, comm: Any, health: Health | None = None) -> None:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
+        self.health = Health() if health is None else health
+        self.health.engines.add(self)
         comm.Set_errhandler(load_mpi().ERRORS_RETURN)
 
     @classmethod
@@ -119,9 +156,11 @@ class MpiEngine:
         return cls(comm.Dup())
 
     def duplicate(self) -> MpiEngine:
-        return MpiEngine(self.comm.Dup())
+        self.barrier()  # MPI's own function waits for all ranks without end
+        return MpiEngine(self.comm.Dup(), self.health)
 
     def split(self, color: int | None, key: int) -> MpiEngine | None:
+        self.barrier()
         mpi = load_mpi()
         found = self.comm.Split(mpi.UNDEFINED if color is None else color, key)
         return None if found == mpi.COMM_NULL else MpiEngine(found)
@@ -129,11 +168,42 @@ class MpiEngine:
     def agree(self, flags: Sequence[bool]) -> list[bool]:
         """Return for each flag whether it is true on all ranks."""
         found = np.array(flags, np.uint8)
-        self.comm.Allreduce(load_mpi().IN_PLACE, found, load_mpi().MIN)
+        self.wait(self.comm.Iallreduce(load_mpi().IN_PLACE, found, load_mpi().MIN))
         return [bool(each) for each in found]
 
+    def gather(self, data: bytes) -> list[bytes]:
+        """Return the bytes that each rank passes. All ranks call this."""
+        sizes = np.zeros(self.size, np.int64)
+        self.wait(self.comm.Iallgather(np.array([len(data)]), sizes))
+        mine, found = np.zeros(sizes.max(), np.uint8), np.zeros((self.size, sizes.max()), np.uint8)
+        mine[: len(data)] = np.frombuffer(data, np.uint8)
+        self.wait(self.comm.Iallgather(mine, found))
+        return [each[:size].tobytes() for each, size in zip(found, sizes, strict=True)]
+
     def barrier(self) -> None:
-        self.comm.Barrier()
+        self.wait(self.comm.Ibarrier())
+
+    def wait(self, request: Any) -> None:
+        """Wait for a call of MPI.
+
+        Raises:
+            RankError: A rank has ended.
+        """
+        pause = 0.0
+        self.health.waits += 1
+        try:
+            while not request.Test():
+                self.health.check()
+                time.sleep(pause)
+                pause = min(pause + PAUSE_S, 20 * PAUSE_S)
+        finally:
+            self.health.waits -= 1
+
+    def find_error(self) -> None:
+        """MPI reports no errors in the background."""
+
+    def abort(self) -> None:
+        """Kernels see the word of `health`, so nothing is left to do."""
 
     def close(self) -> None:
         self.comm.Free()
@@ -178,7 +248,8 @@ class MpiEngine:
         The arguments keep `lease` alive, which keeps this engine open.
         """
         test = address_of(function("MPI_Test"), lease)
-        arguments: list[Any] = [test, lease.token]
+        word = address_of(self.health.word.ctypes.data, lease)
+        arguments: list[Any] = [test, word, lease.token]
         counts = []
         for step in steps:
             name, words = FUNCTIONS[step.name]

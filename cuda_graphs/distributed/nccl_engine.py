@@ -27,6 +27,7 @@ from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
 
+from .health import Health
 from .steps import Step, read_operand
 
 __all__ = ["NcclEngine", "load_nccl"]
@@ -49,6 +50,7 @@ TYPES = {"i1": 0, "u1": 1, "i4": 2, "u4": 3, "i8": 4, "u8": 5, "f2": 6, "f4": 7,
 BYTE = TYPES["u1"]
 OPERATIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3}  # ncclRedOp_t
 NO_COLOR = -1  # NCCL_SPLIT_NOCOLOR
+SUCCESS, IN_PROGRESS = 0, 7  # ncclResult_t
 C_TYPES = {
     "send": ctypes.c_void_p,
     "recv": ctypes.c_void_p,
@@ -70,6 +72,7 @@ def load_nccl() -> ctypes.CDLL:
         ImportError: None of them exists.
     """
     os.environ.setdefault("NCCL_GRAPH_MIXING_SUPPORT", "0")
+    os.environ.setdefault("NCCL_RUNTIME_CONNECT", "0")  # connect when a communicator is made, not in a later call
     try:
         library = ctypes.CDLL("libnccl.so.2")
     except OSError as error:
@@ -112,12 +115,15 @@ class NcclEngine:
     Args:
         handle: The ncclComm_t.
         is_owned: True if `close` destroys it.
+        health: That of the engine that this one was made from. None: a new one.
     """
 
     name = "nccl"
 
-    def __init__(self, handle: int, is_owned: bool = True) -> None:
+    def __init__(self, handle: int, is_owned: bool = True, health: Health | None = None) -> None:
         self.handle, self.is_owned = ctypes.c_void_p(handle), is_owned
+        self.health = Health() if health is None else health
+        self.health.engines.add(self)
         self.rank, self.size = self._ask("ncclCommUserRank"), self._ask("ncclCommCount")
 
     @classmethod
@@ -141,15 +147,18 @@ class NcclEngine:
         return found.value
 
     def duplicate(self) -> NcclEngine:
-        found = self.split(0, self.rank)
-        assert found is not None
+        found = NcclEngine(self._split(0, self.rank), health=self.health)
+        found.barrier()  # connects the ranks: in a later collective, a call would wait for late ranks
         return found
 
     def split(self, color: int | None, key: int) -> NcclEngine | None:
+        found = self._split(NO_COLOR if color is None else color, key)
+        return None if color is None else NcclEngine(found)
+
+    def _split(self, color: int, key: int) -> int:
         found = ctypes.c_void_p()
-        number = NO_COLOR if color is None else color
-        call("ncclCommSplit", self.handle, number, key, ctypes.byref(found), None)
-        return None if color is None else NcclEngine(found.value or 0)
+        call("ncclCommSplit", self.handle, color, key, ctypes.byref(found), None)
+        return found.value or 0
 
     def agree(self, flags: Sequence[bool]) -> list[bool]:
         """Return for each flag whether it is true on all ranks. Uses the current stream."""
@@ -158,10 +167,37 @@ class NcclEngine:
         # Another stream may be captured meanwhile, when nothing may wait for the device or copy from pageable memory.
         found = np.from_dlpack(PinnedMemoryResource().allocate(len(flags)))
         found[:] = flags
-        operand, stream = read_operand(found, "flags"), current_stream()
-        self.run(stream, [Step("all_reduce", operand, operand, operand.count, operand, op="min")], None)
-        stream.sync()
+        operand = read_operand(found, "flags")
+        self._run_now(Step("all_reduce", operand, operand, operand.count, operand, op="min"))
         return [bool(each) for each in found]
+
+    def gather(self, data: bytes) -> list[bytes]:
+        """Return the bytes that each rank passes. All ranks call this. Uses the current stream."""
+        sizes = self._gather(np.array([len(data)], np.int64).view(np.uint8)).view(np.int64).ravel()
+        mine = np.zeros(sizes.max(), np.uint8)
+        mine[: len(data)] = np.frombuffer(data, np.uint8)
+        return [each[:size].tobytes() for each, size in zip(self._gather(mine), sizes, strict=True)]
+
+    def _gather(self, data: Any) -> Any:
+        """Return the u8 array of each rank. All have the same size."""
+        memory = PinnedMemoryResource().allocate((1 + self.size) * data.size)
+        found = np.from_dlpack(memory)
+        found[: data.size] = data
+        source = read_operand(found[: data.size], "data")
+        target = read_operand(found[data.size :], "data")
+        self._run_now(Step("all_gather", source, target, source.count, source))
+        return found[data.size :].reshape(self.size, -1)
+
+    def _run_now(self, step: Step) -> None:
+        """Run a step on the current stream, and wait for it.
+
+        Raises:
+            RankError: A rank has ended.
+        """
+        stream = current_stream()
+        self.run(stream, [step], None)
+        stream.sync()
+        self.health.check()
 
     def barrier(self) -> None:
         self.agree([True])
@@ -169,6 +205,21 @@ class NcclEngine:
     def close(self) -> None:
         if self.is_owned:
             call("ncclCommDestroy", self.handle)
+
+    def find_error(self) -> str | None:
+        """Return the error that NCCL has found in the background, such as a lost connection; None without one."""
+        status = ctypes.c_int()
+        call("ncclCommGetAsyncError", self.handle, ctypes.byref(status))
+        if status.value in (SUCCESS, IN_PROGRESS):
+            return None
+        reason = load_nccl().ncclGetErrorString(status.value).decode()
+        return f"NCCL reports an error of this communicator, so it cannot be used any more: {reason}"
+
+    def abort(self) -> None:
+        """Let the kernels of NCCL return, and free the communicator. Another thread may wait for them."""
+        if self.is_owned and self.handle:
+            handle, self.handle = self.handle, ctypes.c_void_p()
+            call("ncclCommAbort", handle)
 
     def check(self, step: Step) -> None:
         """Refuse a step that NCCL cannot run.

@@ -32,12 +32,16 @@ LAUNCHERS = {
 _numbers = count()
 
 
-def init() -> Communicator:
+def init(*, debug: bool = False) -> Communicator:
     """Return a Communicator of all ranks that mpiexec, torchrun or Slurm has started. All ranks call this.
 
     On GPUs it makes the GPU with the number of the rank on its host current. torchrun needs PyTorch. Slurm needs an MPI
     that it can start (``srun --mpi=pmix``), or PyTorch and the variables MASTER_ADDR and MASTER_PORT. mpiexec needs
     mpi4py. A program that was started alone is rank 0 of 1.
+
+    Args:
+        debug: True: before the first launch of each executable, compare its collectives between the ranks, and raise
+            RankError on all ranks if they differ. All ranks pass the same value.
 
     Raises:
         ImportError: mpi4py, an MPI, NCCL or PyTorch is missing.
@@ -47,18 +51,22 @@ def init() -> Communicator:
     if driver_info().kind == "host":
         comm = load_mpi().COMM_WORLD
         check_size(comm.size, launcher)
-        return from_mpi(comm)
+        return from_mpi(comm, debug=debug)
     if launcher is None:
         comm = load_mpi().COMM_WORLD
         use_gpu(comm.Split_type(load_mpi().COMM_TYPE_SHARED).rank)
-        return from_mpi(comm)
+        return from_mpi(comm, debug=debug)
     rank, size, local = (int(os.environ[name]) for name in LAUNCHERS[launcher])
     use_gpu(local)
-    return Communicator(NcclEngine.create(rank, size, share_of_store(rank, size)))
+    return Communicator(NcclEngine.create(rank, size, share_of_store(rank, size)), debug)
 
 
-def from_mpi(comm: Any) -> Communicator:
+def from_mpi(comm: Any, *, debug: bool = False) -> Communicator:
     """Return a Communicator of the ranks of an `mpi4py.MPI.Intracomm`. All of its ranks call this.
+
+    Args:
+        comm: The communicator of mpi4py.
+        debug: As for `init`.
 
     Raises:
         TypeError: `comm` is another object.
@@ -67,15 +75,16 @@ def from_mpi(comm: Any) -> Communicator:
     if not isinstance(comm, load_mpi().Intracomm):
         raise TypeError(f"from_mpi() takes an mpi4py.MPI.Intracomm, got {comm!r}")
     if driver_info().kind == "host":
-        return Communicator(MpiEngine.copy_of(comm))
-    return Communicator(NcclEngine.create(comm.rank, comm.size, comm.bcast))
+        return Communicator(MpiEngine.copy_of(comm), debug)
+    return Communicator(NcclEngine.create(comm.rank, comm.size, comm.bcast), debug)
 
 
-def from_torch(group: Any = None) -> Communicator:
+def from_torch(group: Any = None, *, debug: bool = False) -> Communicator:
     """Return a Communicator of the ranks of a process group of `torch.distributed`. All of its ranks call this.
 
     Args:
         group: The group. None: the default group.
+        debug: As for `init`.
 
     Raises:
         RuntimeError: The host driver runs, which needs MPI.
@@ -90,20 +99,21 @@ def from_torch(group: Any = None) -> Communicator:
         )
         return found[0] or b""
 
-    return Communicator(NcclEngine.create(torch.get_rank(group), torch.get_world_size(group), share))
+    return Communicator(NcclEngine.create(torch.get_rank(group), torch.get_world_size(group), share), debug)
 
 
-def from_nccl(handle: int) -> Communicator:
+def from_nccl(handle: int, *, debug: bool = False) -> Communicator:
     """Return a Communicator of the ranks of a communicator of NCCL. All of its ranks call this.
 
     Args:
         handle: The ncclComm_t, an int. It stays open, and is used only to make other communicators.
+        debug: As for `init`.
 
     Raises:
         RuntimeError: The host driver runs, which needs MPI.
     """
     need_gpus("from_nccl")
-    return Communicator(NcclEngine(handle, is_owned=False))
+    return Communicator(NcclEngine(handle, is_owned=False), debug)
 
 
 def need_gpus(name: str) -> None:

@@ -3,10 +3,10 @@
 """Folds chains and other repeated patterns: a plane with 200 equal steps becomes a plane with one box "x 200".
 
 Boxes stand in a topological order that is near to the order in which a program made them. A loop of the program
-makes the same boxes with the same links again and again, each time a fixed number of places later. So a pattern is
-a run of places in which the box at each place equals the box one period before, and its links lead to the same
-places relative to it. This covers chains, forks with joins, and steps that depend on the step before in any way. A
-run of places in a topological order can be drawn as one box without making a circle.
+makes the same boxes with the same links again and again, each time a fixed number of places later. A pattern is
+therefore a run of places in which the box at each place equals the box one period before, and its links lead to the
+same places relative to it. This covers chains, forks with joins, and steps that depend on the step before in any
+way. A run of places in a topological order can be drawn as one box without making a circle.
 
 Folded planes are folded again, as patterns may hold patterns.
 """

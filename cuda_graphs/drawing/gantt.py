@@ -9,14 +9,11 @@ box), `data-start` and `data-end` (nanoseconds since the first run).
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from .document import Document, accept_theme
 from .kinds import KINDS
-from .picture import accept_theme
-from .png import write_png
 from .shapes import number
 from .style import style_sheet
 from .text import cells, elide, markup, quoted
@@ -58,13 +55,13 @@ class Bar:
 
 @dataclass(frozen=True)
 class Lane:
-    """What runs one after the other, such as a stream, with its name."""
+    """A place where runs follow one another, such as a stream, with its name."""
 
     name: str
     bars: tuple[Bar, ...]
 
 
-class Gantt:
+class Gantt(Document):
     """A Gantt chart, made by `gantt`. Notebooks show it.
 
     Attributes:
@@ -89,33 +86,10 @@ class Gantt:
         height = sum(height_of(lane) + LANE_GAP for lane in self.lanes)
         return self.left + WIDTH + PAD, PAD + HEADING + AXIS + height + PAD
 
-    def svg(self) -> str:
-        """Return the chart as an SVG document."""
-        return "\n".join(self.document(self.theme)) + "\n"
+    def document(self, theme: str) -> str:
+        return "\n".join(self.lines(theme)) + "\n"
 
-    def png(self) -> bytes:
-        """Return the chart as PNG; the theme "auto" is "light" there.
-
-        Raises:
-            ImportError: The library resvg is not installed.
-        """
-        return write_png("\n".join(self.document("light" if self.theme == "auto" else self.theme)), self.size)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chart to a file. The end of its name is the format: .svg or .png.
-
-        Raises:
-            TypeError: `path` is not a str or `os.PathLike`.
-            ValueError: The end of the name is no format.
-            OSError: The file cannot be written.
-            ImportError: A PNG is wanted, and the library resvg is not installed.
-        """
-        name, write = accept_chart_file(path)
-        content = write(self)
-        with open(name, "wb") as file:
-            file.write(content if isinstance(content, bytes) else content.encode())
-
-    def document(self, theme: str) -> Iterator[str]:
+    def lines(self, theme: str) -> Iterator[str]:
         w, h = map(number, self.size)
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="cgp" role="img" aria-label={quoted(self.title)} '
@@ -175,25 +149,8 @@ class Gantt:
             f'height="{number(BAR)}" rx="2"/>{text}</g>'
         )
 
-    def _repr_mimebundle_(self, **types: Any) -> dict[str, str]:
-        return {"image/svg+xml": self.svg(), "text/plain": repr(self)}
-
     def __repr__(self) -> str:
         return f"<Gantt of {self.title}>"
-
-
-FORMATS: dict[str, Callable[[Gantt], str | bytes]] = {".svg": Gantt.svg, ".png": Gantt.png}
-
-
-def accept_chart_file(path: str | os.PathLike[str]) -> tuple[str, Callable[[Gantt], str | bytes]]:
-    """Return the path as a str, and the method that gives the content of the file."""
-    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-        raise TypeError(f"path must be a str or an os.PathLike of a str, got {type(path).__name__}")
-    name = os.fspath(path)
-    suffix = os.path.splitext(name)[1].lower()
-    if suffix not in FORMATS:
-        raise ValueError(f"path must end with one of {', '.join(FORMATS)}, got {name!r}")
-    return name, FORMATS[suffix]
 
 
 def height_of(lane: Lane) -> float:

@@ -206,7 +206,7 @@ def plane_data(plane: Plane, numbers: Iterator[int], outlines: dict[str, int]) -
 
 
 def box_data(box: Box, size: Size, numbers: Iterator[int], outlines: dict[str, int]) -> dict[str, Any]:
-    """Return a box. What it lacks is absent."""
+    """Return a box. Keys without a value are left out."""
     texts = texts_of(box, False)
     drawn = outline(KINDS[box.kind].shape, size.width, size.height)
     data: dict[str, Any] = {

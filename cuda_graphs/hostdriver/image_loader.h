@@ -95,6 +95,10 @@ typedef struct cgh_global {  // a .global or .const variable
 // is_open_ended. The optional "made_here" describes the CPU model that compiled the code (native/host_cpu.py); the
 // loader checks the features on any other model. The optional "instrumented": 1 marks an image all of whose code calls
 // cgh_services.access. The object imports `cgh_<name>` for members of cgh_services, and functions of libc and libm.
+//
+// Code that was translated from PTX has more. An entry may have a "symbol" other than its name, and numbers with the
+// names of members of cgh_kernel. "globals" lists variables, [name, symbol, bytes]. "services" is the symbol of an array
+// for the functions of cgh_services, in their order, which the loader fills.
 #define CGH_NATIVE_MAGIC "\177CGHOBJ\n"
 #define CGH_NATIVE_VERSION 1
 

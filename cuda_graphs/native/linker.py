@@ -11,9 +11,8 @@ Objects are compiled with the large code model and without position independence
 relocations are 64-bit addresses, which may be anywhere, so linking copies sections and adds addresses. Unwind tables
 are left out: nothing unwinds through generated code, and services leave it by longjmp (image_loader.h).
 
-Host code of a graph that is saved for a C runtime is another case: an ELF shared object, which the system's loader
-opens (dlopen). It needs position-independent code, and a linker such as ld, which writes a file. This linker writes
-none, and needs neither.
+The host driver links native images in the same way, in C++ (hostdriver/loader/object_code.cpp). This linker is for code
+that Python translates from PTX.
 
 Anything else in an object raises an error. Lengths and offsets from the object are checked before use.
 """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Progress of long work, on stderr: bars by the package rich or tqdm, else lines. Notebooks show the bars too.
 
-Calls that are usually short, such as an instantiation, show themselves only if they take over a second, and only if
-somebody can see it: on a terminal or in a notebook. One thread watches these calls.
+Calls that are usually short, such as an instantiation, show themselves only if they take over a second, and only on
+a terminal or in a notebook. One thread watches these calls.
 """
 
 from __future__ import annotations

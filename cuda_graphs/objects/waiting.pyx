@@ -7,7 +7,7 @@ every 50 ms, runs the handlers of signals that have come, and continues. An exce
 KeyboardInterrupt, ends the wait; the work goes on. Waits with a timeout end in the same way, on any thread. Other waits
 block in the driver.
 
-At the end of each wait, a callback raises errors that higher layers have collected, since running work cannot raise
+At the end of each wait, callbacks raise errors that higher layers have collected, since running work cannot raise
 them. Then the wait raises the exceptions of host callbacks (launch_errors.pyx).
 """
 
@@ -38,13 +38,14 @@ cdef enum:
     TICK = 50_000_000  # nanoseconds between two checks for signals
 
 cdef unsigned long main_thread = threading.main_thread().ident
-cdef object wait_callback = None
+cdef tuple wait_callbacks = ()
 
 
 def on_wait(callback):
-    """Call `callback` at the end of each wait from now on; the wait raises its exceptions."""
-    global wait_callback
-    wait_callback = callback
+    """Call `callback` at the end of each wait from now on; the wait raises its exceptions. Repeated calls add it once."""
+    global wait_callbacks
+    if callback not in wait_callbacks:
+        wait_callbacks += (callback,)
 
 
 cdef int wait_for(Awaited& awaited, object name, object timeout) except -1:
@@ -62,8 +63,8 @@ cdef int wait_for(Awaited& awaited, object name, object timeout) except -1:
                 status = awaited.wait(limit)
     if status != CUDA_SUCCESS:
         check_attempt(status, f"wait for {name!r}")
-    if wait_callback is not None:
-        wait_callback()
+    for callback in wait_callbacks:
+        callback()
     if covered:
         raise_errors(covered)
     return 0

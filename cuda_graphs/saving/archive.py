@@ -109,7 +109,7 @@ class Archive:
     def _read_manifest(self) -> dict[str, Any]:
         text = self._read(MANIFEST, None)
         try:
-            found = Row(json.loads(text, parse_constant=_refuse_constant), "the manifest")
+            found = Row(json.loads(text.decode(), parse_constant=_refuse_constant), "the manifest")
         except (ValueError, RecursionError) as error:
             fail("the manifest", f"is not JSON ({type(error).__name__}: {error})")
         if found.get("format") != FORMAT:

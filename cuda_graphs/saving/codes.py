@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code of the kernels of a definition: for the driver that it was built on, and for the other one if possible.
 
-Kernels of Python are compiled again for the other driver. PTX serves both. Code for one GPU alone serves that GPU.
+Kernels of Python are compiled again for the other driver. PTX serves both drivers, and its translation for this CPU is
+saved too, so that the host driver needs no LLVM. Code for one GPU alone serves that GPU.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.core.driver.choice import driver_info
+from cuda_graphs.hostdriver.ptx.errors import ImageError
+from cuda_graphs.hostdriver.ptx.loader import native_code
 from cuda_graphs.kernels.specialisation.origins import origin_of
 from cuda_graphs.kernels.targets import CODE_TYPES, other_target
+from cuda_graphs.objects.code.object_code import read_signature
 from cuda_graphs.objects.device.device import Device
 
 from .schema import Row
@@ -33,6 +37,14 @@ ONLY = ("native", "cubin", "fatbin")  # code types of one driver alone
 def is_ptx(code: bytes) -> bool:
     """Return whether code is PTX text, whatever its type says: a cubin of the host driver is."""
     return code.lstrip()[:16].startswith((b"//", b"/*", b".version"))
+
+
+def types_of(image: Any) -> list[list[Any]] | None:
+    """Return the types of the parameters of a kernel; None if only a driver can tell them. Native code tells none."""
+    if image.signatures is not None:
+        return [list(each) for each in image.signatures.get(image.entry, ())]
+    found = read_signature(image.code, image.entry) if is_ptx(image.code) else []
+    return [list(each) for each in found] or None
 
 
 class Blobs:
@@ -95,7 +107,7 @@ class Codes:
             "name": image.entry,
             "label": image.label,
             "code": {code_type: self._blobs.add(image.code)},
-            "types": None if image.signatures is None else [list(t) for t in image.signatures.get(image.entry, ())],
+            "types": types_of(image),
             "task": None,
             "missing": None,
         }  # fmt: skip
@@ -107,6 +119,8 @@ class Codes:
         origin = origin_of(kernel)
         if origin is not None:
             self._add_task(found, row, *origin)
+        elif code_type == "ptx":
+            self._add_translation(row, image.code)
         self.rows.append(row)
         return found
 
@@ -124,6 +138,13 @@ class Codes:
         else:
             row["code"][CODE_TYPES[artifact.target]] = self._blobs.add(artifact.image)
             row["missing"] = None
+
+    def _add_translation(self, row: dict[str, Any], ptx: bytes) -> None:
+        """Add the code of PTX for this CPU, if the host driver can translate it."""
+        try:
+            row["code"]["native"] = self._blobs.add(native_code(ptx))
+        except ImageError as error:
+            row["missing"] = f"it cannot be translated for the host driver: {str(error).splitlines()[0]}"
 
     def _compiled(self, code: Any) -> Any:
         """Return the artifact for the other driver, or a text with the reason for its absence."""

@@ -501,9 +501,12 @@ def test_cache_lists_and_clears_its_entries(folder, no_units):
 
 
 class Thing:
-    """Something that has no lasting identity."""
+    """Something with a state in C, which has no lasting identity."""
 
     factor = 2
+
+    def __init__(self):
+        self.lock = threading.Lock()
 
 
 thing = Thing()

@@ -183,6 +183,20 @@ def f(n):
 """
 
 
+class Settings:
+    """An object whose state is in its attributes."""
+
+    def __init__(self, step):
+        self.inner = types.SimpleNamespace(step=step)
+
+
+class Slots:
+    __slots__ = ("step", "width")
+
+    def __init__(self, name, value):
+        setattr(self, name, value)
+
+
 def two_names(order):
     return namedtuple("P", order)(1.0, 2.0)
 
@@ -249,6 +263,11 @@ CASES = {
         lambda v: constant(v, "v.shape[0]"), Field(np.zeros(4)), Field(np.zeros(5)),
     ),
     "the value of a template": (templated("p"), 2.0, 3.0),
+    "an attribute of an object": (templated("p.inner.step"), Settings(2.0), Settings(3.0)),
+    "a slot of an object": (
+        templated("cg.static(getattr(p, 'step', 5.0))"), Slots("step", 2.0), Slots("width", 2.0),
+    ),
+    "a range": (templated("cg.static(p.step)"), range(0, 8, 2), range(0, 8, 4)),
 }  # fmt: skip
 
 

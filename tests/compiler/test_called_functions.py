@@ -346,7 +346,7 @@ def test_a_function_prints():
     assert set(printed.values()) == {"n 5\nn 6\n"}
 
 
-def test_what_a_function_writes_is_seen_by_the_next_bounds():
+def test_bounds_see_the_values_that_a_function_wrote_before():
     @cg.func(inline=False)
     def set_count(count, n):
         count[0] = n

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs in which one rank fails while the others wait for it in a graph. test_failures.py runs them."""
 
-import contextlib
 import os
 import signal
 import sys
@@ -30,23 +29,5 @@ def main(way):
     stream.sync()
 
 
-def overlap():
-    """Launch two executables of one definition at the same time, on a rank that waits for another rank."""
-    comm = cg.distributed.init()
-    x = cg.ones(1, cg.f64)
-    g = cg.GraphDef()
-    g.call(comm.all_reduce, x)
-    if comm.rank == 0:
-        streams = [cg.Device().create_stream() for _ in range(2)]
-        graphs = [g.instantiate() for _ in streams]
-        for graph, stream in zip(graphs, streams, strict=True):
-            graph.launch(stream)
-        while True:
-            for stream in streams:
-                with contextlib.suppress(TimeoutError):
-                    stream.sync(timeout=0.01)
-    comm.barrier()
-
-
 if __name__ == "__main__":
-    overlap() if sys.argv[1] == "overlap" else main(sys.argv[1])
+    main(sys.argv[1])

@@ -19,12 +19,6 @@ from cuda_graphs.core.resources import boxes
 TYPES = [np.int32, np.uint8, np.int64, np.float32, np.float64]
 REDUCTIONS = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max}
 LAWS = {}
-# NCCL connects the ranks in their first collective, and its barrier is one: a call there may wait for all ranks.
-LATE_RANKS = {
-    "calls_keep_their_arrays_until_the_last_rank_has_called",
-    "a_launch_waits_for_the_rank_that_launches_last",
-}
-
 # Laws about the nodes of collectives. NCCL has nothing to do for one rank in place.
 NEED_NODES = {
     "check_finds_unordered_collectives",
@@ -41,7 +35,7 @@ def laws_of_this_driver(size):
     """Return the laws that hold for `size` ranks on the driver of this process."""
     left_out = set()
     if cg.driver_info().kind == "cuda":
-        left_out = LATE_RANKS | (NEED_NODES if size == 1 else set())
+        left_out = NEED_NODES if size == 1 else set()
     return {name: function for name, function in LAWS.items() if name not in left_out}
 
 
@@ -316,6 +310,52 @@ def a_launch_waits_for_the_rank_that_launches_last(comm):
 
 
 @law
+def a_launch_that_overlaps_another_is_refused_and_launches_nothing(comm):
+    """The first rank launches early: its collective runs until the others launch as well."""
+    x = cg.array(values_of(comm.rank, 3))
+    g = cg.GraphDef()
+    g.call(comm.all_reduce, x)
+    first, second = g.instantiate(), g.instantiate()
+    streams = [cg.Device().create_stream() for _ in range(2)]
+    is_early = comm.rank == 0 and comm.size > 1
+    if is_early:
+        first.launch(streams[0])
+        words = raised(RuntimeError, second.launch, streams[1])
+        assert "may still be running on stream" in words and "on one stream" in words
+        second.launch(streams[0])  # in the order of the stream
+    comm.barrier()
+    if not is_early:
+        first.launch(streams[0])
+        second.launch(streams[0])
+    streams[0].sync()
+    second.launch(streams[1])  # after the wait
+    streams[1].sync()
+    expected = values_of_all(comm, 3).sum(axis=0) * comm.size**2
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
+@law
+def a_graph_that_embeds_collectives_is_refused_when_it_overlaps(comm):
+    x = cg.array(values_of(comm.rank, 3))
+    child = cg.GraphDef()
+    child.call(comm.all_reduce, x)
+    graphs = []
+    for _ in range(2):
+        g = cg.GraphDef()
+        g.embed(child)
+        graphs.append(g.instantiate())
+    streams = [cg.Device().create_stream() for _ in range(2)]
+    if comm.rank == 0 and comm.size > 1:
+        graphs[0].launch(streams[0])
+        assert "may still be running" in raised(RuntimeError, graphs[1].launch, streams[1])
+    comm.barrier()
+    if comm.rank or comm.size == 1:
+        graphs[0].launch(streams[0])
+    streams[0].sync()
+    np.testing.assert_array_equal(x.to_numpy(), values_of_all(comm, 3).sum(axis=0))
+
+
+@law
 def memory_of_alloc_nodes_takes_part(comm):
     x, out = cg.array(values_of(comm.rank, 4)), cg.zeros(4, cg.f64)
     g = cg.GraphDef()
@@ -502,6 +542,109 @@ def communicators_of_deleted_definitions_serve_new_ones(comm):
     assert len(part._engines) == 1
     np.testing.assert_array_equal(x.to_numpy(), [float(comm.size) ** 6])
     part.close()
+
+
+# ---- halos
+
+
+def blocks_of(comm, halo_axes, grid, shape, width, periodic):
+    """Return the block of this rank with its ghost layers, before and after the exchange, by NumPy."""
+    ranks = [grid[halo_axes.index(i)] if i in halo_axes else 1 for i in range(len(shape))]
+    whole = np.random.default_rng(3).random([n * count for n, count in zip(shape, ranks, strict=True)])
+    pads = [(width, width) if i in halo_axes else (0, 0) for i in range(len(shape))]
+    padded = np.pad(whole, pads, mode="wrap" if periodic else "constant")
+    position = np.unravel_index(comm.rank, grid)
+    place = [position[halo_axes.index(i)] if i in halo_axes else 0 for i in range(len(shape))]
+    block = zip(place, shape, pads, strict=True)
+    after = padded[tuple(slice(p * n, p * n + n + sum(pad)) for p, n, pad in block)].copy()
+    own = tuple(slice(width, -width) if i in halo_axes else slice(None) for i in range(len(shape)))
+    before = np.zeros_like(after)
+    before[own] = after[own]
+    return before, after
+
+
+def halo_cases(comm):
+    """Yield (axes, grid, shape of a block, width, periodic)."""
+    for periodic in (False, True):
+        yield (0,), (comm.size,), (4, 3), 1, periodic
+        yield (1,), (comm.size,), (3, 4, 2), 2, periodic
+        yield (0, 1), (1, comm.size), (3, 4), 1, periodic
+        if comm.size == 4:
+            yield (0, 1), (2, 2), (3, 4), 1, periodic
+            yield (0, 2), (2, 2), (3, 2, 4), 1, periodic
+
+
+@law
+def a_halo_holds_the_layers_of_the_neighbours(comm):
+    for axes, grid, shape, width, periodic in halo_cases(comm):
+        if periodic:
+            shape = tuple(max(n, width) for n in shape)
+        before, after = blocks_of(comm, axes, grid, shape, width, periodic)
+        ways = ("at once", "definition", "body") + ("capture",) * (comm.size > 1 or periodic)  # the others have no work
+        for way in ways:
+            x = cg.array(before)
+            halo = comm.halo(x, width, axes, grid, periodic)
+            if way == "at once":
+                halo()
+            elif way == "capture":
+                with cg.capture() as builder:
+                    halo()
+                launch(builder.complete())
+            else:
+                g = cg.GraphDef()
+                place = g if way == "definition" else g.if_then(cg.array([1], cg.i32)).then
+                place.call(halo)
+                assert g.check().findings == ()
+                launch(g.instantiate())
+            np.testing.assert_array_equal(x.to_numpy(), after, err_msg=f"{way} {axes} {grid} {periodic}")
+
+
+@cg.kernel
+def average(
+    u: cg.types.ndarray(cg.f64, ndim=2),
+    v: cg.types.ndarray(cg.f64, ndim=2),
+    i0: cg.i64,
+    i1: cg.i64,
+    j0: cg.i64,
+    j1: cg.i64,
+):
+    for i, j in cg.ndrange((i0, i1), (j0, j1)):
+        v[i, j] = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
+
+
+@law
+def overlapped_work_sees_the_layers_of_the_neighbours(comm):
+    for grid, shape in (((comm.size, 1), (5, 4)), ((1, comm.size), (1, 2)), ((1, comm.size), (3, 1))):
+        before, after = blocks_of(comm, (0, 1), grid, shape, 1, False)
+        x, y = cg.array(before), cg.zeros(before.shape, cg.f64)
+        halo = comm.halo(x, axes=(0, 1), grid=grid)
+        covered = np.zeros(before.shape, int)
+        for box in (halo.inner, *halo.borders):
+            covered[tuple(slice(*each) if each[0] < each[1] else slice(0) for each in box)] += 1
+        np.testing.assert_array_equal(covered[1:-1, 1:-1], 1)
+        g = cg.GraphDef()
+        g.call(halo.overlap, average, x, y)
+        launch(g.instantiate())
+        expected = after[:-2, 1:-1] + after[2:, 1:-1] + after[1:-1, :-2] + after[1:-1, 2:]
+        np.testing.assert_array_equal(y.to_numpy()[1:-1, 1:-1], expected)
+
+
+@law
+def wrong_halos_are_refused(comm):
+    x = cg.zeros((4, 5), cg.f64)
+    for kind, args, words in (
+        (TypeError, (np.zeros(4),), "must be an NDArray"),
+        (ValueError, (x, 0), "width must be 1"),
+        (ValueError, (x, 1, (2,)), "axes must be"),
+        (ValueError, (x, 1, ()), "axes must be"),
+        (ValueError, (x, 1, (0, 0)), "axes must be"),
+        (ValueError, (x, 1, (0,), (comm.size + 1,)), "number of ranks"),
+        (ValueError, (x, 2), "at least 6"),
+    ):
+        assert words in raised(kind, comm.halo, *args)
+    halo = comm.halo(x)
+    assert "no arguments" in raised(TypeError, cg.GraphDef().call, halo, x)
+    assert "a kernel and its arguments" in raised(TypeError, cg.GraphDef().call, halo.overlap)
 
 
 # ---- errors

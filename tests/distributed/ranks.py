@@ -30,8 +30,8 @@ def find_mpiexec():
     return shutil.which("mpiexec", path=os.pathsep.join([here, os.environ.get("PATH", "")]))
 
 
-def run(count, *arguments, fails=False, limit=LIMIT_S):
-    """Run Python with these arguments on `count` ranks, and return what they print.
+def run(count, *arguments, fails=False, limit=LIMIT_S, options=()):
+    """Run Python with these arguments on `count` ranks, and return what they print. `options` are those of mpiexec.
 
     Skips the test without mpi4py or mpiexec, or with fewer GPUs than ranks.
     """
@@ -40,7 +40,7 @@ def run(count, *arguments, fails=False, limit=LIMIT_S):
     if cg.driver_info().kind == "cuda" and len(cg.Device.get_all_devices()) < count:
         pytest.skip(f"needs {count} GPUs")
     child = subprocess.Popen(
-        [find_mpiexec(), "-n", str(count), sys.executable, "-W", "error", *map(str, arguments)],
+        [find_mpiexec(), *options, "-n", str(count), sys.executable, "-W", "error", *map(str, arguments)],
         cwd=ROOT,
         env=os.environ | OPEN_MPI | {"PYTHONPATH": str(ROOT)},
         stdin=subprocess.DEVNULL,

@@ -16,6 +16,18 @@ def test_the_plate_of_the_example_comes_to_rest_on_four_ranks():
     assert "NumPy agrees" in output and output.count("sweeps in one launch") == 4
 
 
+@pytest.mark.parametrize("count", [2, 4])
+def test_conjugate_gradients_on_several_ranks_equal_those_of_one_rank(count):
+    output = run(count, "examples/distributed_cg.py", "--size", 8)
+    assert "one rank agrees" in output and output.count("iterations in one launch") == count
+
+
+@pytest.mark.parametrize("count", [3, 4])
+def test_ranks_that_sum_their_gradients_train_as_numpy_on_all_samples(count):
+    output = run(count, "examples/data_parallel.py", "--steps", 40)
+    assert "NumPy agrees" in output and output.count("steps in one launch") == count
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_every_law_holds_on_every_rank(count, tmp_path):
     run(count, "-m", "tests.distributed.laws", tmp_path)

@@ -214,6 +214,18 @@ def test_the_plate_of_one_rank_comes_to_rest(tmp_path):
     assert "rank 0 of 1: rows 1 to 18" in output and "NumPy agrees" in output
 
 
+def test_conjugate_gradients_of_one_rank_end_on_the_device(tmp_path):
+    pytest.importorskip("mpi4py", reason="needs pip install 'cuda-graphs[mpi]'")
+    output = run("distributed_cg.py", "--size", 8, cwd=tmp_path)
+    assert "rank 0 of 1: layers 0 to 7" in output and "one rank agrees" in output
+
+
+def test_the_training_of_one_rank_agrees_with_numpy(tmp_path):
+    pytest.importorskip("mpi4py", reason="needs pip install 'cuda-graphs[mpi]'")
+    output = run("data_parallel.py", "--steps", 20, cwd=tmp_path)
+    assert "20 steps in one launch" in output and "NumPy agrees" in output
+
+
 def test_conjugate_gradients_end_on_the_device(tmp_path):
     """One launch for each tolerance, and the residual is what was asked for, which the example compares with NumPy."""
     output = run("conjugate_gradient.py", cwd=tmp_path)

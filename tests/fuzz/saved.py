@@ -97,10 +97,10 @@ def damage_bytes(chance: random.Random, file: bytes) -> bytes:
     return bytes(data)
 
 
-def case(number: int) -> bytes:
-    """The file of a number."""
+def case(number: int, file: bytes | None = None) -> bytes:
+    """The file of a number: a damaged copy of the golden file, or of another one."""
     chance = random.Random(number)
-    file = SEEDS.read_bytes()
+    file = SEEDS.read_bytes() if file is None else file
     if chance.randrange(4) == 0:
         return damage_bytes(chance, file)
     manifest, blobs = parts(file)

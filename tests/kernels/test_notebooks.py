@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What notebooks show of kernels, devices and reports: pictures, and tables that are well-formed."""
+"""Law: notebooks show kernels, devices and reports as pictures, and as tables that are well-formed."""
 
 import xml.etree.ElementTree as ElementTree
 

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: an array of structures consists of its members in either layout, for kernels, NumPy, graphs and gradients."""
 
+import gc
 import pickle
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -336,3 +338,18 @@ def test_classes_and_layouts_that_arrays_do_not_take_are_refused(device):
         advance(cg.ndarray(Particle, (2, 2)), (0, 0, 0), 0)
     with pytest.raises(TypeError, match="takes an array of Particle, got"):
         advance(np.zeros(3), (0, 0, 0), 0)
+
+
+def test_classes_of_structures_live_no_longer_than_the_program_keeps_them():
+    @dataclass
+    class Short:
+        at: cg.vec3
+        mass: cg.f32
+
+    x = cg.field(Short, 3)
+    x.at[0] = (1, 2, 3)
+    assert x.to_numpy()["at"][0].tolist() == [1, 2, 3]
+    gone = weakref.ref(Short)
+    del x, Short
+    gc.collect()
+    assert gone() is None

@@ -28,7 +28,7 @@ MOST_CALLS = 200
 
 
 class World:
-    """What the methods take."""
+    """The arguments of the methods."""
 
     def __init__(self, device, kernels, pinned, tmp_path):
         self.device, self.kernel, self.path = device, kernels.affine, tmp_path / "graph.dot"

@@ -19,7 +19,7 @@ MAY_USE = {
     "drawing": set(),
     "native": set(),
     "compiler": {"native"},
-    "hostdriver": {"native", "core/driver"},
+    "hostdriver": {"native", "core/driver", "formats"},
     # The seam plugs the image loader in, and declares the C struct that both sides share.
     "core": {"errors", "hostdriver/ptx", "hostdriver/image_loader.h", "hostdriver/limited_waits.h"},
     "objects": {"errors", "drawing", "core"},
@@ -28,7 +28,12 @@ MAY_USE = {
     "timeline": {"graph"},
     "kernels": BELOW_THE_BRIDGE,
     "interop": {"errors", "core", "objects", "graph"},
-    "saving": {"__init__", "errors", "drawing", "core", "objects", "graph", "compiler", "kernels"},
+    # Files have the code of PTX for this CPU.
+    "saving": {
+        "__init__", "errors", "drawing", "core", "objects", "graph", "compiler", "kernels", "hostdriver/ptx"
+    },
+    "formats": set(),
+    "runtime": {"core", "formats", "objects/code/include"},
     "distributed": {"core", "graph", "interop", "kernels", "native", "objects"},
     "command_line": {
         "__init__",
@@ -55,9 +60,8 @@ ORDER = {
         ("ordering", "positions", "folding"),
         "layout",
         ("svg", "dot", "png", "table", "tree"),
-        "html",
-        "picture",
-        "gantt",
+        ("html", "document"),
+        ("picture", "gantt"),
         "__init__",
     ],
     "core": ["__init__", ("driver", "handles"), "resources", ("graphs", "capture")],

@@ -4,8 +4,9 @@
 
 The hash covers the source of the function and of all functions that it names, at any depth, with their declared types
 and defaults. It covers the values of all other free names, the parameters, the target and the compiler. A name that
-the kernel has but does not use counts too: that costs a compilation at most. Some values have no lasting identity:
-objects of unknown classes, whole modules, functions that query the system. A kernel that names such a value has no
+the kernel has but does not use counts too: that costs a compilation at most. An object of a class in Python is
+described by its class and its attributes. Some values have no lasting identity: objects with a state in C, whole
+modules, functions that query the system. A kernel that names such a value has no
 fingerprint.
 
 The law: inputs that lead to different code have different fingerprints (tests/compiler/test_cache_key.py).
@@ -171,6 +172,18 @@ class Fingerprint:
     def alias(self, value: types.GenericAlias) -> None:
         self.text("alias")
         self.add(value.__origin__, value.__args__)
+
+    def object(self, value: Any) -> None:
+        """Add an object whose state is in its attributes: its class, with its bases, and the attributes."""
+        kind = type(value)
+        self.text("object")
+        self.add(*kind.__mro__[:-1])
+        self.attributes(value)
+        for each in kind.__mro__:
+            for name, member in vars(each).items():
+                if isinstance(member, types.MemberDescriptorType):
+                    self.text(name)
+                    self.value(getattr(value, name, ...))
 
     def cls(self, value: Any) -> None:
         """Add a class. For a class that is not installed, add its source, members, metaclass and bases too."""
@@ -344,6 +357,27 @@ def inlined(f: Fingerprint, value: Any) -> None:
     f.source(function)
 
 
+HEAP_TYPE = 1 << 9  # of `type.__flags__`: the class was made at run time
+# Methods with which a class describes a state that is not in its attributes.
+STATEFUL = ("__reduce__", "__reduce_ex__", "__getstate__")
+
+
+def has_plain_state(value: Any) -> bool:
+    """Return whether all state of an object is in its attributes. `object.__reduce_ex__` refuses other state in C."""
+    kind = type(value)
+    if any(getattr(kind, name, None) is not getattr(object, name, None) for name in STATEFUL):
+        return False
+    if hasattr(kind, "__getnewargs__") or hasattr(kind, "__getnewargs_ex__"):
+        return False
+    if not all(each.__flags__ & HEAP_TYPE for each in kind.__mro__[:-1]):
+        return False
+    try:
+        object.__reduce_ex__(value, 2)
+    except TypeError:
+        return False
+    return True
+
+
 def is_method(value: Any) -> bool:
     """Return whether the value is a method of C bound to an object. For functions of C, `__self__` is a module."""
     return isinstance(value, types.BuiltinMethodType) and not isinstance(
@@ -383,4 +417,6 @@ DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]
     (lambda value: type(value) in (float, complex), Fingerprint.number),
     (lambda value: type(value) is types.SimpleNamespace, lambda f, value: f.mapping(vars(value))),
     (dataclasses.is_dataclass, Fingerprint.members),
+    (of(range), lambda f, value: f.text("range", repr(value))),
+    (has_plain_state, Fingerprint.object),
 )

@@ -310,7 +310,7 @@ class VectorSpec:
 
 @dataclass(frozen=True)
 class StructSpec:
-    """A dataclass instance, passed member by member: (name, spec) in order. Or a list, tuple or dict: its items."""
+    """A dataclass instance, passed member by member: (name, spec) in order. For a list, tuple or dict, the items."""
 
     cls: type
     members: tuple[tuple[str, Any], ...]

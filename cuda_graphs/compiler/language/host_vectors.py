@@ -97,6 +97,12 @@ class HostVector(np.ndarray[Any, Any]):
         """Return the matrix of all products of components."""
         return np.outer(self, other).view(HostVector)
 
+    outer_product = outer
+
+    def norm_inv(self) -> Any:
+        """Return 1 / norm."""
+        return 1 / self.norm()
+
     def distance(self, other: Any) -> Any:
         """Return the length of the difference."""
         return (self - other).norm()

@@ -13,7 +13,7 @@ LOWERINGS = {
 # Choices: "A or B" is resident if possible. The value is the lowering otherwise.
 CHOICES = {"resident or conditional": "conditional", "resident or host": "host"}
 IN_MEMORY = ("host", "resident")  # lowerings with conditions in memory
-# What is known about the arrays when neighbouring tasks are fused.
+# How much is known about the arrays when neighbouring tasks are fused.
 FUSIONS = {
     "call": "each call compares their ranges and extents, and runs other code if fused tasks do not fit them",
     "large": "the same, and sums of floats have so many iterations that their order is not fixed",

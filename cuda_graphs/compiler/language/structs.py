@@ -10,12 +10,13 @@ Members share no bytes, so their arrays count as separate memory in both layouts
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import itertools
 import math
 import types
+import weakref
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,21 @@ def is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and dataclasses.is_dataclass(kind)
 
 
-@cache
+def cached_by_class(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates a function of a class and further arguments: it keeps each result as long as the class exists."""
+    known: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], Any]] = weakref.WeakKeyDictionary()
+
+    @functools.wraps(function)
+    def find(cls: Any, *others: Any) -> Any:
+        results = known.setdefault(cls, {})
+        if others not in results:
+            results[others] = function(cls, *others)
+        return results[others]
+
+    return find
+
+
+@cached_by_class
 def struct_members(cls: Any) -> dict[str, Any]:
     """Return the types of the members of a dataclass: scalar types, vector types and dataclasses.
 
@@ -98,7 +113,7 @@ def stored_number(scalar: ScalarType) -> np.dtype[Any]:
     return np.dtype(scalar.dtype or np.uint16)
 
 
-@cache
+@cached_by_class
 def struct_dtype(cls: Any, number: Callable[[ScalarType], np.dtype[Any]] = stored_number) -> np.dtype[Any]:
     """Return NumPy's structured type of a dataclass, with members aligned as in C.
 

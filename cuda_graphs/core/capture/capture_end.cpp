@@ -40,14 +40,16 @@ CUresult ask_sound(const CaptureBox& capture, bool* sound) noexcept {
     return status;
 }
 
-// Returns true when the capture is still active after cuStreamEndCapture failed. If the state cannot be queried, the
-// failure decides: a spoiled capture, or one with unjoined forks, is over.
-bool goes_on_after(CUresult failure, CUstream stream) noexcept {
-    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
-    const CUresult status = driver().cuStreamIsCapturing(stream, &now);
-    if (status == CUDA_SUCCESS) return now != CU_STREAM_CAPTURE_STATUS_NONE;
-    return failure != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED && failure != CUDA_ERROR_STREAM_CAPTURE_UNJOINED &&
-           !is_shut_down(status);
+// Returns true when the capture is still active after cuStreamEndCapture failed. If it was ended, another thread may
+// have begun the next capture of the stream already: that one has another id. If the driver gives no id, the failure
+// decides: a spoiled capture, one of another thread, or one with unjoined forks is over.
+bool goes_on_after(CUresult failure, const CaptureBox& capture) noexcept {
+    CaptureState now;
+    const CUresult status = ask_capture(*capture.origin, &now);
+    if (status == CUDA_SUCCESS && now.status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
+    if (status == CUDA_SUCCESS && now.status == CU_STREAM_CAPTURE_STATUS_ACTIVE) return now.id == capture.id;
+    return failure != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED && failure != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD &&
+           failure != CUDA_ERROR_STREAM_CAPTURE_UNJOINED && !is_shut_down(status);
 }
 
 CUresult join_forks(CaptureBox& capture) noexcept {
@@ -140,7 +142,7 @@ CUresult ask_to_end(CaptureBox& capture) noexcept {
         const GilRelease released;
         const Lock alone(capture.calls);  // waits while a call looks for the node that it made
         status = driver().cuStreamEndCapture(*capture.origin, &ended);
-        goes_on = status != CUDA_SUCCESS && goes_on_after(status, *capture.origin);
+        goes_on = status != CUDA_SUCCESS && goes_on_after(status, capture);
         capture.ended = !goes_on;
     }
     if (goes_on) return status;

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from cuda_graphs.drawing.picture import Picture, accept_file
+from cuda_graphs.drawing.picture import Picture
 from cuda_graphs.drawing.ranking import order_of
 from cuda_graphs.drawing.scene import Box, Frame, Link, Plane, Scene
 from cuda_graphs.objects.numbers import read_flag
@@ -29,7 +29,7 @@ def draw_difference(
     """See GraphDifference.draw. (That module imports this one, so the type of `difference` is not named here.)"""
     folds = None if fold is None else read_flag(fold, "fold")
     if path is not None:
-        accept_file(path)  # before the work
+        Picture.accept_file(path)  # before the work
     picture = Picture(read_difference(difference), folds, theme)
     if path is not None:
         picture.save(path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from cuda_graphs.drawing.picture import Picture, accept_file
+from cuda_graphs.drawing.picture import Picture
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.graph.analysis.check import check as check_definition
 from cuda_graphs.objects.numbers import read_flag
@@ -39,7 +39,7 @@ def draw(
     folds = None if fold is None else read_flag(fold, "fold")
     findings = check_definition(graph, FINDINGS).findings if read_flag(check, "check") else ()
     if path is not None:
-        accept_file(path)  # before the work
+        Picture.accept_file(path)  # before the work
     state = State() if executable is None else state_of(executable, graph)
     picture = Picture(read_scene(graph, title, findings, state), folds, theme)
     if path is not None:

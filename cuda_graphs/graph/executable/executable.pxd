@@ -14,6 +14,7 @@ cdef class Graph:
     cdef dict _changes       # what views have set in kernel nodes
     cdef ExecutableCallbacks _callbacks
     cdef LoopControl _loops
+    cdef tuple _guards       # see nodes/launch_guards.py
     cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive
     cdef object __weakref__
 

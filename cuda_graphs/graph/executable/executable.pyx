@@ -35,6 +35,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     ParameterProblem,
     WeakNode,
     find_unfinished,
+    hierarchy_number,
     instantiate,
     launch,
     set_parameters,
@@ -52,7 +53,7 @@ from cuda_graphs.objects.keyword_method cimport (
     keywords,
 )
 from cuda_graphs.objects.numbers cimport read_flag
-from cuda_graphs.objects.device.stream cimport accept_stream
+from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .callbacks cimport ExecutableCallbacks
 from .loop_control cimport LoopControl
 from .executable_nodes cimport view_node
@@ -61,6 +62,7 @@ from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph,
 from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from .difference import describe_difference
+from cuda_graphs.graph.nodes.launch_guards import guards_of
 from cuda_graphs.errors import instantiate_error, update_error
 from cuda_graphs.objects import constructors
 
@@ -79,7 +81,7 @@ cdef class Graph:
     cdef Graph _from_handle(GraphExecHandle h, ExecutableCallbacks callbacks):
         cdef Graph self = Graph.__new__(Graph)
         self._h = h
-        self._slots, self._changes = find_slots(h), {}
+        self._slots, self._changes, self._guards = find_slots(h), {}, ()
         self._callbacks, self._loops = callbacks, LoopControl()
         return self
 
@@ -193,6 +195,7 @@ cdef class Graph:
         self._changes.clear()
         check_problem(problem, self._slots, {})
         self._loops.begin(h, graph)
+        self._guards = guards_of(hierarchy_number(graph[0]))
 
     def __getitem__(self, node):
         """Return the view of `node` in this Graph, an ExecutableGraphNode.
@@ -267,7 +270,7 @@ cdef class Graph:
     def close(self):
         """Release the executable after its launches in flight. A second call does nothing."""
         self._h.reset()
-        self._slots, self._changes = Slots(), {}  # which hold objects
+        self._slots, self._changes, self._guards = Slots(), {}, ()  # which hold objects
 
     def __repr__(self):
         return f"<Graph handle={self.handle:#x}>"
@@ -280,7 +283,8 @@ Run the graph in the order of `stream` (Stream, or any object with __cuda_stream
 
 values  values of named parameters, as for `set`. Setting them and the launch are one atomic step
 
-Raises RuntimeError if a parameter that nodes use has no value.
+Raises RuntimeError if a parameter that nodes use has no value, or if the launch would overlap another launch with
+collectives of the same definition.
 """
 
 cdef str SET = """set($self, **values)
@@ -324,13 +328,17 @@ cdef object launch_graph(Graph self, object stream, tuple names, Arguments value
     # Copied handles: another thread may close the Graph or the stream during the call.
     cdef GraphExecHandle graph = self._h
     cdef Slots slots = self._slots
-    cdef StreamHandle on = accept_stream(stream)._h
+    cdef tuple guards = self._guards
+    cdef Stream accepted = accept_stream(stream)
+    cdef StreamHandle on = accepted._h
     cdef ParameterChanges changes
     cdef ParameterProblem problem
     cdef CUresult status
     if names:
         changes.swap(self._room)
         read_changes(slots, names, values, changes)
+    for guard in guards:
+        guard.before_launch(self, accepted)
     if self._callbacks.calls:
         status = launch_with_callbacks(self._callbacks, graph, on, changes, &problem)
     else:
@@ -342,6 +350,8 @@ cdef object launch_graph(Graph self, object stream, tuple names, Arguments value
     if names:
         changes.clear()
         changes.swap(self._room)
+    for guard in guards:
+        guard.after_launch(self, accepted)
     if self._loops.counters:
         launched[<uintptr_t>raw_of(on)] = ref(self)
     if active_captures.load() != 0:
@@ -421,6 +431,7 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef Graph made = Graph._from_handle(h, callbacks)
     made._source = WeakNode(definition._h)
     made._loops.begin(h, graph)
+    made._guards = guards_of(hierarchy_number(graph[0]))
     if observer is not None:
         observer(definition, made)
     return made

@@ -91,6 +91,7 @@ from .spec cimport (
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 from cuda_graphs.objects.memory.array_shape import accept_shape
 from . import options as graph_options
+from .launch_guards import copy_guards
 
 
 cdef int read_dependency(InsertionPoint self, object node, vector[CUgraphNode]* after) except -1:
@@ -587,6 +588,7 @@ cdef class InsertionPoint:
         except BaseException:
             node.destroy()
             raise
+        copy_guards(hierarchy_number(source[0]), hierarchy_number(self._open()[0]))
         return node
 
     def record_event(self, event, *, name=None):

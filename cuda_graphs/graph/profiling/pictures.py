@@ -10,9 +10,9 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from cuda_graphs.drawing.gantt import Bar, Gantt, Lane, accept_chart_file
+from cuda_graphs.drawing.gantt import Bar, Gantt, Lane
 from cuda_graphs.drawing.kinds import HEAT
-from cuda_graphs.drawing.picture import Picture, accept_file
+from cuda_graphs.drawing.picture import Picture
 from cuda_graphs.drawing.scene import Box, Frame, Plane, Scene
 from cuda_graphs.objects.numbers import need_int
 
@@ -26,7 +26,7 @@ __all__ = ["draw", "gantt"]
 def draw(profile: Any, path: str | PathLike[str] | None, theme: str) -> Picture:
     """See GraphProfile.draw."""
     if path is not None:
-        accept_file(path)  # before the work
+        Picture.accept_file(path)  # before the work
     rows = {row.key: row for row in profile.rows}
     scene = profile._found.scene
     plane = coloured(scene.plane, rows, profile.launches)
@@ -74,7 +74,7 @@ def label_of(key: str, frame: Frame, rows: Mapping[str, ProfileRow]) -> str:
 def gantt(profile: Any, path: str | PathLike[str] | None, launch: int | None, theme: str) -> Gantt:
     """See GraphProfile.gantt."""
     if path is not None:
-        accept_chart_file(path)  # before the work
+        Gantt.accept_file(path)  # before the work
     numbers = list(profile._spans)
     place = median_of(profile) if launch is None else need_int(launch, "launch")
     if not 0 <= place < len(numbers):

@@ -24,6 +24,7 @@
 #include "hostdriver/objects/memory/memory.hpp"
 #include "hostdriver/sanitizer/accesses.hpp"
 #include "native_image.hpp"
+#include "native_loader.hpp"
 
 namespace cgh {
 namespace {
@@ -52,6 +53,11 @@ T read_at(const std::byte* at) {
     T value;
     std::memcpy(&value, at, sizeof value);
     return value;
+}
+
+// Returns whether the driver loads the image itself.
+bool is_ours(const void* data, std::size_t size) {
+    return kLoadsNativeImages && is_native_image(data, size);
 }
 
 constexpr std::uint32_t kElf = 0x464c457f;            // "\x7fELF"
@@ -137,8 +143,8 @@ CUresult Image::load_quietly(const void* data, std::size_t size, Ref<Image>* out
     const char* text = nullptr;
     std::size_t length = 0;
     if (const CUresult error = recognise(data, size, &text, &length); error != CUDA_SUCCESS) return error;
-    cgh_loader loader;
-    if (!current_loader(&loader)) {
+    cgh_loader loader = native_loader();
+    if (!is_ours(data, size) && !current_loader(&loader)) {
         last_log = "no image loader is registered (cghSetImageLoader)";
         return CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
     }
@@ -148,7 +154,7 @@ CUresult Image::load_quietly(const void* data, std::size_t size, Ref<Image>* out
     log[sizeof log - 1] = '\0';
     last_log = log;
     if (error != CUDA_SUCCESS) return error;
-    auto image = Ref<Image>::adopt(new Image(made, loader));
+    auto image = Ref<Image>::adopt(new Image(made, loader, is_ours(data, size)));
     if (const CUresult full = image->adopt(); full != CUDA_SUCCESS) return full;
     *out = std::move(image);
     return CUDA_SUCCESS;
@@ -222,7 +228,7 @@ Image::~Image() {
     for (Kernel* kernel : kernels_) arena<Kernel>.recycle(kernel);
     // A loader that was removed (at the end of the process) must not be called any more.
     cgh_loader now;
-    if (current_loader(&now) && now.unload == loader_.unload && now.self == loader_.self)
+    if (is_ours_ || (current_loader(&now) && now.unload == loader_.unload && now.self == loader_.self))
         loader_.unload(loader_.self, &image_);
 }
 

@@ -48,13 +48,15 @@ class Image : public RefCounted {
     void retire();
 
   private:
-    Image(const cgh_image& image, const cgh_loader& loader) : image_(image), loader_(loader) {}
+    Image(const cgh_image& image, const cgh_loader& loader, bool is_ours)
+        : image_(image), loader_(loader), is_ours_(is_ours) {}
     ~Image();
     static CUresult load_quietly(const void* data, std::size_t size, Ref<Image>* out);
     CUresult adopt();  // creates the kernels and registers the variables
 
     cgh_image image_;
     cgh_loader loader_;
+    bool is_ours_;  // `loader_` is a part of the driver
     std::vector<Kernel*> kernels_;
 };
 

@@ -8,5 +8,5 @@ imports only `cuda_graphs.native` from the rest of the library. The entry point 
 
 Other rooms may import:
     errors  ImageError, the reason why an image cannot be loaded
-    loader  the entry point: image bytes to a loaded image
+    loader  the entry point: image bytes to a loaded image, or PTX to a native image
 """

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -228,6 +229,17 @@ KINDS: tuple[tuple[Callable[[bytes], bool], Build, Link], ...] = (
     (lambda image: image.startswith(b"\x7fELF"), _refuse_gpu_code, _with_table),
     (lambda image: image.startswith(b"\x50\xed\x55\xba"), _refuse_gpu_code, _with_table),  # a fatbin
 )
+
+
+def native_code(ptx: bytes) -> bytes:
+    """Returns the native image of PTX for this CPU, which the host driver loads without LLVM. Raises ImageError."""
+    from cuda_graphs.hostdriver.ptx.lowering.services import TABLE
+
+    if os.uname().machine != "x86_64":
+        raise ImageError(NO_BINARY_FOR_GPU, "native code of PTX is made for x86-64 CPUs only")
+    with llvm.LOCK:
+        description, code = _load_ptx(ptx, 0)
+        return native_image.pack(description, code, TABLE)
 
 
 def load(image: bytes, services: int) -> LoadedImage:

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reads native images (native/image.py): object code compiled for this or another CPU.
+"""Reads native images (native/image.py) on CPUs other than x86-64, where the driver does it
+(hostdriver/loader/native_loader.cpp). Makes them from PTX for x86-64.
 
 All of an image is checked before linking: lengths, hash, architecture, and that this CPU has every feature that the
 code uses.
@@ -11,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from cuda_graphs.native.host_cpu import made_here
-from cuda_graphs.native.image import DamagedImage, UnknownVersion, unpack_image
+from cuda_graphs.native.image import DamagedImage, UnknownVersion, pack_image, unpack_image
 from cuda_graphs.native.llvm import requirements
 
 from .errors import INVALID_IMAGE, NO_BINARY_FOR_GPU, ImageError
@@ -32,6 +33,21 @@ def read(image: bytes) -> tuple[dict[str, Any], bytes]:
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(f"its description cannot be read ({type(error).__name__}: {error})") from None
     return {"kernels": kernels, "globals": []}, code
+
+
+# Names of the description of a translated module -> those of native images.
+RENAMED = {"static_shared_bytes": "shared", "is_open_ended": "open_ended"}
+
+
+def pack(description: dict[str, Any], code: bytes, table: str) -> bytes:
+    """Returns the image of a translated module, whose object has the services in `table`. It needs an x86-64 CPU."""
+    cpu = requirements()
+    entries = [
+        {RENAMED.get(name, name): value for name, value in kernel.items() if name != "is_instrumented"}
+        for kernel in description["kernels"]
+    ]
+    parts = {"entries": entries, "globals": description["globals"], "services": table}
+    return pack_image({**cpu, "made_here": made_here(**cpu), **parts}, code)
 
 
 def _damaged(why: str) -> ImageError:

@@ -19,7 +19,7 @@ from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs.core.resources.device_scope cimport find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
-from cuda_graphs.objects.memory.array_view cimport ArrayView, graph_memory_error, view_array
+from cuda_graphs.objects.memory.array_view cimport ArrayView, graph_memory_error, view_array, view_numpy
 from cuda_graphs.objects.memory.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs.objects.device.stream cimport Stream
 from .ndarray cimport key_of, array_of_buffer
@@ -127,21 +127,18 @@ cdef class ForeignArrays:
 
 
 cdef ForeignArray foreign_array(object array, str path, tuple inner):
-    if type(array).__name__ == "MaskedArray":  # its interface omits the mask
-        raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
-    cdef ArrayView view = None
-    cdef bint needs_grad = getattr(array, "requires_grad", False) is True
-    if not isinstance(array, (int, float, complex, str, bytes, list, tuple)):
-        view = view_array(detached(array) if needs_grad else array, f"parameter {path!r}")
-    if view is None:
-        raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
     cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
+    cdef ArrayView view = view_numpy(array)
+    if view is not None:
+        self.is_of_host = True
+    else:
+        self.needs_grad = getattr(array, "requires_grad", False) is True
+        view = view_other(array, path, self.needs_grad)
+        # PyTorch refuses to expose the interface of a tensor with requires_grad.
+        self.is_of_host = view.node is None and (self.needs_grad or not hasattr(array, "__cuda_array_interface__")) and is_host(array)
     self.array, self.path, self.view = array, path, view
     self.dtype, self.key = element_of(array, view, path)
-    self.needs_grad = needs_grad
     self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
-    # PyTorch refuses to expose the interface of a tensor with requires_grad.
-    self.is_of_host = view.node is None and (is_host(array) if needs_grad else not hasattr(array, "__cuda_array_interface__") and is_host(array))
     self.is_packed = True
     cdef Py_ssize_t step = view.itemsize
     for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
@@ -157,8 +154,20 @@ cdef ForeignArray foreign_array(object array, str path, tuple inner):
         self.key = key_of(self.dtype, max(outer, 0), False, tuple(view.shape[outer:]) if outer >= 0 else ())
     else:
         self.key |= <uint64_t>outer << 8
-    self.key |= <uint64_t>needs_grad << 16
+    self.key |= <uint64_t>self.needs_grad << 16
     return self
+
+
+cdef ArrayView view_other(object array, str path, bint needs_grad):
+    """Return the memory of an array that `view_numpy` does not take."""
+    if type(array).__name__ == "MaskedArray":  # its interface omits the mask
+        raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
+    cdef ArrayView view = None
+    if not isinstance(array, (int, float, complex, str, bytes, list, tuple)):
+        view = view_array(detached(array) if needs_grad else array, f"parameter {path!r}")
+    if view is None:
+        raise TypeError(f"parameter {path!r} takes an array, got {array!r} ({type(array).__name__})")
+    return view
 
 
 def from_dlpack(array, dtype=None):

@@ -574,6 +574,7 @@ cdef class NDArray(TypedMemory):
     cdef dict _interface(self):
         self._open()
         self._expose()
+        note_view()
         return {
             "shape": self.shape + self.element_shape,
             "typestr": self.dtype.dtype or "<u2",
@@ -611,6 +612,7 @@ cdef class NDArray(TypedMemory):
         for extent in self.shape + self.element_shape:
             form.shape.push_back(<int64_t>extent)
         self._expose()
+        note_view()
         return export_capsule(self._memory()._h, form, device, max_version, dl_device, copy)
 
     def __copy__(self):
@@ -917,6 +919,20 @@ def number_array(dtype, shape, needs_grad, needs_dual, device):
     cdef NDArray made = make_array(NDArray, dtype, shape, needs_grad, needs_dual, device)
     made._ready()
     return made
+
+
+cdef bint views_exist = False
+
+
+cdef void note_view() noexcept:
+    """Record that other code has got the memory of an array."""
+    global views_exist
+    views_exist = True
+
+
+def has_views():
+    """Return True if other code has got the memory of an array, by DLPack or by an array interface."""
+    return views_exist
 
 
 def number_field(dtype, shape, needs_grad, needs_dual, device, offset=None):

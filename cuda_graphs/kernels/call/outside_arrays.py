@@ -25,6 +25,7 @@ from cuda_graphs.compiler.language.annotations import NDArray, OutsideName
 from cuda_graphs.compiler.language.free_names import dotted, free_names, is_installed, is_ours, path_value
 from cuda_graphs.compiler.language.signature import is_template, resolve
 from cuda_graphs.kernels.specialisation.options import Options
+from cuda_graphs.kernels.specialisation.snapshots import Memo
 
 from .members import (
     CONTAINERS,
@@ -79,6 +80,7 @@ class OutsideArrays:
         self.lock = threading.Lock()
         self.found: Found | None = None  # None before the first call
         self.is_needed = True
+        self.without_arrays = Memo(is_without_references)
 
     def variant(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
         """Return the kernel for a call with these arguments, and its arguments; None for the kernel itself."""
@@ -88,7 +90,9 @@ class OutsideArrays:
             self.is_needed = bool(found.places or found.templates)
         given = [path_value(*place) for place in found.places]
         objects = [
-            each for each in found.templates if each.number < len(args) and has_references(args[each.number])
+            each
+            for each in found.templates
+            if each.number < len(args) and self.holds_references(args[each.number])
         ]
         if not given and not objects:
             return None
@@ -103,6 +107,10 @@ class OutsideArrays:
                     self.function, self.options, {**self.annotations, **known}
                 )
         return kernel, (*args, *given)
+
+    def holds_references(self, value: Any) -> bool:
+        """Return True for an object that holds arrays that kernels take by reference."""
+        return not is_array(value) and not is_struct_array(value) and not self.without_arrays.of(value)
 
     def search(self) -> Found:
         """Return the objects around the kernel that hold arrays, and its parameters that may be such objects."""
@@ -122,6 +130,7 @@ class OutsideArrays:
                 each.forget()
             self.kernels.clear()
             self.found = None
+            self.without_arrays.forget()
 
 
 def names_for(places: Iterable[Place]) -> list[OutsideName]:
@@ -150,6 +159,11 @@ def key_of_annotation(annotation: Any) -> Any:
 def has_references(value: Any) -> bool:
     """Return True for an object that holds arrays that kernels take by reference."""
     return (type(value) in CONTAINERS or has_own_members(value)) and has_arrays(value, of_numpy=False)
+
+
+def is_without_references(value: Any) -> bool | None:
+    """Return True for a value without such arrays, else None: no Memo keeps arrays alive."""
+    return True if not has_references(value) else None
 
 
 def places_of(function: Callable[..., Any]) -> Iterator[tuple[Place, Names]]:

@@ -31,6 +31,7 @@ from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from .snapshots cimport Memo
 
 from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.signature import array_spec, is_condition, is_template, struct_array_spec
@@ -566,33 +567,21 @@ cdef class StructArray(Struct):
         return struct_array_spec(self._array_of(value), self.path)
 
 
-# Types of immutable values: an object of these types has the same value in every call.
-cdef frozenset UNCHANGING = frozenset((bool, int, float, str, bytes, type(None), Field))
-
-
 cdef class ValueNumbers:
-    """ValueNumbers of the values of one template parameter, with a cache of the value of the last call."""
+    """Numbers of the values of one template parameter. An object that is unchanged is not compared again."""
 
-    cdef object interned, last
-    cdef int64_t number
+    cdef object interned
+    cdef Memo memo
 
     def __cinit__(self):
         self.interned = Interned()
-        self.last = self  # no argument is this object
+        self.memo = Memo(self.interned.number)
 
     cdef int64_t number_of(self, object value) except? -1:
-        cdef int64_t found
-        if value is self.last:
-            return self.number
-        found = self.interned.number(value)
-        if type(value) in UNCHANGING:
-            self.last = self  # a destructor of the previous value may call the kernel again: it must not match here
-            self.number = found
-            self.last = value
-        return found
+        return <int64_t>self.memo.of(value)
 
     cdef int forget(self) except -1:
-        self.last = self
+        self.memo.forget()
         self.interned.forget()
         return 0
 

@@ -3,23 +3,96 @@
 """Equality of the values that kernels were compiled for.
 
 Numbers, strings and containers are equal if their types and values are equal: `1`, `1.0` and `True` make different
-code. Other objects are equal if they are the same object with the same attributes.
+code. Frozen dataclasses are equal if their classes and fields are equal, and objects of classes with `__eq__` and
+`__hash__` if these methods say so. Other objects are equal if they are the same object with the same attributes.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import itertools
 import types
 from enum import Enum
 from typing import Any
 
-__all__ = ["Interned", "freeze"]
+import numpy as np
+
+__all__ = ["Interned", "freeze", "is_fixed"]
 
 PLAIN = (bool, int, str, bytes, type(None))
 # Types whose objects compare by identity alone: their attributes are ignored.
 BY_IDENTITY = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Enum)
 # Types whose methods return results that depend on the value alone.
 VALUES = (bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
+
+
+# Protocols of arrays. Their `==` compares element by element.
+ARRAYS = ("__array_interface__", "__cuda_array_interface__", "__dlpack__")
+
+
+def is_fixed(value: Any) -> bool:
+    """Return True for a value that cannot change, and whose parts cannot change either.
+
+    Frozen dataclasses of such values count, and hashable objects of classes with `__eq__` and `__hash__`. Objects that
+    are compared by identity alone count too, as `BY_IDENTITY` has them.
+    """
+    if type(value) in (*PLAIN, float, complex) or isinstance(value, BY_IDENTITY) or is_unchanging(value):
+        return not is_method_of_value(value)
+    if isinstance(value, (tuple, frozenset)):
+        return not getattr(value, "__dict__", None) and all(map(is_fixed, value))
+    if is_frozen(value):
+        return all(is_fixed(getattr(value, each.name, None)) for each in dataclasses.fields(value))
+    return is_own_value(value)
+
+
+def is_unchanging(value: Any) -> bool:
+    """Return True for a field, whose type and shape never change, and for a number of NumPy."""
+    kind = type(value)
+    return hasattr(kind, "__cuda_graphs_field__") or (isinstance(value, np.generic) and kind is not np.void)
+
+
+def is_array(value: Any) -> bool:
+    """Return True for an array of any library."""
+    return any(hasattr(type(value), each) for each in ARRAYS)
+
+
+def is_frozen(value: Any) -> bool:
+    """Return True for an object of a frozen dataclass that is compared by its fields."""
+    if isinstance(value, type) or not dataclasses.is_dataclass(value):
+        return False
+    parameters = value.__dataclass_params__  # type: ignore[attr-defined]
+    return parameters.frozen and parameters.eq and not added_attributes(value)
+
+
+def added_attributes(value: Any) -> list[str]:
+    """Return the attributes of a dataclass's object that follow neither from its fields nor from its class."""
+    kind = type(value)
+    cached = functools.cached_property
+    return [
+        name
+        for name in getattr(value, "__dict__", ())
+        if name not in kind.__dataclass_fields__ and not isinstance(getattr(kind, name, None), cached)
+    ]
+
+
+def is_own_value(value: Any) -> bool:
+    """Return True for a hashable object whose class defines `__eq__` and `__hash__` in Python, except for arrays.
+
+    The methods that `dataclass` generates do not count: an object that is not frozen can change.
+    """
+    kind = type(value)
+    own = (kind.__eq__, kind.__hash__)
+    is_generated = dataclasses.is_dataclass(kind) and kind.__dataclass_params__.eq  # type: ignore[attr-defined]
+    if is_generated or not all(isinstance(each, types.FunctionType) for each in own):
+        return False
+    if is_array(value):
+        return False
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def is_of_numpy(value: Any) -> bool:
@@ -53,7 +126,18 @@ def freeze(value: Any, depth: int = 8) -> Any:
         return kind, value.__name__, freeze(value.__self__, depth)
     if kind is types.MethodType:
         return kind, id(value.__func__), freeze(value.__self__, depth)
-    if isinstance(value, BY_IDENTITY) or depth == 0:
+    if isinstance(value, BY_IDENTITY):
+        return kind, id(value)
+    if is_frozen(value):
+        fields = dataclasses.fields(value)
+        return (
+            kind,
+            tuple([freeze(getattr(value, each.name, None), depth) for each in fields]),
+            class_data(kind),
+        )
+    if is_own_value(value):
+        return kind, value
+    if depth == 0:
         return kind, id(value)
     return kind, id(value), tuple([(name, freeze(each, depth - 1)) for name, each in members(value)])
 
@@ -62,6 +146,12 @@ def members(value: Any) -> list[tuple[str, Any]]:
     """Return (name, value) of the attributes of an object and of its class, without functions."""
     found = list(getattr(value, "__dict__", {}).items())
     return found + [(name, getattr(value, name, None)) for name in data_of(type(value))]
+
+
+def class_data(cls: type) -> tuple[Any, ...]:
+    """Return the frozen class attributes of a frozen dataclass that are no defaults of its fields."""
+    own = [name for name in data_of(cls) if name not in cls.__dataclass_fields__]  # type: ignore[attr-defined]
+    return tuple([(name, freeze(getattr(cls, name, None))) for name in own])
 
 
 def data_of(cls: type) -> list[str]:

@@ -3,7 +3,8 @@
 """Guards: checks that globals and closure variables, which are constants of code, have not changed.
 
 Each call runs the guards. A guard looks up the name and compares identities. It compares values only if it finds
-another object. Containers and objects of NumPy change in place, so their values are compared in each call.
+another object. Containers change in place, so a guard compares the identities of their content. Objects of NumPy are
+compared by value in each call.
 """
 
 import sys
@@ -11,6 +12,8 @@ import types
 
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
+
+from .snapshots cimport Snapshot, snapshot_of
 
 from cuda_graphs.compiler.frontend.free_values import CONTAINERS
 from cuda_graphs.compiler.language.free_names import is_ours
@@ -23,6 +26,13 @@ PLAIN = (bool, int, float, str, bytes, type(None))
 CHANGING = (*CONTAINERS, types.MethodType)
 
 
+cdef class Seen:
+    """A container that had the expected value, with its Snapshot of that time."""
+
+    cdef object value
+    cdef Snapshot snapshot
+
+
 cdef class Guard:
     """The check of one name, or of an attribute behind a name."""
 
@@ -32,6 +42,7 @@ cdef class Guard:
     cdef tuple attributes
     cdef object expected     # value that the code was compiled for; its frozen form if `changing`
     cdef bint changing
+    cdef Seen seen  # None before the first call, and where a Snapshot is impossible
 
     cdef object _now(self):
         cdef PyObject* found
@@ -52,8 +63,20 @@ cdef class Guard:
         except (LookupError, AttributeError, ValueError):  # the name is gone; an empty cell raises ValueError
             return False
         if self.changing:
-            return freeze(now) == self.expected
+            return self._has_expected_value(now)
         return now is self.expected or (type(now) in PLAIN and freeze(now) == freeze(self.expected))
+
+
+    cdef bint _has_expected_value(self, object now) except -1:
+        cdef Seen seen = self.seen  # other threads may set it meanwhile
+        if seen is not None and seen.value is now and seen.snapshot.holds():
+            return True
+        seen = Seen.__new__(Seen)
+        seen.value, seen.snapshot = now, snapshot_of(now)  # before the comparison: later changes must show
+        if freeze(now) != self.expected:
+            return False
+        self.seen = None if seen.snapshot is None else seen
+        return True
 
 
 cdef class Guards:

@@ -23,7 +23,7 @@ __all__ = ["Recipe", "origin_of", "record"]
 
 
 class Recipe(NamedTuple):
-    """What the compiler got for a Specialisation, apart from the target.
+    """The input of the compiler for a Specialisation, apart from the target.
 
     Attributes:
         function: The function of the kernel.

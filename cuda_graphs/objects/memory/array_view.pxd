@@ -26,3 +26,6 @@ cpdef tuple packed_strides(tuple shape, size_t itemsize)
 
 # Returns the memory of an array, or None when the object is not an array. `name` names the argument in messages.
 cpdef ArrayView view_array(object array, str name)
+
+# Returns the memory of a NumPy array of plain numbers; None for other objects, also those of derived classes.
+cdef ArrayView view_numpy(object array)

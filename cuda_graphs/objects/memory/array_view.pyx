@@ -63,7 +63,7 @@ cpdef ArrayView view_array(object array, str name):
         ValueError: The memory is on a device that is not CUDA's, the array is masked, or its elements have a fraction
         of a byte.
     """
-    cdef ArrayView view = from_buffer(array)
+    cdef ArrayView view = view_numpy(array)
     if view is not None:
         return view
     describe = getattr(type(array), "__cuda_graph_array__", None)
@@ -93,8 +93,8 @@ cdef dict TYPESTRS = {
 }
 
 
-cdef ArrayView from_buffer(object array):
-    """Read a NumPy array of plain numbers without the dict of __array_interface__, which is slow in kernel calls."""
+cdef ArrayView view_numpy(object array):
+    # Without the dict of __array_interface__, which is slow in kernel calls.
     cdef Py_buffer buffer
     cdef ArrayView view
     numpy = sys.modules.get("numpy")

@@ -320,7 +320,7 @@ INTERLEAVED = {
 
 
 def interleaving(body: ir.Block) -> str:
-    """Return the hints for a loop. Of long chains of operations on few elements, several should run at a time."""
+    """Return the hints for a loop. Several long chains of operations on few elements should run at a time."""
     if not is_short(body) or len(body.body) <= LONG:
         return "!1"
     return INTERLEAVED.get(sum(isinstance(each, ir.Load) for each in body.body), "!1")

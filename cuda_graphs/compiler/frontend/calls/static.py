@@ -114,8 +114,13 @@ class _AttributeRecorder(ast.NodeTransformer):
         return ast.Call(ast.Name(RECORD, ast.Load()), [ast.Constant(path), node, ast.Constant(whole)], [])
 
 
+# Members of vectors and matrices that are known at compile time.
+SIZES = ("n", "m")
+
+
 class _RunTimeParts(ast.NodeTransformer):
     """Translates the items of tuples and lists that are known at run time only; Python sees a RunTimePart for each.
+    Sizes of run-time vectors are numbers.
 
     Attributes:
         found: The parts by the names that stand for them in the expression.
@@ -126,6 +131,15 @@ class _RunTimeParts(ast.NodeTransformer):
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
         return self.items(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """Replace the number of components of a run-time vector by the number."""
+        if node.attr in SIZES and self.is_run_time(node.value):
+            found = python_value(self.frame, self.frame.visit(node))
+            if type(found) is int:
+                return ast.copy_location(ast.Constant(found), node)
+        self.generic_visit(node)
+        return node
 
     def visit_List(self, node: ast.List) -> ast.expr:
         return self.items(node)

@@ -21,6 +21,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     PLACES,
     IndexRange,
     Packed,
+    RunTimeSlice,
     Static,
     StructArray,
     Vector,
@@ -30,7 +31,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
 from cuda_graphs.compiler.ir import ir
 
 from .assignment import bind
-from .lvalues import component, element, item, python_value
+from .lvalues import component, element, integer, item, python_value
 from .names import meaning_of
 from .static_loops import MAX_UNROLLED, bind_static, check_count
 from .struct_elements import struct_element
@@ -75,18 +76,32 @@ def index_of(frame: Frame, node: ast.expr, of_vector: bool) -> tuple[Any, ...]:
     return found if isinstance(found, tuple) else () if found is None else (found,)
 
 
-def slice_of(frame: Frame, node: ast.Slice) -> slice:
-    """Return a slice whose bounds are known at compile time."""
+def slice_of(frame: Frame, node: ast.Slice) -> slice | RunTimeSlice:
+    """Return a slice whose bounds are known at compile time, or whose length is."""
     bounds = [
         None if each is None else python_value(frame, frame.visit(each))
         for each in (node.lower, node.upper, node.step)
     ]
-    if not all(each is None or type(each) is int for each in bounds):
+    if all(each is None or type(each) is int for each in bounds):
+        return slice(*bounds)
+    count = slice_length(frame, node.lower, node.upper)
+    if count is None or bounds[2] not in (None, 1):
         raise compile_error(
-            CompileIndexError, frame.builder.loc, "the bounds of a slice of a vector are known at run time only",
-            "write numbers, or a loop over the components",
+            CompileIndexError, frame.builder.loc, "the length of a slice of a vector is known at run time only",
+            "write numbers, v[n : n + 3], or a loop over the components",
         )  # fmt: skip
-    return slice(*bounds)
+    return RunTimeSlice(integer(frame, bounds[0], "a bound"), count)
+
+
+def slice_length(frame: Frame, begin: ast.expr | None, end: ast.expr | None) -> int | None:
+    """Return the number c for two bounds in the form `n` and `n + c`; None for other bounds."""
+    if begin is None or not isinstance(end, ast.BinOp) or not isinstance(end.op, ast.Add):
+        return None
+    same = [ast.dump(each) == ast.dump(begin) for each in (end.left, end.right)]
+    if not any(same):
+        return None
+    found = python_value(frame, frame.visit(end.right if same[0] else end.left))
+    return found if type(found) is int else None
 
 
 def dictionary(frame: Frame, node: ast.Dict) -> Any:

@@ -29,9 +29,14 @@ def norm_sqr(frame: Frame, a: Vector) -> ir.Value:
     return dot(frame, a, a)
 
 
-def norm(frame: Frame, a: Vector) -> ir.Value:
-    """Return the Euclidean length."""
-    square = norm_sqr(frame, a)
+def plus(frame: Frame, number: ir.Value, eps: Any) -> ir.Value:
+    """Return the sum of a number and an addend that may be missing."""
+    return number if eps is None else frame.builder.binary("Add", number, frame.scalar(eps))
+
+
+def norm(frame: Frame, a: Vector, eps: Any = None) -> ir.Value:
+    """Return the Euclidean length, the root of the sum of the squares and `eps`."""
+    square = plus(frame, norm_sqr(frame, a), eps)
     return frame.builder.op(
         "sqrt", square if square.type.kind == "float" else frame.builder.cast(square, frame.builder.real)
     )
@@ -59,9 +64,9 @@ def cross(frame: Frame, a: Vector, b: Any) -> Vector:
     return Vector((part(1, 2), part(2, 0), part(0, 1)))
 
 
-def normalized(frame: Frame, a: Vector) -> Vector:
-    """Return the vector divided by its length."""
-    length = norm(frame, a)
+def normalized(frame: Frame, a: Vector, eps: Any = None) -> Vector:
+    """Return the vector divided by the sum of its length and `eps`."""
+    length = plus(frame, norm(frame, a), eps)
     return a.map(lambda part: frame.builder.binary("Div", part, length))
 
 
@@ -197,6 +202,11 @@ def any_of(frame: Frame, a: Vector) -> Any:
     )
 
 
+def norm_inv(frame: Frame, a: Vector, eps: Any = None) -> ir.Value:
+    """Return 1 / norm."""
+    return frame.builder.binary("Div", ir.Const(1.0, f32), norm(frame, a, eps))
+
+
 def reflect(frame: Frame, a: Vector, normal: Any) -> Any:
     """Return a - 2 (a . n) n."""
     twice = frame.builder.binary("Mult", ir.Const(2.0, f32), dot(frame, a, normal))
@@ -235,8 +245,10 @@ OPERATIONS: dict[str, tuple[int | None, Callable[..., Any]]] = {
     "dot": (1, dot),
     "cross": (1, cross),
     "outer": (1, outer),
+    "outer_product": (1, outer),
     "norm": (None, norm),
     "norm_sqr": (None, norm_sqr),
+    "norm_inv": (None, norm_inv),
     "normalized": (None, normalized),
     "reflect": (1, reflect),
     "distance": (1, distance),
@@ -252,10 +264,30 @@ OPERATIONS: dict[str, tuple[int | None, Callable[..., Any]]] = {
 }
 
 
+# Operations with a small number as a second argument, which keeps the length from 0.
+WITH_EPS = ("norm", "norm_inv", "normalized")
+
+
+def with_eps(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operation that takes a vector, and may take a number."""
+
+    def call(frame: Frame, a: Any, *eps: Any) -> Any:
+        if len(eps) > 1:
+            raise compile_error(
+                CompileArgumentError, frame.builder.loc, f"{name} takes 1 vector and a number, not {len(eps) + 1} arguments",
+                f"x.{name}(), x.{name}(1e-6)",
+            )  # fmt: skip
+        return function(frame, require_vector(frame, a), *eps)
+
+    return call
+
+
 def vector_operation(name: str) -> Callable[..., Any]:
     """Return an operation as a function that checks its operands first."""
     ndim, function = OPERATIONS[name]
     count = len(inspect.signature(function).parameters) - 2
+    if name in WITH_EPS:
+        return with_eps(name, function)
 
     def call(frame: Frame, a: Any, *others: Any) -> Any:
         if len(others) != count:

@@ -24,6 +24,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     KnownVector,
     Packed,
     RunTimePart,
+    RunTimeSlice,
     Static,
     StructArray,
     Vector,
@@ -263,6 +264,8 @@ def component(frame: Frame, found: Any, index: tuple[Any, ...]) -> Any:
     if isinstance(i, slice):
         rows = [component(frame, row, index[1:]) for row in found.components[i]]
         return Vector(tuple(rows)) if rows else refuse_index(frame, count, "a slice without components")
+    if isinstance(i, RunTimeSlice):
+        return moving_part(frame, found, i, index[1:])
     if isinstance(i, int):
         return (
             component(frame, found.components[i], index[1:])
@@ -270,6 +273,14 @@ def component(frame: Frame, found: Any, index: tuple[Any, ...]) -> Any:
             else refuse_index(frame, count, repr(i))
         )
     return component(frame, component_at(frame, found, integer(frame, i, "an index")), index[1:])
+
+
+def moving_part(frame: Frame, found: Vector, part: RunTimeSlice, index: tuple[Any, ...]) -> Vector:
+    """Return the components in a slice with a run-time beginning."""
+    if not 0 < part.count <= len(found.components):
+        refuse_index(frame, len(found.components), f"a slice of {part.count} components")
+    places = [frame.builder.op("add", part.begin, ir.Const(k, part.begin.type)) for k in range(part.count)]
+    return Vector(tuple(component(frame, found, (place, *index)) for place in places))
 
 
 def refuse_index(frame: Frame, count: int, what: str) -> Any:

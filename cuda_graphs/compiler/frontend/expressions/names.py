@@ -107,6 +107,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             return owner.element
         if node.attr == "grad":
             return gradient_of(frame, owner)
+        if node.attr in ("n", "m")[: len(owner.inner)]:  # the rows and columns of its elements
+            return owner.inner[node.attr == "m"]
     if isinstance(owner, (Vector, VectorElement)):
         return vector_attribute(frame, owner, node.attr)
     if isinstance(owner, ir.Array):

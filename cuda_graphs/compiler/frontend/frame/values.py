@@ -128,6 +128,14 @@ class Stride:
 
 
 @dataclass(frozen=True)
+class RunTimeSlice:
+    """A slice of a vector whose beginning is known at run time only: `v[n : n + 3]`."""
+
+    begin: ir.Value
+    count: int
+
+
+@dataclass(frozen=True)
 class IndexRange:
     """A range to iterate over.
 
@@ -210,7 +218,7 @@ class TypeOf:
 class KnownArray:
     """An array as a compile-time Python object: the type of its elements, its number of dimensions, and its extents.
 
-    Only the extents of a field are known. `array` is the array in the kernel.
+    Vectors and matrices as elements have numbers of rows `n` and columns `m`. Only the extents of a field are known. `array` is the array in the kernel.
     """
 
     def __init__(self, array: ir.Array) -> None:
@@ -218,6 +226,8 @@ class KnownArray:
         outer = array.ndim - len(array.inner)
         self.shape = Extents([None] * outer if array.shape is None else array.shape[:outer])
         self.shape.path = array.path
+        for name, extent in zip("nm", array.inner, strict=False):
+            setattr(self, name, extent)
 
 
 class KnownVector:

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of the peers that are absent, with the reason and what to use. Their use raises an AttributeError that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["ABSENT", "absent_names"]
+
+SPARSE = "fields are dense: use a field of the whole shape, and a field of flags for what is active"
+SNODES = "sparse layouts: ti.root.dense(...).place(...) is there"
+MESHES = "meshes: write arrays of indices"
+QUANT = "quantised types: use i8, i16 or f16, or shifts and masks"
+WINDOWS = "windows and images: show x.to_numpy() with Matplotlib, or write it with PIL"
+PROFILE = "the profiler of the peers: use cuda-graphs profile, or cg.Event around calls"
+SOLVERS = "sparse solvers: pass arrays to CuPy, PyTorch or SciPy"
+ALGORITHMS = "algorithms: call CuPy or CUB on the arrays"
+TEXTURES = "textures: CUDA C++ kernels take texture handles as u64"
+BACKENDS = "backends other than x86-64 and CUDA: use cpu, cuda or gpu"
+AOT = "ahead-of-time modules: compiled code is kept on disk (cg.compile_cache), and GraphDef.save writes graphs"
+MASKS = "operations on the active lanes of a warp: use subgroup.ballot and subgroup.shuffle"
+SCANS = "operations of a block: use subgroup scans and a shared array, or call CUB"
+TILES = "operations on tiles of a warp: write them with subgroup.shuffle"
+ROTATIONS = "rotations by angles: use cg.quat_from_axis_angle and cg.quat_to_matrix"
+MANTISSAS = "parts of floats: use bit_cast and masks"
+GRADIENTS = "a matrix for a solver: add a multiple of the identity"
+ORDER = "fences without a barrier: use block.sync, or a kernel for each phase"
+HINTS = "hints for the compiler, which finds this itself: leave the call out"
+REAL = "functions that are not inlined: write @cg.func(inline=False)"
+COMPLEX = "complex numbers as vectors: write a dataclass with methods"
+LOGGING = "the log of the peers: use the logging module of Python"
+STREAMS = "use cg.Stream and cg.Event, and pass stream= to calls"
+GRAPHS = "graphs of the peers: use cg.GraphDef, or @kernel(graph=True)"
+INTERNAL = "parts of the peers' implementation"
+TIMERS = "clocks of the device: use cg.Event around calls"
+BUFFERS = "views of memory: use cg.NDArray.view and slices"
+
+# reason -> the names, by their paths in the module of a peer
+BY_REASON = {
+    SPARSE: "activate append deactivate deactivate_all_snodes get_addr is_active length no_activate rescale_index sparse",
+    SNODES: "SNode",
+    MESHES: "Mesh MeshInstance TetMesh TriMesh mesh_local mesh_patch_idx",
+    QUANT: "BitpackedFields bit_vectorize types.quant",
+    WINDOWS: "GUI ui tools hex_to_rgb rgb_to_hex",
+    PROFILE: "profiler CuptiMetric",
+    SOLVERS: "linalg sparse_matrix_builder types.sparse_matrix_builder",
+    ALGORITHMS: "algorithms",
+    TEXTURES: "Format Texture types.texture types.rw_texture",
+    BACKENDS: "amdgpu arm64 dx11 dx12 gles metal opengl vulkan extension is_extension_enabled DeviceCapability interop",
+    AOT: "aot",
+    MASKS: "simt.warp.active_mask simt.warp.match_any simt.warp.match_all simt.warp.unique",
+    TILES: (
+        "simt.subgroup.all_equal_tiled simt.subgroup.all_true_tiled simt.subgroup.any_true_tiled "
+        "simt.subgroup.ballot_first_n simt.subgroup.ballot_full_subgroup simt.subgroup.bitonic_sort_kv "
+        "simt.subgroup.bitonic_sort_kv_tiled simt.subgroup.exclusive_add_tiled simt.subgroup.exclusive_and_tiled "
+        "simt.subgroup.exclusive_max simt.subgroup.exclusive_max_tiled simt.subgroup.exclusive_min "
+        "simt.subgroup.exclusive_min_tiled simt.subgroup.exclusive_mul_tiled simt.subgroup.exclusive_or_tiled "
+        "simt.subgroup.exclusive_xor_tiled simt.subgroup.inclusive_add_tiled simt.subgroup.inclusive_and_tiled "
+        "simt.subgroup.inclusive_max_tiled simt.subgroup.inclusive_min_tiled simt.subgroup.inclusive_mul_tiled "
+        "simt.subgroup.inclusive_or_tiled simt.subgroup.inclusive_xor_tiled simt.subgroup.reduce_add_tiled "
+        "simt.subgroup.reduce_all_add_tiled simt.subgroup.reduce_all_max_tiled simt.subgroup.reduce_all_min_tiled "
+        "simt.subgroup.reduce_max_tiled simt.subgroup.reduce_min_tiled simt.subgroup.segmented_reduce_add "
+        "simt.subgroup.segmented_reduce_add_tiled simt.subgroup.segmented_reduce_max "
+        "simt.subgroup.segmented_reduce_max_tiled simt.subgroup.segmented_reduce_min "
+        "simt.subgroup.segmented_reduce_min_tiled simt.tile_slicing simt.reductions simt.sorting"
+    ),
+    SCANS: (
+        "simt.block.inclusive_add simt.block.exclusive_add simt.block.inclusive_max simt.block.exclusive_max "
+        "simt.block.inclusive_min simt.block.exclusive_min simt.block.inclusive_scan simt.block.exclusive_scan "
+        "simt.block.reduce simt.block.reduce_all simt.block.radix_rank_match_atomic_or"
+    ),
+    ORDER: "simt.grid.memfence simt.grid.mem_fence",
+    ROTATIONS: "math.rot_yaw_pitch_roll math.rotation3d",
+    MANTISSAS: "frexp",
+    HINTS: "assume_in_range block_local cache_read_only loop_unique mesh_local volatile_load",
+    REAL: "experimental real_func ref",
+    COMPLEX: "math.cconj math.cdiv math.cexp math.cinv math.clog math.cmul math.cpow math.csqrt",
+    LOGGING: "CRITICAL DEBUG ERROR INFO TRACE WARN is_logging_effective set_logging_level dump_compile_config",
+    STREAMS: "Event Stream create_event create_stream stream_parallel",
+    GRAPHS: "graph GraphStatus",
+    INTERNAL: "lang python FieldsBuilder wrap perf_dispatch ArgPack argpack Backend math.fns types.is_tensor types.ref types.BufferViewType",
+    TIMERS: "clock_counter clock_freq_hz",
+    BUFFERS: "BufferView",
+    GRADIENTS: "make_spd",
+}  # fmt: skip
+
+ABSENT = {name: reason for reason, names in BY_REASON.items() for name in names.split()}
+
+
+def absent_names(module: str, prefix: str = "") -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module, which says why a name is absent."""
+
+    def refuse(name: str) -> Any:
+        reason = ABSENT.get(prefix + name)
+        if name.startswith("__") or reason is None:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        raise AttributeError(f"{module}.{name} is absent in cuda_graphs.compat: {reason}")
+
+    return refuse

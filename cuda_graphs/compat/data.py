@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fields, arrays and structures: the peers' constructors, which make objects of the library."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import cuda_graphs as cg
+
+from .program import settings
+
+__all__ = ["Layout", "Struct", "UnplacedField", "axes", "dataclass", "element_type", "field", "ndarray", "root", "struct_type"]
+
+
+class Layout:
+    """Orders of memory. Here members of structures are arrays of their own in both."""
+
+    AOS, SOA = "aos", "soa"
+
+
+def element_type(dtype: Any) -> Any:
+    """Return an element type. `float` and `int` are the default types of `init`."""
+    return {float: settings().default_fp, int: settings().default_ip}.get(dtype, dtype)
+
+
+def is_struct(dtype: Any) -> bool:
+    return isinstance(dtype, type) and dataclasses.is_dataclass(dtype)
+
+
+def field(
+    dtype: Any,
+    shape: Any = None,
+    name: str = "",
+    offset: Any = None,
+    needs_grad: bool = False,
+    needs_dual: bool = False,
+    order: str | None = None,
+    layout: Any = None,
+) -> Any:
+    """Return a field. Without a shape it gets one by `root.dense(...).place(field)`.
+
+    `name`, `order` and `layout` change no result, and are ignored: elements are in C order.
+    """
+    dtype = element_type(dtype)
+    options = {"needs_grad": needs_grad, "needs_dual": needs_dual}
+    if offset is not None:
+        options["offset"] = offset
+    if shape is None:
+        return UnplacedField(dtype, options)
+    return cg.field(dtype, shape, **options)
+
+
+def ndarray(dtype: Any, shape: Any, needs_grad: bool = False, layout: Any = None) -> Any:
+    """Return an array. `layout` changes no result, and is ignored."""
+    return cg.ndarray(element_type(dtype), shape, needs_grad=needs_grad)
+
+
+class UnplacedField:
+    """A field that gets its shape after it was made. It passes all uses on to a field of the library."""
+
+    def __init__(self, dtype: Any, options: dict[str, Any]) -> None:
+        self.__dict__.update(element=dtype, options=options, found=None)
+
+    def place(self, shape: tuple[int, ...], offset: Any) -> None:
+        """Give the field its shape."""
+        if self.found is not None:
+            raise RuntimeError(f"{self.found!r} is placed already")
+        options = self.options if offset is None else {**self.options, "offset": offset}
+        self.__dict__["found"] = cg.field(self.element, shape, **options)
+
+    def placed(self) -> Any:
+        """Return the field of the library."""
+        if self.found is None:
+            raise RuntimeError("the field has no shape yet: place it with root.dense(...).place(field), or give shape=")
+        return self.found
+
+    @property
+    def __cuda_graphs_field__(self) -> Any:
+        return self.placed().__cuda_graphs_field__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.placed(), name)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.placed()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.placed()[index] = value
+
+    def __len__(self) -> int:
+        return len(self.placed())
+
+    def __repr__(self) -> str:
+        return "<a field without a shape>" if self.found is None else repr(self.found)
+
+
+class Axes(tuple[int, ...]):
+    """The axes that a layer of a layout has extents for."""
+
+
+def axes(*numbers: int) -> Axes:
+    """Return the axes with these numbers, as `i`, `ij` and so on are."""
+    return Axes(numbers)
+
+
+class Node:
+    """A dense layer: the extents of the fields that are placed in it."""
+
+    def __init__(self, extents: Mapping[int, int]) -> None:
+        self.extents = dict(extents)
+
+    def dense(self, axes: Axes, dimensions: int | tuple[int, ...]) -> Node:
+        """Return a layer in this one. Extents of the same axis multiply."""
+        sizes = (dimensions,) * len(axes) if isinstance(dimensions, int) else tuple(dimensions)
+        if len(sizes) != len(axes):
+            raise ValueError(f"{len(axes)} axes take {len(axes)} dimensions, not {len(sizes)}")
+        found = dict(self.extents)
+        for axis, size in zip(axes, sizes, strict=True):
+            found[axis] = found.get(axis, 1) * size
+        return Node(found)
+
+    def place(self, *fields: Any, offset: Any = None) -> Node:
+        """Give fields the shape of this layer, and the fields of their gradients too."""
+        shape = tuple(self.extents[axis] for axis in sorted(self.extents))
+        for each in fields:
+            if not isinstance(each, UnplacedField):
+                raise TypeError(f"{each!r} has its shape already: make the field without shape=")
+            each.place(shape, offset)
+        return self
+
+    def lazy_grad(self) -> None:
+        """Do nothing: fields with needs_grad=True have their gradients."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"layers have no {name!r} in cuda_graphs.compat: fields are dense, so write dense(...) and, for what is active, "
+            "a field of flags"
+        )
+
+    @property
+    def elements(self) -> int:
+        """The number of elements of a field that is placed here."""
+        return math.prod(self.extents.values())
+
+
+root = Node({})
+
+
+def dataclass(cls: type) -> Any:
+    """Decorates a class whose members are annotated: a dataclass, which also makes fields and arrays of itself."""
+    for name, annotation in list(getattr(cls, "__annotations__", {}).items()):
+        cls.__annotations__[name] = element_type(annotation)
+    return with_makers(dataclasses.dataclass(cls))
+
+
+class Struct:
+    """Structures without a class: `Struct.field({"mass": f32}, shape=n)`."""
+
+    @staticmethod
+    def field(members: Mapping[str, Any], shape: Any = None, **options: Any) -> Any:
+        """Return a field of structures with these members."""
+        return field(struct_type(**members), shape, **options)
+
+
+def struct_type(**members: Any) -> type:
+    """Return a dataclass with these members: `types.struct(mass=f32)`. `__struct_methods` are its functions."""
+    methods = members.pop("__struct_methods", {})
+    annotations = {name: element_type(kind) for name, kind in members.items()}
+    made = dataclasses.make_dataclass("Structure", annotations.items(), namespace=dict(methods))
+    return with_makers(made)
+
+
+def with_makers(made: type) -> type:
+    """Give a dataclass the makers of its fields and arrays, which the peers' structures have."""
+    made.field = classmethod(lambda cls, shape=None, **options: field(cls, shape, **options))  # type: ignore[attr-defined]
+    made.ndarray = classmethod(lambda cls, shape, **options: ndarray(cls, shape, **options))  # type: ignore[attr-defined]
+    return made

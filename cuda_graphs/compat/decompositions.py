@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decompositions of small matrices, whose peers' names take the type of the computation as a further argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cuda_graphs as cg
+
+from .math import on_host
+from .words import Inlined
+
+__all__ = ["eig", "polar_decompose", "solve", "svd", "sym_eig"]
+
+
+def typed(a: Any, dt: cg.template) -> Any:
+    """Return a matrix in the type, if one is given."""
+    if cg.static(dt is None):
+        return a
+    else:
+        return a.cast(dt)
+
+
+def svd_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
+    return cg.svd(typed(A, dt))
+
+
+def polar_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
+    return cg.polar_decompose(typed(A, dt))
+
+
+def eig_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
+    return cg.eig(typed(A, dt))
+
+
+def sym_eig_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
+    return cg.sym_eig(typed(A, dt))
+
+
+def solve_of(A: Any, b: Any, dt: cg.template = None) -> Any:  # noqa: N803
+    return cg.solve(typed(A, dt), typed(b, dt))
+
+
+svd, polar_decompose, eig, sym_eig, solve = (
+    Inlined(each, on_host) for each in (svd_of, polar_of, eig_of, sym_eig_of, solve_of)
+)

@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels: `kernel` of the peers, whose options come from the last `init` before the first call."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import cuda_graphs as cg
+
+from .program import Settings, settings, wait
+
+__all__ = ["Kernel", "data_oriented", "func", "kernel", "pyfunc"]
+
+# Options of the peers' kernels without a meaning here.
+IGNORED = ("pure", "fastcache")
+
+
+class Kernel:
+    """A kernel of the library, which is made at the first use."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.options = function, options
+        self.made: Any = None
+        self.settings: Settings | None = None
+
+    def library_kernel(self) -> Any:
+        """Return the kernel of the library for the options of `init`."""
+        now = settings()
+        if self.made is None or self.settings != now:
+            self.made = cg.kernel(self.function, **{**now.options(), **self.options})
+            self.settings = now
+        return self.made
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        found = self.library_kernel()(*args, **keywords)
+        wait()
+        return found
+
+    def forget(self) -> None:
+        """Drop the compiled code."""
+        if self.made is not None:
+            self.made.forget()
+
+    def __get__(self, owner: Any, cls: type | None = None) -> Any:
+        return self if owner is None else BoundKernel(self.library_kernel().__get__(owner, cls))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__wrapped"):
+            raise AttributeError(name)
+        return waiting(getattr(self.library_kernel(), name)) if name == "grad" else getattr(self.library_kernel(), name)
+
+
+class BoundKernel:
+    """A kernel of an object."""
+
+    __cuda_graphs_bound_kernel__ = True
+
+    def __init__(self, bound: Any) -> None:
+        self.bound = bound
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        found = self.bound(*args, **keywords)
+        wait()
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.bound, name)
+        return waiting(found) if name == "grad" else found
+
+
+def waiting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose calls wait as those of kernels do."""
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        found = function(*args, **keywords)
+        wait()
+        return found
+
+    return call
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Decorates a function that runs on the device. Options are those of `cg.kernel`."""
+    options = {name: value for name, value in options.items() if name not in IGNORED}
+    if function is None:
+        return functools.partial(kernel, **options)
+    return Kernel(function, options)
+
+
+def pyfunc(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorates a function for kernels and for the host. It stays a function of Python, which kernels inline."""
+    return function
+
+
+func = cg.func
+data_oriented = cg.data_oriented

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`math` of the peers: functions of shading languages, in kernels and on the host."""
+
+from __future__ import annotations
+
+import builtins
+import math as host
+from typing import Any
+
+import numpy as np
+
+import cuda_graphs as cg
+
+from .absent import absent_names
+from .words import Inlined, Word
+
+e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
+vec2, vec3, vec4, mat2, mat3, mat4 = cg.vec2, cg.vec3, cg.vec4, cg.mat2, cg.mat3, cg.mat4
+ivec2, ivec3, ivec4 = (cg.types.vec(n, cg.i32) for n in (2, 3, 4))
+uvec2, uvec3, uvec4 = (cg.types.vec(n, cg.u32) for n in (2, 3, 4))
+max, min, abs, pow, round = builtins.max, builtins.min, builtins.abs, builtins.pow, builtins.round
+
+acos, asin, atan2 = Word(cg.acos, np.arccos), Word(cg.asin, np.arcsin), Word(cg.atan2, np.arctan2)
+ceil, floor, fract = Word(cg.ceil, np.ceil), Word(cg.floor, np.floor), Word(cg.fract, lambda x: x - np.floor(x))
+cos, sin, tan, tanh = Word(cg.cos, np.cos), Word(cg.sin, np.sin), Word(cg.tan, np.tan), Word(cg.tanh, np.tanh)
+exp, log, log2, sqrt = Word(cg.exp, np.exp), Word(cg.log, np.log), Word(cg.log2, np.log2), Word(cg.sqrt, np.sqrt)
+rsqrt = Word(cg.rsqrt, lambda x: 1 / np.sqrt(x))
+degrees, radians = Word(cg.degrees, np.degrees), Word(cg.radians, np.radians)
+isinf, isnan, sign = Word(cg.isinf, np.isinf), Word(cg.isnan, np.isnan), Word(cg.sign, np.sign)
+popcnt, clz, ffs = cg.popcnt, cg.clz, cg.ffs
+clamp = Word(cg.clamp, lambda x, low, high: np.minimum(np.maximum(x, low), high))
+mix, step = Word(cg.mix, lambda x, y, a: x * (1 - a) + y * a), Word(cg.step, lambda edge, x: np.where(x < edge, 0.0, 1.0)[()])
+mod = Word(cg.mod, lambda x, y: x - y * np.floor(x / y))
+dot, cross = Word(cg.dot, lambda a, b: a.dot(b)), Word(cg.cross, lambda a, b: a.cross(b))
+distance, length = Word(cg.distance, lambda a, b: a.distance(b)), Word(cg.length, lambda a: a.norm())
+normalize = Word(cg.normalize, lambda a: a.normalized())
+reflect = Word(cg.reflect, lambda a, n: a - 2 * a.dot(n) * n)
+inverse, determinant = Word(cg.inverse, lambda a: a.inverse()), Word(cg.determinant, lambda a: a.determinant())
+
+
+def host_smoothstep(low: Any, high: Any, x: Any) -> Any:
+    t = clamp((x - low) / (high - low), 0.0, 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+smoothstep = Word(cg.smoothstep, host_smoothstep)
+
+
+def refracted(x: Any, n: Any, eta: Any) -> Any:
+    along = cg.dot(x, n)
+    k = 1.0 - eta * eta * (1.0 - along * along)
+    result = 0.0 * x
+    if k >= 0.0:
+        result = eta * x - (eta * along + cg.sqrt(k)) * n
+    return result
+
+
+def host_refract(x: Any, n: Any, eta: float) -> Any:
+    along = x.dot(n)
+    k = 1.0 - eta * eta * (1.0 - along * along)
+    return 0.0 * x if k < 0 else eta * x - (eta * along + host.sqrt(k)) * n
+
+
+refract = Inlined(refracted, host_refract)
+
+
+def eye_of(n: cg.template) -> Any:
+    return cg.vector([[1.0 if i == j else 0.0 for j in cg.static(range(n))] for i in cg.static(range(n))])
+
+
+eye = Inlined(eye_of, lambda n: cg.types.mat(n, n, cg.f32)(np.eye(n).tolist()))
+
+
+def vdir_of(angle: Any) -> Any:
+    return cg.vec2(cg.cos(angle), cg.sin(angle))
+
+
+vdir = Inlined(vdir_of, lambda angle: vec2(host.cos(angle), host.sin(angle)))
+
+
+def rotation2d_of(angle: Any) -> Any:
+    return cg.mat2(cg.cos(angle), -cg.sin(angle), cg.sin(angle), cg.cos(angle))
+
+
+rotation2d = Inlined(
+    rotation2d_of, lambda angle: mat2(host.cos(angle), -host.sin(angle), host.sin(angle), host.cos(angle))
+)
+
+
+def translate_by(dx: Any, dy: Any, dz: Any) -> Any:
+    return cg.mat4(1.0, 0.0, 0.0, dx, 0.0, 1.0, 0.0, dy, 0.0, 0.0, 1.0, dz, 0.0, 0.0, 0.0, 1.0)
+
+
+def scale_by(sx: Any, sy: Any, sz: Any) -> Any:
+    return cg.mat4(sx, 0.0, 0.0, 0.0, 0.0, sy, 0.0, 0.0, 0.0, 0.0, sz, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def rotation_by_axis(axis: Any, angle: Any) -> Any:
+    """Return the matrix of the rotation about an axis by an angle, in homogeneous coordinates."""
+    a = axis.normalized()
+    c, s = cg.cos(angle), cg.sin(angle)
+    d = (1.0 - c) * a
+    return cg.mat4(
+        c + d.x * a.x, d.x * a.y + s * a.z, d.x * a.z - s * a.y, 0.0,
+        d.y * a.x - s * a.z, c + d.y * a.y, d.y * a.z + s * a.x, 0.0,
+        d.z * a.x + s * a.y, d.z * a.y - s * a.x, c + d.z * a.z, 0.0,
+        0.0, 0.0, 0.0, 1.0,
+    )  # fmt: skip
+
+
+def on_host(*_: Any) -> Any:
+    raise RuntimeError("this function has a meaning in kernels only: call it in a kernel or a func")
+
+
+translate, scale, rot_by_axis = (Inlined(each, on_host) for each in (translate_by, scale_by, rotation_by_axis))
+
+__all__ = [name for name in dir() if not name.startswith("_") and name not in (
+    "Any", "Inlined", "Word", "absent_names", "annotations", "builtins", "cg", "eye_of", "host", "host_refract", "host_smoothstep",
+    "np", "on_host", "refracted", "rotation2d_of", "rotation_by_axis", "scale_by", "translate_by", "vdir_of",
+)]  # fmt: skip
+__getattr__ = absent_names("math", "math.")

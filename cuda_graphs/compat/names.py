@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of both peers at the top of their modules."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+import cuda_graphs as cg
+
+from . import ad, math, simt, types
+from .data import Layout, Struct, axes, dataclass, field, ndarray, root
+from .decompositions import eig, polar_decompose, solve, svd, sym_eig
+from .kernels import data_oriented, func, kernel, pyfunc
+from .math import acos, asin, atan2, ceil, cos, exp, floor, log, rsqrt, sin, sqrt, tan, tanh
+from .program import cpu, cuda, gpu, init, reset, sync, x64, x86_64
+from .scalars import *  # noqa: F403
+from .scalars import NAMES
+from .simt import global_thread_idx
+from .vectors import Matrix, Vector
+from .words import Inlined, Word
+
+i, j, k, l = (axes(n) for n in range(4))  # noqa: E741
+ij, ik, il, jk, jl, kl = (axes(*each) for each in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)))
+ijk, ijl, ikl, jkl, ijkl = (axes(*each) for each in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3), (0, 1, 2, 3)))
+
+abs, max, min, pow, round = builtins.abs, builtins.max, builtins.min, builtins.pow, builtins.round
+cast, bit_cast = Word(cg.cast, lambda x, dtype: dtype(x)), cg.bit_cast
+select = Word(cg.select, lambda condition, a, b: a if condition else b)
+raw_div, raw_mod, bit_shr = cg.raw_div, cg.raw_mod, cg.bit_shr
+zero, one, stop_grad, random = cg.zero, cg.one, cg.stop_grad, cg.random
+atomic_add, atomic_sub, atomic_mul = cg.atomic_add, cg.atomic_sub, cg.atomic_mul
+atomic_min, atomic_max, atomic_cas = cg.atomic_min, cg.atomic_max, cg.atomic_cas
+atomic_and, atomic_or, atomic_xor = cg.atomic_and, cg.atomic_or, cg.atomic_xor
+static, static_assert, static_print = cg.static, cg.static_assert, cg.static_print
+ndrange, grouped, loop_config, template = cg.ndrange, cg.grouped, cg.loop_config, cg.template
+Field, Ndarray = cg.Field, cg.NDArray
+ScalarField = MatrixField = Field
+ScalarNdarray = VectorNdarray = MatrixNdarray = Ndarray
+StructField, Template = cg.StructField, cg.types.Template
+
+
+def normal(dt: cg.template = cg.f32) -> Any:
+    return cg.random_normal(dt)
+
+
+randn = Inlined(normal, lambda dt=None: float(np.random.default_rng().standard_normal()))
+
+__all__ = [
+    "Field", "Layout", "Matrix", "MatrixField", "MatrixNdarray", "Ndarray", "ScalarField", "ScalarNdarray", "Struct",
+    "StructField", "Template", "Vector", "VectorNdarray", "abs", "acos", "ad", "asin", "atan2", "atomic_add",
+    "atomic_and", "atomic_cas", "atomic_max", "atomic_min", "atomic_mul", "atomic_or", "atomic_sub", "atomic_xor",
+    "axes", "bit_cast", "bit_shr", "cast", "ceil", "cos", "cpu", "cuda", "data_oriented", "dataclass", "eig", "exp",
+    "field", "floor", "func", "global_thread_idx", "gpu", "grouped", "i", "ij", "ijk", "ijkl", "ijl", "ik", "ikl",
+    "il", "init", "j", "jk", "jkl", "jl", "k", "kernel", "kl", "l", "log", "loop_config", "math", "max", "min",
+    "ndarray", "ndrange", "one", "polar_decompose", "pow", "pyfunc", "randn", "random", "raw_div", "raw_mod", "reset",
+    "root", "round", "rsqrt", "select", "simt", "sin", "solve", "sqrt", "static", "static_assert", "static_print",
+    "stop_grad", "svd", "sym_eig", "sync", "tan", "tanh", "template", "types", "x64", "x86_64", "zero", *NAMES,
+]  # fmt: skip

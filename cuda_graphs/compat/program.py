@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The state of a program of a peer: the options of `init`, and when calls wait."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import cuda_graphs as cg
+
+__all__ = ["IGNORED", "Settings", "cpu", "cuda", "gpu", "init", "reset", "settings", "sync", "wait", "x64", "x86_64"]
+
+cpu = x64 = x86_64 = "host"
+cuda = "cuda"
+gpu = "auto"
+
+# Options of `init` without a meaning here: they tune the peers' compilers, memory pools and logs.
+IGNORED = frozenset((
+    "ad_stack_size", "advanced_optimization", "async_mode", "cache_loop_invariant_global_vars", "check_out_of_bound",
+    "cpu_max_num_threads", "default_ad_stack_size", "default_cpu_block_dim", "default_gpu_block_dim", "demote_dense_struct_fors",
+    "device_memory_GB", "device_memory_fraction", "dynamic_index", "enable_fallback", "flatten_if", "force_scalarize_matrix",
+    "gdb_trigger", "kernel_profiler", "log_level", "make_block_local", "make_thread_local", "max_block_dim", "num_compile_threads",
+    "offline_cache", "offline_cache_file_path", "opt_level", "print_full_traceback", "print_ir", "print_kernel_llvm_ir", "real_matrix_scalarize",
+    "require_version", "saturating_grid_dim", "short_circuit_operators", "simplify_after_lower_access", "simplify_before_lower_access",
+    "unrolling_limit", "verbose", "verbose_kernel_launches", "vk_api_version", "enable_graph", "src_ll_cache", "print_non_pure",
+))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of `init` that decide the code of kernels."""
+
+    default_fp: Any = cg.f32
+    default_ip: Any = cg.i32
+    debug: bool = False
+    fast_math: bool = False
+
+    def options(self) -> dict[str, Any]:
+        """Return the keywords of `cg.kernel`."""
+        return {
+            "default_float": self.default_fp,
+            "default_int": self.default_ip,
+            "debug": self.debug,
+            "fast_math": self.fast_math,
+        }
+
+
+class Program:
+    """The state of this process."""
+
+    settings = Settings()
+
+
+def settings() -> Settings:
+    """Return the options of the last `init`."""
+    return Program.settings
+
+
+def init(
+    arch: str | None = None,
+    default_fp: Any = cg.f32,
+    default_ip: Any = cg.i32,
+    *,
+    debug: bool = False,
+    fast_math: bool = False,
+    random_seed: int | None = None,
+    **others: Any,
+) -> None:
+    """Choose the driver and the options of kernels.
+
+    The variable CUDA_GRAPHS_DRIVER wins over `arch`, and so does a driver that is loaded already. `fast_math` is off by
+    default, unlike in the peers: results have the bits of the source.
+
+    Raises:
+        TypeError: An option is unknown.
+    """
+    unknown = sorted(others.keys() - IGNORED)
+    if unknown:
+        raise TypeError(f"init() has no option {unknown[0]!r} in cuda_graphs.compat: leave it out")
+    if arch is not None and "CUDA_GRAPHS_DRIVER" not in os.environ:
+        try:
+            cg.use_driver(arch)
+        except RuntimeError:  # another driver is loaded, and the program uses it
+            pass
+    cg.Device().set_current()
+    Program.settings = Settings(default_fp, default_ip, debug, fast_math)
+    cg.random_seed(0 if random_seed is None else random_seed)
+
+
+def reset() -> None:
+    """Forget compiled code and the options of `init`. Arrays and fields stay."""
+    Program.settings = Settings()
+    cg.reset()
+
+
+def sync() -> None:
+    """Wait for all work of the current device."""
+    cg.Device().sync()
+
+
+def wait() -> None:
+    """Wait after the call of a kernel where the program could see that the call returned early.
+
+    Calls of the peers wait on CPUs. Reads of arrays wait here too. Only memory that other libraries share must not be
+    read while a kernel writes it, so calls wait once such a view exists in the process.
+    """
+    if cg.kernels.arrays.ndarray.has_views() and cg.driver_info().kind == "host":
+        cg.Device().sync()

@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+
+
+# The state of an object at one time.
+cdef class Snapshot:
+    cdef list parts
+
+    # Returns True if the object is certainly in the same state.
+    cdef bint holds(self) except -1
+
+
+# The results of a function of objects.
+cdef class Memo:
+    cdef object function, last
+    cdef dict known
+
+    cpdef object of(self, object value)
+    cpdef object forget(self)
+    cdef object find(self, object value)
+
+
+# Returns the Snapshot of a value; None for a value whose changes no comparison of identities can find.
+cdef Snapshot snapshot_of(object value)

@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Callable
+from typing import Any
+
+class Memo:
+    def __init__(self, function: Callable[[Any], Any]) -> None: ...
+    def of(self, value: Any) -> Any: ...
+    def forget(self) -> None: ...

@@ -1,0 +1,190 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/compatibility.md: what has become of each public name of Taichi and Quadrants in cuda_graphs.compat.
+
+    python -m docs.compatibility_page
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from cuda_graphs.compat.absent import ABSENT
+from cuda_graphs.compiler.frontend.expressions import linear
+from docs.peer_names import QUADRANTS, TAICHI
+
+PAGE = Path(__file__).parent / "compatibility.md"
+PEERS = {"taichi": TAICHI, "quadrants": QUADRANTS}
+
+# Names with another spelling on objects of this package -> the spelling.
+OTHER = {
+    "Matrix.unit": "`Vector.unit`",
+    "Vector.diag": "`Matrix.diag`",
+    "Vector.identity": "`Matrix.identity`",
+    "Matrix.get_shape": "`v.n`, `v.m`; on the host `v.shape`",
+    "Matrix.to_list": "`v.tolist()`, on the host",
+    "Matrix.to_numpy": "`numpy.array(v)`, on the host",
+    "Matrix.frobenius_inner": "`(a * b).sum()`",
+    "Matrix.tensor": "`Matrix.field`, `Matrix.ndarray`",
+    "Vector.tensor": "`Vector.field`, `Vector.ndarray`",
+    "Field.to_dlpack": "`x.__dlpack__()`, as `torch.from_dlpack(x)` calls it",
+    "Field.has_grad": "`x.needs_grad`",
+    "Field.has_dual": "`x.needs_dual`",
+    "Field.from_paddle": "`x.from_numpy`",
+    "Field.to_paddle": "`paddle.from_dlpack(x)`",
+    "Ndarray.to_dlpack": "`x.__dlpack__()`, as `torch.from_dlpack(x)` calls it",
+    "Ndarray.has_grad": "`x.needs_grad`",
+    "Ndarray.has_dual": "`x.needs_dual`",
+    "Ndarray.get_type": "`x.dtype`, `x.element_shape`",
+    "MatrixField.get_scalar_field": "`x[..., i]` of `x.to_numpy()`",
+    "StructField.get_member_field": "`x.name`",
+    "StructField.keys": "`dataclasses.fields`",
+    "Struct.entries": "members of a dataclass",
+    "Struct.items": "`dataclasses.asdict(s).items()`",
+    "Struct.keys": "`dataclasses.fields(s)`",
+    "Struct.methods": "methods of a dataclass",
+    "Struct.to_dict": "`dataclasses.asdict(s)`",
+}
+# Members of fields that are absent -> why.
+OF_FIELDS = {
+    "snode": "fields are dense and have no tree",
+    "parent": "fields are dense and have no tree",
+    "layout": "elements are in C order; members of structures are arrays of their own",
+}
+OF_STRUCT_FIELDS = ("dtype", "from_torch", "to_torch", "shape", "has_grad", "has_dual", "to_dlpack", "from_paddle", "to_paddle")
+
+Row = tuple[str, str, str]  # the name; "same", "other" or "absent"; the spelling or the reason
+
+
+def names_of(peer: str) -> Iterator[str]:
+    """Yield the public names of a peer by their paths in its module."""
+    for group, names in PEERS[peer].items():
+        for name in names.split():
+            yield f"{group}.{name}" if group else name
+
+
+def has(module: ModuleType, path: str) -> bool:
+    """Return True if the module has the name, or if vectors in kernels have the method."""
+    owner, _, name = path.rpartition(".")
+    if owner in ("Matrix", "Vector") and name in (*linear.METHODS, *linear.CHANGES):
+        return True
+    if owner == "StructField" and name in ("shape", "from_numpy", "to_numpy"):
+        return True
+    found: object = module
+    for part in path.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            return False
+    return True
+
+
+def reason(path: str) -> str | None:
+    """Return why a name is absent; None if no table says it."""
+    owner, _, name = path.rpartition(".")
+    if owner.endswith("Field") or owner == "Ndarray":
+        return OF_FIELDS.get(name) or ("of the members: `x.name`" if name in OF_STRUCT_FIELDS else None)
+    parts = path.split(".")
+    return next((ABSENT[p] for n in range(1, len(parts) + 1) for p in [".".join(parts[:n])] if p in ABSENT), None)
+
+
+def row(peer: str, path: str) -> Row:
+    """Return what has become of a name.
+
+    Raises:
+        LookupError: No table mentions the name.
+    """
+    if path in OTHER:
+        return path, "other", OTHER[path]
+    if has(importlib.import_module(f"cuda_graphs.compat.{peer}"), path):
+        return path, "same", ""
+    why = reason(path)
+    if why is None:
+        raise LookupError(f"{peer}.{path} is not in cuda_graphs.compat, and has no reason in absent.py")
+    return path, "absent", why
+
+
+def rows(peer: str) -> list[Row]:
+    return [row(peer, path) for path in names_of(peer)]
+
+
+INTRODUCTION = """# Programs of Taichi and Quadrants
+
+*Written by `docs/compatibility_page.py`; change that, not this page.*
+
+`cuda_graphs.compat` has the public names of Taichi and Quadrants on the objects of this package. A program runs unchanged:
+
+```sh
+python -m cuda_graphs.compat fractal.py
+```
+
+In that process, `import taichi as ti` and `import quadrants as qd` give `cuda_graphs.compat.taichi` and
+`cuda_graphs.compat.quadrants`, whether the peers are installed or not. A program can also import them itself:
+
+```python
+import numpy as np
+import cuda_graphs.compat.taichi as ti
+
+ti.init(arch=ti.cpu)
+x = ti.Vector.field(2, ti.f32, shape=8)
+
+
+@ti.kernel
+def turn(angle: ti.f32):
+    for i in x:
+        x[i] = ti.Vector([ti.cos(angle * i), ti.sin(angle * i)])
+
+
+turn(0.5)
+assert np.allclose(np.linalg.norm(x.to_numpy(), axis=1), 1)
+```
+
+What a name does is in the library, and [Coming from Taichi](coming-from-taichi.md) describes it. These points differ from the peers:
+
+* **Calls.** Calls of kernels return early on CPUs too. Reads of arrays and fields wait, and so do calls with arrays of NumPy. If
+  another library has got a view of an array, by DLPack or an array interface, each later call waits on the host driver, so that the
+  view shows all results.
+* **Bits.** `fast_math` is off unless `init(fast_math=True)` asks for it.
+* **`init`** makes no state but the options of kernels. Fields stay after `reset`. `arch` chooses the driver. The variable
+  `CUDA_GRAPHS_DRIVER` wins over it.
+* **Vectors on the host** are values: `x[i][0] = 1` is an error that says to assign the whole element.
+* **`root.dense(...).place(...)`** gives dense fields in C order. Other layers are absent.
+* **`simt`** works on CPUs too. A warp has 32 lanes, and all of them take part.
+
+A name that is absent raises an `AttributeError` with the reason, when it is used.
+
+"""
+
+
+def table(peer: str) -> str:
+    """Return the part of the page about one peer."""
+    found = rows(peer)
+    count = {kind: sum(each[1] == kind for each in found) for kind in ("same", "other", "absent")}
+    title = {"taichi": "Taichi 1.7.3", "quadrants": "Quadrants 1.3.3"}[peer]
+    lines = [f"## {title}", "", f"{count['same']} names are the same, {count['other']} have another name, {count['absent']} are absent.", ""]
+    lines += ["### The same", ""]
+    for group in PEERS[peer]:
+        same = [path.removeprefix(f"{group}.") for path, kind, _ in found if kind == "same" and path.rpartition(".")[0] == group]
+        if same:
+            lines += [f"`{group or peer}`: " + ", ".join(f"`{name}`" for name in same) + ".", ""]
+    for kind, heading, column in (("other", "Another name", "Here"), ("absent", "Absent", "Why")):
+        lines += [f"### {heading}", "", f"| {title} | {column} |", "|---|---|"]
+        by_text: dict[str, list[str]] = {}
+        for path, what, text in found:
+            if what == kind:
+                by_text.setdefault(text, []).append(path)
+        lines += [f"| {', '.join(f'`{path}`' for path in paths)} | {text} |" for text, paths in by_text.items()]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def compatibility_page() -> str:
+    """Return the text of the page."""
+    return INTRODUCTION + "\n".join(table(peer) for peer in PEERS).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(compatibility_page())

@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of the modules with the peers' names: they are asked for, say what is absent, follow `init`, and wait for views."""
+
+import random
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+import cuda_graphs.compat.quadrants as qd
+import cuda_graphs.compat.taichi as ti
+import cuda_graphs.compat.taichi.math as tm
+from cuda_graphs.compat import absent
+
+array = ti.types.ndarray(dtype=ti.i64, ndim=1)
+
+
+def test_import_of_the_package_does_not_import_the_modules(run_child):
+    found = run_child("import sys, cuda_graphs; print([each for each in sys.modules if 'compat' in each])")
+    assert (found.stdout.strip(), found.stderr) == ("[]", "")
+
+
+SCRIPT = """
+    import sys
+    import taichi as ti
+    import taichi.math as tm
+    import quadrants as qd
+
+    ti.init(arch=ti.cpu)
+    x = ti.field(ti.f32, shape=4)
+
+    @ti.kernel
+    def fill():
+        for i in x:
+            x[i] = tm.pi * i
+
+    if __name__ == "__main__":
+        fill()
+        print(ti.__name__, qd.__name__, round(x[2], 3), sys.argv[1:])
+        try:
+            import taichi.lang.impl
+        except ModuleNotFoundError as error:
+            print(error)
+"""
+
+
+@pytest.mark.parametrize("as_module", [False, True])
+def test_script_of_the_peers_runs_unchanged(as_module, tmp_path, run_child, driver):
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+    command = ["-m", "script", "a", "-b"] if as_module else [str(script), "a", "-b"]
+    code = f"import os, sys, subprocess; os.chdir({str(tmp_path)!r}); sys.exit(subprocess.run([sys.executable, '-m', 'cuda_graphs.compat', *{command}]).returncode)"
+    found = run_child(code)
+    assert found.returncode == 0, found.stderr
+    first, second = found.stdout.splitlines()
+    assert first == "cuda_graphs.compat.taichi cuda_graphs.compat.quadrants 6.283 ['a', '-b']"
+    assert second.startswith("No module named 'taichi.lang")
+
+
+def test_command_without_a_script_says_its_usage():
+    found = subprocess.run([sys.executable, "-m", "cuda_graphs.compat"], capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "usage: python -m cuda_graphs.compat" in found.stderr
+
+
+@pytest.mark.parametrize("name", sorted(absent.ABSENT))
+def test_absent_names_say_why(name):
+    owner, words = ti, name.split(".")
+    for word in words[:-1]:
+        owner = getattr(owner, word)
+    with pytest.raises(AttributeError, match="absent"):
+        getattr(owner, words[-1])
+
+
+def test_names_that_neither_peer_has_are_usual_errors():
+    with pytest.raises(AttributeError, match="no attribute 'flield'"):
+        ti.flield  # noqa: B018
+    assert not hasattr(tm, "__wrapped__")
+
+
+def test_options_of_init_reach_kernels_that_were_defined_before():
+    @ti.kernel
+    def third() -> ti.f64:
+        return 1.0 / 3.0
+
+    assert third() == np.float32(1) / np.float32(3)
+    ti.init(default_fp=ti.f64)
+    assert third() == 1 / 3
+    assert ti.field(float, shape=2).dtype is ti.f64
+
+
+def test_unknown_options_of_init_are_refused():
+    ti.init(offline_cache=False, kernel_profiler=True)
+    with pytest.raises(TypeError, match="no option 'arhc'"):
+        ti.init(arhc=ti.cpu)
+
+
+def test_debug_checks_indices():
+    ti.init(debug=True)
+    x = ti.field(ti.i32, shape=3)
+
+    @ti.kernel
+    def write(i: ti.i32):
+        x[i] = 1
+
+    with pytest.raises(cg.KernelError):
+        write(5)
+
+
+def test_functions_have_values_on_the_host():
+    v, w = tm.vec3(1, 2, 2), tm.vec3(0, 1, 0)
+    found = [tm.length(v), tm.dot(v, w), tm.clamp(3.0, 0.0, 1.0), tm.mix(1.0, 3.0, 0.5), ti.sqrt(4.0), tm.step(1.0, 0.5), ti.max(1, 2)]
+    assert found == [3, 2, 1, 2, 2, 0, 2]
+    assert tm.normalize(v).tolist() == pytest.approx([1 / 3, 2 / 3, 2 / 3])
+    assert ti.Vector([1, 2]).dtype == np.int32
+    assert ti.Matrix.identity(ti.f32, 2).tolist() == [[1, 0], [0, 1]]
+    assert ti.Vector.unit(3, 1).tolist() == [0, 1, 0]
+    assert ti.Matrix.cols([ti.Vector([1, 2]), ti.Vector([3, 4])]).tolist() == [[1, 3], [2, 4]]
+
+
+def test_makers_of_vectors_have_the_same_values_in_kernels():
+    out = ti.Matrix.field(3, 3, ti.f32, shape=7)
+
+    @ti.kernel
+    def fill():
+        out[0] = ti.Matrix.identity(ti.f32, 3)
+        out[1] = ti.Matrix.cols([ti.Vector([1.0, 2.0, 3.0]), ti.Vector.unit(3, 0, ti.f32), ti.Vector.zero(ti.f32, 3)])
+        out[2] = ti.Matrix.rows([ti.Vector.one(ti.f32, 3), ti.Vector([4.0, 5.0, 6.0]), ti.Vector.unit(3, 2, ti.f32)])
+        out[3] = ti.Matrix.diag(3, 2.5)
+        out[4] = ti.Matrix.one(ti.f32, 3, 3) - ti.Matrix.zero(ti.f32, 3, 3)
+        out[5] = tm.eye(3)
+        out[6][0, 1] = tm.vdir(0.5).x + (tm.rotation2d(0.5) @ tm.vec2(1.0, 0.0)).y
+
+    fill()
+    found = out.to_numpy()
+    assert found[0].tolist() == found[5].tolist() == np.eye(3).tolist()
+    assert found[1].tolist() == [[1, 1, 0], [2, 0, 0], [3, 0, 0]]
+    assert found[2].tolist() == [[1, 1, 1], [4, 5, 6], [0, 0, 1]]
+    assert found[3].tolist() == (2.5 * np.eye(3)).tolist()
+    assert found[4].tolist() == np.ones((3, 3)).tolist()
+    assert found[6][0, 1] == pytest.approx(np.cos(0.5) + np.sin(0.5))
+
+
+def test_matrices_of_transformations_are_those_of_numpy():
+    at = ti.Vector.field(4, ti.f32, shape=3)
+
+    @ti.kernel
+    def move():
+        p = tm.vec4(1.0, 2.0, 3.0, 1.0)
+        at[0] = tm.translate(1.0, 2.0, 3.0) @ p
+        at[1] = tm.scale(2.0, 3.0, 4.0) @ p
+        at[2] = tm.rot_by_axis(tm.vec3(0.0, 0.0, 2.0), 0.5) @ p
+
+    move()
+    found = at.to_numpy()
+    assert found[0].tolist() == [2, 4, 6, 1]
+    assert found[1].tolist() == [2, 6, 12, 1]
+    assert np.linalg.norm(found[2, :3]) == pytest.approx(np.sqrt(14), rel=1e-6)
+    assert found[2, 2:].tolist() == [3, 1]
+
+
+def test_placed_fields_have_one_shape():
+    x = ti.field(ti.f32)
+    with pytest.raises(RuntimeError, match="no shape yet"):
+        x[0] = 1
+    ti.root.dense(ti.i, 4).place(x)
+    x[2] = 1
+    assert x.to_numpy().tolist() == [0, 0, 1, 0]
+    with pytest.raises(RuntimeError, match="placed already"):
+        ti.root.dense(ti.i, 5).place(x)
+    with pytest.raises(TypeError, match="its shape already"):
+        ti.root.dense(ti.i, 4).place(ti.field(ti.f32, shape=4))
+    with pytest.raises(AttributeError, match="fields are dense"):
+        ti.root.pointer(ti.i, 4)
+
+
+def test_kernels_of_quadrants_become_graphs():
+    count = qd.ndarray(qd.i32, ())
+
+    @qd.kernel(graph=True)
+    def halve(x: qd.types.ndarray(qd.i32, 1), left: qd.types.ndarray(qd.i32, 0)):
+        while qd.graph_do_while(left):
+            for i in x:
+                x[i] += 1
+            for _ in range(1):
+                left[()] -= 1
+
+    x = qd.ndarray(qd.i32, 5)
+    count[()] = 7
+    halve(x, count)
+    assert x.to_numpy().tolist() == [7] * 5
+
+
+@ti.kernel
+def advance(x: array, factor: ti.i64, shift: ti.i64):
+    for i in x:
+        for _ in range(200):
+            x[i] = x[i] * factor % 1000003 + shift
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_views_never_show_a_kernel_at_work(seed, driver):
+    """Kernels, host writes and reads of a view in random order: the view shows what NumPy computes, at any time."""
+    if driver.kind != "host":
+        pytest.skip("memory of a GPU has no views on the host")
+    chance = random.Random(seed)
+    x = ti.ndarray(ti.i64, shape=20000)
+    truth = np.arange(20000)
+    x.from_numpy(truth)
+    view = np.from_dlpack(x) if chance.random() < 0.5 else np.asarray(x.to_numpy(copy=False))
+    for _ in range(12):
+        step = chance.choice(("kernel", "write", "read"))
+        if step == "kernel":
+            factor, shift = chance.randrange(1, 50), chance.randrange(100)
+            advance(x, factor, shift)
+            for _ in range(200):
+                truth = truth * factor % 1000003 + shift
+        elif step == "write":
+            view[chance.randrange(20000)] = 5
+            truth = view.copy()
+        np.testing.assert_array_equal(view, truth)
+
+
+VIEWS = """
+    import cuda_graphs.compat.taichi as ti
+    from cuda_graphs.kernels.arrays.ndarray import has_views
+
+    x = ti.ndarray(ti.i32, shape=4)
+
+    @ti.kernel
+    def fill(x: ti.types.ndarray(ti.i32, 1)):
+        for i in x:
+            x[i] = i
+
+    fill(x)
+    x.to_numpy()
+    print(has_views())
+    x.__dlpack__()
+    print(has_views())
+"""
+
+
+def test_views_exist_from_the_first_export_on(tmp_path, run_child):
+    program = tmp_path / "views.py"
+    program.write_text(textwrap.dedent(VIEWS))
+    found = run_child(f"import runpy; runpy.run_path({str(program)!r})")
+    assert (found.stdout.split(), found.stderr) == (["False", "True"], "")

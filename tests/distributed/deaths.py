@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in which the last rank ends while the others wait for it. test_deaths.py runs them on several ranks.
+
+    mpiexec -disable-auto-cleanup -n 3 python -m cuda_graphs.distributed tests/distributed/deaths.py FOLDER WAIT WAY
+
+Each rank writes the time of its end or of its error to a file of its number in the folder, with the error. Before that
+it shows that its process is usable: a split of the surviving ranks, a graph and a kernel of its own work.
+"""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import cuda_graphs as cg
+
+
+@cg.kernel
+def add_one(x: cg.types.ndarray(cg.f64, ndim=1)):
+    for i in x:
+        x[i] += 1.0
+
+
+def stream_of(graph):
+    stream = cg.Device().create_stream()
+    graph.launch(stream)
+    return stream
+
+
+def in_a_body(comm, x):
+    g = cg.GraphDef()
+    g.while_loop(lambda x: x[0] > 0, args=(x,)).body.call(comm.all_reduce, x, None, "max")
+    stream_of(g.instantiate()).sync()
+
+
+def in_a_captured_body(comm, x):
+    with cg.capture() as builder, builder.while_loop(lambda x: x[0] > 0, args=(x,)):
+        comm.all_reduce(x, op="max")
+    stream_of(builder.complete()).sync()
+
+
+def beside_a_loop_on_the_device(comm, x):
+    """A loop that the compiler may make resident does not exchange data, and never ends by itself."""
+    g, y = cg.GraphDef(), cg.ones(1, cg.f64)
+    g.call(comm.all_reduce, x)
+    g.while_loop(lambda y: y[0] > 0, args=(y,)).body.call(add_one, y)
+    stream_of(g.instantiate()).sync()
+
+
+def at_once(comm, x):
+    comm.all_reduce(x)
+    cg.Device().sync()
+
+
+def in_a_group(comm, x):
+    y, last = cg.ones(1, cg.f64), comm.size - 1
+    comm.group((comm.send, x, last), (comm.recv, y, last))
+    cg.Device().sync()
+
+
+def in_a_barrier(comm, x):
+    comm.barrier()
+
+
+def in_a_new_definition(comm, x):
+    cg.GraphDef().call(comm.all_reduce, x)
+
+
+def in_a_split(comm, x):
+    comm.split(0)
+
+
+def in_no_call(comm, x):
+    """The rank ends while the others compute: the next use raises."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        comm.all_reduce(x)
+        time.sleep(0.01)
+
+
+WAITS = {
+    function.__name__: function
+    for function in (
+        in_a_body,
+        in_a_captured_body,
+        beside_a_loop_on_the_device,
+        at_once,
+        in_a_group,
+        in_a_barrier,
+        in_a_new_definition,
+        in_a_split,
+        in_no_call,
+    )
+}
+
+
+def end(way):
+    if way == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if way == "failing":
+        raise ArithmeticError("this rank gives up")
+    os._exit(0)
+
+
+def show_that_the_process_is_usable(rest, comm):
+    x = cg.array(np.ones(5))
+    rest.all_reduce(x)
+    g = cg.GraphDef()
+    g.call(add_one, x).call(rest.all_reduce, x)
+    stream_of(g.instantiate()).sync()
+    np.testing.assert_array_equal(x.to_numpy(), np.full(5, rest.size * (rest.size + 1.0)))
+    del g
+    comm.close()
+
+
+def main(folder, wait, way):
+    comm = cg.distributed.init()
+    rank, last = comm.rank, comm.rank == comm.size - 1
+    rest = comm.split(None if last else 0)
+    x = cg.ones(1, cg.f64)
+    comm.barrier()  # all have the split
+    if last:
+        Path(folder, str(rank)).write_text(str(time.monotonic()))  # the clock of all processes of this host
+        end(way)
+    try:
+        WAITS[wait](comm, x)
+    except cg.distributed.RankError as error:
+        text = str(error)
+    seconds = time.monotonic()
+    show_that_the_process_is_usable(rest, comm)
+    Path(folder, str(rank)).write_text(f"{seconds}\n{text}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: when a rank ends, every other rank raises RankError within 5 s, and its process stays usable."""
+
+import pytest
+
+from tests.distributed import deaths
+from tests.distributed.ranks import run
+
+LIMIT_S = 5
+RUN_LIMIT_S = 60
+HYDRA = ("-disable-auto-cleanup",)  # the other ranks go on
+
+
+def check(count, folder, wait, way):
+    program = ("-m", "cuda_graphs.distributed", "tests/distributed/deaths.py", folder, wait, way)
+    run(count, *program, fails=way != "leaving", limit=RUN_LIMIT_S, options=HYDRA)
+    end = float((folder / str(count - 1)).read_text())
+    for rank in range(count - 1):
+        seconds, text = (folder / str(rank)).read_text().split("\n")
+        assert text.startswith(f"rank {count - 1} has ended (process ")
+        assert float(seconds) - end < LIMIT_S
+
+
+@pytest.mark.parametrize("wait", deaths.WAITS)
+def test_every_wait_for_a_killed_rank_raises(wait, tmp_path):
+    check(3, tmp_path, wait, "killed")
+
+
+@pytest.mark.parametrize("way", ["failing", "leaving"])
+def test_every_other_rank_raises_in_whatever_way_a_rank_ends(way, tmp_path):
+    check(3, tmp_path, "in_a_body", way)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_law_holds_for_other_numbers_of_ranks(count, tmp_path):
+    check(count, tmp_path, "in_a_body", "killed")
