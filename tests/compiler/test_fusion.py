@@ -33,7 +33,15 @@ from tests.compiler.rig import (
 pytestmark = pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 
 N = 37  # no multiple of the lanes of a vector
-TYPES = {"a": "f32, 1", "b": "f32, 1", "m": "i32, 1", "d": "f64, 1", "t": "f32, 2", "c": "u32, 1", "q": "f32, 1"}
+TYPES = {
+    "a": "f32, 1",
+    "b": "f32, 1",
+    "m": "i32, 1",
+    "d": "f64, 1",
+    "t": "f32, 2",
+    "c": "u32, 1",
+    "q": "f32, 1",
+}
 HEAD = f"def k({', '.join(f'{name}: ndarray({what})' for name, what in TYPES.items())}, s: f32):\n"
 
 
@@ -239,7 +247,10 @@ def test_reduction_joins_its_producer_and_reads_no_memory_for_it():
     assert [each.array.path for each in statements(program, ir.Load)] == ["a"]
     # Each thread collects its share first: `b` and `q` have one type, and are apart.
     assert not any(isinstance(each, ir.Atomic) for each in ir.walk(task.loop.body))
-    assert [(each.kind, each.array.path) for each in statements(program, ir.Atomic)] == [("add", "c"), ("max", "q")]
+    assert [(each.kind, each.array.path) for each in statements(program, ir.Atomic)] == [
+        ("add", "c"),
+        ("max", "q"),
+    ]
     assert {frozenset((one.path, other.path)) for one, other in program.apart} >= {frozenset("bq")}
     compare(program, arguments())
 
@@ -253,7 +264,12 @@ def test_extents_of_two_arrays_are_a_condition_on_calls():
     assert (len(program.tasks), program.equal) == (1, ((("extent", "a", 0), ("extent", "d", 0)),))
     compare(program, arguments())
     assert reasons(*lines, fuse="any") == ["the loops of lines 2 and 4 may have different index spaces"]
-    shifted = ["for i in range(1, a.shape[0] - 1):", "    m[i] = 1", "for i in range(1, b.shape[0] - 1):", "    m[i] += 1"]
+    shifted = [
+        "for i in range(1, a.shape[0] - 1):",
+        "    m[i] = 1",
+        "for i in range(1, b.shape[0] - 1):",
+        "    m[i] += 1",
+    ]
     assert tasks_of(*shifted) == 1
 
 
@@ -286,10 +302,21 @@ def test_bins_stay_bins_in_a_fused_task():
 
 
 def test_statements_between_loops_move_before_or_after_them():
-    lines = ["for i in m:", "    m[i] = m[i] + 1", "total = 0", "c[3] = 5", "for i in m:", "    total += m[i]"]
+    lines = [
+        "for i in m:",
+        "    m[i] = m[i] + 1",
+        "total = 0",
+        "c[3] = 5",
+        "for i in m:",
+        "    total += m[i]",
+    ]
     lines += ["c[0] = cg.cast(total, cg.u32)", "for i in m:", "    m[i] -= 3", "c[1] = c[0]"]
     program = fused(kernel_of(*lines))
-    assert [each.loop is not None for each in (program.tasks[step] for step in program.plan)] == [False, True, False]
+    assert [each.loop is not None for each in (program.tasks[step] for step in program.plan)] == [
+        False,
+        True,
+        False,
+    ]
     assert ((2, 6, 9), "") in program.fusion
     found, _ = compare(program, arguments())
     m = arguments()["m"] + 1
@@ -457,8 +484,8 @@ REFUSED = {
     ),
     "a sum of floats": (
         ["for i in a:", "    a[i] = s", "for i in a:", "    d[0] += a[i]"],
-        "line 5 combines floats, and their order decides how the result is rounded: only sums of many iterations may share "
-        "a loop",
+        "line 5 combines floats, and their order decides how the result is rounded: only sums of many "
+        "iterations may share a loop",
     ),
     "a maximum of zeros of both signs": (
         ["for i in a:", "    a[i] = s", "for i in a:", "    cg.atomic_max(q[0], a[i])"],

@@ -117,7 +117,14 @@ def k(x: ndarray({type}, 1), out: ndarray({type}, 1)):
 @pytest.mark.parametrize("kind", ["min", "max"])
 @pytest.mark.parametrize(
     "x",
-    [[3.0, NAN, -2.0, 7.0, 0.0, -0.0], [NAN, -NAN] * 40, [NAN] * 33 + [1.5], [np.inf, -np.inf], [-0.0] * 70, []],
+    [
+        [3.0, NAN, -2.0, 7.0, 0.0, -0.0],
+        [NAN, -NAN] * 40,
+        [NAN] * 33 + [1.5],
+        [np.inf, -np.inf],
+        [-0.0] * 70,
+        [],
+    ],
 )
 @pytest.mark.parametrize("before", [NAN, 1.0, -np.inf, 0.0])
 def test_the_least_and_greatest_magnitude_is_one_that_is_not_nan_if_there_is_one(type, kind, x, before):

@@ -59,7 +59,7 @@ def overlaps_of(table, *names):
     return overlaps
 
 
-@cg.kernel(graph=True, chain="nodes")
+@cg.kernel(graph=True, chain="nodes", fuse=False)
 def put(value: cg.i32, x: i32_1d, y: i32_1d):
     for i in x:
         x[i] = value

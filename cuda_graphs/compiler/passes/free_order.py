@@ -44,7 +44,10 @@ def order_matters(atomic: ir.Atomic, used: set[ir.Value], large: bool) -> str:
         if is_sum(atomic):
             if large:
                 return ""
-            return f"line {line} combines floats, and their order decides how the result is rounded: only sums of many iterations may share a loop"
+            return (
+                f"line {line} combines floats, and their order decides how the result is rounded: only sums of many "
+                "iterations may share a loop"
+            )
         return f"line {line} is atomic, and the result depends on the order of the iterations"
     if kind == "float" and may_be_negative_zero(atomic.value):
         return (

@@ -6,8 +6,8 @@
 
 The tasks have the same index space. An iteration of the fused loop is that of the first task, then that of the second.
 This changes no result if the tasks depend on each other only within an iteration. Where one task writes an array that
-the other one uses, both access it at the indices of the loop, in the same positions. Other arrays must not be the
-same memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`. Extents of
+the other one uses, both access it at the indices of the loop, in the same positions. Other arrays must not be the same
+memory. Two parameters of one element type may be, so such a pair is a condition on calls: `Program.apart`. Extents of
 two parameters are another condition: `Program.equal`.
 
 Within an iteration, values pass in registers (forward_stores.py). A task is a candidate if its iterations are straight

@@ -264,7 +264,15 @@ class Extreme(Sum):
         found = ir.Op("select", (nan, self.nothing, bits), bits.type, loc)
         before = ir.Get(self.bits, loc)
         after = ir.Op(self.atomic.kind, (before, found), bits.type, loc)
-        return [ir.Set(self.any, ir.TRUE, loc), nan, bits, found, before, after, ir.Set(self.bits, after, loc)]
+        return [
+            ir.Set(self.any, ir.TRUE, loc),
+            nan,
+            bits,
+            found,
+            before,
+            after,
+            ir.Set(self.bits, after, loc),
+        ]
 
     def end(self, copier: Copier) -> list[ir.Statement]:
         bits = ir.Get(self.bits)
