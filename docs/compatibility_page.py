@@ -146,7 +146,7 @@ x = ti.Vector.field(2, ti.f32, shape=8)
 
 
 @ti.kernel
-def turn(angle: ti.f32):
+def turn(angle: ti.f32) -> None:
     for i in x:
         x[i] = ti.Vector([ti.cos(angle * i), ti.sin(angle * i)])
 
