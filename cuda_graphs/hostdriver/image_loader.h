@@ -97,8 +97,8 @@ typedef struct cgh_global {  // a .global or .const variable
 // cgh_services.access. The object imports `cgh_<name>` for members of cgh_services, and functions of libc and libm.
 //
 // Code that was translated from PTX has more. An entry may have a "symbol" other than its name, and numbers with the
-// names of members of cgh_kernel. "globals" lists variables, [name, symbol, bytes]. "services" is the symbol of an array
-// for the functions of cgh_services, in their order, which the loader fills.
+// names of members of cgh_kernel. "globals" lists variables, [name, symbol, bytes]. "services" is the symbol of an
+// array for the functions of cgh_services, in their order, which the loader fills.
 #define CGH_NATIVE_MAGIC "\177CGHOBJ\n"
 #define CGH_NATIVE_VERSION 1
 
