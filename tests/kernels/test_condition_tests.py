@@ -576,7 +576,7 @@ REFUSED = {
     "freed memory": (lambda s: {"condition": s.freed}, ValueError, "frees it before"),
     "captured freed memory": (lambda s: {"condition": lambda: s.freed[0]}, ValueError, "frees it before"),
     "a number parameter": (lambda s: {"condition": s.g.param("n", cg.i32)}, TypeError, "pass a flag"),
-    "a 1-d parameter": (lambda s: {"condition": s.g.param("n", I1)}, TypeError, "ndim=0"),
+    "a 1-d parameter": (lambda s: {"condition": s.g.param("n", I1)}, TypeError, "cg.Array0"),
     "a parameter of another graph": (
         lambda s: {"condition": lambda n: n > 0, "args": (cg.GraphDef().param("n", cg.i32),)},
         ValueError,

@@ -44,10 +44,14 @@ CUresult ask_sound(const CaptureBox& capture, bool* sound) noexcept {
 // have begun the next capture of the stream already: that one has another id. If the driver gives no id, the failure
 // decides: a spoiled capture, one of another thread, or one with unjoined forks is over.
 bool goes_on_after(CUresult failure, const CaptureBox& capture) noexcept {
-    CaptureState now;
-    const CUresult status = ask_capture(*capture.origin, &now);
-    if (status == CUDA_SUCCESS && now.status == CU_STREAM_CAPTURE_STATUS_NONE) return false;
-    if (status == CUDA_SUCCESS && now.status == CU_STREAM_CAPTURE_STATUS_ACTIVE) return now.id == capture.id;
+    CUstreamCaptureStatus now = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult status = driver().cuStreamIsCapturing(*capture.origin, &now);
+    if (status == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_NONE) return false;
+    CaptureState state;
+    const bool is_told = status == CUDA_SUCCESS && now == CU_STREAM_CAPTURE_STATUS_ACTIVE &&
+                         ask_capture(*capture.origin, &state) == CUDA_SUCCESS;
+    if (is_told && state.status != CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+        return state.status == CU_STREAM_CAPTURE_STATUS_ACTIVE && state.id == capture.id;
     return failure != CUDA_ERROR_STREAM_CAPTURE_INVALIDATED && failure != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD &&
            failure != CUDA_ERROR_STREAM_CAPTURE_UNJOINED && !is_shut_down(status);
 }
