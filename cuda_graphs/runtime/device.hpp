@@ -5,6 +5,7 @@
 #ifndef CUDA_GRAPHS_RUNTIME_DEVICE_HPP
 #define CUDA_GRAPHS_RUNTIME_DEVICE_HPP
 
+#include "core/handles/gil.hpp"
 #include "core/resources/context.hpp"
 #include "failure.hpp"
 
@@ -29,6 +30,14 @@ class Current {
   private:
     cg::ContextScope scope_;
 };
+
+// Makes a driver call without the lock of the core. The call may wait for work whose callbacks wait for other threads,
+// and these may need the lock.
+template <class Function, class... Args>
+CUresult without_lock(Function function, Args... args) {
+    const cg::GilRelease released;
+    return function(args...);
+}
 
 }  // namespace cgr
 

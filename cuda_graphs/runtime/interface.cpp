@@ -32,9 +32,8 @@ struct cg_array {
 struct cg_exec {
     cgr::LoadedGraph loaded;  // its parameters; the definition is kept too, as its nodes name those of the executable
     cg::GraphExecHandle exec;
-    cg::StreamHandle stream;  // of launches without a stream
-    cg::EventHandle end;      // recorded behind the last launch
-    bool was_launched = false;
+    cg::StreamHandle stream;                   // of launches without a stream
+    cg::EventHandle end;                       // recorded behind the last launch
     std::vector<cg::ParameterChange> changes;  // for the next launch
 };
 
@@ -109,19 +108,19 @@ void load_graph(std::string_view file, const std::string& name, const cg_callbac
     }
 }
 
+// The types of the header, in their order. Arrays have no elements of the last one.
+constexpr const char* kTypes[] = {"i8",  "i16", "i32",  "i64", "u8",  "u16",  "u32",
+                                  "u64", "f16", "bf16", "f32", "f64", "bool", "pointer"};
+
 cg_type number_of(const cg::ValueType& type) {
-    constexpr std::string_view kNames[] = {"i8",  "i16", "i32",  "i64", "u8",  "u16",  "u32",
-                                           "u64", "f16", "bf16", "f32", "f64", "bool", "pointer"};
-    const auto* const found = std::find(std::begin(kNames), std::end(kNames), std::string_view(type.name));
-    return static_cast<cg_type>(found - std::begin(kNames));
+    const auto is_it = [&](std::string_view name) { return name == type.name; };
+    return static_cast<cg_type>(std::find_if(std::begin(kTypes), std::end(kTypes), is_it) - std::begin(kTypes));
 }
 
-const cg::ValueType& type_of(cg_type number) {
-    constexpr const char* kNames[] = {"i8",  "i16", "i32",  "i64", "u8",  "u16", "u32",
-                                      "u64", "f16", "bf16", "f32", "f64", "bool"};
-    if (number < 0 || number >= static_cast<cg_type>(std::size(kNames)))
+const cg::ValueType& element_type(cg_type number) {
+    if (number < 0 || number >= CG_POINTER)
         throw Failure(CG_ERROR_INVALID_VALUE, "type must be CG_I8 to CG_BOOL, got " + std::to_string(number));
-    return *cg::find_value_type(kNames[number]);
+    return *cg::find_value_type(kTypes[number]);
 }
 
 void describe(const LoadedParameter& loaded, cg_parameter* out) {
@@ -167,7 +166,7 @@ void copy_extents(const std::vector<std::int64_t>& shape, cg::ParameterValue& to
 
 cg_array* create_array(cg_type type, std::int32_t ndim, const std::int64_t* extents) {
     cg::ParameterType made;
-    made.scalar = &type_of(type);
+    made.scalar = &element_type(type);
     made.ndim = ndim;
     const std::vector<std::int64_t> shape = read_shape(ndim, extents);
     const auto bytes = bytes_of_array(made, shape);
@@ -176,18 +175,12 @@ cg_array* create_array(cg_type type, std::int32_t ndim, const std::int64_t* exte
     const Current current(context);
     cg::ParameterValue value;
     const cg::PointerHandle memory = allocate(Space::kDevice, *bytes);
-    check(cg::driver().cuCtxSynchronize(), "fill an array with zeros");
+    check(without_lock(cg::driver().cuCtxSynchronize), "fill an array with zeros");
     value.bits = *memory;
     value.known = true;
     value.owner = memory;
     copy_extents(shape, value);
     return new cg_array{context, made, value, *bytes};
-}
-
-void check_bytes(const cg_array& array, std::size_t bytes) {
-    if (bytes != array.bytes)
-        throw Failure(CG_ERROR_INVALID_VALUE,
-                      "the array has " + std::to_string(array.bytes) + " bytes, got " + std::to_string(bytes));
 }
 
 // ---- executables
@@ -297,20 +290,25 @@ void launch(cg_exec& exec, void* stream) {
     }
     if (problem.fault != cg::ParameterFault::kNone) fail_with(problem);
     check(status, "launch the graph");
-    check(cg::driver().cuEventRecord(*exec.end, *on), "record the end of a launch");
-    exec.was_launched = true;
+    check(without_lock(cg::driver().cuEventRecord, *exec.end, *on), "record the end of a launch");
 }
 
-void wait(cg_exec& exec) {
-    if (!exec.was_launched) return;
+// An event that was never recorded counts as reached (cuda.h, cuEventSynchronize).
+void wait(const cg_exec& exec) {
     const Current current(exec.loaded.context);
     const cg::EventHandle end = exec.end;  // another thread may release the executable
-    CUresult status = CUDA_SUCCESS;
-    {
-        const cg::GilRelease released;
-        status = cg::driver().cuEventSynchronize(*end);
-    }
-    check(status, "wait for the graph");
+    check(without_lock(cg::driver().cuEventSynchronize, *end), "wait for the graph");
+}
+
+// Copies the elements of an array. Another thread may release the array meanwhile.
+template <class Copy>
+void copy(const cg_array& array, std::size_t bytes, const char* attempt, Copy call) {
+    if (bytes != array.bytes)
+        throw Failure(CG_ERROR_INVALID_VALUE,
+                      "the array has " + std::to_string(array.bytes) + " bytes, got " + std::to_string(bytes));
+    const Current current(array.context);
+    const cg::Opaque memory = array.value.owner;
+    check(without_lock(call, static_cast<CUdeviceptr>(array.value.bits)), attempt);
 }
 
 }  // namespace
@@ -376,36 +374,38 @@ CG_API cg_status cg_graph_default(const cg_graph* graph, const char* name, cg_ar
         const cg::NamedParameter& found = *loaded.parameters[loaded.find(&given(name, "name"))].parameter;
         if (!found.type.is_array() || !found.initial.known)
             throw Failure(CG_ERROR_INVALID_VALUE, "parameter '" + found.name + "' has no array as its default");
-        given(array, "array") =
-            new cg_array{loaded.context, found.type, found.initial, cg::bytes_of(found.type, found.initial)};
+        cg_array*& out = given(array, "array");
+        out = new cg_array{loaded.context, found.type, found.initial, cg::bytes_of(found.type, found.initial)};
     });
 }
 
 CG_API cg_status cg_graph_instantiate(const cg_graph* graph, cg_exec** exec) {
-    return guard([&] { given(exec, "exec") = instantiate_graph(given(graph, "graph").loaded); });
+    return guard([&] {
+        cg_exec*& out = given(exec, "exec");
+        out = instantiate_graph(given(graph, "graph").loaded);
+    });
 }
 
 CG_API cg_status cg_array_create(cg_type type, int32_t ndim, const int64_t* shape, cg_array** array) {
-    return guard([&] { given(array, "array") = create_array(type, ndim, shape); });
+    return guard([&] {
+        cg_array*& out = given(array, "array");
+        out = create_array(type, ndim, shape);
+    });
 }
 
 CG_API cg_status cg_array_write(const cg_array* array, const void* data, size_t bytes) {
     return guard([&] {
-        const cg_array& to = given(array, "array");
-        check_bytes(to, bytes);
-        const Current current(to.context);
-        check(cg::driver().cuMemcpyHtoD(to.value.bits, &given(static_cast<const char*>(data), "data"), bytes),
-              "write an array");
+        const void* const from = &given(static_cast<const char*>(data), "data");
+        copy(given(array, "array"), bytes, "write an array",
+             [&](CUdeviceptr to) { return cg::driver().cuMemcpyHtoD(to, from, bytes); });
     });
 }
 
 CG_API cg_status cg_array_read(const cg_array* array, void* data, size_t bytes) {
     return guard([&] {
-        const cg_array& from = given(array, "array");
-        check_bytes(from, bytes);
-        const Current current(from.context);
-        check(cg::driver().cuMemcpyDtoH(&given(static_cast<char*>(data), "data"), from.value.bits, bytes),
-              "read an array");
+        void* const to = &given(static_cast<char*>(data), "data");
+        copy(given(array, "array"), bytes, "read an array",
+             [&](CUdeviceptr from) { return cg::driver().cuMemcpyDtoH(to, from, bytes); });
     });
 }
 

@@ -86,7 +86,7 @@ cg::PointerHandle allocate(Space space, std::size_t size) {
                                                         : allocate_on_device(context, size);
     const std::string attempt = "allocate " + std::to_string(size) + " bytes";
     if (!made) fail_noted(attempt);
-    check(cg::driver().cuMemsetD8(*made, 0, size), attempt);
+    check(without_lock(cg::driver().cuMemsetD8, *made, 0, size), attempt);
     return made;
 }
 
@@ -112,11 +112,11 @@ std::vector<LoadedMemory> load_memory(const Archive& archive, std::size_t parame
         std::string contents;
         found.push_back(kLoaders[kind_of(row)](archive, row, &contents));
         if (!contents.empty())
-            check(cg::driver().cuMemcpyHtoD(*found.back().memory, contents.data(), contents.size()),
+            check(without_lock(cg::driver().cuMemcpyHtoD, *found.back().memory, contents.data(), contents.size()),
                   "write the contents of " + row.where.text());
     }
     // Nodes use the memory on any stream.
-    if (!table.empty()) check(cg::driver().cuCtxSynchronize(), "fill the memory of the graph");
+    if (!table.empty()) check(without_lock(cg::driver().cuCtxSynchronize), "fill the memory of the graph");
     return found;
 }
 

@@ -114,6 +114,10 @@ void refuse_wrong_calls(const char* path) {
     refuse(cg_exec_set_int(handles.exec, "start", 3), CG_ERROR_INVALID_VALUE, "start");
     refuse(cg_exec_set_array(handles.exec, "rate", handles.start), CG_ERROR_INVALID_VALUE, "rate");
     refuse(cg_exec_launch(nullptr, nullptr), CG_ERROR_INVALID_VALUE, "exec");
+    // Nothing is made where there is no place for it: the leak checker sees the rest.
+    refuse(cg_graph_default(handles.graph, "start", nullptr), CG_ERROR_INVALID_VALUE, "array");
+    refuse(cg_graph_instantiate(handles.graph, nullptr), CG_ERROR_INVALID_VALUE, "exec");
+    refuse(cg_array_create(CG_F32, 1, &other, nullptr), CG_ERROR_INVALID_VALUE, "array");
 
     // Values that do not fit are refused by the launch, and forgotten.
     CHECK(cg_array_create(CG_F32, 1, &other, &array) == CG_OK);
