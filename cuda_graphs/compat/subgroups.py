@@ -89,26 +89,14 @@ def scanned_before(value: Any, combine: cg.template, first: cg.template, log2_si
     return lower
 
 
-def reductions(combine: Combine) -> tuple[Inlined, Inlined]:
-    """Return the reduction of a warp and of a tile."""
+def of_warp_and_tile(collect: Callable[..., Any], combine: Combine) -> tuple[Inlined, Inlined]:
+    """Return the reduction or scan of a warp, and that of a tile."""
 
     def whole(value: Any) -> Any:
-        return reduced(value, combine, 5)
+        return collect(value, combine, 5)
 
     def tiled(value: Any, log2_size: cg.template) -> Any:
-        return reduced(value, combine, log2_size)
-
-    return word(whole), word(tiled)
-
-
-def inclusive(combine: Combine) -> tuple[Inlined, Inlined]:
-    """Return the scan of a warp and of a tile that includes the lane itself."""
-
-    def whole(value: Any) -> Any:
-        return scanned(value, combine, 5)
-
-    def tiled(value: Any, log2_size: cg.template) -> Any:
-        return scanned(value, combine, log2_size)
+        return collect(value, combine, log2_size)
 
     return word(whole), word(tiled)
 
@@ -160,10 +148,6 @@ def ballot(predicate: Any) -> Any:
     return cg.warp.ballot(predicate != 0)
 
 
-def ballot_full_subgroup(predicate: Any) -> Any:
-    return cg.warp.ballot(predicate != 0)
-
-
 def ballot_first_n(predicate: Any, n: cg.template) -> Any:
     return cg.warp.ballot(predicate != 0) & cg.u32((1 << n) - 1)
 
@@ -210,7 +194,7 @@ def lanemask_gt(lane_id: Any) -> Any:
 
 FUNCTIONS = (
     all_equal, all_equal_tiled, all_true, all_true_tiled, any_true, any_true_tiled, ballot, ballot_first_n,
-    ballot_full_subgroup, broadcast, broadcast_first, elect, group_size, lanemask_eq, lanemask_ge,
+    broadcast, broadcast_first, elect, group_size, lanemask_eq, lanemask_ge,
     lanemask_gt, lanemask_le, lanemask_lt, log2_group_size,
 )  # fmt: skip
 COMBINE: dict[str, Combine] = {
@@ -224,7 +208,10 @@ def pairs() -> dict[str, Inlined]:
     """Return the reductions and scans, of warps and of tiles, by name."""
     found: dict[str, Inlined] = {}
     for name, combine in COMBINE.items():
-        made = {f"reduce_{name}": reductions(combine), f"inclusive_{name}": inclusive(combine)}
+        made = {
+            f"reduce_{name}": of_warp_and_tile(reduced, combine),
+            f"inclusive_{name}": of_warp_and_tile(scanned, combine),
+        }
         if name in ("add", "min", "max"):
             made[f"reduce_all_{name}"] = made[f"reduce_{name}"]
         if name in FIRST:
@@ -237,6 +224,7 @@ def pairs() -> dict[str, Inlined]:
 NAMES: dict[str, Any] = {
     **{each.__name__: word(each) for each in FUNCTIONS},
     **pairs(),
+    "ballot_full_subgroup": word(ballot),
     "barrier": cg.warp.sync,
     "invocation_id": cg.warp.lane,
     "mem_fence": cg.warp.sync,

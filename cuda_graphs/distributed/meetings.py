@@ -52,9 +52,8 @@ class Meetings:
         self._engine, self._places = engine, ["the end of the launch"]
         self._numbers = zeros(engine.size, np.int64)
         memory = PinnedMemoryResource().allocate(8 * (1 + engine.size))
-        self._found = np.from_dlpack(memory).view(
-            np.int64
-        )  # [0] is 1 after a difference; then the number of each rank
+        # [0] is 1 after a difference; the numbers of all ranks follow.
+        self._found = np.from_dlpack(memory).view(np.int64)
         self._found[:] = 0
         self._report = memory.view(SCALARS["i64"], 1 + engine.size)
         self._end = array([0], np.int64)

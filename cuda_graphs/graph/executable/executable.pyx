@@ -296,8 +296,9 @@ Numbers are converted to the parameter's type. A pointer is a Buffer or an addre
 while it is the value of a parameter or a launch with it is in flight.
 
 Raises TypeError for an unknown name or a value of the wrong type, and OverflowError for a value that does not
-fit. Raises ValueError for a closed Buffer, an array of another device than that of the present one, memory that a memcpy node cannot copy, or a size below 1. Raises
-CUDAError if the driver refuses the value. After an error no parameter has changed.
+fit. Raises ValueError for a closed Buffer, an array of another device than that of the present one, memory that a
+memcpy node cannot copy, or a size below 1. Raises CUDAError if the driver refuses the value. After an error no
+parameter has changed.
 """
 
 

@@ -119,7 +119,10 @@ cdef int check_device(Slot slot, str name, object value, CUdeviceptr address) ex
 
 
 cdef int device_at(CUdeviceptr address) except -2:
-    """Return the device of memory; kNoDevice for memory of the host, and for memory that exists only in launches."""
+    """Return the device of memory; kNoDevice for memory of the host, or if the driver does not tell.
+
+    The driver does not tell of memory that exists only in launches. A launch reports errors of the device itself.
+    """
     cdef int device = kNoDevice
     cdef CUresult status
     with nogil:

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 
@@ -144,17 +145,33 @@ std::uint32_t saved_registers() {
     return low;
 }
 
+// Returns for each row of kFeatures whether this CPU has the feature. In a virtual machine each CPUID takes several
+// microseconds, so rows of the same leaf share one.
+std::array<bool, std::size(kFeatures)> find_features() {
+    std::array<bool, std::size(kFeatures)> has{};
+    const std::uint32_t saved = saved_registers();
+    std::array<std::uint32_t, 4> registers{};
+    const Feature* last = nullptr;
+    for (std::size_t i = 0; i < has.size(); ++i) {
+        const Feature& each = kFeatures[i];
+        if (last == nullptr || last->leaf != each.leaf || last->subleaf != each.subleaf) {
+            registers = {};  // which stay if the CPU has no such leaf
+            auto& [eax, ebx, ecx, edx] = registers;
+            __get_cpuid_count(each.leaf, each.subleaf, &eax, &ebx, &ecx, &edx);
+        }
+        last = &each;
+        has[i] = (registers[each.in] >> each.bit & 1) != 0 && (saved & each.saved) == each.saved;
+    }
+    return has;
+}
+
 }  // namespace
 
 bool cpu_has(std::string_view name) {
+    static const std::array<bool, std::size(kFeatures)> has = find_features();
     const auto* const found = std::find_if(std::begin(kFeatures), std::end(kFeatures),
                                            [&](const Feature& each) { return each.name == name; });
-    if (found == std::end(kFeatures)) return false;
-    std::array<std::uint32_t, 4> registers{};
-    auto& [eax, ebx, ecx, edx] = registers;
-    if (__get_cpuid_count(found->leaf, found->subleaf, &eax, &ebx, &ecx, &edx) == 0) return false;
-    static const std::uint32_t saved = saved_registers();
-    return (registers[found->in] >> found->bit & 1) != 0 && (saved & found->saved) == found->saved;
+    return found != std::end(kFeatures) && has[static_cast<std::size_t>(found - std::begin(kFeatures))];
 }
 
 }  // namespace cgh
