@@ -153,7 +153,8 @@ class Communicator:
     def close(self) -> None:
         """Free the communicator, and those of its definitions. All ranks call this. A second call does nothing.
 
-        Waits for the collectives that were called outside of graphs. It does not wait for other ranks after one of them has ended.
+        Waits for the collectives that were called outside of graphs. After another rank has ended, it does not wait for
+        the others.
 
         Raises:
             RuntimeError: A definition or an executable still uses the communicator.

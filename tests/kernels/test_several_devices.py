@@ -3,8 +3,8 @@
 """Laws of several devices in one process: a call runs on the device of its arrays, whichever device is current, and the
 current device stays. The host driver has as many devices as a test asks for; on GPUs the tests need two of them.
 
-The host driver lets kernels of each device use all memory. Therefore the tests compare the devices that nodes report, and
-count the driver's calls for the access between devices.
+The host driver lets kernels of each device use all memory. Therefore the tests compare the devices that nodes report,
+and count the driver's calls for the access between devices.
 """
 
 import pytest
