@@ -466,6 +466,7 @@ def test_cupti_and_the_events_of_the_driver_agree_on_the_time_of_a_kernel(gpu, s
     (found,) = g.instantiate().profile(stream, 4).graphs
     rows = by_name(found)
     for name, least in (("first", 1e5), ("short", 2e5), ("long", 9e5), ("last", 1e5)):
-        assert least <= rows[name].least <= rows[name].most < least + 1e5
+        # Other processes may use the GPU between two runs, so the bound from above is for the shortest one.
+        assert least <= rows[name].least < least + 1e5
     assert [row.name for row in found.critical_path] == ["first", "long", "last"]
     assert 0.8 < found.critical_share <= 1

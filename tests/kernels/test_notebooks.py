@@ -9,7 +9,7 @@ import pytest
 import cuda_graphs as cg
 
 
-@cg.kernel(graph=True, fuse=False)
+@cg.kernel(graph=True, fuse=False, chain="nodes")
 def shown(x: cg.types.ndarray(cg.f32, ndim=1), n: cg.i32):
     for i in x:
         x[i] += n

@@ -33,7 +33,7 @@ def straight_in_numpy(a, x, y):
 
 @pytest.mark.parametrize("chain", CHAINS)
 def test_straight_tasks_may_be_one_node_for_arrays_of_any_size(chain, stream):
-    kernel = cg.kernel(straight, graph=True, chain=chain)
+    kernel = cg.kernel(straight, graph=True, chain=chain, fuse=False)
     for number, size in enumerate([3, 1024, 1025, 5000, 1, 300_000, 7]):
         x, y = np.arange(size, dtype="f4") % 7, np.full(size, 2, "f4")
         mine = array(x), array(y), array([9])

@@ -185,7 +185,8 @@ def test_the_page_of_gradients_has_the_figures_of_its_files(tree):
 def test_the_pictures_of_the_pages_are_those_that_their_snippets_draw(tree, run_child):
     from docs.pictures_figures import PICTURES
 
-    done = run_child("import json; from docs.pictures_figures import drawn; print(json.dumps(drawn()))")
+    code = "import json; from docs.pictures_figures import drawn; print(json.dumps(drawn()))"
+    done = run_child(code, CUDA_GRAPHS_DRIVER="host")
     assert done.returncode == 0, done.stderr
     pictures = json.loads(done.stdout.splitlines()[-1])
     assert set(pictures) == {name for wanted in PICTURES.values() for name in wanted}
@@ -198,7 +199,7 @@ def test_the_pictures_of_the_pages_are_those_that_their_snippets_draw(tree, run_
 def test_the_figures_of_the_front_page_are_those_that_are_drawn(tree, run_child):
     """The picture of the hillslope is drawn by matplotlib, whose versions differ in their pixels."""
     code = "import json; from docs.front_figures import *; print(json.dumps([loop_cost(), graph_of_hillslope()]))"
-    done = run_child(code)
+    done = run_child(code, CUDA_GRAPHS_DRIVER="host")
     assert done.returncode == 0, done.stderr
     bars, graph = json.loads(done.stdout.splitlines()[-1])
     remedy = "run CUDA_GRAPHS_DRIVER=host python -m docs.front_figures"
