@@ -23,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Time = std::chrono::nanoseconds;
 
+constexpr Time kWithoutYield = std::chrono::microseconds(30);  // a yield costs 0.2 us, and short waits are frequent
 constexpr Time kWithoutPause = std::chrono::milliseconds(1);
 constexpr Time kLongestPause = std::chrono::microseconds(500);
 constexpr int kShareOfPauses = 64;  // a pause takes this part of the time waited so far
@@ -51,10 +52,10 @@ CUresult poll(Query query, Time limit, Time without_pause = kWithoutPause) {
         if (status != CUDA_ERROR_NOT_READY) return status;
         const Time waited = Clock::now() - begin;
         if (waited >= limit) return CUDA_ERROR_NOT_READY;
-        if (waited < without_pause)
-            sched_yield();
-        else
+        if (waited >= without_pause)
             std::this_thread::sleep_for(std::min({waited / kShareOfPauses, kLongestPause, limit - waited}));
+        else if (waited >= kWithoutYield)
+            sched_yield();
     }
 }
 
