@@ -16,7 +16,7 @@ from typing import Any
 
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
-from cuda_graphs.compiler.frontend.free_values import FreeValues
+from cuda_graphs.compiler.frontend.free_values import FreeValues, of_the_program
 from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import ir, printer
 from cuda_graphs.compiler.ir.verifier import verify
@@ -337,7 +337,7 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         plan_of(program.plan),
         tuple((temp.path, size_of(temp)) for temp in program.temps),
         tuple(Result(array.path, array.element) for array in program.results),
-        free_values,
+        of_the_program(free_values),
         text,
         disjoint=disjoint_arrays(program.kernel),
         apart=tuple((span(one), span(other)) for one, other in program.apart),

@@ -19,22 +19,17 @@ FOLDER = os.path.dirname(__file__)
 
 @cache
 def llvm_version() -> str:
-    """Return the version of llvmlite and the state of its library.
+    """Return the states of llvmlite's library and of the file with its version, which stand for the version.
 
-    The version comes from the name of the installer's folder beside the package. The library may be rebuilt under the
-    same version. Importing the package or its metadata would take much longer.
+    Importing the package or its metadata would take much longer.
     """
     for folder in sys.path:
-        binding = os.path.join(folder, "llvmlite", "binding")
+        package = os.path.join(folder, "llvmlite")
+        binding = os.path.join(package, "binding")
         if os.path.isdir(binding):
-            names = [
-                each
-                for each in os.listdir(folder or ".")
-                if each.startswith("llvmlite-") and each.endswith(".dist-info")
-            ]
-            found = names[0] if len(names) == 1 else version("llvmlite")
             libraries = sorted(each for each in os.listdir(binding) if each.startswith("libllvmlite."))
-            return "\n".join((found, *(state_of(os.path.join(binding, each)) for each in libraries)))
+            files = [os.path.join(package, "_version.py"), *(os.path.join(binding, each) for each in libraries)]
+            return "\n".join(state_of(each) for each in files)
     return version("llvmlite")
 
 

@@ -269,6 +269,39 @@ def test_a_warm_start_imports_no_frontend(folder, tmp_path):
     assert found == ["True", "False"]
 
 
+ROOTS = CALLED.replace("x[i] + x[i]", "cg.clamp(cg.sqrt(4 * x[i]), 0.0, 5.0)")
+
+
+def test_a_warm_start_does_not_load_functions_of_kernels(folder, tmp_path):
+    (tmp_path / "mod.py").write_text(ROOTS)
+    script = """
+import sys, cuda_graphs.compiler.cache, mod
+print('cuda_graphs.compiler.language.intrinsics' in sys.modules, 'cuda_graphs.compiler.language.library' in sys.modules)
+"""
+    found = [python(script, tmp_path, CUDA_GRAPHS_DRIVER="host").stdout.strip() for _ in range(2)]
+    assert found == ["True True", "False False"]
+
+
+REPLACED = """
+import cuda_graphs as cg
+before = {before}
+import mod
+print(len(list(mod.x)), mod.x[0], cg.compile_cache.hits)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [("cg.sqrt, cg.clamp", "2.0 1"), ("setattr(cg, 'sqrt', cg.floor)", "4.0 0"), ("None", "2.0 1")],
+    ids=["loaded", "replaced", "not_loaded"],
+)
+def test_a_public_function_is_the_same_loaded_or_not_and_another_one_if_replaced(folder, tmp_path, before, found):
+    (tmp_path / "mod.py").write_text(ROOTS.replace("assert list(x) == [2] * 4\n", ""))
+    python("import mod", tmp_path, CUDA_GRAPHS_DRIVER="host")
+    printed = python(REPLACED.format(before=before), tmp_path, CUDA_GRAPHS_DRIVER="host").stdout.strip()
+    assert printed == f"4 {found}"
+
+
 def kernels_in(folder):
     """The entries of whole kernels."""
     return list(folder.glob("*.kernel"))

@@ -29,7 +29,13 @@ import numpy as np
 
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import StructSpec
-from cuda_graphs.compiler.language.free_names import free_names, is_installed, is_ours
+from cuda_graphs.compiler.language.free_names import (
+    free_paths,
+    is_installed,
+    is_ours,
+    longest_value,
+    public_name,
+)
 from cuda_graphs.compiler.language.signature import resolve
 from cuda_graphs.native.versions import FOLDER, interpreter, llvm_version, state_of, tree_hash
 
@@ -121,7 +127,7 @@ class Fingerprint:
         self.text("name", module, value.__qualname__)
         if module.partition(".")[0] in SYSTEM or f"{module.partition('.')[0]}.{value.__qualname__}" in SYSTEM:
             raise NoFingerprint(f"{module}.{value.__qualname__}, whose result may differ each time")
-        if is_installed(value) and not is_ours(value):
+        if not is_ours(value) and is_installed(value):
             self.file(getattr(sys.modules.get(module), "__file__", None))
 
     def module(self, value: types.ModuleType) -> None:
@@ -250,9 +256,14 @@ class Fingerprint:
             raise NoFingerprint(f"the function {value.__qualname__}: {error}") from None
         self.add(value.__defaults__, value.__kwdefaults__)
         self.declared(value)
-        for path, found in free_names(value, tree):
-            self.text(path)
-            self.value(found)
+        for path in free_paths(value, tree):
+            place = public_name(value, path)  # SOURCE has its code; to load it takes 2 ms
+            if place is not None:
+                self.text("public", path, *place)
+                continue
+            for known, found in longest_value(value, path):
+                self.text(known)
+                self.value(found)
 
     def code(self, code: types.CodeType) -> None:
         """Add the bytecode. It differs from the source if the file was changed after Python loaded it."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.language.free_names import is_ours
+from cuda_graphs.compiler.language.free_names import is_ours, public_name
 
 # Types of containers: their content may change while their identity stays.
 CONTAINERS = (list, dict, set, frozenset, tuple)
@@ -53,3 +53,17 @@ def snapshot(value: Any) -> Any:
     if type(value) is dict:
         return {key: snapshot(each) for key, each in value.items()}
     return copy.copy(value) if isinstance(value, CONTAINERS) else value
+
+
+def of_the_program(free: FreeValues) -> FreeValues:
+    """Return the free values without those of this package, which stay: its functions, and functions that a program
+    takes from the package itself. A later process with the code need not load them."""
+    return {
+        function: {
+            path: value
+            for path, value in names.items()
+            if not (callable(value) and public_name(function, path))
+        }
+        for function, names in free.items()
+        if not is_ours(function)
+    }

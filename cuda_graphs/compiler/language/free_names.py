@@ -8,6 +8,7 @@ import ast
 import builtins
 import inspect
 import os
+import sys
 import sysconfig
 import types
 from collections.abc import Callable, Iterator
@@ -17,9 +18,20 @@ import numpy as np
 
 from .host_vectors import HostVector
 
-__all__ = ["dotted", "free_names", "is_array", "is_installed", "is_ours", "path_value"]
+__all__ = [
+    "dotted",
+    "free_names",
+    "free_paths",
+    "is_array",
+    "is_installed",
+    "is_ours",
+    "longest_value",
+    "path_value",
+    "public_name",
+]
 
 INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")})
+COMPILER = f"{__name__.rpartition('.language.')[0]}."
 OURS, PACKAGE = __name__.partition(".")[0], os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
@@ -58,6 +70,12 @@ def path_value(function: Callable[..., Any], path: str) -> Any:
 
 def free_names(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
     """Yield (dotted path, value) of the free names of a function, in the order of the text."""
+    for path in free_paths(function, tree):
+        yield from longest_value(function, path)
+
+
+def free_paths(function: Callable[..., Any], tree: ast.AST) -> Iterator[str]:
+    """Yield the dotted paths of the free names of a function, in the order of the text. They need not exist."""
     own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     done: set[str] = set()
     # Decorators run when the function is defined. Their names do not affect its code.
@@ -70,7 +88,7 @@ def free_names(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[st
             left += reversed([each for each in ast.iter_child_nodes(node) if each not in skipped])
         elif path.partition(".")[0] not in own and path not in done:
             done.add(path)
-            yield from longest_value(function, path)
+            yield path
 
 
 def longest_value(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
@@ -81,6 +99,21 @@ def longest_value(function: Callable[..., Any], path: str) -> Iterator[tuple[str
             return
         except (LookupError, AttributeError):
             path = path.rpartition(".")[0]
+
+
+def public_name(function: Callable[..., Any], path: str) -> tuple[str, str] | None:
+    """Return (module, attribute) where the compiler defines a public name of this package, if a path is or begins with
+    such a name and the program has not replaced it. The value need not be loaded."""
+    root, *rest = path.split(".")
+    package = sys.modules[OURS]
+    if not rest or next(longest_value(function, root), ("", None))[1] is not package:
+        return None
+    module, attribute = package._NAMES.get(rest[0], ("", None))
+    if attribute is None or not module.startswith(COMPILER):
+        return None
+    known = vars(package).get(rest[0], ...)
+    is_original = known is ... or known is getattr(sys.modules.get(module), attribute, ...)
+    return (module, attribute) if is_original else None
 
 
 # Attributes of arrays: of other libraries, and of our arrays of structures.

@@ -16,7 +16,6 @@ from cpython.object cimport PyObject
 from .snapshots cimport Snapshot, snapshot_of
 
 from cuda_graphs.compiler.frontend.free_values import CONTAINERS
-from cuda_graphs.compiler.language.free_names import is_ours
 from .constants import freeze, is_method_of_value, is_of_numpy
 
 # Immutable numbers and strings: two objects with the same value make the same code.
@@ -94,9 +93,8 @@ def guards_of(free_values) -> Guards:
     cdef Guards self = Guards.__new__(Guards)
     self.guards = []
     for function, paths in free_values.items():
-        if not is_ours(function):  # functions of this package capture only constants
-            guards = [guard_of(function, path, value) for path, value in paths.items()]
-            self.guards += [guard for guard in guards if guard is not None]
+        guards = [guard_of(function, path, value) for path, value in paths.items()]
+        self.guards += [guard for guard in guards if guard is not None]
     return self
 
 
