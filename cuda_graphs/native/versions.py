@@ -28,7 +28,10 @@ def llvm_version() -> str:
         binding = os.path.join(package, "binding")
         if os.path.isdir(binding):
             libraries = sorted(each for each in os.listdir(binding) if each.startswith("libllvmlite."))
-            files = [os.path.join(package, "_version.py"), *(os.path.join(binding, each) for each in libraries)]
+            files = [
+                os.path.join(package, "_version.py"),
+                *(os.path.join(binding, each) for each in libraries),
+            ]
             return "\n".join(state_of(each) for each in files)
     return version("llvmlite")
 

@@ -295,7 +295,9 @@ print(len(list(mod.x)), mod.x[0], cg.compile_cache.hits)
     [("cg.sqrt, cg.clamp", "2.0 1"), ("setattr(cg, 'sqrt', cg.floor)", "4.0 0"), ("None", "2.0 1")],
     ids=["loaded", "replaced", "not_loaded"],
 )
-def test_a_public_function_is_the_same_loaded_or_not_and_another_one_if_replaced(folder, tmp_path, before, found):
+def test_a_public_function_is_the_same_loaded_or_not_and_another_one_if_replaced(
+    folder, tmp_path, before, found
+):
     (tmp_path / "mod.py").write_text(ROOTS.replace("assert list(x) == [2] * 4\n", ""))
     python("import mod", tmp_path, CUDA_GRAPHS_DRIVER="host")
     printed = python(REPLACED.format(before=before), tmp_path, CUDA_GRAPHS_DRIVER="host").stdout.strip()

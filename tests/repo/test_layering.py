@@ -106,6 +106,7 @@ ORDER = {
         ("host_cpu", "loaded_code", "units"),
     ],
     "compiler": [
+        "records",
         ("ir", "errors"),
         "language",
         "artifact",

@@ -12,10 +12,11 @@ of a loop need not fill the last block, and an `if` may exclude lanes of a warp.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from cuda_graphs.compiler.records import record
 
 from .ops import evaluate
 from .types import ScalarType, bool_, i32, u32
@@ -27,7 +28,7 @@ WARP = 32  # lanes
 EXCHANGE = (WARP + 1) * 8
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One operation.
 

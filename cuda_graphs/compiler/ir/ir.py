@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cuda_graphs.compiler.records import record
+
 from .task_order import LOOPS, Branch, Fork, Plan, Resident, Step, all_steps, steps_of, tasks_of
 from .types import ScalarType, bool_, i32
 from .values import Array, Condition, Const, Loc, Param, Space, Statement, Value, line_of
@@ -337,7 +339,7 @@ class For(Statement):
         return 0
 
 
-@dataclass(frozen=True)
+@record
 class LoopSettings:
     """The settings of `cg.loop_config` for the next loop."""
 

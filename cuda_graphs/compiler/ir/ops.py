@@ -22,11 +22,13 @@ in terms of rows of the table. autodiff/derivatives.py turns them into IR.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+from cuda_graphs.compiler.records import record
 
 from .scalars import bit_cast, cast, is_small, scalar
 from .types import ScalarType, bool_, f32, i64
@@ -41,7 +43,7 @@ FLOAT, NUMBER, INTEGER, ANY = (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Row:
     """One operation.
 

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from cuda_graphs.compiler.records import record
 
 from .values import Array, Condition
 
@@ -14,7 +15,7 @@ __all__ = ["LOOPS", "Branch", "Fork", "Plan", "Resident", "Step", "all_steps", "
 LOOPS = ("while", "do")  # kinds of Conditionals that repeat
 
 
-@dataclass(frozen=True)
+@record
 class Branch:
     """A Conditional among tasks, with the plans of its blocks."""
 
@@ -23,14 +24,14 @@ class Branch:
     plans: tuple[Plan, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Fork:
     """Sections among tasks, with the plans of their blocks."""
 
     plans: tuple[Plan, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Resident:
     """Tasks that run in one launch. Its threads stay, and wait for each other between two tasks.
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from cuda_graphs.compiler.records import record
+
 from .types import ScalarType
 
 __all__ = ["Array", "Condition", "Const", "Loc", "Param", "Space", "Statement", "Value", "line_of"]
 
 
-@dataclass(frozen=True)
+@record
 class Loc:
     """A position in the user's source. `caller` is the position of the inlined call, if any."""
 

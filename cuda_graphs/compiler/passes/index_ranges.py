@@ -10,17 +10,17 @@ which is an error by itself. Sums of signed integers therefore count as exact.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.records import record
 
 __all__ = ["Range", "Ranges", "Region", "disjoint"]
 
 Bound = int | tuple[Any, ...]  # a number, or a value that stays the same: equal tuples are equal values
 
 
-@dataclass(frozen=True)
+@record
 class Range:
     """Indices from `begin` to before `end`; None: unknown."""
 

@@ -10,13 +10,14 @@ they held as its last result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.formats import formatted
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, f64, i64
+from cuda_graphs.compiler.records import record
 
 from .copy import FunctionCopier
 
@@ -26,7 +27,7 @@ MOST_VALUES = 8
 WORDS = 1 + MOST_VALUES
 
 
-@dataclass(frozen=True)
+@record
 class AssertInfo:
     """One assert. `message`: texts, and (type, format) of each value."""
 

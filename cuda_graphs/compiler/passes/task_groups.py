@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from cuda_graphs.compiler.artifact import bound_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import f32
+from cuda_graphs.compiler.records import record
 
 from .alias_classes import aliases_of
 from .copy import Copier
@@ -38,7 +39,7 @@ Pairs = dict[Pair, None]
 Extents = dict[tuple[object, object], None]  # pairs of results of `bound_of`
 
 
-@dataclass(frozen=True)
+@record
 class Access:
     """An access of a task.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import Layout, TaskInfo
@@ -20,6 +19,7 @@ from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.codegen.llvm.resident import slots_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.records import record
 from cuda_graphs.native import llvm
 from cuda_graphs.native.function_text import FunctionText
 from cuda_graphs.native.units import Unit, codes_of, joined, units_of
@@ -40,7 +40,7 @@ target triple = "nvptx64-nvidia-cuda"
 """
 
 
-@dataclass(frozen=True)
+@record
 class Ptx:
     """A GPU as a target.
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
@@ -30,6 +29,7 @@ from cuda_graphs.compiler.codegen.llvm.notation import FastMathText, llvm_type, 
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks, slots_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType, f32
+from cuda_graphs.compiler.records import record
 from cuda_graphs.native import llvm
 from cuda_graphs.native.function_text import FunctionText
 from cuda_graphs.native.host_cpu import identity, made_here
@@ -46,7 +46,7 @@ from .x86_blocks import CpuBlockLoop
 PARALLEL = "!0"  # the access group of memory that iterations do not share
 
 
-@dataclass(frozen=True)
+@record
 class X86:
     """The CPU of this process as a target.
 

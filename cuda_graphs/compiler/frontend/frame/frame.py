@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import chain
 from types import ModuleType
@@ -30,6 +29,7 @@ from cuda_graphs.compiler.ir.builder import Builder
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
+from cuda_graphs.compiler.records import record
 
 from . import remedies
 from .called import CalledFunctions
@@ -43,7 +43,7 @@ from .weak_types import WeakTypes
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
-@dataclass(frozen=True)
+@record
 class Syntax:
     """The translations of all constructs. They use the frame, so they stand above this file (syntax.py).
 

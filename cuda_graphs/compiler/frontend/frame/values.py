@@ -12,9 +12,10 @@ from typing import Any
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Vector:
     """A small vector. Each component is a Value, or a Local if it is a variable. A matrix is a Vector of rows."""
 
@@ -46,7 +47,7 @@ class Vector:
         return [leaf for c in self.components for leaf in (c.leaves() if isinstance(c, Vector) else [c])]
 
 
-@dataclass(frozen=True)
+@record
 class Struct:
     """An instance of a dataclass: its members by name."""
 
@@ -62,7 +63,7 @@ class Struct:
         return Struct(self.cls, {name: apply(member) for name, member in self.members.items()})
 
 
-@dataclass(frozen=True)
+@record
 class StructArray:
     """An array of structures: an ir.Array, a Packed or a StructArray for each member."""
 
@@ -70,7 +71,7 @@ class StructArray:
     members: dict[str, Any]
 
 
-@dataclass(frozen=True)
+@record
 class Packed:
     """A member of an array of structures whose members are not apart: a part of the last axis of an array."""
 
@@ -79,7 +80,7 @@ class Packed:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Element:
     """A place in an array, which can be read and assigned to."""
 
@@ -87,14 +88,14 @@ class Element:
     index: tuple[ir.Value, ...]
 
 
-@dataclass(frozen=True)
+@record
 class VectorElement:
     """An element of an array of vectors, with the places of its components."""
 
     elements: Vector
 
 
-@dataclass(frozen=True)
+@record
 class Component:
     """A component of a vector of variables or values, at an index that is known at run time only.
 
@@ -114,7 +115,7 @@ class Component:
 PLACES = (ir.Value, ir.Local, Vector, Struct, Element, VectorElement, Component)
 
 
-@dataclass(frozen=True)
+@record
 class Stride:
     """The loop variable of a range whose step is known only at run time.
 
@@ -127,7 +128,7 @@ class Stride:
     type: ScalarType
 
 
-@dataclass(frozen=True)
+@record
 class RunTimeSlice:
     """A slice of a vector whose beginning is known at run time only: `v[n : n + 3]`."""
 
@@ -135,7 +136,7 @@ class RunTimeSlice:
     count: int
 
 
-@dataclass(frozen=True)
+@record
 class IndexRange:
     """A range to iterate over.
 
@@ -155,14 +156,14 @@ class IndexRange:
     is_point: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Static:
     """The operand of `cg.static`: a Python value, or an iterable at compile time."""
 
     value: Any
 
 
-@dataclass(frozen=True)
+@record
 class Computed:
     """The result of arithmetic on numbers of the source.
 
@@ -174,7 +175,7 @@ class Computed:
     constant: Callable[[], Any]
 
 
-@dataclass(frozen=True)
+@record
 class Bound:
     """A method of a value: `x.dot`."""
 
@@ -208,7 +209,7 @@ class LocalFunction:
         return self.tree.name
 
 
-@dataclass(frozen=True)
+@record
 class TypeOf:
     """A scalar type as a callable: `cg.f32(x)`."""
 
