@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import os
 import signal
 import sys
 import threading
@@ -30,6 +31,7 @@ from cuda_graphs.objects.code.launch_config import LaunchConfig
 
 from .call_image import call_kernel
 from .health import Health, end_unfinished_work
+from .mpi_choice import VARIABLE, find_starter
 from .steps import Step
 
 __all__ = ["MISSING", "MpiEngine", "load_mpi"]
@@ -80,13 +82,19 @@ def load_mpi() -> Any:
 
     Raises:
         ImportError: mpi4py or an MPI is missing.
-        RuntimeError: This MPI does not allow calls of several threads at the same time.
+        RuntimeError: mpiexec belongs to another MPI, or this MPI does not allow calls of several threads at the same
+            time.
     """
+    starter = find_starter()
     try:
         is_ours = take_over_the_end()
-        mpi = import_module("mpi4py.MPI")
+        mpi = import_mpi(None if starter is None else starter.library())
     except (ImportError, RuntimeError) as error:  # mpi4py raises RuntimeError without a library of MPI
         raise ImportError(f"{MISSING} ({error})") from error
+    if starter is not None:
+        starter.check(mpi.Get_library_version())
+    if not mpi.Is_initialized():
+        mpi.Init_thread(mpi.THREAD_MULTIPLE)
     if mpi.Query_thread() < mpi.THREAD_MULTIPLE:
         raise RuntimeError(
             "the host driver calls MPI on threads of its own, and this MPI was started without MPI_THREAD_MULTIPLE: "
@@ -94,6 +102,27 @@ def load_mpi() -> Any:
         )
     end_with_the_ranks(mpi, is_ours)
     return mpi
+
+
+def import_mpi(library: str | None) -> Any:
+    """Return mpi4py.MPI. If this call loads it, MPI is not started yet.
+
+    Args:
+        library: The path of the library of MPI. None, and if the user has chosen one: mpi4py finds it.
+    """
+    if "mpi4py.MPI" in sys.modules:
+        return import_module("mpi4py.MPI")
+    settings = import_module("mpi4py").rc
+    before, is_ours = settings.initialize, library is not None and VARIABLE not in os.environ
+    settings.initialize = False
+    if is_ours:
+        os.environ[VARIABLE] = str(library)
+    try:
+        return import_module("mpi4py.MPI")
+    finally:
+        settings.initialize = before
+        if is_ours:
+            del os.environ[VARIABLE]
 
 
 def take_over_the_end() -> bool:

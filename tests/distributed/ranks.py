@@ -25,7 +25,7 @@ OPEN_MPI = {
 
 
 def find_mpiexec():
-    """Return the path of mpiexec; that of this environment first, which is the one that mpi4py loads."""
+    """Return the path of mpiexec; that of this environment first."""
     here = str(Path(sys.executable).parent)
     return shutil.which("mpiexec", path=os.pathsep.join([here, os.environ.get("PATH", "")]))
 
