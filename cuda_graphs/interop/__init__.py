@@ -3,8 +3,8 @@
 """Adapters for kernels of numba-cuda, CuPy and Triton as nodes of graphs, and `cg.kernel` as functions of PyTorch.
 
 Each adapter takes a kernel of its library and returns an object that replaces a `Kernel` (adapted.py). No module here
-imports these libraries: a caller with a kernel has imported its library. PyTorch is imported at the first call of
-such a function.
+imports these libraries: a caller with a kernel has imported its library. Functions for PyTorch import it when they are
+made (torch_function.py).
 
 Arrays and streams of other libraries are accepted everywhere by their protocols, without an adapter.
 

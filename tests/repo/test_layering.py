@@ -126,7 +126,12 @@ ORDER = {
         ("specialisation", "graph"),
         ("gradients", "call"),
     ],
-    "interop": ["adapted", ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"), "__init__"],
+    "interop": [
+        ("adapted", "torch_calls"),
+        "torch_ops",
+        ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"),
+        "__init__",
+    ],
     "saving": [
         "schema",
         ("archive", "sizes"),
