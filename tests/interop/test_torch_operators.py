@@ -10,6 +10,8 @@ import pytest
 import cuda_graphs as cg
 
 torch = pytest.importorskip("torch")
+# PyTorch warns of its own code when it loads the parts of its compiler.
+pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 
 f64, i32 = cg.f64, cg.i32
 Vector, Number = cg.Array1[f64], cg.types.ndarray(f64, 0)
