@@ -38,3 +38,6 @@ cdef Opaque owner_of(object owner, str name) except *
 # Returns the memory type of an address for a memcpy node. Raises ValueError for memory that no node can use. Messages
 # name the operand by `what`.
 cdef CUmemorytype find_type(CUdeviceptr address, str what) except *
+
+# Returns the bytes of an array in C order without gaps; 0 for other arrays, and without elements.
+cdef size_t packed_bytes(ArrayView array) except? 0xBAD

@@ -122,10 +122,21 @@ cdef Opaque owner_of(object owner, str name) except *:
     return open_buffer(<Buffer>owner, name) if isinstance(owner, Buffer) else hold_python(<PyObject*>owner)
 
 
+cdef size_t packed_bytes(ArrayView array) except? 0xBAD:
+    cdef Py_ssize_t axis
+    cdef size_t count, size = array.itemsize
+    for axis in range(len(array.shape) - 1, -1, -1):
+        count = array.shape[axis]
+        if count > 1 and array.strides[axis] != size:
+            return 0
+        size *= count
+    return size
+
+
 cdef int check_reach(ArrayView array, object value, str name) except -1:
     """Check that the driver knows both ends of an array. It knows one end of a range that is registered in part."""
-    layout = Operand(name, None, array).layout()
+    cdef size_t extent = packed_bytes(array) or Operand(name, None, array).layout().extent
     what = f"{name}, a {type(value).__module__}.{type(value).__qualname__}"
     find_type(array.address, what)
-    find_type(array.address + <size_t>(layout.extent - 1), what)
+    find_type(array.address + extent - 1, what)
     return 0
