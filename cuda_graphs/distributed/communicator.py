@@ -28,7 +28,7 @@ from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .halo import Halo, check_halo
 from .health import RankError, begin_debug_mode
-from .lease import Lease
+from .lease import Lease, refuse_parameters
 from .plans import Plan, first_difference
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
 from .watch import identify, unwatch, watch
@@ -112,6 +112,7 @@ class Communicator:
     of one definition run in the order in which they were added.
 
     Arrays are arrays of the device without gaps: an NDArray, memory of an alloc node, or an array of another library.
+    In a definition they may be named parameters of an array type with a default, which has the shape of all values.
     """
 
     # The methods that graph kernels may call (compiler/language/host_objects.py).
@@ -441,6 +442,7 @@ class Communicator:
                 place = CapturedInsertionPoint(stream)
                 self._lease(place._definition_number()).add_captured(place, stream, steps)
                 return
+        refuse_parameters(steps, "outside of launches of its graph")
         for step in steps:
             if step.operand.view.node is not None:
                 raise RuntimeError(graph_memory_error(f"x of {step.name}()"))

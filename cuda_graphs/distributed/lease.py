@@ -28,7 +28,7 @@ from .meetings import Meetings
 from .plans import PAIRED, Call
 from .steps import Step
 
-__all__ = ["Lease"]
+__all__ = ["Lease", "refuse_parameters"]
 
 
 class Launches:
@@ -91,6 +91,7 @@ class Lease:
 
     def add_captured(self, place: CapturedInsertionPoint, stream: Any, steps: Sequence[Step]) -> None:
         """Capture steps after the collectives that were captured before."""
+        refuse_parameters(steps, "in a capture: add it to a definition with call()")
         number, last = self.captured
         if number == capture_of(stream):
             place.follow(last)
@@ -105,10 +106,10 @@ class Lease:
         """Add a node after `place`, and after the collectives that were added before."""
         if self._meetings is not None and is_of_all_ranks(steps):
             place = self._meetings.add(place, steps, self)
-        node = self.engine.add(place, steps, self)
+        node, last = self.engine.add(place, steps, self)
         self.nodes.append(node)
         self.note(steps, place_of(node))
-        return node
+        return last
 
     def note(self, steps: Sequence[Step], place: str) -> None:
         self.calls += [Call.of(step, place) for step in steps]
@@ -196,6 +197,14 @@ class Lease:
 
 def is_of_all_ranks(steps: Sequence[Step]) -> bool:
     return any(step.name not in PAIRED for step in steps)
+
+
+def refuse_parameters(steps: Sequence[Step], why: str) -> None:
+    """Refuse named parameters of graphs."""
+    for step in steps:
+        for each in step.operands:
+            if each.is_parameter:
+                raise TypeError(f"{step.name}(): {each.array!r} has no value {why}")
 
 
 def place_of(node: Any) -> str:

@@ -22,15 +22,12 @@ from .strategy cimport Strategy
 from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.kernels.graph.graph_stats import GraphStats
+from cuda_graphs.kernels.graph.host_calls import Owner
 from cuda_graphs.kernels.targets import current_device
 
 MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
 
 log = logging.getLogger("cuda_graphs")
-
-
-class Owner:
-    """The graphs of one kernel, which never run at the same time if host objects add nodes to them."""
 
 
 cdef class ReplayStrategy(Strategy):

@@ -25,7 +25,7 @@ from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.memory.buffer import Buffer
 
-__all__ = ["BoundCall", "HostCalls", "Input"]
+__all__ = ["BoundCall", "HostCalls", "Input", "Owner"]
 
 Input = tuple[str, str, Any]
 
@@ -118,6 +118,10 @@ class HostCalls:
         )
         values = tuple(resolved(each, array, number, partial(getattr, owner)) for each in args)
         return BoundCall(getattr(owner, name), values, f"{self.file}:{line}: {path}.{name}")
+
+
+class Owner:
+    """The graphs of one kernel, which never run at the same time if host objects add nodes to them."""
 
 
 def inputs_of(step: tuple[Any, ...]) -> Iterator[Input]:

@@ -28,7 +28,7 @@ cdef class Replay:
     cdef GraphExecHandle executable  # its kernels are the tasks, by number
     cdef size_t values               # number of parameters of all tasks
     cdef vector[uint64_t] temps      # addresses of temporary arrays
-    cdef readonly tuple inputs       # of the calls of host objects, whose nodes have these arguments
+    cdef tuple inputs                # of the calls of host objects, whose nodes have these arguments
     cdef list shared                 # what host objects keep for the graphs of one owner
     cdef vector[size_t] stops        # numbers of the temporary arrays that are words which end loops
     cdef Mutex mutex                 # guards a launch with checkpoints until its status is read

@@ -93,7 +93,7 @@ cdef struct LaunchData:
 # Code for one signature of a kernel, loaded.
 cdef class Specialisation:
     cdef readonly object artifact    # Artifact of the compiler
-    cdef readonly object calls       # HostCalls of the artifact; None without any
+    cdef object calls                # HostCalls of the artifact; None without any
     cdef readonly tuple kernels      # Kernel of each task
     cdef readonly frozenset writes   # paths of the arrays that the kernel writes
     cdef readonly object guards      # Guards of the captured values
