@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any, TypeGuard
@@ -33,6 +33,7 @@ __all__ = [
     "TaskInfo",
     "describe",
     "describe_resident",
+    "host_calls",
     "is_heavy",
     "is_zeroed",
     "layout",
@@ -128,7 +129,8 @@ What = ir.Array | ir.Param | ir.Condition  # the value that a slot passes
 Layout = tuple[tuple[Slot, What], ...]
 
 # The order of execution. An int is the number of an entry. An ir.Conditional is (kind, condition, its initial value or
-# None, plans). An ir.Sections is ("parallel", None, None, plans).
+# None, plans). An ir.Sections is ("parallel", None, None, plans). An ir.HostStep is ("call", object, method, arguments,
+# line).
 Plan = tuple[Any, ...]
 
 
@@ -232,6 +234,18 @@ class Artifact:
     stack_bytes: int = 0
 
 
+def host_calls(plan: Plan) -> Iterator[tuple[Any, ...]]:
+    """Yield the calls of the host in a plan, in the order of the source."""
+    for step in plan:
+        if isinstance(step, int):
+            continue
+        if step[0] == "call":
+            yield step
+        else:
+            for inner in step[3]:
+                yield from host_calls(inner)
+
+
 def size_of(array: ir.Array) -> int:
     """Return the size in bytes of an array whose extents are known at compile time."""
     return math.prod(array.shape or ()) * array.element.size
@@ -270,10 +284,13 @@ def plan_of(plan: ir.Plan) -> Plan:
 
     def plain(steps: ir.Plan) -> Plan:
         return tuple(
-            level(step) if isinstance(step, (ir.Branch, ir.Fork)) else next(entries) for step in steps
+            level(step) if isinstance(step, (ir.Branch, ir.Fork, ir.HostStep)) else next(entries)
+            for step in steps
         )
 
-    def level(step: ir.Branch | ir.Fork) -> tuple[Any, ...]:
+    def level(step: ir.Branch | ir.Fork | ir.HostStep) -> tuple[Any, ...]:
+        if isinstance(step, ir.HostStep):
+            return ("call", step.object, step.method, step.args, ir.line_of(step.loc))
         plans = tuple(plain(inner) for inner in step.plans)
         if isinstance(step, ir.Fork):
             return ("parallel", None, None, plans)

@@ -166,7 +166,7 @@ def lower(
         with trace.timed(step.__name__):
             found = step(found, **options.get(step, {}))
         show(step.__name__, why, found, verify_ir)
-    found = stop_loops(found, graph == "embedded")
+    found = stop_loops(found, graph == "embedded" or has_host_calls(found.plan))
     show("stop_loops", "the launching code can end loops", found, verify_ir)
     if graph in IN_MEMORY:
         found = conditions_in_memory(found)
@@ -310,6 +310,11 @@ def choose_lowering(
             return "resident", "", found
         why = "sections in loops are branches of a graph"
     return CHOICES[graph], why, lower(function, signature, graph=CHOICES[graph], **options)
+
+
+def has_host_calls(plan: ir.Plan) -> bool:
+    """Return whether host objects add nodes. These may give up waiting, and other code must then end the loops."""
+    return any(isinstance(step, ir.HostStep) for step in ir.all_steps(plan))
 
 
 def has_sections(plan: ir.Plan) -> bool:

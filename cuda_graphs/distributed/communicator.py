@@ -16,8 +16,11 @@ from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from typing import Any
 
+import numpy as np
+
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.graph.nodes.launch_guards import add_guard
+from cuda_graphs.kernels.arrays.creation import zeros
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
@@ -25,7 +28,7 @@ from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .halo import Halo, check_halo
 from .health import RankError, begin_debug_mode
-from .lease import Lease
+from .lease import Lease, refuse_parameters
 from .plans import Plan, first_difference
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
 from .watch import identify, unwatch, watch
@@ -49,6 +52,10 @@ class BoundCollective:
                 self.comm._run(steps, given)
         return None if len(steps) > 1 else (steps[0].recv or steps[0].operand).array
 
+    def __cuda_graph_check__(self, args: tuple[Any, ...]) -> None:
+        """Raise the exception of wrong arguments."""
+        self.comm._read(self.read, args, {})
+
     def __cuda_graph_emit__(self, node: Any, args: tuple[Any, ...]) -> Any:
         """Add a node after `node`, and after the collectives that were added before."""
         return self.comm._add(node, self.comm._read(self.read, args, {}))
@@ -60,30 +67,68 @@ class BoundCollective:
 class Collective:
     """Decorator: a method that returns the steps of a call becomes a BoundCollective of each Communicator."""
 
+    bound = BoundCollective
+
     def __init__(self, read: Callable[..., list[Step]]) -> None:
         self.read = read
         update_wrapper(self, read)  # type: ignore[arg-type]
 
     def __get__(self, comm: Communicator | None, owner: type) -> Any:
-        return self if comm is None else BoundCollective(comm, self.read)
+        return self if comm is None else self.bound(comm, self.read)
+
+
+class BoundBarrier(BoundCollective):
+    """`barrier` of a Communicator. A call without a stream waits on the host."""
+
+    def __call__(self, *args: Any, stream: Any = None, **keywords: Any) -> None:
+        if stream is not None or args or keywords:
+            super().__call__(*args, stream=stream, **keywords)
+            return
+        engine = self.comm._healthy()
+        with stream_block(self.comm._side):
+            engine.barrier()
+
+
+class Barrier(Collective):
+    """Decorator of `barrier`."""
+
+    bound = BoundBarrier
 
 
 class Communicator:
     """Ranks that exchange arrays. `init`, `from_mpi` and `split` make it.
 
-    Its collectives are called in four ways:
+    Its collectives are called in these ways:
 
     * ``comm.all_reduce(x)`` runs on the current stream, or on ``stream=...``, and returns at once;
     * the same call on a stream that is being captured adds a node to the capture;
     * ``node.call(comm.all_reduce, x)`` adds a node to a definition;
-    * the body of a conditional node takes both.
+    * the body of a conditional node takes both;
+    * a graph kernel with a parameter ``comm: cg.distributed.Communicator`` calls ``comm.all_reduce(x)`` between its
+      loops.
 
     All ranks call the same collectives in the same order, and launch graphs with collectives in the same order. The
     first collective that is added to a definition gives it a communicator of its own, so all ranks add it. Collectives
     of one definition run in the order in which they were added.
 
     Arrays are arrays of the device without gaps: an NDArray, memory of an alloc node, or an array of another library.
+    In a definition they may be named parameters of an array type with a default, which has the shape of all values.
     """
+
+    # The methods that graph kernels may call (compiler/language/host_objects.py).
+    __cuda_graph_calls__ = (
+        "all_reduce",
+        "reduce",
+        "broadcast",
+        "all_gather",
+        "reduce_scatter",
+        "all_to_all",
+        "send",
+        "recv",
+        "group",
+        "barrier",
+    )
+    __cuda_graph_numbers__ = ("rank", "size")
 
     def __init__(self, engine: Any, debug: bool = False) -> None:
         self._engine: Any = engine
@@ -95,11 +140,13 @@ class Communicator:
             identities = [each.decode() for each in engine.gather(identify().encode())]
             watch(self._health, engine.rank, identities)
             self._at_once = Lease(engine.duplicate())
+        self._word = zeros(1, np.int32)  # of barriers in graphs
         self._stream: Any = None  # of the last call outside of graphs
         self._calls: deque[tuple[Any, list[Any]]] = deque()  # ends and arrays of calls outside of graphs
         self._engines: list[Any] = []  # of definitions; the same on all ranks
         self._leases: list[Callable[[], Lease | None]] = []  # weak references, one for each engine
         self._definitions: weakref.WeakValueDictionary[int, Lease] = weakref.WeakValueDictionary()
+        self._shared: weakref.WeakKeyDictionary[Any, Lease] = weakref.WeakKeyDictionary()
 
     # ---- ranks
 
@@ -140,16 +187,6 @@ class Communicator:
             found = engine.split(color, engine.rank if key is None else key)
         return None if found is None else Communicator(found, self._debug)
 
-    def barrier(self) -> None:
-        """Wait until all ranks have called this. Work on streams may still be running.
-
-        Raises:
-            RankError: A rank has ended.
-        """
-        engine = self._healthy()
-        with stream_block(self._side):
-            engine.barrier()
-
     def close(self) -> None:
         """Free the communicator, and those of its definitions. All ranks call this. A second call does nothing.
 
@@ -164,7 +201,8 @@ class Communicator:
         used = sum(lease() is not None for lease in self._leases)
         if used:
             raise RuntimeError(
-                f"{self!r} is used by {used} graph{'s' * (used > 1)}: delete the definitions and executables first"
+                f"{self!r} is used by {used} graph{'s' * (used > 1)}: delete the definitions and executables first, "
+                "and call forget() of graph kernels that took it"
             )
         self._at_once.wait()
         unwatch(self._health)
@@ -316,6 +354,18 @@ class Communicator:
             steps += self._read(call[0].read, call[1:], {})
         return steps
 
+    @Barrier
+    def barrier(self) -> list[Step]:
+        """Wait on the host until all ranks have called this. Work on streams may still be running.
+
+        In a graph, or with ``stream=...``, later work begins when all ranks have done the work before the barrier.
+
+        Raises:
+            RankError: A rank has ended.
+        """
+        word = read_operand(self._word, "barrier()")
+        return [Step("all_reduce", word, word, word.count, word, op="max")]
+
     def halo(
         self,
         x: Any,
@@ -392,6 +442,7 @@ class Communicator:
                 place = CapturedInsertionPoint(stream)
                 self._lease(place._definition_number()).add_captured(place, stream, steps)
                 return
+        refuse_parameters(steps, "outside of launches of its graph")
         for step in steps:
             if step.operand.view.node is not None:
                 raise RuntimeError(graph_memory_error(f"x of {step.name}()"))
@@ -408,15 +459,34 @@ class Communicator:
         self._health.check()
 
     def _add(self, place: Any, steps: Sequence[Step]) -> Any:
-        return self._lease(place._definition_number()).add(place, steps)
+        lease = self._lease(place._definition_number())
+        if isinstance(place, CapturedInsertionPoint):  # of a graph kernel that is captured
+            with stream_block(place.stream) as stream:
+                lease.add_captured(place, stream, steps)
+            return CapturedInsertionPoint(place.stream)
+        return lease.add(place, steps)
 
     def _lease(self, definition: int) -> Lease:
         """Return the Lease of a definition. The first call for a definition is collective."""
         found = self._definitions.get(definition)
+        return self._give(definition, self._new_lease()) if found is None else found
+
+    def _give(self, definition: int, lease: Lease) -> Lease:
+        self._definitions[definition] = lease
+        add_guard(definition, lease)
+        return lease
+
+    def __cuda_graph_share__(self, definition: int, owner: Any) -> Lease:
+        """Give a definition the communicator of all definitions of a graph kernel, and return its Lease.
+
+        The first call for an owner is collective. Later calls are not: ranks may build graphs of a kernel in different
+        calls.
+        """
+        self._healthy()
+        found = self._shared.get(owner)
         if found is None:
-            found = self._definitions[definition] = self._new_lease()
-            add_guard(definition, found)
-        return found
+            found = self._shared[owner] = self._new_lease()
+        return self._give(definition, found.child())
 
     def _new_lease(self) -> Lease:
         """Return a Lease of an engine that no rank uses any more, or of a new one."""

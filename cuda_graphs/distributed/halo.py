@@ -17,9 +17,12 @@ from math import prod
 from typing import Any
 
 from cuda_graphs.compiler.language.declarations import Array3
+from cuda_graphs.graph.nodes.node_kinds import KernelNode
+from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.kernels.arrays.creation import empty
 from cuda_graphs.kernels.arrays.ndarray import NDArray
 from cuda_graphs.kernels.call.decorator import kernel
+from cuda_graphs.objects.memory.array_view import view_array
 
 __all__ = ["Halo", "check_halo"]
 
@@ -140,7 +143,15 @@ class Halo:
         node = node.join()
         for call, *arguments in self._calls():
             node = node.call(call, *arguments)
+            if call in (pack, unpack):
+                self._declare_layers(node, call is pack, *arguments)
         return node
+
+    def _declare_layers(self, node: Any, reads: bool, view: NDArray, buffer: NDArray, first: int) -> None:
+        """Let the node of a copy declare that it accesses only the copied layers."""
+        before, _, behind = view.shape
+        layers = span_of(view, ((0, before), (first, first + self._width), (0, behind)))
+        node.update(reads=[layers if reads else buffer], writes=[buffer if reads else layers])
 
     def __repr__(self) -> str:
         return f"<Halo of width {self._width} on axes {self.axes}, ranks {self.grid}, here {self.place}>"
@@ -149,7 +160,9 @@ class Halo:
 class Overlap:
     """``node.call(halo.overlap, kernel, *args)``: the exchange beside the inner points, and then the other points.
 
-    The kernel gets the box of its points as further arguments: begin and end of each axis of the array.
+    The kernel gets the box of its points as further arguments: begin and end of each axis of the array. In arrays of
+    the shape of the halo's array it writes these points only, and reads their neighbours up to `width`, or the points
+    alone in an array that it writes. Its nodes declare that, so that `GraphDef.check` finds no conflict of the boxes.
     """
 
     def __init__(self, halo: Halo) -> None:
@@ -164,9 +177,52 @@ class Overlap:
         exchanged = node.call(halo)
         ready = exchanged
         if not is_empty(halo.inner):
-            ready = exchanged.join(node.call(*args, *numbers(halo.inner)))
-        ends = [ready.call(*args, *numbers(box)) for box in halo.borders]
+            ready = exchanged.join(self._call(node, args, halo.inner))
+        ends = [self._call(ready, args, box) for box in halo.borders]
         return ends[0].join(*ends[1:]) if ends else ready
+
+    def _call(self, node: Any, args: tuple[Any, ...], box: Box) -> Any:
+        """Add the kernel for the points of a box."""
+        graph = getattr(node, "graph", node)
+        before = graph.nodes()
+        last = node.call(*args, *numbers(box))
+        blocks = [each for each in args if isinstance(each, NDArray) and each.shape == self._halo._x.shape]
+        for added in graph.nodes() - before:
+            if isinstance(added, KernelNode) and added.writes is not None:
+                declare_box(added, blocks, box, self._halo._width)
+        return last
+
+
+def declare_box(node: KernelNode, blocks: Sequence[NDArray], box: Box, width: int) -> None:
+    """Let a node declare that it accesses a box of the arrays that its kernel accesses."""
+    own = {span_of(each, [(0, n) for n in each.shape]): span_of(each, box) for each in blocks}
+    wide = {
+        span_of(each, [(0, n) for n in each.shape]): span_of(each, widened(box, each.shape, width))
+        for each in blocks
+    }
+    reads, writes = node.reads or (), node.writes or ()
+    around = {each: (own if each in writes else wide).get(each, each) for each in reads}
+    node.update(reads=list(around.values()), writes=[own.get(each, each) for each in writes])
+
+
+def widened(box: Box, shape: Sequence[int], width: int) -> Box:
+    """Return the box with the neighbours of its points."""
+    return tuple(
+        (max(0, begin - width), min(n, end + width)) for (begin, end), n in zip(box, shape, strict=True)
+    )
+
+
+def span_of(array: NDArray, box: Sequence[tuple[int, int]]) -> Span:
+    """Return the bytes of a box of an array."""
+    view = view_array(array, "block")
+    assert view is not None
+    size = view.itemsize * prod(view.shape[len(array.shape) :])
+    start, axes, stride = view.address, [], size
+    for n, (begin, end) in zip(reversed(array.shape), reversed(box), strict=True):
+        start += begin * stride
+        axes.append((end - begin, stride))
+        stride *= n
+    return Span.of(start, size, *axes)
 
 
 def is_empty(box: Box) -> bool:

@@ -28,7 +28,22 @@ from .meetings import Meetings
 from .plans import PAIRED, Call
 from .steps import Step
 
-__all__ = ["Lease"]
+__all__ = ["Lease", "refuse_parameters"]
+
+
+class Launches:
+    """The launches of the executables whose collectives use one engine.
+
+    Attributes:
+        last: A weak reference to the executable that was launched last.
+        stream: The handle of its stream.
+        end: The Event after the last launch or call.
+    """
+
+    def __init__(self) -> None:
+        self.last: Callable[[], Any] = lambda: None
+        self.stream = 0
+        self.end: Any = None
 
 
 class Lease:
@@ -39,6 +54,8 @@ class Lease:
         number: The number of the engine in its communicator, the same on all ranks; 0 for calls outside of graphs.
         before_first: In debug mode, a function that is called with this Lease before the first launch of an executable.
             Ranks then compare their places in the graph, too.
+        parent: The Lease of the graph kernel whose graph the definition is. Its graphs share the engine, and never run
+            at the same time. Ranks may make and drop them in different calls, so each launch is compared.
 
     Attributes:
         token: Memory that each collective writes: `GraphDef.check` and task flows order collectives by it.
@@ -46,9 +63,15 @@ class Lease:
     """
 
     def __init__(
-        self, engine: Any, number: int = 0, before_first: Callable[[Lease], None] | None = None
+        self,
+        engine: Any,
+        number: int = 0,
+        before_first: Callable[[Lease], None] | None = None,
+        parent: Lease | None = None,
     ) -> None:
-        self.engine, self.number, self.token = engine, number, zeros(1, np.int64)
+        self.engine, self.number, self._parent = engine, number, parent
+        self.token = zeros(1, np.int64)
+        self._launches: Launches = Launches() if parent is None else parent._launches
         register_token(self.token.handle, self)
         self.nodes = NodeSequence()
         self.calls: list[Call] = []
@@ -60,15 +83,15 @@ class Lease:
         self._before_first, self._begun = before_first, weakref.WeakSet[Any]()
         self._arrays: list[weakref.ref[Any]] = []
         self._graphs: weakref.WeakSet[Any] = weakref.WeakSet()  # that were launched
-        self._last: Callable[[], Any] = lambda: (
-            None
-        )  # the executable that was launched last, a weak reference
-        self._stream = 0  # its stream
-        self._end: Any = None  # the Event after the last launch or call
         engine.health.add_lease(self)
+
+    def child(self) -> Lease:
+        """Return the Lease of one graph of a graph kernel, whose Lease this is."""
+        return Lease(self.engine, self.number, self._before_first, self)
 
     def add_captured(self, place: CapturedInsertionPoint, stream: Any, steps: Sequence[Step]) -> None:
         """Capture steps after the collectives that were captured before."""
+        refuse_parameters(steps, "in a capture: add it to a definition with call()")
         number, last = self.captured
         if number == capture_of(stream):
             place.follow(last)
@@ -83,10 +106,10 @@ class Lease:
         """Add a node after `place`, and after the collectives that were added before."""
         if self._meetings is not None and is_of_all_ranks(steps):
             place = self._meetings.add(place, steps, self)
-        node = self.engine.add(place, steps, self)
+        node, last = self.engine.add(place, steps, self)
         self.nodes.append(node)
         self.note(steps, place_of(node))
-        return node
+        return last
 
     def note(self, steps: Sequence[Step], place: str) -> None:
         self.calls += [Call.of(step, place) for step in steps]
@@ -117,14 +140,14 @@ class Lease:
         self.engine.health.check()
         if capture_of(stream):
             return
-        other = self._last()
-        if other not in (None, graph) and self._stream != stream.handle and self.is_busy:
+        other = self._launches.last()
+        if other not in (None, graph) and self._launches.stream != stream.handle and self.is_busy:
             raise RuntimeError(
                 f"{graph!r} cannot be launched on {stream!r}: {other!r}, whose collectives use the same communicator, "
-                f"may still be running on stream {self._stream:#x}. Launch both on one stream, or wait for the other "
-                "launch"
+                f"may still be running on stream {self._launches.stream:#x}. Launch both on one stream, or wait for "
+                "the other launch"
             )
-        if self._before_first is not None and graph not in self._begun:
+        if self._before_first is not None and (self._parent is not None or graph not in self._begun):
             self._before_first(self)
             self._begun.add(graph)
         self._graphs.add(graph)
@@ -136,24 +159,25 @@ class Lease:
         if self._meetings is not None:
             with stream_block(stream):
                 self._meetings.end(stream, self)
-        self._last, self._stream = weakref.ref(graph), stream.handle
+        self._launches.last, self._launches.stream = weakref.ref(graph), stream.handle
         self.end_at(stream.record())
         if self.engine.health.reason is not None:  # since before_launch
             graph.cancel()
             self.engine.health.check()
 
     def end_at(self, event: Any) -> None:
-        self._end = event
+        self._launches.end = event
 
     @property
     def is_busy(self) -> bool:
-        return self._end is not None and not self._end.is_done
+        end = self._launches.end
+        return end is not None and not end.is_done
 
     def wait(self) -> None:
         """Wait for the last launch or call, whose errors others have raised."""
-        if self._end is not None:
+        if self._launches.end is not None:
             with suppress(RankError):
-                self._end.sync()
+                self._launches.end.sync()
 
     def find_difference(self) -> str | None:
         """Return the difference between ranks that debug mode has found in a launch, or None."""
@@ -173,6 +197,14 @@ class Lease:
 
 def is_of_all_ranks(steps: Sequence[Step]) -> bool:
     return any(step.name not in PAIRED for step in steps)
+
+
+def refuse_parameters(steps: Sequence[Step], why: str) -> None:
+    """Refuse named parameters of graphs."""
+    for step in steps:
+        for each in step.operands:
+            if each.is_parameter:
+                raise TypeError(f"{step.name}(): {each.array!r} has no value {why}")
 
 
 def place_of(node: Any) -> str:

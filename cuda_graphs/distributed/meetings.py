@@ -74,7 +74,7 @@ class Meetings:
 
     def _add(self, place: Any, what: str, lease: Any) -> tuple[Any, Any]:
         """Add a meeting. Returns its first and its last node."""
-        meeting = self._engine.add(place, [self._step(self._number(what))], lease)
+        meeting, _ = self._engine.add(place, [self._step(self._number(what))], lease)
         meeting.name = NAME
         self._places[-1] += f" ({meeting.source})"
         return meeting, meeting.call(

@@ -267,10 +267,11 @@ class MpiEngine:
         kernel, arguments, _, _ = self.launch_of(steps, lease)
         launch(stream, ONE, kernel, *arguments)
 
-    def add(self, place: Any, steps: Sequence[Step], lease: Any) -> Any:
-        """Add a KernelNode after `place`, and return it."""
+    def add(self, place: Any, steps: Sequence[Step], lease: Any) -> tuple[Any, Any]:
+        """Add a KernelNode after `place`. Returns it, and the last node, which it is, too."""
         kernel, arguments, reads, writes = self.launch_of(steps, lease)
-        return place.launch(ONE, kernel, *arguments, reads=reads, writes=writes)
+        node = place.launch(ONE, kernel, *arguments, reads=reads, writes=writes)
+        return node, node
 
     def launch_of(
         self, steps: Sequence[Step], lease: Any

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,11 +25,12 @@ from cuda_graphs.graph.capture.builder import capture
 from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
 from cuda_graphs.graph.nodes.node_kinds import HostCallbackNode, KernelNode
 from cuda_graphs.kernels.arrays.captures import capture_of
+from cuda_graphs.kernels.arrays.creation import empty
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
 
 from .health import Health
-from .steps import Step, read_operand
+from .steps import Operand, Step, read_operand
 
 __all__ = ["NcclEngine", "load_nccl"]
 
@@ -68,6 +70,20 @@ class UniqueId(ctypes.Structure):
     """ncclUniqueId: identifies a communicator that is being made."""
 
     _fields_ = [("internal", ctypes.c_byte * 128)]
+
+
+def staged(operand: Operand) -> Operand:
+    """Return an operand of new memory, as large as another one."""
+    return read_operand(empty(operand.view.shape, np.dtype(operand.view.dtype)), "copy")
+
+
+def with_operands(step: Step, others: Mapping[int, Operand]) -> Step:
+    """Return a step with other operands, by the identities of the arrays."""
+    send, recv, operand = (
+        each if each is None else others.get(id(each.array), each)
+        for each in (step.send, step.recv, step.operand)
+    )
+    return replace(step, send=send, recv=recv, operand=operand or step.operand)
 
 
 @cache
@@ -251,7 +267,23 @@ class NcclEngine:
         if self.size == 1 and capture_of(stream):  # NCCL has nothing to do for one rank in place
             CapturedInsertionPoint(stream).join()
 
-    def add(self, place: Any, steps: Sequence[Step], lease: Any) -> Any:
+    def add(self, place: Any, steps: Sequence[Step], lease: Any) -> tuple[Any, Any]:
+        """Add a ChildGraphNode with NCCL's nodes after `place`. Returns it and the last node.
+
+        Nodes of NCCL have fixed addresses, so the arrays of named parameters are copied to memory of the graph and
+        back.
+        """
+        places = {id(each.array): each for step in steps for each in step.operands if each.is_parameter}
+        copies = {number: staged(each) for number, each in places.items()}
+        for number, each in places.items():
+            place = place.memcpy(copies[number].array, each.array, each.size)
+        node = self.embed(place, [with_operands(step, copies) for step in steps], lease)
+        last = node
+        for number in {id(step.recv.array) for step in steps if step.recv is not None} & copies.keys():
+            last = last.memcpy(places[number].array, copies[number].array, places[number].size)
+        return node, last
+
+    def embed(self, place: Any, steps: Sequence[Step], lease: Any) -> Any:
         """Add a ChildGraphNode with NCCL's nodes after `place`, and return it."""
         with capture() as builder:
             stream = current_stream()

@@ -8,12 +8,29 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from cuda_graphs.compiler.ir.types import SCALARS
+from cuda_graphs.graph.operands.array_values import ArrayValue
+from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.memory.array_view import ArrayView, packed_strides, view_array
 
 __all__ = ["OPERATIONS", "Operand", "Step", "read_operand", "read_operation", "read_rank"]
 
 OPERATIONS = ("sum", "prod", "min", "max")
+LETTERS = {"float": "f", "int": "i", "uint": "u", "bool": "b"}  # kind of a scalar type -> letter of a typestr
+
+
+@dataclass(frozen=True)
+class ParameterView:
+    """The array that is the default of a named parameter, with the attributes of an ArrayView."""
+
+    address: int
+    shape: tuple[int, ...]
+    itemsize: int
+    dtype: str
+    is_bfloat16: bool
+    is_read_only = False
+    node = None
 
 
 @dataclass(frozen=True)
@@ -22,13 +39,23 @@ class Operand:
 
     Attributes:
         array: The argument.
-        view: Its memory.
+        view: Its memory; for a named parameter of a definition, the memory of its default.
         count: The number of its elements.
     """
 
     array: Any
-    view: ArrayView
+    view: ArrayView | ParameterView
     count: int
+
+    @property
+    def is_parameter(self) -> bool:
+        """True if each launch gives the array."""
+        return isinstance(self.view, ParameterView)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.count * self.view.itemsize
 
     @property
     def type(self) -> str:
@@ -65,8 +92,11 @@ class Step:
     @property
     def kept(self) -> list[Any]:
         """The arrays that a graph keeps alive, without memory of its alloc nodes."""
-        operands = (self.send, self.recv)
-        return [each.array for each in operands if each is not None and each.view.node is None]
+        return [each.array for each in self.operands if each.view.node is None and not each.is_parameter]
+
+    @property
+    def operands(self) -> list[Operand]:
+        return [each for each in (self.send, self.recv) if each is not None]
 
     @property
     def writes(self) -> list[Any]:
@@ -85,6 +115,8 @@ def read_operand(value: Any, what: str, like: Operand | None = None) -> Operand:
         TypeError: It is not an array, is not in memory of the device, or has another element type.
         ValueError: Its elements have gaps.
     """
+    if isinstance(value, Parameter):
+        return same_type(read_parameter(value, what), what, like)
     view = view_array(value, what)
     if view is None:
         raise TypeError(f"{what} must be an array of the device, got {value!r} ({type(value).__name__})")
@@ -95,10 +127,38 @@ def read_operand(value: Any, what: str, like: Operand | None = None) -> Operand:
         )
     if view.strides != packed_strides(view.shape, view.itemsize) and prod(view.shape) > 1:
         raise ValueError(f"{what} has gaps between its elements: pass a contiguous array")
-    found = Operand(value, view, prod(view.shape))
-    if like is not None and (found.type, view.itemsize) != (like.type, like.view.itemsize):
+    return same_type(Operand(value, view, prod(view.shape)), what, like)
+
+
+def same_type(found: Operand, what: str, like: Operand | None) -> Operand:
+    """Return an operand that has the element type of another one, if any."""
+    if like is not None and (found.type, found.view.itemsize) != (like.type, like.view.itemsize):
         raise TypeError(f"{what} has elements of type {found.type}, not {like.type} as the other array")
     return found
+
+
+def read_parameter(value: Parameter, what: str) -> Operand:
+    """Return a named parameter as an operand, whose size is that of its default."""
+    if not isinstance(value, ArrayParameter):
+        raise TypeError(
+            f"{what} must be an array, got {value!r}, which has no size: give it an array type, as in "
+            "g.param('x', cg.Array1[cg.f64], default=x)"
+        )
+    default = value.default
+    if not isinstance(default, ArrayValue):
+        raise ValueError(
+            f"{what} is {value!r} without a default: a collective has a fixed size, which is that of the default"
+        )
+    name, inner = value._element()
+    element = SCALARS[name]
+    view = ParameterView(
+        default.address,
+        (*default.shape, *inner),
+        element.size,
+        f"<{LETTERS[element.kind]}{element.size}",
+        element.name == "bf16",
+    )
+    return Operand(value, view, prod(view.shape))
 
 
 def read_output(value: Any, what: str, source: Operand, count: int) -> Operand:

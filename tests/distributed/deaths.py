@@ -37,6 +37,22 @@ def in_a_body(comm, x):
     stream_of(g.instantiate()).sync()
 
 
+@cg.kernel(graph=True)
+def until_zero(x: cg.types.ndarray(cg.f64, ndim=1), comm: cg.distributed.Communicator):
+    while cg.graph_while(x[0] > 0.0):
+        comm.all_reduce(x, op="max")
+
+
+def in_a_loop_of_a_kernel(comm, x):
+    until_zero(x, comm)
+    cg.Device().sync()
+
+
+def in_a_loop_of_a_kernel_on_the_host(comm, x):
+    cg.kernel(graph=True, loop="host")(until_zero.__wrapped__)(x, comm)
+    cg.Device().sync()
+
+
 def in_a_captured_body(comm, x):
     with cg.capture() as builder, builder.while_loop(lambda x: x[0] > 0, args=(x,)):
         comm.all_reduce(x, op="max")
@@ -87,6 +103,8 @@ WAITS = {
     for function in (
         in_a_body,
         in_a_captured_body,
+        in_a_loop_of_a_kernel,
+        in_a_loop_of_a_kernel_on_the_host,
         beside_a_loop_on_the_device,
         at_once,
         in_a_group,
@@ -114,6 +132,7 @@ def show_that_the_process_is_usable(rest, comm):
     stream_of(g.instantiate()).sync()
     np.testing.assert_array_equal(x.to_numpy(), np.full(5, rest.size * (rest.size + 1.0)))
     del g
+    cg.reset()
     comm.close()
 
 

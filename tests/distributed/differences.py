@@ -58,7 +58,33 @@ def a_send_without_a_receive(g, comm, x, last):
         node.call(comm.send, x, comm.size - 1)
 
 
+Vector = cg.types.ndarray(cg.f64, ndim=1)
+Comm = cg.distributed.Communicator
+
+
+@cg.kernel(graph=True)
+def from_a_root(x: Vector, comm: Comm, root: cg.i32):
+    comm.all_reduce(x)
+    comm.broadcast(x, root)
+
+
+def another_root_in_a_kernel(g, comm, x, last):
+    g.call(from_a_root, x, comm, comm.size - 1 if last else 0)
+
+
 # ---- predicates on a value of one rank
+
+
+@cg.kernel(graph=True)
+def halve_and_meet(x: Vector, y: Vector, comm: Comm):
+    while cg.graph_while(x[0] > 0.5):
+        for i in x:
+            x[i] *= 0.5
+        comm.all_reduce(y, op="max")
+
+
+def kernel_loop_on_a_local_value(g, comm, x, last):
+    g.call(halve_and_meet, x, cg.ones(1, cg.f64), comm)
 
 
 def loop_on_a_local_value(g, comm, x, last):
@@ -89,8 +115,14 @@ PLANS = (
     another_order,
     a_missing_collective,
     a_send_without_a_receive,
+    another_root_in_a_kernel,
 )
-PREDICATES = (loop_on_a_local_value, loop_with_an_exchange, branch_on_a_local_value)
+PREDICATES = (
+    loop_on_a_local_value,
+    loop_with_an_exchange,
+    branch_on_a_local_value,
+    kernel_loop_on_a_local_value,
+)
 
 
 def main(folder, name):

@@ -92,6 +92,48 @@ def overlapped_work_sees_the_layers_of_the_neighbours(comm):
         np.testing.assert_array_equal(y.to_numpy()[1:-1, 1:-1], expected)
 
 
+@cg.kernel
+def add_neighbours(
+    u: cg.types.ndarray(cg.f64, ndim=2),
+    v: cg.types.ndarray(cg.f64, ndim=2),
+    i0: cg.i64,
+    i1: cg.i64,
+    j0: cg.i64,
+    j1: cg.i64,
+):
+    for i, j in cg.ndrange((i0, i1), (j0, j1)):
+        v[i, j] += u[i - 1, j] + u[i + 1, j]
+
+
+@law
+def check_finds_no_conflict_between_the_boxes_of_overlapped_work(comm):
+    for axes, grid, shape, width, periodic in halo_cases(comm):
+        if len(shape) != 2:
+            continue
+        x, y = (
+            cg.zeros([n + 2 * width * (i in axes) for i, n in enumerate(shape)], cg.f64) for _ in range(2)
+        )
+        halo = comm.halo(x, width, axes, grid, periodic)
+        for kernel in (average, add_neighbours):  # the second also reads what it writes
+            g = cg.GraphDef()
+            g.if_then(cg.array([1], cg.i32)).then.call(halo.overlap, kernel, x, y)
+            assert g.check().findings == ()
+
+
+@law
+def check_still_finds_work_beside_an_overlap(comm):
+    x, y = (cg.zeros((6, 6), cg.f64) for _ in range(2))
+    halo = comm.halo(x, 1, (0,), periodic=True)
+    g = cg.GraphDef()
+    g.call(halo.overlap, average, x, y)
+    g.memset(y, 0.0)  # beside all of it
+    assert {each.kind for each in g.check().findings} == {"unordered"}
+    g = cg.GraphDef()
+    g.call(halo.overlap, average, x, y)
+    g.call(halo)  # beside the boxes that read the ghost layers
+    assert "unordered" in {each.kind for each in g.check().findings}
+
+
 @law
 def wrong_halos_are_refused(comm):
     x = cg.zeros((4, 5), cg.f64)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import cuda_graphs as cg
-from tests.distributed import halo_laws  # noqa: F401  registers its laws
+from tests.distributed import halo_laws, kernel_laws  # noqa: F401  register their laws
 from tests.distributed.law_rig import LAWS, collect, launch, law, raised, values_of, values_of_all
 
 TYPES = [np.int32, np.uint8, np.int64, np.float32, np.float64]
@@ -509,6 +509,76 @@ def communicators_of_deleted_definitions_serve_new_ones(comm):
     part.close()
 
 
+# ---- named parameters
+
+
+@law
+def a_named_parameter_is_an_operand_that_each_launch_gives(comm):
+    first, second, third = (cg.array(values_of(comm.rank, 4, salt=i)) for i in range(3))
+    sums = [values_of_all(comm, 4, salt=i).sum(axis=0) for i in range(3)]
+    out = cg.zeros(4, cg.f64)
+    g = cg.GraphDef()
+    x = g.param("x", cg.Array1[cg.f64], default=first)
+    y = g.param("y", cg.Array1[cg.f64], default=out)
+    body = g.if_then(cg.array([1], cg.i32)).then
+    body.call(comm.all_reduce, x).call(
+        comm.group, (comm.broadcast, x, comm.size - 1), (comm.all_reduce, x, y, "max")
+    )
+    graph, stream = g.instantiate(), cg.Device().create_stream()
+    for values, array in ((sums[0], first), (sums[1], second), (sums[2], third)):
+        graph.launch(stream, x=array)
+        stream.sync()
+        np.testing.assert_array_equal(array.to_numpy(), values)
+        np.testing.assert_array_equal(out.to_numpy(), values)
+    other = cg.zeros(4, cg.f64)
+    graph.launch(stream, y=other)
+    stream.sync()
+    np.testing.assert_array_equal(other.to_numpy(), comm.size * sums[2])
+    assert raised(ValueError, graph.launch, stream, x=cg.zeros(3, cg.f64))
+    assert g.check().findings == ()
+
+
+@law
+def collectives_with_named_parameters_keep_their_order(comm):
+    x, y = (cg.array(values_of(comm.rank, 4, salt=i)) for i in range(2))
+    g = cg.GraphDef()
+    g.call(comm.all_reduce, g.param("x", cg.Array1[cg.f64], default=x))
+    g.call(comm.all_reduce, g.param("y", cg.Array1[cg.f64], default=y))  # beside, except for the communicator
+    assert g.check().findings == ()
+    launch(g.instantiate())
+    for salt, array in enumerate((x, y)):
+        np.testing.assert_array_equal(array.to_numpy(), values_of_all(comm, 4, salt=salt).sum(axis=0))
+
+
+@law
+def a_graph_kernel_in_a_definition_reduces_a_named_parameter(comm):
+    first, second = (cg.array(values_of(comm.rank, 4, salt=i)) for i in range(2))
+    g = cg.GraphDef()
+    g.call(kernel_laws.scaled_sum, g.param("x", kernel_laws.Vector, default=first), 3.0, comm)
+    graph, stream = g.instantiate(), cg.Device().create_stream()
+    graph.launch(stream, x=second)
+    stream.sync()
+    np.testing.assert_array_equal(second.to_numpy(), 3.0 * values_of_all(comm, 4, salt=1).sum(axis=0))
+    np.testing.assert_array_equal(first.to_numpy(), values_of(comm.rank, 4))
+
+
+@law
+def parameters_without_a_size_or_a_launch_are_refused(comm):
+    g = cg.GraphDef()
+    x = g.param("x", cg.Array1[cg.f64], default=cg.zeros(4, cg.f64))
+    bare, pointer = g.param("bare", cg.Array1[cg.f64]), g.param("pointer", cg.pointer)
+    assert "without a default" in raised(ValueError, g.call, comm.all_reduce, bare)
+    assert "has no size" in raised(TypeError, g.call, comm.all_reduce, pointer)
+    assert "type f8, not f4" in raised(TypeError, g.call, comm.all_reduce, cg.zeros(4, cg.f32), x)
+    assert "outside of launches" in raised(TypeError, comm.all_reduce, x)
+    with cg.capture() as builder:
+        captured = builder.param("x", cg.Array1[cg.f64], default=cg.zeros(4, cg.f64))
+        assert "in a capture" in raised(TypeError, comm.all_reduce, captured)
+        lower(cg.zeros(1, cg.i64))
+    assert g.nodes() == set()
+    comm.barrier()
+
+
 # ---- errors
 
 
@@ -589,6 +659,7 @@ def main(comm, folder, *names):
         gc.collect()
         comm.barrier()
         held.append(name)
+    cg.reset()  # graph kernels use the communicator until they drop their graphs
     collect()
     comm.close()
     report.write_text("\n".join(held))

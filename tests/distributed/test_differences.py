@@ -14,6 +14,7 @@ WORDS = {
     "another_shape": ("collective 1 differs", "shape (4,)", "shape (2,)"),
     "another_type": ("collective 1 differs", "type f8", "type f4"),
     "another_root": ("collective 2 differs", "root 0", "root {last}"),
+    "another_root_in_a_kernel": ("collective 2 differs", "root 0", "root {last}", "differences.py"),
     "another_operation": ("collective 1 differs", "op 'sum'", "op 'max'"),
     "another_order": ("collective 1 differs", "rank 0 has all_reduce", "rank {last} has broadcast"),
     "a_missing_collective": ("collective 2 differs", "rank 0 has all_reduce", "rank {last} has none"),

@@ -31,7 +31,7 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32, u32
 from cuda_graphs.compiler.passes.copy import Copier
 
-from .analysis.refusals import gradient_error
+from .analysis.refusals import gradient_error, refuse_host_calls
 
 __all__ = ["part", "plan"]
 
@@ -83,6 +83,7 @@ class _Parts:
         self.conditions: dict[ir.Condition, int] = {}
         self.home: dict[ir.Statement, int] = {}
         self.kept: dict[Kept, str] = {}
+        refuse_host_calls(kernel)
         if any(isinstance(each, ir.Conditional) for each in ir.walk(kernel.body)):
             self.refuse()
             steps = self.block_plan(kernel.body)

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from cuda_graphs.compiler.frontend.source import Source
-from cuda_graphs.compiler.language.annotations import StructSpec
+from cuda_graphs.compiler.language.annotations import HostObjectSpec, StructSpec
 from cuda_graphs.compiler.language.free_names import (
     free_paths,
     is_installed,
@@ -36,6 +36,7 @@ from cuda_graphs.compiler.language.free_names import (
     longest_value,
     public_name,
 )
+from cuda_graphs.compiler.language.host_objects import method_names, number_names, signature_of
 from cuda_graphs.compiler.language.signature import resolve
 from cuda_graphs.native.versions import FOLDER, interpreter, llvm_version, state_of, tree_hash
 
@@ -207,6 +208,13 @@ class Fingerprint:
         for name, member in members_of(value):
             self.text(name)
             self.value(member)
+
+    def host_object(self, value: HostObjectSpec) -> None:
+        """Add the methods of a host object that kernels may call, with their defaults."""
+        self.text("host object", value.cls.__module__, value.cls.__qualname__)
+        self.text(*number_names(value.cls))
+        for name in method_names(value.cls):
+            self.text(name, str(signature_of(value.cls, name)))
 
     def struct(self, value: StructSpec) -> None:
         """Add a dataclass parameter. The kernel sees only its members and the class's functions of the language."""
@@ -413,6 +421,7 @@ DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]
     (of(types.ModuleType), Fingerprint.module),
     (is_ours, Fingerprint.named),
     (of(enum.Enum), Fingerprint.member),
+    (of(HostObjectSpec), Fingerprint.host_object),
     (of(StructSpec), Fingerprint.struct),
     (of(types.FunctionType), Fingerprint.function),
     (of(types.GenericAlias), Fingerprint.alias),

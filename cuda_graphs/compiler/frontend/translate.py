@@ -20,17 +20,18 @@ from cuda_graphs.compiler.errors import (
 from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
-from cuda_graphs.compiler.frontend.frame.values import Packed, Struct, StructArray, Vector
+from cuda_graphs.compiler.frontend.frame.values import HostObject, Packed, Struct, StructArray, Vector
 from cuda_graphs.compiler.frontend.frame.weak_types import WeakTypes
 from cuda_graphs.compiler.frontend.statements.checkpoint_state import init_checkpoint_state
 from cuda_graphs.compiler.frontend.statements.statements import return_from_kernel
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import Builder
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import ScalarType, i32
 from cuda_graphs.compiler.language.annotations import (
     ArraySpec,
     ConditionSpec,
     FieldSpec,
+    HostObjectSpec,
     OutsideName,
     PackedSpec,
     ScalarSpec,
@@ -40,6 +41,7 @@ from cuda_graphs.compiler.language.annotations import (
     StructSpec,
     VectorSpec,
 )
+from cuda_graphs.compiler.language.host_objects import number_names
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 
 from .free_values import FreeValues
@@ -190,6 +192,10 @@ def parameter(path: str, spec: Any, params: list[ir.Param], frame: Frame) -> Any
             return frame.field(spec)
         case ConditionSpec():
             return ir.Condition(path, is_parameter=True)
+        case HostObjectSpec():
+            numbers = [(name, ir.Param(f"{path}.{name}", i32)) for name in number_names(spec.cls)]
+            params += [each for _, each in numbers]
+            return HostObject(path, spec.cls, tuple(numbers))
         case VectorSpec():
             return vector_parameter(path, spec.type.dtype, spec.type.shape, params)
         case StructSpec():

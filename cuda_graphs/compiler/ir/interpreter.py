@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from . import ir
 from . import scalars as number
 from .block_interpreter import run_blocks
+from .host_calls import number_of, resolved
 from .thread_interpreter import AssertionFailed, EndTask, ThreadInterpreter
 
 __all__ = ["AssertionFailed", "interpret"]
@@ -28,14 +30,16 @@ def interpret(
     arrays: Mapping[str, np.ndarray],
     scalars: Mapping[str, Any],
     write: Any = None,
+    objects: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Any, ...]:
     """Run a kernel, or the tasks of a program, and return the results of the kernel.
 
     `arrays` (which the run changes) and `scalars` are given by path. The array of a condition parameter is one u32.
     `write` is called with each text that the kernel prints. The capacity of a stack is a scalar under the path of its
-    array.
+    array. `objects` are those of the host, by path: their methods get NumPy arrays.
     """
     kernel = KernelInterpreter(arrays, scalars, write)
+    kernel.objects = objects
     return kernel.tasks(what) if isinstance(what, ir.Program) else kernel.run(what)
 
 
@@ -70,12 +74,31 @@ class KernelInterpreter(ThreadInterpreter):
                 blocks = [partial(self.plan, program, inner) for inner in step.plans]
                 self.repeat(step.kind, step.condition, blocks)
                 continue
+            if isinstance(step, ir.HostStep):
+                self.host_step(step)
+                continue
             if isinstance(step, ir.Fork):  # any order is allowed
                 for inner in step.plans:
                     self.plan(program, inner)
                 continue
             with suppress(EndTask):
                 self.block(program.tasks[step].body)
+
+    def host_step(self, step: ir.HostStep) -> None:
+        host = self.objects[step.object]
+
+        def number(bound: Any) -> int:
+            return number_of(
+                bound,
+                lambda path, axis: self.arrays[path].shape[axis],
+                lambda path, _: int(self.scalars[path]),
+            )
+
+        values = [
+            resolved(each, lambda path, *_: self.arrays[path], number, partial(getattr, host))
+            for each in step.args
+        ]
+        getattr(host, step.method)(*values)
 
     def loop(self, statement: ir.For) -> None:
         if statement.block_dim:

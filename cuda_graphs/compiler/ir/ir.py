@@ -6,6 +6,7 @@ A block is a list of statements. A Value is a statement that has a type. It is d
 block and of the blocks inside it may use it. Mutable variables are Locals: Get reads them and Set writes them. The only
 jumps are Break and Continue, which belong to the innermost For or While. A Conditional is control flow between tasks:
 its blocks become bodies of a conditional node of a graph. The blocks of Sections become branches of a graph.
+A HostCall stands for nodes that an object of the host adds between tasks.
 
 Parts of the IR refer to one another by identity, and passes do not modify them. A pass builds new blocks instead.
 """
@@ -18,7 +19,7 @@ from typing import Any
 
 from cuda_graphs.compiler.records import record
 
-from .task_order import LOOPS, Branch, Fork, Plan, Resident, Step, all_steps, steps_of, tasks_of
+from .task_order import LOOPS, Branch, Fork, HostStep, Plan, Resident, Step, all_steps, steps_of, tasks_of
 from .types import ScalarType, bool_, i32
 from .values import Array, Condition, Const, Loc, Param, Space, Statement, Value, line_of
 
@@ -44,6 +45,10 @@ __all__ = [
     "Fork",
     "Function",
     "Get",
+    "HostCall",
+    "HostConstant",
+    "HostMethod",
+    "HostStep",
     "If",
     "Kernel",
     "Last",
@@ -423,6 +428,36 @@ class Sections(Statement):
     locs: tuple[Loc | None, ...] = ()  # the position of each block
 
 
+@dataclass(frozen=True)
+class HostConstant:
+    """An argument of a HostCall: None, a string or a number of the source."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class HostMethod:
+    """An argument of a HostCall: a method of the same object."""
+
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class HostCall(Statement):
+    """A call of a method of an object of the host, at the top level of a kernel or in a Conditional.
+
+    It may read and write the arrays among its arguments. No access to memory moves across it.
+
+    object  the path of the parameter
+    args    Arrays, integer Values, HostConstants, HostMethods, and tuples of them
+    """
+
+    object: str
+    method: str
+    args: tuple[Array | Value | HostConstant | HostMethod | tuple[Any, ...], ...]
+    loc: Loc | None = None
+
+
 @dataclass(eq=False, slots=True)
 class Last(Statement):
     """Statements that one thread executes when all threads have finished. It is the last statement of its task.
@@ -605,6 +640,13 @@ def _parts_of(parts: tuple[Any, ...]) -> tuple[Value, ...]:
     return tuple(part[0] for part in parts if isinstance(part, tuple))
 
 
+def _values_in(args: tuple[Any, ...]) -> tuple[Value, ...]:
+    found: list[Value] = []
+    for each in args:
+        found += _values_in(each) if isinstance(each, tuple) else (each,) if isinstance(each, Value) else ()
+    return tuple(found)
+
+
 # Class of statements -> the values that a statement itself uses.
 OPERANDS: dict[type, Callable[..., tuple[Value, ...]]] = {
     **dict.fromkeys((Op, Call, Collective), lambda statement: statement.args),
@@ -621,6 +663,7 @@ OPERANDS: dict[type, Callable[..., tuple[Value, ...]]] = {
         *(() if statement.compare is None else (statement.compare,)),
     ),
     For: lambda statement: tuple(value for axis in statement.axes for value in (axis.begin, axis.end)),
+    HostCall: lambda statement: _values_in(statement.args),
     Print: lambda statement: _parts_of(statement.parts),
     Assert: lambda statement: (statement.condition, *_parts_of(statement.message)),
 }

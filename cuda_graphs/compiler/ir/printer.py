@@ -127,6 +127,21 @@ class _Printer:
         mask = "" if statement.mask is None else f" of {statement.mask.name}"
         return f"{statement.result.name} = {statement.name} {', '.join(args)}{mask}"
 
+    def host_arguments(self, args: tuple[Any, ...]) -> str:
+        return ", ".join(map(self.host_argument, args))
+
+    def host_argument(self, each: Any) -> str:
+        match each:
+            case tuple():
+                return f"({self.host_arguments(each)})"
+            case ir.Value():
+                return self.value(each)
+            case ir.Array():
+                return each.path
+            case ir.HostMethod():
+                return f".{each.name}"
+        return repr(each.value)
+
     def parts(self, parts: tuple[Any, ...]) -> str:
         return ", ".join(repr(part) if isinstance(part, str) else self.value(part[0]) for part in parts)
 
@@ -167,6 +182,7 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.SetCondition: lambda p, s: (
         f"{'keep' if s.keeps else 'set'}_condition {s.condition.name} = {p.value(s.value)}"
     ),
+    ir.HostCall: lambda p, s: f"host call {s.object}.{s.method}({p.host_arguments(s.args)})",
     ir.Break: lambda p, s: "break",
     ir.Exit: lambda p, s: "exit",
     ir.Continue: lambda p, s: "continue",

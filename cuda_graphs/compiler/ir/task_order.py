@@ -8,9 +8,21 @@ from collections.abc import Iterator
 
 from cuda_graphs.compiler.records import record
 
-from .values import Array, Condition
+from .host_calls import Argument
+from .values import Array, Condition, Loc
 
-__all__ = ["LOOPS", "Branch", "Fork", "Plan", "Resident", "Step", "all_steps", "steps_of", "tasks_of"]
+__all__ = [
+    "LOOPS",
+    "Branch",
+    "Fork",
+    "HostStep",
+    "Plan",
+    "Resident",
+    "Step",
+    "all_steps",
+    "steps_of",
+    "tasks_of",
+]
 
 LOOPS = ("while", "do")  # kinds of Conditionals that repeat
 
@@ -51,7 +63,22 @@ class Resident:
         return (self.barrier,) if self.stop is None else (self.barrier, self.stop)
 
 
-Step = int | Branch | Fork | Resident
+@dataclass(frozen=True)
+class HostStep:
+    """A HostCall among tasks. It has no plans inside.
+
+    object, method  the path of the object, and the name of its method
+    args            as host_calls.py describes them
+    """
+
+    object: str
+    method: str
+    args: tuple[Argument, ...]
+    loc: Loc | None = None
+    plans: tuple[Plan, ...] = ()
+
+
+Step = int | Branch | Fork | Resident | HostStep
 Plan = tuple[Step, ...]  # numbers of tasks, in the order in which they run
 
 
@@ -72,7 +99,7 @@ def tasks_of(plan: Plan) -> Iterator[int]:
 def steps_of(plan: Plan) -> Iterator[int | Resident]:
     """Yield the launches of a plan, in the order of the source."""
     for step in plan:
-        if isinstance(step, (Branch, Fork)):
+        if isinstance(step, (Branch, Fork, HostStep)):
             for inner in step.plans:
                 yield from steps_of(inner)
         else:

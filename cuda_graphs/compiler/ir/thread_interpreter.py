@@ -43,6 +43,7 @@ class ThreadInterpreter:
 
     def __init__(self, arrays: Mapping[str, np.ndarray], scalars: Mapping[str, Any], write: Any):
         self.arrays, self.scalars, self.write = arrays, scalars, write
+        self.objects: Mapping[str, Any] = {}  # of the host
         self.values: dict[ir.Value | ir.Local, Any] = {}
         self.conditions: dict[ir.Condition, int | None] = {}
         self.temps: dict[ir.Array, np.ndarray] = {}
@@ -244,6 +245,23 @@ class ThreadInterpreter:
         if not self.value(statement.condition):
             raise AssertionFailed(self.text(statement.message))
 
+    def host_call(self, statement: ir.HostCall) -> None:
+        host = self.objects[statement.object]
+
+        def argument(each: Any) -> Any:
+            match each:
+                case tuple():
+                    return tuple(map(argument, each))
+                case ir.Array():
+                    return self.memory(each)
+                case ir.HostMethod():
+                    return getattr(host, each.name)
+                case ir.HostConstant():
+                    return each.value
+            return int(self.value(each))
+
+        getattr(host, statement.method)(*map(argument, statement.args))
+
     def leave_kernel(self, statement: ir.Return) -> None:
         self.returned = tuple(self.value(each) for each in statement.values)
 
@@ -299,6 +317,7 @@ STATEMENTS: dict[type, Any] = {
     ir.SetCondition: ThreadInterpreter.set_condition,
     ir.Conditional: ThreadInterpreter.conditional,
     ir.Sections: ThreadInterpreter.sections,
+    ir.HostCall: ThreadInterpreter.host_call,
     ir.Last: lambda thread, statement: thread.block(statement.body),
     ir.Break: ThreadInterpreter.leave,
     ir.Continue: ThreadInterpreter.leave,

@@ -14,15 +14,15 @@
     an axis of the array, not of its elements.
 6.  A loop counts in one integer type, and its step is not 0. Conditions are bools.
 7.  Break and Continue are in a loop. No Break leaves a parallel loop.
-8.  Only Conditionals and Sections may surround a parallel loop, a Conditional or a Sections. One thread sets the
-    condition of a Conditional, which belongs to that one. No Conditional has a condition that is a parameter. Only the
-    condition of a parameter is kept.
+8.  Only Conditionals and Sections may surround a parallel loop, a Conditional or a Sections. Only Conditionals may
+    surround a HostCall, whose arrays are the kernel's. One thread sets the condition of a Conditional, which belongs to
+    that one. No Conditional has a condition that is a parameter. Only the condition of a parameter is kept.
 9.  A Return is the last statement of a kernel, and its values have the types that the kernel declares.
 10. Each array is the kernel's, a temporary of the program with a unique name, or local to a thread or block.
-11. The plan of a program has each task once. A task has no Conditional and no Sections. It has at most one parallel
-    loop, which is one of its statements. Each thread executes the statements before and after the loop. One thread
-    executes a Last, which is the last statement. No local is shared between tasks or changed atomically. No task
-    returns.
+11. The plan of a program has each task once. A task has no Conditional, no Sections and no HostCall. It has at most
+    one parallel loop, which is one of its statements. Each thread executes the statements before and after the loop.
+    One thread executes a Last, which is the last statement. No local is shared between tasks or changed atomically. No
+    task returns.
 12. Collectives and positions are in loops of blocks, and have the operands and types that their row demands. In a task,
     regions and meetings replace collectives, and a region contains neither. A local that a region writes is defined
     after it.
@@ -34,7 +34,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import collectives, ir
@@ -55,7 +55,7 @@ ATOMICS = {
 # Statements that stand in no function.
 NOT_CALLED = (
     ir.Position, ir.Worker, ir.Barrier, ir.Collective, ir.Region, ir.RegionCollective, ir.SetCondition,
-    ir.Conditional, ir.Sections, ir.Last,
+    ir.Conditional, ir.Sections, ir.HostCall, ir.Last,
 )  # fmt: skip
 
 
@@ -97,6 +97,15 @@ def stacks_of(kernel: ir.Kernel) -> tuple[ir.Array, ...]:
     return tuple(stack.array for stack in kernel.stacks)
 
 
+def arrays_of(args: tuple[Any, ...]) -> Iterator[ir.Array]:
+    """Yield the arrays among the arguments of a HostCall."""
+    for each in args:
+        if isinstance(each, tuple):
+            yield from arrays_of(each)
+        elif isinstance(each, ir.Array):
+            yield each
+
+
 class _Verifier:
     def __init__(self, kernel: ir.Kernel, arrays: Iterable[ir.Array]) -> None:
         self.of, self.arrays = kernel, set(arrays)
@@ -106,6 +115,7 @@ class _Verifier:
         self.conditions: set[ir.Condition] = set()  # the conditions of all Conditionals so far
         self.depth = 0  # nesting of blocks, not counting those of Conditionals
         self.around = 0  # nesting of Conditionals
+        self.sections = 0  # nesting of Sections
         self.here: ir.Block = kernel.body
 
     def kernel(self) -> None:
@@ -146,7 +156,7 @@ class _Verifier:
         )
         for statement in ir.walk(task.body):
             own = isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local)
-            strange = own or isinstance(statement, (ir.Return, ir.Conditional, ir.Sections))
+            strange = own or isinstance(statement, (ir.Return, ir.Conditional, ir.Sections, ir.HostCall))
             self.law(11, not strange, statement, "not in a task")
 
     def law(self, number: int, holds: bool, statement: ir.Statement | None, why: str) -> None:
@@ -349,10 +359,18 @@ class _Verifier:
             statement,
             "only Conditionals and Sections may surround it",
         )
-        self.depth, self.around = self.depth - 1, self.around + 1
+        sections = isinstance(statement, ir.Sections)
+        self.depth, self.around, self.sections = self.depth - 1, self.around + 1, self.sections + sections
         for block in statement.blocks:
             self.block(block)
-        self.depth, self.around = self.depth + 1, self.around - 1
+        self.depth, self.around, self.sections = self.depth + 1, self.around - 1, self.sections - sections
+
+    def host_call(self, statement: ir.HostCall) -> None:
+        between = self.depth == 1 and not self.loops and not self.sections
+        self.law(8, between, statement, "only Conditionals may surround it")
+        for each in arrays_of(statement.args):
+            known = each in self.arrays and each.space in (ir.Space.PARAM, ir.Space.FIELD)
+            self.law(8, known, statement, f"{each.path} is no array of the kernel")
 
     def last(self, statement: ir.Last) -> None:
         self.law(11, self.here.body[-1] is statement and self.depth == 1, statement, "is not the last one")
@@ -388,6 +406,7 @@ RULES: dict[type, Callable[[_Verifier, Any], None]] = {
     ir.SetCondition: _Verifier.set_condition,
     ir.Conditional: _Verifier.conditional,
     ir.Sections: _Verifier.level,
+    ir.HostCall: _Verifier.host_call,
     ir.Last: _Verifier.last,
     ir.Break: _Verifier.leave,
     ir.Continue: _Verifier.leave,

@@ -13,6 +13,7 @@ Other rooms may import:
     host_vectors  vectors and matrices on the host
     annotations   declarations of parameters, and their Specs
     declarations  names that declare parameters, for the compiler and for type checkers
+    host_objects  classes of parameters whose methods add nodes between tasks
     structs       types of members, and layouts of arrays of structures
     signature     Specs of the arguments of a call
     lowerings     lowerings of graph kernels

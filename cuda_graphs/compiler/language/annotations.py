@@ -19,9 +19,10 @@ from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, pointer
 from .host_vectors import HostVector, host_vector
 
 __all__ = [
-    "ArraySpec", "Captured", "ConditionSpec", "FieldSpec", "Fixed", "NDArray", "OutsideName", "OwnMethod", "PackedSpec",
-    "Record", "ScalarSpec", "Spec", "StaticSpec", "StructArraySpec", "StructSpec", "Template", "Tensor", "VectorSpec",
-    "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4", "ndarray", "template", "vec", "vec2", "vec3", "vec4",
+    "ArraySpec", "Captured", "ConditionSpec", "FieldSpec", "Fixed", "HostObjectSpec", "NDArray", "OutsideName",
+    "OwnMethod", "PackedSpec", "Record", "ScalarSpec", "Spec", "StaticSpec", "StructArraySpec", "StructSpec",
+    "Template", "Tensor", "VectorSpec", "VectorType", "data_oriented", "mat", "mat2", "mat3", "mat4", "ndarray",
+    "template", "vec", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 
 
@@ -339,6 +340,13 @@ class ConditionSpec:
 
 
 @dataclass(frozen=True)
+class HostObjectSpec:
+    """An object of the host (host_objects.py), which comes with each call."""
+
+    cls: type
+
+
+@dataclass(frozen=True)
 class StaticSpec:
     """A value that is known at compile time."""
 
@@ -354,5 +362,6 @@ Spec = (
     | StructArraySpec
     | StructSpec
     | ConditionSpec
+    | HostObjectSpec
     | StaticSpec
 )

@@ -17,6 +17,7 @@ from .annotations import (
     ArraySpec,
     ConditionSpec,
     FieldSpec,
+    HostObjectSpec,
     NDArray,
     OutsideName,
     PackedSpec,
@@ -30,6 +31,7 @@ from .annotations import (
     VectorSpec,
     VectorType,
 )
+from .host_objects import is_host_object
 from .number_rules import USUAL, NumberRules
 from .structs import is_struct, member_type, normal_annotation, struct_dtype, struct_members
 
@@ -116,6 +118,7 @@ def check_annotation(annotation: Any, what: str, loc: Loc) -> None:
     if (
         is_template(annotation)
         or is_condition(annotation)
+        or is_host_object(annotation)
         or annotation is Tensor
         or isinstance(annotation, (ScalarType, NDArray, VectorType))
     ):
@@ -157,6 +160,8 @@ def spec(annotation: Any, value: Any, path: str) -> Spec:
         return VectorSpec(annotation)
     if is_condition(annotation):
         return ConditionSpec()
+    if is_host_object(annotation):
+        return HostObjectSpec(annotation)
     field = getattr(value, "__cuda_graphs_field__", None)
     if isinstance(annotation, NDArray) and annotation.struct is not None:
         return struct_array_spec(value, path)

@@ -57,7 +57,11 @@ class _ResidentMaker:
 
     def may_share_launch(self, step: ir.Step) -> bool:
         """Returns whether the step may share a launch with its neighbours."""
+        if isinstance(step, ir.HostStep):
+            return False
         if isinstance(step, ir.Branch):
+            if self.loops:
+                require_no_host_calls(step)
             return self.loops
         if isinstance(step, ir.Fork):
             return self.chains == "all"
@@ -98,6 +102,16 @@ class _ResidentMaker:
         word = ir.Array(f"{STOP}.{len(self.stops)}", u32, 0, ir.Space.TEMP, ())
         self.stops.append(word)
         return word
+
+
+def require_no_host_calls(branch: ir.Branch) -> None:
+    """Raises if an object of the host adds nodes in the control flow."""
+    found = next((step for step in ir.all_steps((branch,)) if isinstance(step, ir.HostStep)), None)
+    if found is not None:
+        raise compile_error(
+            CompileResidentError, found.loc, f"{found.object}.{found.method} is a node of the graph, and a resident "
+            "loop is one launch without nodes inside", "leave loop at \"auto\"",
+        )  # fmt: skip
 
 
 def is_loop(step: ir.Step) -> bool:

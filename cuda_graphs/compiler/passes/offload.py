@@ -7,7 +7,8 @@ loops thus need no task of their own. A load moves into the loop whose bounds it
 in the loop may write to its memory, and no assert guards it. All other values pass through memory of the kernel
 (Space.TEMP).
 
-The blocks of a Conditional and of Sections are cut separately: nothing moves across their edges.
+The blocks of a Conditional and of Sections are cut separately: nothing moves across their edges, and nothing across
+the call of an object of the host.
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
+from cuda_graphs.compiler.artifact import bound_of
+from cuda_graphs.compiler.errors import CompileTypeError, compile_error
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.host_calls import Argument
 
 from .alias_classes import may_alias
 from .copy import Copier
@@ -40,7 +45,10 @@ class NestedSegments:
     """A Conditional or Sections with its blocks cut."""
 
     statement: ir.Conditional | ir.Sections
-    blocks: list[list[Segment | NestedSegments]]
+    blocks: list[list[Item]]
+
+
+Item = Segment | NestedSegments | ir.HostCall
 
 
 def offload(kernel: ir.Kernel) -> ir.Program:
@@ -59,9 +67,9 @@ def offload(kernel: ir.Kernel) -> ir.Program:
     return ir.Program(kernel, tasks, plan, (*own, *boundaries.temps.values(), *results), results)
 
 
-def split_into_segments(body: ir.Block) -> list[Segment | NestedSegments]:
+def split_into_segments(body: ir.Block) -> list[Item]:
     """Returns the segments in order. The segment of a parallel loop has the loop, and loads that feed its bounds."""
-    items: list[Segment | NestedSegments] = []
+    items: list[Item] = []
     run: list[Segment] = [Segment()]  # segments without a conditional between them
 
     def finish() -> None:
@@ -76,6 +84,9 @@ def split_into_segments(body: ir.Block) -> list[Segment | NestedSegments]:
             items.append(
                 NestedSegments(statement, [split_into_segments(block) for block in statement.blocks])
             )
+        elif isinstance(statement, ir.HostCall):
+            finish()
+            items.append(statement)
         elif isinstance(statement, ir.For) and statement.parallel:
             run += [Segment([statement], statement), Segment()]
         else:
@@ -84,21 +95,49 @@ def split_into_segments(body: ir.Block) -> list[Segment | NestedSegments]:
     return items
 
 
-def segments_of(items: list[Segment | NestedSegments]) -> Iterator[Segment]:
+def segments_of(items: list[Item]) -> Iterator[Segment]:
     """Yields all segments, in the order of the source."""
     for item in items:
         if isinstance(item, Segment):
             yield item
-        else:
+        elif isinstance(item, NestedSegments):
             for block in item.blocks:
                 yield from segments_of(block)
 
 
-def make_plan(items: list[Segment | NestedSegments], numbers: dict[Segment, int]) -> ir.Plan:
-    """Returns the numbers of the segments, nested like their levels."""
-    return tuple(
-        numbers[item] if isinstance(item, Segment) else make_nested_plan(item, numbers) for item in items
-    )
+def make_plan(items: list[Item], numbers: dict[Segment, int]) -> ir.Plan:
+    """Returns the numbers of the segments, nested like their levels, with the calls of the host between them."""
+    return tuple(make_step(item, numbers) for item in items)
+
+
+def make_step(item: Item, numbers: dict[Segment, int]) -> ir.Step:
+    if isinstance(item, ir.HostCall):
+        return host_step(item)
+    return numbers[item] if isinstance(item, Segment) else make_nested_plan(item, numbers)
+
+
+def host_step(call: ir.HostCall) -> ir.HostStep:
+    return ir.HostStep(call.object, call.method, tuple(plain(each, call) for each in call.args), call.loc)
+
+
+def plain(argument: Any, call: ir.HostCall) -> Argument:
+    """Returns an argument of a call of the host as ir/host_calls.py describes it."""
+    match argument:
+        case tuple():
+            return "tuple", tuple(plain(each, call) for each in argument)
+        case ir.HostConstant():
+            return "constant", argument.value
+        case ir.HostMethod():
+            return "method", argument.name
+        case ir.Array():
+            return "array", argument.path, argument.element.name, argument.ndim, argument.inner
+    bound = bound_of(argument)
+    if bound is None:
+        raise compile_error(
+            CompileTypeError, call.loc, f"{call.object}.{call.method} gets a number that is known on the device only",
+            "compute it from parameters and extents, with +, - and *",
+        )  # fmt: skip
+    return "number", bound
 
 
 def make_nested_plan(nested: NestedSegments, numbers: dict[Segment, int]) -> ir.Branch | ir.Fork:

@@ -69,6 +69,11 @@ cdef class CapturedInsertionPoint:
         self._stream, self.branches = stream, ()
         self._read_tail()
 
+    @property
+    def stream(self):
+        """The stream."""
+        return self._stream
+
     cdef int _read_tail(self) except -1:
         """Read the current position of the stream."""
         cdef StreamHandle h = self._stream._h

@@ -23,6 +23,8 @@ cdef class KernelCall(NodeCall):
     cdef CaptureStrategy strategy
     cdef Specialisation code
     cdef list temps      # memory of the temporary arrays
+    cdef tuple inputs    # of the calls of host objects, whose nodes have these arguments
+    cdef list calls      # the BoundCalls of host objects, until the nodes exist; then None
     cdef list tasks      # the launches with the objects that were given, until the nodes exist; then None
     cdef dict configs    # configs that the user has chosen, by task
     cdef tuple kept      # the arguments, as Reader.keep returns them, without the object of a method

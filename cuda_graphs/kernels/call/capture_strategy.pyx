@@ -25,7 +25,7 @@ from .strategy cimport Strategy
 from cuda_graphs.compiler.language.annotations import Record
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.kernels.graph.emission import Emission
-from cuda_graphs.kernels.specialisation.arguments import KeptArgument
+from cuda_graphs.kernels.specialisation.arguments import KeptArgument, argument_at
 
 
 cdef class CaptureStrategy(Strategy):
@@ -94,9 +94,9 @@ cdef class KernelCall(NodeCall):
         """Add the nodes after `start`, and return the last of them, or `start`."""
         cdef DeviceScope scope
         enter_device(scope, self.device)
-        emission = Emission(start, self.bound_tasks(), self.code.artifact.plan)
+        emission = Emission(start, self.bound_tasks(), self.code.artifact.plan, calls=self.calls)
         self.conditions = emission.conditions
-        self.tasks = None
+        self.tasks = self.calls = None
         return emission.last
 
     cdef list bound_tasks(self):
@@ -131,9 +131,14 @@ cdef class KernelCall(NodeCall):
                 f"{self.strategy.specialiser.name}(): arguments of these types need other nodes ({len(made.launches)} tasks "
                 f"instead of {len(self.launches)}, or other control flow between them): make another call"
             )
+        if made.inputs != self.inputs:
+            raise ValueError(
+                f"{self.strategy.specialiser.name}(): the call of a host object would get other arguments, which its node cannot "
+                "get: make another call"
+            )
         for task, config in self.configs.items():
             made.configure(task, config)
-        made.conditions, made.tasks = self.conditions, None
+        made.conditions, made.tasks, made.calls = self.conditions, None, None
         return made
 
     cdef NodeCall with_config(self, size_t task, object config):
@@ -147,7 +152,7 @@ cdef class KernelCall(NodeCall):
     cdef int take(self, NodeCall other) except -1:
         cdef KernelCall call = <KernelCall>other
         self.strategy, self.code, self.temps, self.configs = call.strategy, call.code, call.temps, call.configs
-        self.kept, self.owner, self.launches = call.kept, call.owner, call.launches
+        self.kept, self.owner, self.launches, self.inputs = call.kept, call.owner, call.launches, call.inputs
         return 0
 
     cdef tuple arguments(self):
@@ -177,6 +182,10 @@ cdef KernelCall make_call(CaptureStrategy strategy, tuple args, KernelCall befor
     if has_several_devices():
         self.device = device_of_stream(stream) if stream and reading.r.device == kNoDevice else reading.r.device
     self.tasks = code.launches(leaves, owners, self.temps)
+    self.inputs, self.calls = code.host_inputs(leaves, owners), []
+    if code.calls is not None:
+        readers = strategy.specialiser.readers
+        self.calls = code.calls.bound(self.inputs, lambda path: argument_at(readers, args, path))
     for i, task in enumerate(self.tasks):
         self.tasks[i] = task._replace(config=follow_parameters(code, i, task.config, leaves, owners))
     self.launches = [without_nodes(task) for task in self.tasks]

@@ -10,9 +10,10 @@ from .strategy cimport Strategy
 cdef class ReplayStrategy(Strategy):
     cdef Specialiser specialiser
     cdef Strategy capture, launch   # for a stream that other code captures; for a graph that the driver cannot build
-    cdef object replays             # Replay by (specialisation, context), the most recently used at the end
+    cdef object replays             # Replay by (specialisation, context, inputs of host calls), the most recently used at the end
     cdef Replay last                # Replay of the last call
     cdef size_t builds              # graphs built in total
+    cdef object owner               # stands for all graphs, to the host objects that add nodes to them
     cdef bint replayed              # True if the last call launched the graph of an earlier call
 
     # Returns the Replay, or None if the driver cannot build the graph.

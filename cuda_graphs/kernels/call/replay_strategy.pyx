@@ -22,6 +22,7 @@ from .strategy cimport Strategy
 from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.kernels.graph.graph_stats import GraphStats
+from cuda_graphs.kernels.graph.host_calls import Owner
 from cuda_graphs.kernels.targets import current_device
 
 MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
@@ -60,22 +61,26 @@ cdef class ReplayStrategy(Strategy):
         """Return the Replay of the specialisation in the current context, and build it if necessary."""
         cdef CUcontext context = NULL
         cdef Replay found = self.last
+        cdef tuple inputs = code.host_inputs(leaves, {})
         cdef CUresult status
         with nogil:
             current_context(&context)
-        if found is not None and found.code is code and found.context == context and context != NULL:
+        if (
+            found is not None and found.code is code and found.context == context and context != NULL
+            and (found.inputs is inputs or found.inputs == inputs)
+        ):
             self.replayed = True
             return found
         current_device()  # sets the current context of a new thread
         with nogil:
             status = current_context(&context)
         check_attempt(status, f"ask for the context of {code.name}()")
-        key = code, <uintptr_t>context
+        key = code, <uintptr_t>context, inputs
         with self.specialiser.lock:
             found = self.replays.get(key)
             self.replayed = found is not None
             if found is None:
-                found = build(code, leaves, context)
+                found = build(code, leaves, context, inputs, self.owner)
                 self.builds += 1
                 self.replays[key] = found
                 while len(self.replays) > MOST_GRAPHS:
@@ -88,6 +93,7 @@ cdef class ReplayStrategy(Strategy):
         """Drop all graphs. The caller holds the lock of the specialiser."""
         self.last, self.replayed = None, False
         self.replays.clear()
+        self.owner = Owner()
         return 0
 
     def stats(self, Specialisation called):
@@ -107,4 +113,5 @@ cdef class ReplayStrategy(Strategy):
 cdef ReplayStrategy replay_strategy(Specialiser specialiser, Strategy capture, Strategy launch):
     cdef ReplayStrategy self = ReplayStrategy.__new__(ReplayStrategy)
     self.specialiser, self.capture, self.launch, self.replays = specialiser, capture, launch, OrderedDict()
+    self.owner = Owner()
     return self

@@ -10,9 +10,10 @@ from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Any
 
-from cuda_graphs.compiler.artifact import START, Artifact
+from cuda_graphs.compiler.artifact import START, Artifact, host_calls
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.frontend.source import Source
+from cuda_graphs.compiler.ir.host_calls import arrays_in
 from cuda_graphs.compiler.language.annotations import (
     ArraySpec,
     FieldSpec,
@@ -23,7 +24,15 @@ from cuda_graphs.compiler.language.annotations import (
 from cuda_graphs.compiler.language.free_names import dotted
 from cuda_graphs.compiler.language.structs import member_type
 
-__all__ = ["Baked", "Explanation", "FunctionExplanation", "FusionExplanation", "TaskExplanation", "explain"]
+__all__ = [
+    "Baked",
+    "Explanation",
+    "FunctionExplanation",
+    "FusionExplanation",
+    "HostCallExplanation",
+    "TaskExplanation",
+    "explain",
+]
 
 LONGEST = 60  # characters of a displayed value
 
@@ -71,6 +80,24 @@ class TaskExplanation:
         kind = "parallel" if self.is_parallel else "one thread"
         where = f", in {self.launch}" if self.launch else ""
         return f"{self.name} ({self.source}), {kind}{where}: {', '.join(self.parameters)}"
+
+
+@dataclass(frozen=True)
+class HostCallExplanation:
+    """The call of a host object between the tasks, such as a collective.
+
+    Attributes:
+        call: The object and the method, such as "comm.all_reduce".
+        arrays: The names of the arrays among its arguments.
+        source: The place of the call, such as "file.py:12".
+    """
+
+    call: str
+    arrays: tuple[str, ...]
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.call} ({self.source}): {', '.join(self.arrays) or 'no arrays'}"
 
 
 @dataclass(frozen=True)
@@ -126,6 +153,7 @@ class Explanation:
         why: The reason for the lowering, in words.
         functions: The functions that the tasks call. Functions that are inlined are not among them.
         fusion: The neighbouring tasks that are fused, and the others with the reason; () with `fuse=False`.
+        host_calls: The calls of host objects between the tasks, in the order of the source.
     """
 
     kernel: str
@@ -136,6 +164,7 @@ class Explanation:
     why: str
     functions: tuple[FunctionExplanation, ...] = ()
     fusion: tuple[FusionExplanation, ...] = ()
+    host_calls: tuple[HostCallExplanation, ...] = ()
 
     def __str__(self) -> str:
         parts: list[tuple[str, tuple[Any, ...]]] = [
@@ -143,6 +172,8 @@ class Explanation:
             ("tasks", self.tasks),
             ("fusion", self.fusion),
         ]
+        if self.host_calls:
+            parts.append(("calls between tasks", self.host_calls))
         if self.functions:
             parts.append(("functions that are called", self.functions))
         lines = [self.kernel, f"  runs as {self.lowering or 'launches'}: {self.why}"]
@@ -175,6 +206,9 @@ def html_of(explanation: Explanation) -> str:
         html_table("Tasks", ("name", "kind", "launched with", "parameters", "source"), tasks),
         html_table("Fusion", ("loops", "fused", "why not"), fusion),
     ]
+    if explanation.host_calls:
+        calls = [(each.call, ", ".join(each.arrays), each.source) for each in explanation.host_calls]
+        tables.append(html_table("Calls between tasks", ("call", "arrays", "source"), calls))
     if explanation.functions:
         called = [
             (each.name, each.signature, ", ".join(each.tasks), each.source) for each in explanation.functions
@@ -212,7 +246,16 @@ def explain(
     )
     baked = (*templates(function, annotations, signature), *captured(artifact))
     name, lowering = function.__qualname__, artifact.lowering
-    return Explanation(name, baked, tuple(paths), tasks, lowering, why, called_functions(artifact), fusion)
+    functions, calls = called_functions(artifact), calls_between(artifact, code.co_filename)
+    return Explanation(name, baked, tuple(paths), tasks, lowering, why, functions, fusion, calls)
+
+
+def calls_between(artifact: Artifact, file: str) -> tuple[HostCallExplanation, ...]:
+    """Return the calls of host objects between the tasks."""
+    return tuple(
+        HostCallExplanation(f"{path}.{name}", tuple(dict.fromkeys(arrays_in(args))), f"{file}:{line}")
+        for _, path, name, args, line in host_calls(artifact.plan)
+    )
 
 
 def called_functions(artifact: Artifact) -> tuple[FunctionExplanation, ...]:

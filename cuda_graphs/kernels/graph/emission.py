@@ -3,7 +3,8 @@
 """Nodes for the tasks of a kernel in a graph.
 
 Each task becomes a KernelNode; consecutive tasks form a chain. Control flow between tasks becomes conditional nodes,
-whose bodies contain tasks. Sections become branches, which an EmptyNode joins. Resident tasks share one node.
+whose bodies contain tasks. Sections become branches, which an EmptyNode joins. Resident tasks share one node. Host
+objects add the nodes of their calls themselves.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from cuda_graphs.graph.operands.edge_data import EdgeData
 from cuda_graphs.graph.operands.stop_words import StopWord
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
+
+from .host_calls import BoundCall
 
 __all__ = ["ConditionSlot", "Emission", "TaskLaunch"]
 
@@ -49,6 +52,7 @@ class Emission:
         launches: The TaskLaunch of each task.
         plan: The plan of the Artifact.
         early: The `early` of the Artifact: True makes edges between consecutive tasks programmatic.
+        calls: The BoundCall of each call of a host object, in the order of the plan.
 
     Attributes:
         last: The last of the nodes, or `start` if the plan is empty.
@@ -58,9 +62,17 @@ class Emission:
     """
 
     def __init__(
-        self, start: Any, launches: Sequence[TaskLaunch], plan: Sequence[Any], early: bool = False
+        self,
+        start: Any,
+        launches: Sequence[TaskLaunch],
+        plan: Sequence[Any],
+        early: bool = False,
+        calls: Sequence[BoundCall] = (),
     ) -> None:
         self.launches, self.early, self.count = launches, early, 0
+        for call in calls:
+            call.check()
+        self.calls = iter(calls)
         self.conditions: dict[str, Any] = {}
         self.nodes: dict[int, Any] = {}
         self.last = self.add_chain(start, plan)
@@ -69,7 +81,7 @@ class Emission:
         """Add the nodes of a plan after `node`, one after another, and return the last of them."""
         graph = getattr(node, "graph", node)
         for step in plan:
-            if not isinstance(step, int) and step[0] != "parallel":
+            if not isinstance(step, int) and step[0] not in ("parallel", "call"):
                 _, name, initial, _ = step
                 self.conditions[name] = condition = graph.create_condition(default_value=initial)
                 if step[0] in LOOPS:
@@ -80,6 +92,9 @@ class Emission:
                 node = self.add_task(node, step, before)
             elif step[0] == "parallel":
                 node = self.add_sections(node, step[3])
+            elif step[0] == "call":
+                node = next(self.calls).emit(node)
+                self.count += 1
             else:
                 node = self.add_conditional(node, *step)
             before = step

@@ -28,6 +28,9 @@ cdef class Replay:
     cdef GraphExecHandle executable  # its kernels are the tasks, by number
     cdef size_t values               # number of parameters of all tasks
     cdef vector[uint64_t] temps      # addresses of temporary arrays
+    cdef tuple inputs                # of the calls of host objects, whose nodes have these arguments
+    cdef list shared                 # what host objects keep for the graphs of one owner
+    cdef vector[size_t] stops        # numbers of the temporary arrays that are words which end loops
     cdef Mutex mutex                 # guards a launch with checkpoints until its status is read
 
     # Sets the changed parameters, and launches. Returns False if the stream is captured: a capture cannot launch an
@@ -41,7 +44,9 @@ cdef class Replay:
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed, int32_t* yielded
     ) except? CUDA_ERROR_UNKNOWN nogil
     cdef int add_task(self, size_t number, object emission) except -1
+    cdef int note_stops(self) except -1
 
 
-# Builds the graph with the arguments of the first call.
-cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context)
+# Builds the graph with the arguments of the first call. `inputs` are those of the calls of host objects. The graphs of one
+# `owner` never run at the same time.
+cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context, tuple inputs, object owner)

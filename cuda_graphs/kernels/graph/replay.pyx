@@ -37,6 +37,7 @@ from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.waiting cimport wait_in_call
 from cuda_graphs.graph.executable.executable cimport Graph
+from cuda_graphs.graph.executable.loop_control cimport LoopControl
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from cuda_graphs.graph.nodes.spec cimport read_kernel
 from cuda_graphs.kernels.arrays.reading cimport Leaf
@@ -44,7 +45,7 @@ from cuda_graphs.kernels.specialisation.specialisation cimport Source, Specialis
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels import seeds
-from .emission import Emission
+from .emission import ConditionSlot, Emission
 
 ctypedef const void* Pointer
 
@@ -87,7 +88,12 @@ cdef class Replay:
 
     cdef bint run(self, const Leaf* leaves, const StreamHandle& stream, int32_t* yielded) except -1:
         cdef uint64_t seed = <uint64_t>seeds.draw() if self.code.draws else 0
+        cdef tuple guards = (<Graph>self.graph)._guards
+        cdef Stream on = Stream._from_handle(stream) if guards else None
         cdef CUresult status
+        self.note_stops()
+        for guard in guards:
+            guard.before_launch(self.graph, on)
         with nogil:
             if self.code.state < 0:
                 status = self.submit(leaves, stream, seed)
@@ -95,10 +101,21 @@ cdef class Replay:
                 status = self.submit_and_read(leaves, stream, seed, yielded)
         if status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
             return False
-        note_launch(stream, (<Kernel>self.code.kernels[0])._h)
+        if self.code.kernels:
+            note_launch(stream, (<Kernel>self.code.kernels[0])._h)
         if status:
             check_attempt(status, f"launch of kernel {self.code.name} on {Stream._from_handle(stream)!r}")
+        for guard in guards:
+            guard.after_launch(self.graph, on)
         return True
+
+    cdef int note_stops(self) except -1:
+        """Let the launch read the word that `cancel` of the graph sets."""
+        cdef LoopControl loops = (<Graph>self.graph)._loops
+        cdef size_t number
+        for number in self.stops:
+            self.temps[number] = loops.address(loops.place)
+        return 0
 
     cdef CUresult submit(
         self, const Leaf* leaves, const StreamHandle& stream, uint64_t seed
@@ -149,17 +166,21 @@ cdef class Replay:
             self.mutex.unlock()
 
 
-cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context):
+cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context, tuple inputs, object owner):
     cdef Replay self = Replay.__new__(Replay)
     cdef size_t i
-    self.code, self.context = code, context
-    self.memory = code.new_temps()
-    for buffer in self.memory:
-        self.temps.push_back(buffer.handle)
+    self.code, self.context, self.inputs = code, context, inputs
+    self.memory = code.new_temps() if code.calls is None else code.graph_temps()
+    for i, buffer in enumerate(self.memory):
+        if isinstance(buffer, ConditionSlot):
+            self.stops.push_back(i)
+        self.temps.push_back(0 if isinstance(buffer, ConditionSlot) else buffer.handle)
     self.definition = GraphDef()
+    calls = () if code.calls is None else code.calls.bound(inputs)
+    self.shared = share(self.definition, code, inputs, owner)
     # The nodes have no access ranges, as each call can pass other arrays.
     launches = [each._replace(reads=(), writes=()) for each in code.launches(leaves, {}, self.memory)]
-    emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early)
+    emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early, calls)
     self.graph = self.definition.instantiate()
     replayed.add(self.graph)
     self.executable = (<Graph>self.graph)._h
@@ -167,3 +188,12 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context):
         self.add_task(i, emission)
     self.count = emission.count
     return self
+
+
+cdef list share(object definition, Specialisation code, tuple inputs, object owner):
+    """Let host objects know that the graphs of one owner never run at the same time. Return what they keep for them."""
+    if code.calls is None:
+        return []
+    number = definition._definition_number()
+    objects = [value for (kind, _, _), value in zip(code.calls.inputs, inputs) if kind == "object"]
+    return [each.__cuda_graph_share__(number, owner) for each in objects if hasattr(each, "__cuda_graph_share__")]

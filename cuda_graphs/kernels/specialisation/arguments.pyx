@@ -15,7 +15,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
@@ -34,6 +34,7 @@ from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from .snapshots cimport Memo
 
 from cuda_graphs.compiler.language import annotations
+from cuda_graphs.compiler.language.host_objects import is_host_object, number_names
 from cuda_graphs.compiler.language.signature import array_spec, is_condition, is_template, struct_array_spec
 from cuda_graphs.compiler.language.structs import is_struct, member_type, struct_members
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType
@@ -267,6 +268,26 @@ cdef class ConditionHandle(Reader):
 
     cdef object spec(self, object value):
         return annotations.ConditionSpec()
+
+
+cdef class HostObject(Reader):
+    """Reads an object of the host. Its leaf holds its address, which is valid during the call. A leaf for each number that
+    is an attribute follows."""
+
+    cdef tuple numbers
+
+    cdef int read(self, Reading* r, object value) except -1:
+        if not isinstance(value, self.annotation):
+            raise TypeError(
+                f"parameter {self.path!r} takes a {self.annotation.__name__}, got {value!r} ({type(value).__name__})"
+            )
+        r.leaves[self.leaf].bits = <uint64_t><uintptr_t><PyObject*>value
+        for i, name in enumerate(self.numbers):
+            r.leaves[self.leaf + 1 + <Py_ssize_t>i].bits = <uint64_t><int64_t>getattr(value, name)
+        return 0
+
+    cdef object spec(self, object value):
+        return annotations.HostObjectSpec(self.annotation)
 
 
 # The extra leaves of an array, by ExtraLeaf.
@@ -661,6 +682,10 @@ cdef Reader reader_of(object annotation, str path, Py_ssize_t leaf, Py_ssize_t k
         self = Fixed.__new__(Fixed)
     elif is_condition(annotation):
         self = ConditionHandle.__new__(ConditionHandle)
+    elif is_host_object(annotation):
+        self = HostObject.__new__(HostObject)
+        (<HostObject>self).numbers = number_names(annotation)
+        self.leaves = 1 + len((<HostObject>self).numbers)
     else:
         self = struct_reader(annotation, path, leaf, key, extra_leaf)
     self.annotation, self.path, self.leaf, self.key = annotation, path, leaf, key
@@ -755,11 +780,25 @@ def struct_array_leaves(readers):
     return found
 
 
+def argument_at(readers, args, path):
+    """Return the argument, or the member of an argument, at a path of the compiler."""
+    for reader, value in zip(readers, args):
+        if (<Reader>reader).path == path:
+            return value
+        if type(reader) is Struct and path.startswith((<Reader>reader).path + "."):
+            struct = <Struct>reader
+            return argument_at(struct.members, [part_of(value, name) for name in struct.names], path)
+    return None
+
+
 def leaf_paths(Reader reader):
     """Return (path, index of the leaf) of all leaves of a Reader."""
     if isinstance(reader, (Vector, Struct)):
         parts = (<Vector>reader).parts if isinstance(reader, Vector) else (<Struct>reader).members
         return [found for part in parts for found in leaf_paths(part)]
+    if isinstance(reader, HostObject):
+        numbers = enumerate((<HostObject>reader).numbers, reader.leaf + 1)
+        return [(reader.path, reader.leaf), *[(f"{reader.path}.{name}", leaf) for leaf, name in numbers]]
     if reader.leaves > 1:  # an array with its gradient or dual
         partners = [(f"{reader.path}.{kind}", reader.leaf + 1 + i) for i, kind in enumerate(reader.partners())]
         return [(reader.path, reader.leaf), *partners]

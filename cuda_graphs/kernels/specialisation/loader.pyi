@@ -10,5 +10,11 @@ from .specialisation import Specialisation
 class Loader: ...
 
 def load_artifact(
-    name: str, artifact: Artifact, shape: Shape, leaves: dict[str, int], guards: Any, labels: Any = ()
+    name: str,
+    artifact: Artifact,
+    shape: Shape,
+    leaves: dict[str, int],
+    guards: Any,
+    labels: Any = (),
+    file: str = "",
 ) -> Specialisation: ...

@@ -27,6 +27,7 @@ from .specialisation cimport (
     TripCount,
     kAdd,
     kBlock,
+    kCall,
     kCondition,
     kConstant,
     kExtent,
@@ -41,11 +42,12 @@ from .specialisation cimport (
     kWhile,
 )
 
-from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STATE, YIELDED
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STATE, YIELDED, host_calls
 from cuda_graphs.core.driver.choice import runs_in_order
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels.arrays.ndarray import FIELD, address_of, find_field
 from cuda_graphs.kernels.debug.reports import overflow_report
+from cuda_graphs.kernels.graph.host_calls import HostCalls
 from cuda_graphs.kernels.targets import CODE_TYPES, dynamic_shared, fitting_block, max_blocks, may_release_during_work
 from cuda_graphs.objects.code.object_code import make_object_code
 
@@ -65,6 +67,7 @@ cdef class Loader:
     cdef dict fields   # the fields whose addresses are constants, as keys
     cdef dict temps    # numbers of the temporary arrays, by name
     cdef dict stacks   # numbers of the stacks of a gradient, by path
+    cdef size_t calls  # calls of host objects so far
 
     cdef int add_temps(self) except -1:
         cdef size_t size
@@ -143,6 +146,10 @@ cdef class Loader:
             at = self.code.steps.size()
             if isinstance(step, int):
                 self.add_step(kRunTask, step, None)
+                continue
+            if step[0] == "call":
+                self.add_step(kCall, self.calls, None)
+                self.calls += 1
                 continue
             kind, name, initial, plans = step
             if kind == "parallel":  # the host runs sections one by one
@@ -263,7 +270,7 @@ cdef int add_source(vector[Source]& sources, tuple parts) except -1:
     return 0
 
 
-def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> Specialisation:
+def load_artifact(str name, artifact, shape, dict leaves, guards, labels=(), file="") -> Specialisation:
     """Load an Artifact of the compiler into the driver, and return its Specialisation.
 
     Args:
@@ -271,6 +278,7 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> 
         leaves: The indices of the leaves of the arguments, by path.
         guards: The Guards of the globals and closure variables that the code was compiled for.
         labels: The labels of the checkpoints.
+        file: The file of the kernel, for errors.
     """
     cdef Specialisation code = Specialisation.__new__(Specialisation)
     cdef Loader loader = Loader.__new__(Loader)
@@ -284,7 +292,11 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=()) -> 
     code.name, code.artifact, code.guards, code.leaf_numbers = name, artifact, guards, leaves
     image = make_object_code(artifact.image, CODE_TYPES[artifact.target], name, signatures={})
     code.kernels = tuple([image.get_kernel(task.entry) for task in artifact.tasks])
+    steps = tuple(host_calls(artifact.plan))
+    code.calls = HostCalls(steps, file) if steps else None
     code.writes = frozenset().union(*[task.writes for task in artifact.tasks])
+    if code.calls is not None:
+        code.writes |= code.calls.arrays
     code.changed_fields = [find_field(path) for path in code.writes if path.startswith(FIELD)]
     for path in code.writes & leaves.keys():
         code.changes.push_back(<size_t>leaves[path])

@@ -64,17 +64,19 @@ cdef struct DisjointPair:
     Span second
 
 
-# A step of a plan that the host executes: a task, a conditional, or a block of the conditional before it.
+# A step of a plan that the host executes: a task, a call of a host object, a conditional, or a block of the conditional
+# before it.
 cdef enum StepKind:
     kRunTask
     kWhile
     kIf
     kSwitch
     kBlock
+    kCall
 
 cdef struct Step:
     StepKind kind
-    size_t number     # number of the task, or of the temporary array with the condition
+    size_t number     # number of the task or of the call of a host object, or of the temporary array with the condition
     int64_t initial   # initial state of the condition; -1 without an initial state
     size_t end        # index of the step after the conditional or block
 
@@ -91,6 +93,7 @@ cdef struct LaunchData:
 # Code for one signature of a kernel, loaded.
 cdef class Specialisation:
     cdef readonly object artifact    # Artifact of the compiler
+    cdef object calls                # HostCalls of the artifact; None without any
     cdef readonly tuple kernels      # Kernel of each task
     cdef readonly frozenset writes   # paths of the arrays that the kernel writes
     cdef readonly object guards      # Guards of the captured values
@@ -168,6 +171,9 @@ cdef class Specialisation:
     # Returns the TaskLaunch of each task, for nodes of graphs. `owners` holds the owners of leaves, by index; `temps`
     # holds the memory of the temporary arrays.
     cdef list launches(self, const Leaf* leaves, dict owners, list temps)
+    # Returns the value of each input of the calls of host objects; () without such calls. `owners` as for `launches`.
+    cdef tuple host_inputs(self, const Leaf* leaves, dict owners)
+    cdef int call_host(self, size_t number, LaunchData* now) except -1
     cdef list new_temps(self)
     cdef list graph_temps(self)
     cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1

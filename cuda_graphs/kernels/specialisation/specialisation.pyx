@@ -9,6 +9,7 @@ arguments, the constants, and the addresses of temporary memory. It copies no va
 
 from libc.stddef cimport size_t
 from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint16_t, uint32_t, uint64_t, uint8_t, uintptr_t
+from cpython.object cimport PyObject
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
@@ -35,6 +36,7 @@ import numpy
 
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STATE, STOP, YIELDED
+from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.graph.operands.stop_words import StopWord
@@ -217,6 +219,10 @@ cdef class Specialisation:
             if self.steps[at].kind == kRunTask:
                 status = self.launch_task(self.steps[at].number, now)
                 at += 1
+            elif self.steps[at].kind == kCall:
+                with gil:
+                    self.call_host(self.steps[at].number, now)
+                at += 1
             else:
                 status = self.follow_conditional(at, now)
                 at = self.steps[at].end
@@ -284,6 +290,31 @@ cdef class Specialisation:
 
     cdef uint64_t begin_of(self, const Span& span, const Leaf* leaves) noexcept nogil:
         return self.constants[span.number] if span.origin == kConstant else leaves[span.number].bits
+
+    cdef tuple host_inputs(self, const Leaf* leaves, dict owners):
+        if self.calls is None:
+            return ()
+        found = []
+        for kind, path, detail in self.calls.inputs:
+            number = self.leaf_numbers[path]
+            if kind != "array" and isinstance(owners.get(number), StandIn):
+                raise TypeError(f"{self.name}(): {owners[number]!r} is an argument of a call of a host object, which is made before "
+                                "the launch that gives its value: pass a number")
+            if kind == "object":
+                found.append(<object><PyObject*><uintptr_t>leaves[<size_t>number].bits)
+            elif kind == "array":
+                extents = [leaves[<size_t>number].extents[<int>axis] for axis in range(detail)]
+                found.append((leaves[<size_t>number].bits, *extents))
+            elif kind == "extent":
+                found.append(leaves[<size_t>number].extents[<int>detail])
+            else:
+                found.append(scalar_of(leaves[<size_t>number].bits, SCALARS[detail]))
+        return tuple(found)
+
+    cdef int call_host(self, size_t number, LaunchData* now) except -1:
+        """Call a host object, which starts its work on the stream."""
+        self.calls.bound(self.host_inputs(now.leaves, {}))[number].run(Stream._from_handle(now.stream[0]))
+        return 0
 
     cdef list new_temps(self):
         """Return memory for the temporary arrays of a graph."""
@@ -420,6 +451,12 @@ cdef int64_t apply(Origin how, int64_t a, int64_t b) noexcept nogil:
     if how == kMultiply:
         return <int64_t>(<uint64_t>a * <uint64_t>b)
     return <int64_t>(<uint64_t>a + <uint64_t>b) if how == kAdd else <int64_t>(<uint64_t>a - <uint64_t>b)
+
+
+cdef object scalar_of(uint64_t bits, type):
+    """Return an integer parameter as an int."""
+    found = bits & ((1 << 8 * type.size) - 1)
+    return found - (1 << 8 * type.size) if type.kind == "int" and found > type.maximum else found
 
 
 cdef int64_t number_of(const Source& source, const Leaf* leaves) noexcept nogil:

@@ -207,7 +207,9 @@ cdef class Specialiser:
         guards = guards_of(artifact.free_values)
         if artifact.lowering == "host" and self.options.loop == "auto" and self.is_replayed and not is_refused:
             log.info("%s(): loops between tasks run on the host, the device has no conditional nodes", self.name)
-        found = load_artifact(self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact))
+        found = load_artifact(
+            self.name, artifact, shape, leaves, guards, labels_of(self.function, artifact), self.function.__code__.co_filename
+        )
         (<Specialisation>found).has_gradients = any(map(has_gradient, signature.values()))
         record(found, Recipe(self.function, signature, bool(self.options.debug), bool(self.options.fast_math), lowered))
         return found

@@ -11,13 +11,18 @@ from cuda_graphs.compiler.ir.ops import OPS
 from .activity import Activity
 from .program_points import ProgramPoints
 
-__all__ = ["gradient_error", "refuse_constructs", "refuse_flows", "refuse_gradients"]
+__all__ = ["gradient_error", "refuse_constructs", "refuse_flows", "refuse_gradients", "refuse_host_calls"]
 
 
 def gradient_error(loc: ir.Loc | None, cause: str, remedy: str) -> CompileError:
     """Return the CompileGradientError for a construct without a derivative."""
     return compile_error(CompileGradientError, loc, cause, remedy)
 
+
+HOST_CALL = (
+    "the call of an object of the host has no gradient",
+    "call it between two kernels, and give it a gradient with cg.ad.grad_replaced",
+)
 
 # (cause, remedy) by the type of a statement.
 CONSTRUCTS: dict[type, tuple[str, str]] = {
@@ -76,8 +81,16 @@ def refuse_constructs(kernel: ir.Kernel) -> None:
             )  # fmt: skip
 
 
+def refuse_host_calls(kernel: ir.Kernel) -> None:
+    """Reject a kernel with calls of host objects."""
+    for statement in ir.walk(kernel.body):
+        if isinstance(statement, ir.HostCall):
+            raise gradient_error(statement.loc, *HOST_CALL)
+
+
 def refuse_gradients(kernel: ir.Kernel) -> None:
-    """Reject a kernel that uses gradients."""
+    """Reject a kernel that uses gradients, or calls of host objects."""
+    refuse_host_calls(kernel)
     for array in kernel.arrays:
         if array.path.endswith(".grad"):
             raise gradient_error(

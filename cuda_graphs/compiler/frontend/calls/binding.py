@@ -20,11 +20,19 @@ from cuda_graphs.compiler.frontend.expressions.assignment import declare
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
 from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Static, Struct, StructArray, Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import (
+    HostObject,
+    Static,
+    Struct,
+    StructArray,
+    Vector,
+    describe,
+)
 from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import NDArray, Tensor, VectorType
+from cuda_graphs.compiler.language.host_objects import is_host_object
 from cuda_graphs.compiler.language.signature import is_template, resolve
 
 __all__ = ["bind_parameter", "convert_to_declared", "declared_arguments", "refuse", "result_of"]
@@ -146,6 +154,8 @@ def matches_declared(frame: Frame, kind: Any, value: Any, what: str) -> bool:
         return kind.ndim in (None, ndim) and (kind.struct is value.cls or kind == NDArray(None, kind.ndim))
     if isinstance(kind, NDArray):
         return is_array(kind, value) if isinstance(value, ir.Array) else kind.optional and value is None
+    if is_host_object(kind):
+        return isinstance(value, HostObject) and issubclass(value.cls, kind)
     if dataclasses.is_dataclass(kind):
         return isinstance(value, Struct) and issubclass(value.cls, kind)  # type: ignore[arg-type]
     raise compile_error(

@@ -30,6 +30,7 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
+    HostMember,
     LocalFunction,
     Static,
     TypeOf,
@@ -57,6 +58,7 @@ from .conversions import (
 )
 from .decompositions import DECOMPOSITIONS
 from .elementwise import elementwise, power, rounding, select, variadic
+from .host_calls import host_call
 from .inlining import inline, inline_local
 from .messages import print_call
 from .python_calls import called, run_python, runs_in_kernel
@@ -97,6 +99,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return make_struct(frame, function, args, keywords)
     if isinstance(function, Bound):
         return method(frame, function, args)
+    if isinstance(function, HostMember):
+        return host_call(frame, node, function, args, keywords)
     row = BUILTINS.get(function) if callable(function) and is_hashable(function) else None
     inner: Any = None if row else getattr(function, "__cuda_graphs_func__", None)
     if isinstance(function, OwnMethod):  # a method of the same object as the kernel

@@ -20,6 +20,8 @@ from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_array_member
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
+    HostMember,
+    HostObject,
     Packed,
     Static,
     Struct,
@@ -31,6 +33,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.annotations import Captured
 from cuda_graphs.compiler.language.free_names import dotted, is_array
+from cuda_graphs.compiler.language.host_objects import method_names
 from cuda_graphs.compiler.language.signature import names_gradients
 
 from .linear import CHANGES, METHODS
@@ -97,6 +100,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
                 f"it has {', '.join(owner.members)}",
             )  # fmt: skip
         return owner.members[node.attr]
+    if isinstance(owner, HostObject):
+        return host_member(frame, owner, node.attr)
     if isinstance(owner, (StructArray, Packed)):
         return member_of(frame, owner, node.attr)
     if isinstance(owner, ir.Array):
@@ -138,6 +143,20 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if path is not None:
         frame.record(path, found, whole)
     return meaning
+
+
+def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.Param:
+    """Return a method or a number of a host object."""
+    known, numbers = method_names(owner.cls), dict(owner.numbers)
+    if name in numbers:
+        return numbers[name]
+    if name not in known:
+        what = "is not for kernels" if hasattr(owner.cls, name) else "does not exist"
+        raise compile_error(
+            CompileNameError, frame.builder.loc, f"{owner.path}.{name} {what}: {owner.path} is a {owner.cls.__name__}",
+            f"a kernel may use {', '.join((*known, *numbers))}",
+        )  # fmt: skip
+    return HostMember(owner, name)
 
 
 def vector_attribute(frame: Frame, owner: Vector | VectorElement, name: str) -> Any:

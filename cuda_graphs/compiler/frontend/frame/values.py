@@ -111,6 +111,23 @@ class Component:
         return first.leaf() if isinstance(first, Component) else first
 
 
+@dataclass(frozen=True)
+class HostObject:
+    """A parameter that is an object of the host, with the numbers that are its attributes."""
+
+    path: str
+    cls: type
+    numbers: tuple[tuple[str, ir.Param], ...] = ()
+
+
+@dataclass(frozen=True)
+class HostMember:
+    """A method of such an object."""
+
+    owner: HostObject
+    name: str
+
+
 # Members of a Struct that change at run time. Others are arrays, conditions and compile-time values.
 PLACES = (ir.Value, ir.Local, Vector, Struct, Element, VectorElement, Component)
 
@@ -293,5 +310,6 @@ NOUNS = {
     "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
     "Element": "an element of {0.array.path!r}", "Component": "a component of a vector",
     "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
+    "HostObject": "{0.path}, a {0.cls.__name__}", "HostMember": "the method {0.name!r}",
     "NoneType": "None", "tuple": "a tuple", "LocalFunction": "the function {0.tree.name}",
 }  # fmt: skip

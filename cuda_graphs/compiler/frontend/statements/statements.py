@@ -295,6 +295,7 @@ def expression_statement(frame: Frame, node: ast.Expr, last: bool) -> None:
         raise compile_error(
             CompileSyntaxError, frame.builder.loc, "this expression has no effect", "assign it, or remove it"
         )
+    frame.lone_call = node.value if isinstance(node.value, ast.Call) else None
     frame.visit(node.value)
 
 

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Host objects: parameters of graph kernels whose methods add nodes between the tasks, such as communicators.
+
+A class of such objects has `__cuda_graph_calls__`, the names of these methods, and is the annotation of the parameter.
+Each method of an object has
+
+    __cuda_graph_check__(args)       raises an exception if the arguments are wrong, before any node is added
+    __cuda_graph_emit__(node, args)  adds nodes after `node`, and returns the last of them
+    __call__(*args, stream)          does the same work at once, if the host runs the control flow between tasks
+
+The object itself may have `__cuda_graph_share__(definition, owner)`: definitions of one owner never run at the same
+time, and may share what the object keeps for a definition. The graph kernel keeps the result as long as the definition.
+
+The class may also have `__cuda_graph_numbers__`, the names of attributes that are ints: kernels read them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+__all__ = ["is_host_object", "method_names", "number_names", "signature_of"]
+
+CALLS, NUMBERS = "__cuda_graph_calls__", "__cuda_graph_numbers__"
+
+
+def is_host_object(annotation: Any) -> bool:
+    """Return whether an annotation is a class of host objects."""
+    return isinstance(annotation, type) and hasattr(annotation, CALLS)
+
+
+def method_names(cls: type) -> tuple[str, ...]:
+    """Return the methods that kernels may call."""
+    return tuple(getattr(cls, CALLS))
+
+
+def number_names(cls: type) -> tuple[str, ...]:
+    """Return the attributes that kernels may read, as i32."""
+    return tuple(getattr(cls, NUMBERS, ()))
+
+
+def signature_of(cls: type, name: str) -> inspect.Signature:
+    """Return the signature of a method, with `self`."""
+    method = getattr(cls, name)
+    return inspect.signature(getattr(method, "__wrapped__", method))
