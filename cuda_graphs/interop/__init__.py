@@ -17,6 +17,16 @@ from .adapted import Adapted
 from .cupy_kernel import cupy
 from .numba_kernel import numba
 from .torch_function import TorchFunction, torch
+from .torch_graphs import GraphedCallable, make_graphed_callable
 from .triton_kernel import triton
 
-__all__ = ["Adapted", "TorchFunction", "cupy", "numba", "torch", "triton"]
+__all__ = [
+    "Adapted",
+    "GraphedCallable",
+    "TorchFunction",
+    "cupy",
+    "make_graphed_callable",
+    "numba",
+    "torch",
+    "triton",
+]

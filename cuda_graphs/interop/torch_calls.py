@@ -66,9 +66,9 @@ class KernelCall:
         """Return the names of the arguments that the kernel writes."""
         return list(self.code.written(*self._ordered(values)))
 
-    def check_gradient(self, values: Values, wanted: set[str]) -> None:
-        """Raise the error of a kernel that has no gradient for these values."""
-        self.code.grad.info(*self._ordered(self._with_gradients(values, wanted)))
+    def check_gradient(self, values: Values, wanted: set[str]) -> list[str]:
+        """Raise the error of a kernel that has no gradient for these values. Return what `written` returns."""
+        return list(self.code.grad.info(*self._ordered(self._with_gradients(values, wanted))).written)
 
     def gradients(self, values: Values, adjoints: Values, wanted: set[str]) -> dict[str, Any]:
         """Return the gradients of the wanted arguments; `adjoints` has the gradient of each output of floats."""
@@ -124,7 +124,7 @@ class GraphCall:
     def written(self, values: Values) -> list[str]:
         return []  # a graph does not tell which of its parameters it writes
 
-    def check_gradient(self, values: Values, wanted: set[str]) -> None:
+    def check_gradient(self, values: Values, wanted: set[str]) -> list[str]:
         """Raise an error if the backward graph computes no gradient of a wanted argument."""
         if self.backward is None:
             raise ValueError(f"{self.code!r} has no gradient: pass the graph of its gradient as backward=")
@@ -134,6 +134,7 @@ class GraphCall:
                     f"the backward graph has no parameter {GRADIENT.format(name)!r}, but argument {name!r} requires a "
                     "gradient: pass it detached, or add the parameter"
                 )
+        return self.written(values)
 
     def gradients(self, values: Values, adjoints: Values, wanted: set[str]) -> dict[str, Any]:
         self.check_gradient(values, wanted)

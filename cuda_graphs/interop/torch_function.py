@@ -9,7 +9,7 @@ raises an error when they were written to in between. In code of `torch.compile`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -116,12 +116,14 @@ class TorchFunction:
 
     def check_gradient(self, values: Mapping[str, Any], wanted: set[str]) -> None:
         """Refuse code without a gradient, and code that changes its inputs."""
-        self.call.check_gradient(values, wanted)
-        self.check_writes(values)
+        self._check_written(self.call.check_gradient(values, wanted))
 
     def check_writes(self, values: Mapping[str, Any]) -> None:
         """Refuse code that changes its inputs, since PyTorch would not know of the change."""
-        changed = [name for name in self.call.written(values) if name in self.inputs]
+        self._check_written(self.call.written(values))
+
+    def _check_written(self, names: Iterable[str]) -> None:
+        changed = [name for name in names if name in self.inputs]
         if changed:
             raise ValueError(
                 f"{self.call.name}() writes {', '.join(map(repr, changed))}, which is not an output: write to an output"

@@ -192,6 +192,15 @@ def test_the_inference_of_pytorch_is_the_same_or_cannot_be_here(driver, tmp_path
         assert output.startswith("This example needs")
 
 
+def test_training_with_graphs_is_training_without_them(tmp_path):
+    output = run("torch_training.py", 4, cwd=tmp_path)
+    if find_spec("torch"):
+        assert "with and without graphs" in output
+        assert "<graphed Sequential for 2 of 8 shapes>" in output
+    else:
+        assert output.startswith("This example needs PyTorch")
+
+
 def test_the_wave_comes_back_after_a_period(tmp_path):
     output = run("wave_equation.py", cwd=tmp_path)
     assert "228 calls" in output

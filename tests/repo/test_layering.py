@@ -128,7 +128,7 @@ ORDER = {
     "interop": [
         ("adapted", "torch_calls"),
         "torch_ops",
-        ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"),
+        ("cupy_kernel", "numba_kernel", "torch_function", "torch_graphs", "triton_kernel"),
         "__init__",
     ],
     "saving": [
