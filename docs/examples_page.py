@@ -26,7 +26,11 @@ PAGE = EXAMPLES / "README.md"
 FIGURES = ROOT / "docs/figures"
 FOLDER = FIGURES / "examples"
 TIMES_FILE = FIGURES / "examples.json"
-NEEDS_MORE = ("torch_inference", "torch_training")  # than this machine has, so they have no time
+NEEDS_MORE = (
+    "jax_kernels",
+    "torch_inference",
+    "torch_training",
+)  # than this machine has, so they have no time
 # Example -> the name of its graph, if it has several.
 GRAPHS = {"close_pairs": "meet", "distributed_cg": "distributed_cg.py:90"}
 # Example -> the picture that it writes.
@@ -38,6 +42,7 @@ WITHOUT = {
     "adaptive_quadrature": "kernels only",
     "cloth_throw": "a tape of kernels",
     "rigid_chain": "kernels only",
+    "jax_kernels": "needs JAX",
     "torch_inference": "needs a GPU",
     "torch_training": "needs PyTorch",
 }

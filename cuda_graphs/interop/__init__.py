@@ -15,6 +15,7 @@ Other rooms may import:
 
 from .adapted import Adapted
 from .cupy_kernel import cupy
+from .jax_function import JaxFunction, jax
 from .numba_kernel import numba
 from .torch_function import TorchFunction, torch
 from .torch_graphs import GraphedCallable, make_graphed_callable
@@ -23,8 +24,10 @@ from .triton_kernel import triton
 __all__ = [
     "Adapted",
     "GraphedCallable",
+    "JaxFunction",
     "TorchFunction",
     "cupy",
+    "jax",
     "make_graphed_callable",
     "numba",
     "torch",

@@ -8,7 +8,6 @@ Both have `names` (all arguments in order), `types` (their types as text, for th
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -19,6 +18,8 @@ import numpy as np
 from cuda_graphs.graph.executable.executable import Graph
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
+
+from .signatures import array_parameters, kernel_parameters
 
 __all__ = ["GraphCall", "KernelCall", "detached", "differentiable", "is_tensor", "read_call"]
 
@@ -54,9 +55,8 @@ class KernelCall:
     def __init__(self, kernel: Any) -> None:
         self.code = kernel
         self.name: str = kernel.__name__
-        parameters = inspect.signature(kernel.__wrapped__).parameters.values()
-        self.names = [each.name for each in parameters]
-        self.types = {each.name: text_of(each.annotation) for each in parameters}
+        self.types = kernel_parameters(kernel)
+        self.names = list(self.types)
 
     def run(self, values: Values, outputs: Iterable[str]) -> None:
         """Compute the outputs in place."""
@@ -101,15 +101,9 @@ class GraphCall:
 
     def __init__(self, graph: Graph, backward: Graph | None) -> None:
         self.code, self.backward = graph, backward
-        self.types = {name: state.type for name, state in graph.params.items()}
+        self.types = array_parameters(graph)
         self.names = list(self.types)
         self.uses = [] if backward is None else list(backward.params)
-        for name, type_ in self.types.items():
-            if type_ == "pointer":
-                raise ValueError(
-                    f"parameter {name!r} of {graph!r} is a pointer, which fits no tensor: declare it as an array, "
-                    "for example cg.Array1[cg.f32]"
-                )
         known = {*self.names, *map(GRADIENT.format, self.names)}
         for name in self.uses:
             if name not in known:
@@ -175,10 +169,6 @@ def mirrored(values: Values, results: Iterable[str]) -> Iterator[dict[str, Any]]
     yield mirrors
     for name in results:
         values[name].copy_(mirrors[name])
-
-
-def text_of(annotation: Any) -> str:
-    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 def is_tensor(value: Any) -> bool:

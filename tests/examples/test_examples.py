@@ -201,6 +201,11 @@ def test_training_with_graphs_is_training_without_them(tmp_path):
         assert output.startswith("This example needs PyTorch")
 
 
+def test_jax_finds_the_shape_of_a_chain(tmp_path):
+    output = run("jax_kernels.py", cwd=tmp_path)
+    assert ("the theory" if find_spec("jax") else "This example needs JAX") in output
+
+
 def test_the_wave_comes_back_after_a_period(tmp_path):
     output = run("wave_equation.py", cwd=tmp_path)
     assert "228 calls" in output
