@@ -119,7 +119,8 @@ ORDER = {
     ],
     "kernels": [
         "__init__",
-        ("seeds", "targets"),
+        ("seeds", "shapes"),
+        "targets",
         "arrays",
         "debug",
         ("specialisation", "graph"),
