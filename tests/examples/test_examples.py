@@ -192,6 +192,13 @@ def test_the_inference_of_pytorch_is_the_same_or_cannot_be_here(driver, tmp_path
         assert output.startswith("This example needs")
 
 
+def test_requests_enter_and_leave_a_running_loop(tmp_path):
+    output = run("serving.py", 100, cwd=tmp_path)
+    assert output.startswith("100 requests, ")
+    assert "in one launch" in output
+    assert "NumPy agrees" in output
+
+
 def test_training_with_graphs_is_training_without_them(tmp_path):
     output = run("torch_training.py", 4, cwd=tmp_path)
     if find_spec("torch"):
