@@ -26,7 +26,11 @@ PAGE = EXAMPLES / "README.md"
 FIGURES = ROOT / "docs/figures"
 FOLDER = FIGURES / "examples"
 TIMES_FILE = FIGURES / "examples.json"
-NEEDS_GPU = "torch_inference"
+NEEDS_MORE = (
+    "jax_kernels",
+    "torch_inference",
+    "torch_training",
+)  # than this machine has, so they have no time
 # Example -> the name of its graph, if it has several.
 GRAPHS = {"close_pairs": "meet", "distributed_cg": "distributed_cg.py:90"}
 # Example -> the picture that it writes.
@@ -38,7 +42,9 @@ WITHOUT = {
     "adaptive_quadrature": "kernels only",
     "cloth_throw": "a tape of kernels",
     "rigid_chain": "kernels only",
-    NEEDS_GPU: "needs a GPU",
+    "jax_kernels": "needs JAX",
+    "torch_inference": "needs a GPU",
+    "torch_training": "needs PyTorch",
 }
 WIDTH, HEIGHT = 480, 120  # pixels: width of a copied picture, height of a picture in the table
 TURNS = 3
@@ -149,7 +155,7 @@ def main(what: str) -> None:
                 drawn = draw(name)
                 path.write_bytes(drawn if isinstance(drawn, bytes) else drawn.encode())
     elif what == "times":
-        measured = {name: seconds(name) for name in names if name != NEEDS_GPU}
+        measured = {name: seconds(name) for name in names if name not in NEEDS_MORE}
         TIMES_FILE.write_text(json.dumps({"machine": machine(), "seconds": measured}, indent=1) + "\n")
     PAGE.write_text(page(PAGE.read_text()))
 

@@ -21,7 +21,7 @@ import numpy as np
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.graph.nodes.launch_guards import add_guard
 from cuda_graphs.kernels.arrays.creation import zeros
-from cuda_graphs.kernels.targets import current_device
+from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
 from cuda_graphs.objects.memory.array_view import graph_memory_error

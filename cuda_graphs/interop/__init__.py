@@ -15,8 +15,21 @@ Other rooms may import:
 
 from .adapted import Adapted
 from .cupy_kernel import cupy
+from .jax_function import JaxFunction, jax
 from .numba_kernel import numba
 from .torch_function import TorchFunction, torch
+from .torch_graphs import GraphedCallable, make_graphed_callable
 from .triton_kernel import triton
 
-__all__ = ["Adapted", "TorchFunction", "cupy", "numba", "torch", "triton"]
+__all__ = [
+    "Adapted",
+    "GraphedCallable",
+    "JaxFunction",
+    "TorchFunction",
+    "cupy",
+    "jax",
+    "make_graphed_callable",
+    "numba",
+    "torch",
+    "triton",
+]

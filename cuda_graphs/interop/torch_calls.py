@@ -8,7 +8,6 @@ Both have `names` (all arguments in order), `types` (their types as text, for th
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -19,6 +18,8 @@ import numpy as np
 from cuda_graphs.graph.executable.executable import Graph
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
+
+from .signatures import array_parameters, kernel_parameters
 
 __all__ = ["GraphCall", "KernelCall", "detached", "differentiable", "is_tensor", "read_call"]
 
@@ -54,9 +55,8 @@ class KernelCall:
     def __init__(self, kernel: Any) -> None:
         self.code = kernel
         self.name: str = kernel.__name__
-        parameters = inspect.signature(kernel.__wrapped__).parameters.values()
-        self.names = [each.name for each in parameters]
-        self.types = {each.name: text_of(each.annotation) for each in parameters}
+        self.types = kernel_parameters(kernel)
+        self.names = list(self.types)
 
     def run(self, values: Values, outputs: Iterable[str]) -> None:
         """Compute the outputs in place."""
@@ -66,9 +66,9 @@ class KernelCall:
         """Return the names of the arguments that the kernel writes."""
         return list(self.code.written(*self._ordered(values)))
 
-    def check_gradient(self, values: Values, wanted: set[str]) -> None:
-        """Raise the error of a kernel that has no gradient for these values."""
-        self.code.grad.info(*self._ordered(self._with_gradients(values, wanted)))
+    def check_gradient(self, values: Values, wanted: set[str]) -> list[str]:
+        """Raise the error of a kernel that has no gradient for these values. Return what `written` returns."""
+        return list(self.code.grad.info(*self._ordered(self._with_gradients(values, wanted))).written)
 
     def gradients(self, values: Values, adjoints: Values, wanted: set[str]) -> dict[str, Any]:
         """Return the gradients of the wanted arguments; `adjoints` has the gradient of each output of floats."""
@@ -101,15 +101,9 @@ class GraphCall:
 
     def __init__(self, graph: Graph, backward: Graph | None) -> None:
         self.code, self.backward = graph, backward
-        self.types = {name: state.type for name, state in graph.params.items()}
+        self.types = array_parameters(graph)
         self.names = list(self.types)
         self.uses = [] if backward is None else list(backward.params)
-        for name, type_ in self.types.items():
-            if type_ == "pointer":
-                raise ValueError(
-                    f"parameter {name!r} of {graph!r} is a pointer, which fits no tensor: declare it as an array, "
-                    "for example cg.Array1[cg.f32]"
-                )
         known = {*self.names, *map(GRADIENT.format, self.names)}
         for name in self.uses:
             if name not in known:
@@ -124,7 +118,7 @@ class GraphCall:
     def written(self, values: Values) -> list[str]:
         return []  # a graph does not tell which of its parameters it writes
 
-    def check_gradient(self, values: Values, wanted: set[str]) -> None:
+    def check_gradient(self, values: Values, wanted: set[str]) -> list[str]:
         """Raise an error if the backward graph computes no gradient of a wanted argument."""
         if self.backward is None:
             raise ValueError(f"{self.code!r} has no gradient: pass the graph of its gradient as backward=")
@@ -134,6 +128,7 @@ class GraphCall:
                     f"the backward graph has no parameter {GRADIENT.format(name)!r}, but argument {name!r} requires a "
                     "gradient: pass it detached, or add the parameter"
                 )
+        return self.written(values)
 
     def gradients(self, values: Values, adjoints: Values, wanted: set[str]) -> dict[str, Any]:
         self.check_gradient(values, wanted)
@@ -174,10 +169,6 @@ def mirrored(values: Values, results: Iterable[str]) -> Iterator[dict[str, Any]]
     yield mirrors
     for name in results:
         values[name].copy_(mirrors[name])
-
-
-def text_of(annotation: Any) -> str:
-    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
 def is_tensor(value: Any) -> bool:

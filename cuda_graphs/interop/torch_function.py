@@ -9,17 +9,16 @@ raises an error when they were written to in between. In code of `torch.compile`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
 
+from .signatures import Like, bind_inputs, read_inputs
 from .torch_calls import GraphCall, KernelCall, detached, differentiable, is_tensor, read_call
 from .torch_ops import make_operator
 
 __all__ = ["TorchFunction", "torch"]
-
-Like = str | Callable[..., Any]
 
 
 def torch(code: Any, out: Mapping[str, Like], backward: Any = None) -> TorchFunction:
@@ -51,12 +50,7 @@ def torch(code: Any, out: Mapping[str, Like], backward: Any = None) -> TorchFunc
         ValueError: The code has no such parameter, `out` is empty, or a parameter of a graph is a plain pointer.
         ModuleNotFoundError: PyTorch is not installed.
     """
-    call = read_call(code, backward)
-    if not isinstance(out, Mapping):
-        raise TypeError(
-            f'out must map each output to the input that it is like, as in out={{"y": "x"}}, got {out!r}'
-        )
-    return TorchFunction(call, out)
+    return TorchFunction(read_call(code, backward), out)
 
 
 class TorchFunction:
@@ -69,28 +63,13 @@ class TorchFunction:
     """
 
     def __init__(self, call: KernelCall | GraphCall, out: Mapping[str, Like]) -> None:
+        self.inputs = read_inputs(call.name, call.names, out)
         self.call, self.out, self.code = call, dict(out), call.code
-        self.inputs = [name for name in call.names if name not in self.out]
-        if not self.out:
-            raise ValueError(f"{call.name}() needs an output; its parameters are {', '.join(call.names)}")
-        for name, like in self.out.items():
-            if name not in call.names:
-                raise ValueError(f"{call.name}() has no parameter {name!r}: {', '.join(call.names)}")
-            if isinstance(like, str) and like not in self.inputs:
-                raise ValueError(
-                    f"output {name!r} is like {like!r}, which is not an input; the inputs are {', '.join(self.inputs)}"
-                )
-            if not isinstance(like, str) and not callable(like):
-                raise TypeError(f"output {name!r} must name an input or give a function, got {like!r}")
         self.is_compiling = import_module("torch").compiler.is_compiling  # torch.compile evaluates it itself
         self.op = make_operator(call.name, self.inputs, call.types, self)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if len(args) + len(keywords) != len(self.inputs) or set(self.inputs[len(args) :]) != set(keywords):
-            raise TypeError(
-                f"{self.call.name}() takes {', '.join(self.inputs)} and returns {', '.join(self.out)}"
-            )
-        given = (*args, *[keywords[name] for name in self.inputs[len(args) :]])
+        given = bind_inputs(self.call.name, self.inputs, self.out, args, keywords)
         if self.op is not None and self.is_compiling():
             return self.op(*given)
         return function_class().apply(self, *given)
@@ -116,12 +95,14 @@ class TorchFunction:
 
     def check_gradient(self, values: Mapping[str, Any], wanted: set[str]) -> None:
         """Refuse code without a gradient, and code that changes its inputs."""
-        self.call.check_gradient(values, wanted)
-        self.check_writes(values)
+        self._check_written(self.call.check_gradient(values, wanted))
 
     def check_writes(self, values: Mapping[str, Any]) -> None:
         """Refuse code that changes its inputs, since PyTorch would not know of the change."""
-        changed = [name for name in self.call.written(values) if name in self.inputs]
+        self._check_written(self.call.written(values))
+
+    def _check_written(self, names: Iterable[str]) -> None:
+        changed = [name for name in names if name in self.inputs]
         if changed:
             raise ValueError(
                 f"{self.call.name}() writes {', '.join(map(repr, changed))}, which is not an output: write to an output"

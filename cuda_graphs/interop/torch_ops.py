@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, Protocol
 from weakref import ref
 
+from .signatures import is_array_type
 from .torch_calls import detached, differentiable, is_tensor
 
 __all__ = ["make_operator"]
@@ -58,7 +59,7 @@ def make_operator(name: str, inputs: Sequence[str], types: Mapping[str, str], fu
 
 
 def schema_type(text: str) -> str | None:
-    return "Tensor" if text.startswith("ndarray(") else NUMBERS.get(text)
+    return "Tensor" if is_array_type(text) else NUMBERS.get(text)
 
 
 class Operator:

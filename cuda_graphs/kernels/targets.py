@@ -1,145 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler target of each driver, and the sizes of its grids."""
+"""The compiler target of each driver."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from cuda_graphs.compiler.artifact import TaskInfo
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
 from cuda_graphs.compiler.codegen.x86.x86_target import X86
 from cuda_graphs.core.driver.choice import driver_info, wants_instrumented_code
-from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.device.device import Device
 
-__all__ = [
-    "CODE_TYPES",
-    "Shape",
-    "current_device",
-    "dynamic_shared",
-    "fitting_block",
-    "max_blocks",
-    "may_release_during_work",
-    "other_target",
-    "shape_of_driver",
-    "target_named",
-    "target_of",
-]
+from .shapes import Shape, shape_of_driver
+
+__all__ = ["CODE_TYPES", "other_target", "target_named", "target_of"]
 
 # Code type of ObjectCode for each target.
 CODE_TYPES = {"ptx": "ptx", "x86": "native"}
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The launch parameters of a parallel task.
-
-    block      threads of a block, unless cg.loop_config sets them
-    share      iterations for each block; on the host driver, a block is a part of the loop, regardless of its threads,
-               and the driver runs several blocks in one call
-    waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
-    gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.has_sums); None for this Shape
-    unordered  iterations from which on several blocks or calls run a loop, so that the order of sums is not fixed
-    uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape
-    """
-
-    block: int
-    share: int
-    waves: int = 2
-    unordered: int = 1 << 16
-    gathering: Shape | None = None
-    uneven: Shape | None = None
-
-    def of(self, info: TaskInfo) -> Shape:
-        """Return the Shape of a task."""
-        found = self.gathering if info.has_sums else self.uneven if info.heavy else self
-        return self if found is None else found
-
-    def resident(self, kernel: Kernel, info: TaskInfo) -> ResidentShape:
-        """Return the launch parameters of resident tasks.
-
-        Large blocks are the default: a single block needs no barrier between blocks, and the barrier of a grid with few
-        blocks is fast. Heavy iterations use small blocks, which occupy more of the device.
-        """
-        if self.block == 1:  # the host driver: one thread runs all iterations
-            return ResidentShape(1, 1)
-        heavy = any(each.heavy for each in info.resident_tasks)
-        largest = info.block_dim or (HEAVY if heavy else LARGEST)
-        multiprocessors = current_device().properties.multiprocessor_count
-        for block in (
-            (largest,) if info.fixed_block_dim else (largest, *range((largest - 1) // WARP * WARP, 0, -WARP))
-        ):
-            each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
-            if each:
-                return ResidentShape(block, each * multiprocessors)
-        raise AssertionError(f"{kernel.name} fits no block")
-
-
-class ResidentShape(NamedTuple):
-    """The launch parameters of resident tasks.
-
-    Attributes:
-        block: Threads of a block.
-        max_blocks: Largest number of blocks that are on the device at the same time.
-    """
-
-    block: int
-    max_blocks: int
-
-
-WARP = 32
-LARGEST = 1024  # most threads of a block on every GPU
-HEAVY = 256  # threads of a block with heavy iterations
-
-
-def current_device() -> Device:
-    """Return the current device, and make it current in a new thread."""
-    device = Device()
-    if device._context is None:
-        device.set_current()
-    return device
-
-
-def dynamic_shared(kernel: Kernel, info: TaskInfo) -> int:
-    """Return the bytes of dynamic shared memory of a task, and set the limit of the kernel to this size.
-
-    Raises:
-        ValueError: The device has less shared memory.
-    """
-    if info.dynamic_bytes == 0:
-        return 0
-    device = current_device()
-    available = device.properties.max_shared_memory_per_block_optin - kernel.attributes.shared_size_bytes
-    if info.dynamic_bytes > available:
-        raise ValueError(
-            f"line {info.line}: each block of this loop needs {info.dynamic_bytes} bytes of shared memory, but device "
-            f"{device.device_id} has {available}: use smaller tiles or a smaller type"
-        )
-    kernel.attributes.max_dynamic_shared_size_bytes = info.dynamic_bytes
-    return info.dynamic_bytes
-
-
-def max_blocks(kernel: Kernel, block: int, shared: int, waves: int) -> int:
-    """Return the largest number of blocks of a grid: `waves` times the resident blocks of the device."""
-    resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, shared)
-    return max(1, waves * resident * current_device().properties.multiprocessor_count)
-
-
-def fitting_block(kernel: Kernel, threads: int) -> int:
-    """Return the most threads of a block, up to `threads`, for which a multiprocessor has the registers."""
-    most = kernel.attributes.max_threads_per_block
-    return threads if threads <= most else most // WARP * WARP
-
-
-def may_release_during_work() -> bool:
-    """Return True if the memory of an array can be released while work on other streams uses it.
-
-    Managed memory is released only after all work of the device. The host driver has only managed memory.
-    """
-    return not current_device().properties.direct_managed_mem_access_from_host
 
 
 def ptx_of_device(fast_math: bool) -> Ptx:
@@ -167,19 +45,8 @@ def x86_of_driver(fast_math: bool) -> X86:
     return X86(fast_math, wants_instrumented_code())
 
 
-# Target and Shape, by the kind of the driver.
-TARGETS: dict[str, tuple[Callable[[bool], Any], Shape]] = {
-    "cuda": (
-        ptx_of_device,
-        Shape(128, 128, gathering=Shape(512, 2048, waves=1), uneven=Shape(128, 128, waves=8)),
-    ),
-    "host": (x86_of_driver, Shape(block=1, share=128, unordered=1 << 20)),
-}
-
-
-def shape_of_driver() -> Shape:
-    """Return the Shape for the driver of this process."""
-    return TARGETS[driver_info().kind][1]
+# Target by the kind of the driver.
+TARGETS: dict[str, Callable[[bool], Any]] = {"cuda": ptx_of_device, "host": x86_of_driver}
 
 
 OLDEST = "sm_80"  # the architecture of code that is compiled on a machine without a GPU
@@ -201,8 +68,7 @@ def other_target(fast_math: bool, architecture: str | None) -> Any:
 
 def target_of(fast_math: bool) -> tuple[Any, Shape]:
     """Return the compiler target and the Shape for the driver of this process."""
-    make, shape = TARGETS[driver_info().kind]
-    return make(fast_math), shape
+    return TARGETS[driver_info().kind](fast_math), shape_of_driver()
 
 
 def target_named(name: str | None, fast_math: bool) -> Any:

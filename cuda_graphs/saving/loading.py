@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.errors import SavedGraphError
 from cuda_graphs.graph.definition import GraphDef
-from cuda_graphs.kernels.targets import current_device
+from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.objects.device.event import EventOptions
 
 from .archive import Archive

@@ -60,7 +60,8 @@ class LoadedMemory:
         self.contents: bytes | None = None
 
     def place(self, offset: Any, where: str) -> Place:
-        check_int(offset, f"the offset in {where}", 0, self.size - 1)
+        if type(offset) is not int or not 0 <= offset < self.size:
+            check_int(offset, f"the offset in {where}", 0, self.size - 1)
         return Place(self.address + offset, self.size - offset, self.owner)
 
 

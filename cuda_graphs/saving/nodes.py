@@ -164,8 +164,9 @@ class Adding:
             return value
         if type(value) is str:
             return RawArgument(self.bytes_of(value))
-        reference = check_list(value, f"an argument of {self.row.where}")
-        found = self.resolve(reference)
+        if type(value) is not list:
+            check_list(value, f"an argument of {self.row.where}")
+        found = self.resolve(value)
         if isinstance(found, Place):
             return RawArgument(found.address.to_bytes(8, "little"), found.owner)
         return found
@@ -183,10 +184,15 @@ class Adding:
         if resolve is None:
             fail(f"a reference in {self.row.where}", "names nothing")
         assert kind is not None
-        return resolve(self, *check_list(reference[1:], f"a reference in {self.row.where}", LENGTHS[kind]))
+        if len(reference) != LENGTHS[kind] + 1:
+            check_list(reference[1:], f"a reference in {self.row.where}", LENGTHS[kind])
+        return resolve(self, *reference[1:])
 
     def memory(self, number: Any, offset: Any) -> Any:
-        row = self.loader.memory[check_index(number, f"memory of {self.row.where}", self.loader.memory)]
+        rows = self.loader.memory
+        if type(number) is not int or not 0 <= number < len(rows):
+            check_index(number, f"memory of {self.row.where}", rows)
+        row = rows[number]
         place = row.place(offset, self.row.where)
         if row.parameter is None:
             return place
@@ -231,19 +237,27 @@ class Adding:
         return {name: [self.span(each) for each in self.row.items(name)] for name in ("reads", "writes")}
 
     def span(self, span: Any) -> Span:
-        where = f"an access of {self.row.where}"
-        reference, run, axes = check_list(span, where, 3)
-        found = self.resolve(check_list(reference, where))
+        if type(span) is not list or len(span) != 3 or type(span[0]) is not list or type(span[2]) is not list:
+            self.check_span(span)
+        reference, run, axes = span
+        found = self.resolve(reference)
         start = found.address if isinstance(found, Place) else getattr(found, "name", None)
         if start is None:
-            fail(where, "is of no memory")
-        pairs = [check_list(axis, where, 2) for axis in check_list(axes, where)]
-        for count, stride in pairs:
-            check_int(count, where, 1)
-            check_int(stride, where, 1)
-        return Span(
-            start, check_int(run, where, 1, 2**64 - 1), tuple((count, stride) for count, stride in pairs)
-        )
+            fail(f"an access of {self.row.where}", "is of no memory")
+        if type(run) is not int or not 1 <= run < 2**64:
+            check_int(run, f"an access of {self.row.where}", 1, 2**64 - 1)
+        return Span(start, run, tuple(self.axis(axis) for axis in axes) if axes else ())
+
+    def check_span(self, span: Any) -> None:
+        where = f"an access of {self.row.where}"
+        reference, _, axes = check_list(span, where, 3)
+        check_list(reference, where)
+        check_list(axes, where)
+
+    def axis(self, axis: Any) -> tuple[int, int]:
+        where = f"an access of {self.row.where}"
+        count, stride = check_list(axis, where, 2)
+        return check_int(count, where, 1), check_int(stride, where, 1)
 
     def operand(self, name: str) -> tuple[Any, int | None, dict[str, Any]]:
         """Return (operand, bytes behind it or None, the keyword for its owner) of a copy or fill."""

@@ -92,7 +92,8 @@ def shorten(value: Any) -> str:
 
 
 class Row:
-    """An object of the manifest, with its place for messages."""
+    """An object of the manifest, with its place for messages. A text of a place is made only for an error, since a file
+    has many rows."""
 
     __slots__ = ("data", "where")
 
@@ -106,17 +107,29 @@ class Row:
         return self.data.get(name)
 
     def number(self, name: str, least: int = 0, most: int = LARGEST) -> int:
-        return check_int(self.data.get(name), f"{name} of {self.where}", least, most)
+        value = self.data.get(name)
+        if type(value) is int and least <= value <= most:
+            return value
+        return check_int(value, f"{name} of {self.where}", least, most)
 
     def index(self, name: str, table: Any) -> int:
-        return check_index(self.data.get(name), f"{name} of {self.where}", table)
+        value = self.data.get(name)
+        if type(value) is int and 0 <= value < len(table):
+            return value
+        return check_index(value, f"{name} of {self.where}", table)
 
     def items(self, name: str, length: int | None = None) -> list[Any]:
-        return check_list(self.data.get(name), f"{name} of {self.where}", length)
+        value = self.data.get(name)
+        if type(value) is list and (length is None or len(value) == length):
+            return value
+        return check_list(value, f"{name} of {self.where}", length)
 
     def numbers(self, name: str, length: int, least: int = 0, most: int = LARGEST) -> list[int]:
-        where = f"{name} of {self.where}"
-        return [check_int(value, where, least, most) for value in self.items(name, length)]
+        values = self.items(name, length)
+        for value in values:
+            if type(value) is not int or not least <= value <= most:
+                check_int(value, f"{name} of {self.where}", least, most)
+        return values
 
     def flag(self, name: str) -> bool:
         value = self.data.get(name)

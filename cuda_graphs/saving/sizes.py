@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from cuda_graphs.kernels.targets import dynamic_shared, fitting_block, max_blocks, shape_of_driver
+from cuda_graphs.kernels.shapes import dynamic_shared, fitting_block, max_blocks, shape_of_driver
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
 from .schema import Row, check_index, check_int, check_list, fail

@@ -192,6 +192,27 @@ def test_the_inference_of_pytorch_is_the_same_or_cannot_be_here(driver, tmp_path
         assert output.startswith("This example needs")
 
 
+def test_requests_enter_and_leave_a_running_loop(tmp_path):
+    output = run("serving.py", 100, cwd=tmp_path)
+    assert output.startswith("100 requests, ")
+    assert "in one launch" in output
+    assert "NumPy agrees" in output
+
+
+def test_training_with_graphs_is_training_without_them(tmp_path):
+    output = run("torch_training.py", 4, cwd=tmp_path)
+    if find_spec("torch"):
+        assert "with and without graphs" in output
+        assert "<graphed Sequential for 2 of 8 shapes>" in output
+    else:
+        assert output.startswith("This example needs PyTorch")
+
+
+def test_jax_finds_the_shape_of_a_chain(tmp_path):
+    output = run("jax_kernels.py", cwd=tmp_path)
+    assert ("the theory" if find_spec("jax") else "This example needs JAX") in output
+
+
 def test_the_wave_comes_back_after_a_period(tmp_path):
     output = run("wave_equation.py", cwd=tmp_path)
     assert "228 calls" in output

@@ -10,10 +10,10 @@ import pytest
 
 from cuda_graphs.compiler import compile_kernel, specialise
 from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
-from cuda_graphs.kernels.targets import TARGETS, fitting_block
+from cuda_graphs.kernels.shapes import SHAPES, fitting_block
 from tests.compiler.rig import function_of
 
-GPU, HOST = TARGETS["cuda"][1], TARGETS["host"][1]
+GPU, HOST = SHAPES["cuda"], SHAPES["host"]
 BODIES = {
     "plain": ("x[i] += 1.0", GPU),
     "a sum": ("y[0] += x[i]", GPU.gathering),

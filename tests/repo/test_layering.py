@@ -120,16 +120,18 @@ ORDER = {
     ],
     "kernels": [
         "__init__",
-        ("seeds", "targets"),
+        ("seeds", "shapes"),
+        "targets",
         "arrays",
         "debug",
         ("specialisation", "graph"),
         ("gradients", "call"),
     ],
     "interop": [
-        ("adapted", "torch_calls"),
+        ("adapted", "signatures", "xla_calls"),
+        "torch_calls",
         "torch_ops",
-        ("cupy_kernel", "numba_kernel", "torch_function", "triton_kernel"),
+        ("cupy_kernel", "jax_function", "numba_kernel", "torch_function", "torch_graphs", "triton_kernel"),
         "__init__",
     ],
     "saving": [

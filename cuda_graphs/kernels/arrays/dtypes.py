@@ -5,15 +5,15 @@
 NumPy has no bfloat16. Its elements are float32 on the host, so that all of NumPy works with them. Copies to the device
 round them to nearest, ties to even. `ml_dtypes` is the type that JAX and TensorFlow use too: arrays of it are accepted,
 and its casts convert. It is a required package, as it needs NumPy alone and a second implementation of its casts would
-have to be tested. This module is imported at the first conversion, so `import cuda_graphs` imports neither package.
+have to be tested. This module is imported at the first conversion, and `ml_dtypes` at the first of bfloat16.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, bf16, bool_, f32, i32
@@ -24,8 +24,16 @@ __all__ = ["accept_dtype", "accept_element", "from_device", "host_dtype", "to_de
 
 # Element types of Python's built-in types, as in annotations of kernels.
 PYTHON = {int: i32, float: f32, bool: bool_}
-BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-BY_NUMPY = {BFLOAT16: bf16, **{np.dtype(t.dtype): t for t in SCALARS.values() if t.dtype is not None}}
+BY_NUMPY = {np.dtype(t.dtype): t for t in SCALARS.values() if t.dtype is not None}
+
+
+@cache
+def bfloat16() -> np.dtype[Any]:
+    """Return the NumPy type of bfloat16."""
+    import ml_dtypes
+
+    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    return found
 
 
 def accept_dtype(given: Any) -> ScalarType:
@@ -40,7 +48,8 @@ def accept_dtype(given: Any) -> ScalarType:
     if found is None and (
         isinstance(given, np.dtype) or (isinstance(given, type) and issubclass(given, np.generic))
     ):
-        found = BY_NUMPY.get(np.dtype(given))
+        numpy_type = np.dtype(given)
+        found = bf16 if numpy_type.name == "bfloat16" else BY_NUMPY.get(numpy_type)
     if found is None:
         raise TypeError(
             "dtype must be an element type (cg.i8 to cg.u64, cg.f16, cg.bf16, cg.f32, cg.f64, cg.bool_, one of NumPy, "
@@ -67,7 +76,7 @@ def host_dtype(dtype: ScalarType) -> np.dtype[Any]:
 
 def device_dtype(dtype: ScalarType) -> np.dtype[Any]:
     """Return the NumPy type with the layout of elements on the device."""
-    return BFLOAT16 if dtype is bf16 else np.dtype(dtype.dtype)
+    return bfloat16() if dtype is bf16 else np.dtype(dtype.dtype)
 
 
 def to_device(values: np.ndarray[Any, Any], dtype: ScalarType) -> np.ndarray[Any, Any]:

@@ -52,7 +52,7 @@ from cuda_graphs.objects.device.stream cimport Stream
 from .captures cimport is_captured_by_any_code
 from .keep_alive cimport keep_arguments
 
-from cuda_graphs.kernels.targets import may_release_during_work
+from cuda_graphs.kernels.shapes import may_release_during_work
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.device.stream import default_stream
 from cuda_graphs.objects.memory.array_shape import accept_shape, has_gaps, reshaped, select

@@ -3,7 +3,7 @@
 from typing import Any
 
 from cuda_graphs.compiler.artifact import Artifact
-from cuda_graphs.kernels.targets import Shape
+from cuda_graphs.kernels.shapes import Shape
 
 from .specialisation import Specialisation
 

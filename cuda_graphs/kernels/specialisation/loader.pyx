@@ -48,7 +48,8 @@ from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels.arrays.ndarray import FIELD, address_of, find_field
 from cuda_graphs.kernels.debug.reports import overflow_report
 from cuda_graphs.kernels.graph.host_calls import HostCalls
-from cuda_graphs.kernels.targets import CODE_TYPES, dynamic_shared, fitting_block, max_blocks, may_release_during_work
+from cuda_graphs.kernels.shapes import dynamic_shared, fitting_block, max_blocks, may_release_during_work
+from cuda_graphs.kernels.targets import CODE_TYPES
 from cuda_graphs.objects.code.object_code import make_object_code
 
 cdef enum:

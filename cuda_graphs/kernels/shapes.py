@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""The sizes of grids on each driver. This module imports no code of the compiler: loaded graphs need it, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from cuda_graphs.core.driver.choice import driver_info
+from cuda_graphs.objects.device.device import Device
+
+if TYPE_CHECKING:
+    from cuda_graphs.compiler.artifact import TaskInfo
+    from cuda_graphs.objects.code.kernel import Kernel
+
+__all__ = [
+    "Shape",
+    "current_device",
+    "dynamic_shared",
+    "fitting_block",
+    "max_blocks",
+    "may_release_during_work",
+    "shape_of_driver",
+]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The launch parameters of a parallel task.
+
+    block      threads of a block, unless cg.loop_config sets them
+    share      iterations for each block; on the host driver, a block is a part of the loop, regardless of its threads,
+               and the driver runs several blocks in one call
+    waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
+    gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.has_sums); None for this Shape
+    unordered  iterations from which on several blocks or calls run a loop, so that the order of sums is not fixed
+    uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape
+    """
+
+    block: int
+    share: int
+    waves: int = 2
+    unordered: int = 1 << 16
+    gathering: Shape | None = None
+    uneven: Shape | None = None
+
+    def of(self, info: TaskInfo) -> Shape:
+        """Return the Shape of a task."""
+        found = self.gathering if info.has_sums else self.uneven if info.heavy else self
+        return self if found is None else found
+
+    def resident(self, kernel: Kernel, info: TaskInfo) -> ResidentShape:
+        """Return the launch parameters of resident tasks.
+
+        Large blocks are the default: a single block needs no barrier between blocks, and the barrier of a grid with few
+        blocks is fast. Heavy iterations use small blocks, which occupy more of the device.
+        """
+        if self.block == 1:  # the host driver: one thread runs all iterations
+            return ResidentShape(1, 1)
+        heavy = any(each.heavy for each in info.resident_tasks)
+        largest = info.block_dim or (HEAVY if heavy else LARGEST)
+        multiprocessors = current_device().properties.multiprocessor_count
+        for block in (
+            (largest,) if info.fixed_block_dim else (largest, *range((largest - 1) // WARP * WARP, 0, -WARP))
+        ):
+            each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
+            if each:
+                return ResidentShape(block, each * multiprocessors)
+        raise AssertionError(f"{kernel.name} fits no block")
+
+
+class ResidentShape(NamedTuple):
+    """The launch parameters of resident tasks.
+
+    Attributes:
+        block: Threads of a block.
+        max_blocks: Largest number of blocks that are on the device at the same time.
+    """
+
+    block: int
+    max_blocks: int
+
+
+WARP = 32
+LARGEST = 1024  # most threads of a block on every GPU
+HEAVY = 256  # threads of a block with heavy iterations
+
+
+def current_device() -> Device:
+    """Return the current device, and make it current in a new thread."""
+    device = Device()
+    if device._context is None:
+        device.set_current()
+    return device
+
+
+def dynamic_shared(kernel: Kernel, info: TaskInfo) -> int:
+    """Return the bytes of dynamic shared memory of a task, and set the limit of the kernel to this size.
+
+    Raises:
+        ValueError: The device has less shared memory.
+    """
+    if info.dynamic_bytes == 0:
+        return 0
+    device = current_device()
+    available = device.properties.max_shared_memory_per_block_optin - kernel.attributes.shared_size_bytes
+    if info.dynamic_bytes > available:
+        raise ValueError(
+            f"line {info.line}: each block of this loop needs {info.dynamic_bytes} bytes of shared memory, but device "
+            f"{device.device_id} has {available}: use smaller tiles or a smaller type"
+        )
+    kernel.attributes.max_dynamic_shared_size_bytes = info.dynamic_bytes
+    return info.dynamic_bytes
+
+
+def max_blocks(kernel: Kernel, block: int, shared: int, waves: int) -> int:
+    """Return the largest number of blocks of a grid: `waves` times the resident blocks of the device."""
+    resident = kernel.occupancy.max_active_blocks_per_multiprocessor(block, shared)
+    return max(1, waves * resident * current_device().properties.multiprocessor_count)
+
+
+def fitting_block(kernel: Kernel, threads: int) -> int:
+    """Return the most threads of a block, up to `threads`, for which a multiprocessor has the registers."""
+    most = kernel.attributes.max_threads_per_block
+    return threads if threads <= most else most // WARP * WARP
+
+
+def may_release_during_work() -> bool:
+    """Return True if the memory of an array can be released while work on other streams uses it.
+
+    Managed memory is released only after all work of the device. The host driver has only managed memory.
+    """
+    return not current_device().properties.direct_managed_mem_access_from_host
+
+
+# By the kind of the driver.
+SHAPES = {
+    "cuda": Shape(128, 128, gathering=Shape(512, 2048, waves=1), uneven=Shape(128, 128, waves=8)),
+    "host": Shape(block=1, share=128, unordered=1 << 20),
+}
+
+
+def shape_of_driver() -> Shape:
+    """Return the Shape for the driver of this process."""
+    return SHAPES[driver_info().kind]
