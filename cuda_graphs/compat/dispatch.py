@@ -51,7 +51,7 @@ class Dispatcher:
         self.last: tuple[tuple[Any, ...], dict[str, Any], Callable[..., Any]] | None = None
 
     def register(self, function: Any = None, *, is_compatible: Callable[..., bool] | None = None) -> Any:
-        """Decorates an implementation. `is_compatible` takes the arguments of a call, and returns whether it can run."""
+        """Decorates an implementation. `is_compatible` returns whether it can run with the arguments of a call."""
         if function is None:
             return functools.partial(self.register, is_compatible=is_compatible)
         self.implementations.append((function, is_compatible))

@@ -25,7 +25,7 @@ MAKERS = {Backend.FIELD: field, Backend.NDARRAY: ndarray}
 def tensor(
     dtype: Any, shape: Any, *, backend: int = Backend.NDARRAY, layout: Any = None, needs_grad: bool = False
 ) -> Any:
-    """Return a field or an array. `layout` orders the memory, changes no result, and is ignored: elements are in C order.
+    """Return a field or an array. `layout` changes no result, and is ignored: elements are in C order.
 
     Raises:
         ValueError: `backend` is unknown.

@@ -44,7 +44,7 @@ def ndarray(
     needs_grad: bool | None = None,
     **shapes: Any,
 ) -> Any:
-    """Return the annotation of an array. `element_dim` is for arrays without a dtype, and `element_shape` follows from it.
+    """Return the annotation of an array. `element_dim` is for arrays without a dtype.
 
     Raises:
         TypeError: Another keyword is given, or `element_dim` together with a dtype.
