@@ -29,7 +29,7 @@ import numpy as np
 
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import StructSpec
-from cuda_graphs.compiler.language.free_names import free_names, is_installed, is_ours
+from cuda_graphs.compiler.language.free_names import free_paths, is_installed, is_ours, longest_value
 from cuda_graphs.compiler.language.signature import resolve
 from cuda_graphs.native.versions import FOLDER, interpreter, llvm_version, state_of, tree_hash
 
@@ -250,9 +250,17 @@ class Fingerprint:
             raise NoFingerprint(f"the function {value.__qualname__}: {error}") from None
         self.add(value.__defaults__, value.__kwdefaults__)
         self.declared(value)
-        for path, found in free_names(value, tree):
-            self.text(path)
-            self.value(found)
+        for path in free_paths(value, tree):
+            self.name(value, path)
+
+    def name(self, function: Callable[..., Any], path: str) -> None:
+        """Add the value of a name of a function. Of a module without the name, the absence counts and nothing else."""
+        found, rest, value = longest_value(function, path)
+        if rest and isinstance(value, types.ModuleType):
+            self.text("absent", path, found)
+        elif found:
+            self.text(found)
+            self.value(value)
 
     def code(self, code: types.CodeType) -> None:
         """Add the bytecode. It differs from the source if the file was changed after Python loaded it."""

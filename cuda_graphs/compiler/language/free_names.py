@@ -17,7 +17,16 @@ import numpy as np
 
 from .host_vectors import HostVector
 
-__all__ = ["dotted", "free_names", "is_array", "is_installed", "is_ours", "path_value"]
+__all__ = [
+    "dotted",
+    "free_names",
+    "free_paths",
+    "is_array",
+    "is_installed",
+    "is_ours",
+    "longest_value",
+    "path_value",
+]
 
 INSTALLED = tuple({os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")})
 OURS, PACKAGE = __name__.partition(".")[0], os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -57,7 +66,18 @@ def path_value(function: Callable[..., Any], path: str) -> Any:
 
 
 def free_names(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
-    """Yield (dotted path, value) of the free names of a function, in the order of the text."""
+    """Yield (dotted path, value) of the free names of a function, in the order of the text.
+
+    The path is the longest one that exists. The rest belongs to a value of the language.
+    """
+    for path in free_paths(function, tree):
+        found, _, value = longest_value(function, path)
+        if found:
+            yield found, value
+
+
+def free_paths(function: Callable[..., Any], tree: ast.AST) -> Iterator[str]:
+    """Yield the dotted paths of the free names of a function as the text has them, in its order."""
     own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     done: set[str] = set()
     # Decorators run when the function is defined. Their names do not affect its code.
@@ -70,17 +90,18 @@ def free_names(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[st
             left += reversed([each for each in ast.iter_child_nodes(node) if each not in skipped])
         elif path.partition(".")[0] not in own and path not in done:
             done.add(path)
-            yield from longest_value(function, path)
+            yield path
 
 
-def longest_value(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the value of the longest prefix of a path that exists. The rest belongs to a value of the language."""
+def longest_value(function: Callable[..., Any], path: str) -> tuple[str, str, Any]:
+    """Return the longest prefix of a path that exists ("" for none), the name after it, and the value of the prefix."""
+    rest = ""
     while path:
         try:
-            yield path, path_value(function, path)
-            return
+            return path, rest, path_value(function, path)
         except (LookupError, AttributeError):
-            path = path.rpartition(".")[0]
+            path, _, rest = path.rpartition(".")
+    return "", rest, None
 
 
 # Attributes of arrays: of other libraries, and of our arrays of structures.
