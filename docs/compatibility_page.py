@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from cuda_graphs.compat.absent import ABSENT
+from cuda_graphs.compat.arrays import PeerField, PeerNdarray
 from cuda_graphs.compiler.frontend.expressions import linear
 from docs.peer_names import QUADRANTS, TAICHI
 
@@ -26,15 +27,9 @@ OTHER = {
     "Matrix.to_list": "`v.tolist()`, on the host",
     "Matrix.to_numpy": "`numpy.array(v)`, on the host",
     "Matrix.frobenius_inner": "`(a * b).sum()`",
-    "Matrix.tensor": "`Matrix.field`, `Matrix.ndarray`",
-    "Field.to_dlpack": "`x.__dlpack__()`, as `torch.from_dlpack(x)` calls it",
-    "Field.has_grad": "`x.needs_grad`",
-    "Field.has_dual": "`x.needs_dual`",
+    "algorithms": "the module is there, and refuses calls: call CuPy or CUB on the arrays",
     "Field.from_paddle": "`x.from_numpy`",
     "Field.to_paddle": "`paddle.from_dlpack(x)`",
-    "Ndarray.to_dlpack": "`x.__dlpack__()`, as `torch.from_dlpack(x)` calls it",
-    "Ndarray.has_grad": "`x.needs_grad`",
-    "Ndarray.has_dual": "`x.needs_dual`",
     "Ndarray.get_type": "`x.dtype`, `x.element_shape`",
     "MatrixField.get_scalar_field": "`x[..., i]` of `x.to_numpy()`",
     "StructField.get_member_field": "`x.name`",
@@ -45,6 +40,8 @@ OTHER = {
     "Struct.methods": "methods of a dataclass",
     "Struct.to_dict": "`dataclasses.asdict(s)`",
 }
+# The classes of the objects that the modules make.
+OBJECTS = {"Field": PeerField, "Ndarray": PeerNdarray}
 # Members of fields that are absent -> why.
 OF_FIELDS = {
     "snode": "fields are dense and have no tree",
@@ -80,6 +77,8 @@ def has(module: ModuleType, path: str) -> bool:
         return True
     if owner == "StructField" and name in ("shape", "from_numpy", "to_numpy"):
         return True
+    if owner in OBJECTS:
+        return hasattr(OBJECTS[owner], name)
     found: object = module
     for part in path.split("."):
         try:

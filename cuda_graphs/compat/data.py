@@ -9,8 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import cuda_graphs as cg
-
+from .arrays import make_field, make_ndarray
 from .program import settings
 
 __all__ = [
@@ -25,7 +24,9 @@ class Layout:
 
 
 def element_type(dtype: Any) -> Any:
-    """Return an element type. `float` and `int` are the default types of `init`."""
+    """Return an element type. `float`, `int` and vectors without a type have the default types of `init`."""
+    if getattr(dtype, "is_open", False):
+        return dtype[settings().default_fp]
     return {float: settings().default_fp, int: settings().default_ip}.get(dtype, dtype)
 
 
@@ -48,17 +49,13 @@ def field(
     `name`, `order` and `layout` change no result, and are ignored: elements are in C order.
     """
     dtype = element_type(dtype)
-    options: dict[str, Any] = {"needs_grad": needs_grad, "needs_dual": needs_dual}
-    if offset is not None:
-        options["offset"] = offset
-    if shape is None:
-        return UnplacedField(dtype, options)
-    return cg.field(dtype, shape, **options)
+    options: dict[str, Any] = {"needs_grad": needs_grad, "needs_dual": needs_dual, "offset": offset}
+    return UnplacedField(dtype, options) if shape is None else make_field(dtype, shape, **options)
 
 
 def ndarray(dtype: Any, shape: Any, needs_grad: bool = False, layout: Any = None) -> Any:
     """Return an array. `layout` changes no result, and is ignored."""
-    return cg.ndarray(element_type(dtype), shape, needs_grad=needs_grad)
+    return make_ndarray(element_type(dtype), shape, needs_grad)
 
 
 class UnplacedField:
@@ -72,7 +69,7 @@ class UnplacedField:
         if self.found is not None:
             raise RuntimeError(f"{self.found!r} is placed already")
         options = self.options if offset is None else {**self.options, "offset": offset}
-        self.__dict__["found"] = cg.field(self.element, shape, **options)
+        self.__dict__["found"] = make_field(self.element, shape, **options)
 
     def placed(self) -> Any:
         """Return the field of the library."""

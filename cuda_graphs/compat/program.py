@@ -33,7 +33,8 @@ gpu = "auto"
 
 # Options of `init` without a meaning here: they tune the peers' compilers, memory pools and logs.
 IGNORED = frozenset((
-    "ad_stack_size", "advanced_optimization", "async_mode", "cache_loop_invariant_global_vars",
+    "ad_stack_experimental_enabled", "ad_stack_size", "ad_stack_sparse_threshold_bytes", "advanced_optimization",
+    "async_mode", "cache_loop_invariant_global_vars", "cfg_optimization", "offline_cache_max_size_of_files",
     "check_out_of_bound", "cpu_max_num_threads", "default_ad_stack_size", "default_cpu_block_dim",
     "default_gpu_block_dim", "demote_dense_struct_fors", "device_memory_GB", "device_memory_fraction",
     "dynamic_index", "enable_fallback", "enable_graph", "flatten_if", "force_scalarize_matrix",

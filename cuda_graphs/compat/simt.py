@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import cuda_graphs as cg
@@ -85,12 +84,11 @@ def synchronised(mask: Any) -> None:
     cg.warp.sync()
 
 
-class Part(SimpleNamespace):
+class Part:
     """A part of `simt`, which says why a name is absent."""
 
     def __init__(self, path: str, **names: Any) -> None:
-        super().__init__(**names)
-        self.__dict__["refuse"] = absent_names(path, f"{path}.")
+        self.__dict__.update(names, refuse=absent_names(path, f"{path}."))
 
     def __getattr__(self, name: str) -> Any:
         return self.__dict__["refuse"](name)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import cuda_graphs as cg
@@ -11,11 +12,28 @@ import cuda_graphs as cg
 from .absent import absent_names
 from .data import element_type, struct_type
 from .scalars import *  # noqa: F403
-from .scalars import NAMES
+from .scalars import NAMES, NUMBERS
 
+# The types of numbers by kind, where programs look for them.
+primitive_types = SimpleNamespace(
+    integer_types=[each for each in NUMBERS if each.kind in ("int", "uint")],
+    real_types=[each for each in NUMBERS if each.kind == "float"],
+)
+# Type checkers see the types of the language as those of Python.
+vectors: Any = cg.types.vec
+matrices: Any = cg.types.mat
 NDArray, Template = cg.types.NDArray, cg.types.Template
 template, struct = cg.template, struct_type
-vector, matrix = cg.types.vec, cg.types.mat
+
+
+def vector(n: int, dtype: Any = None) -> Any:
+    """Return the type of vectors of `n` components. Without a dtype a function takes vectors of any type."""
+    return vectors(n, element_type(dtype))
+
+
+def matrix(n: int, m: int, dtype: Any = None) -> Any:
+    """Return the type of matrices. Without a dtype a function takes matrices of any type."""
+    return matrices(n, m, element_type(dtype))
 
 
 def ndarray(
@@ -26,16 +44,17 @@ def ndarray(
     needs_grad: bool | None = None,
     **shapes: Any,
 ) -> Any:
-    """Return the annotation of an array. `element_dim` and `element_shape` follow from the dtype; do not give them.
+    """Return the annotation of an array. `element_dim` is for arrays without a dtype.
 
     Raises:
-        TypeError: Another keyword is given.
+        TypeError: Another keyword is given, or `element_dim` together with a dtype.
     """
-    if element_dim or any(each is not None for name, each in shapes.items() if name != "boundary"):
+    if any(each is not None for name, each in shapes.items() if name != "boundary"):
         raise TypeError(
             "types.ndarray: give the elements as dtype=types.vector(n, dtype), or types.matrix(n, m, dtype)"
         )
-    return cg.types.ndarray(element_type(dtype), ndim, needs_grad=needs_grad)
+    kind = element_type(dtype)
+    return cg.types.ndarray(kind, ndim, needs_grad=needs_grad, element_dim=element_dim or 0)
 
 
 def is_integral(dtype: Any) -> bool:
@@ -51,7 +70,8 @@ def is_signed(dtype: Any) -> bool:
 
 
 __all__ = [
-    "NDArray", "Template", "is_integral", "is_real", "is_signed", "matrix", "ndarray", "struct", "template", "vector",
+    "NDArray", "Template", "is_integral", "is_real", "is_signed", "matrix", "ndarray", "primitive_types", "struct",
+    "template", "vector",
     *NAMES,
 ]  # fmt: skip
 __getattr__ = absent_names("types", "types.")

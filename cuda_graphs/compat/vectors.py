@@ -11,6 +11,7 @@ import numpy as np
 import cuda_graphs as cg
 
 from .data import element_type, field, ndarray
+from .tensors import tensor
 from .words import Inlined
 
 __all__ = ["Matrix", "Vector"]
@@ -107,6 +108,11 @@ class VectorMaker(Maker):
         """Return an array of vectors. Options are those of `ndarray`."""
         return ndarray(cg.types.vec(n, element_type(dtype)), shape, **options)
 
+    @staticmethod
+    def tensor(n: int, dtype: Any, shape: Any, **options: Any) -> Any:
+        """Return a tensor of vectors, in Quadrants' words. Options are those of `tensor`."""
+        return tensor(cg.types.vec(n, element_type(dtype)), shape, **options)
+
 
 class MatrixMaker(Maker):
     """`Matrix`."""
@@ -125,6 +131,11 @@ class MatrixMaker(Maker):
     def ndarray(n: int, m: int, dtype: Any, shape: Any, **options: Any) -> Any:
         """Return an array of matrices. Options are those of `ndarray`."""
         return ndarray(cg.types.mat(n, m, element_type(dtype)), shape, **options)
+
+    @staticmethod
+    def tensor(n: int, m: int, dtype: Any, shape: Any, **options: Any) -> Any:
+        """Return a tensor of matrices, in Quadrants' words. Options are those of `tensor`."""
+        return tensor(cg.types.mat(n, m, element_type(dtype)), shape, **options)
 
 
 Vector, Matrix = VectorMaker(), MatrixMaker()

@@ -499,3 +499,13 @@ for key, package in ((fingerprint, "compiler"), (cache, "hostdriver.ptx")):
 def test_keys_cover_the_source_of_each_module_that_makes_code(run_child):
     done = run_child(SOURCES)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_name_that_a_module_lacks_counts_without_the_rest_of_the_module():
+    settings = types.ModuleType("settings")
+    case = constant(settings, "{0}.parts.count if cg.static(False) else 1.0")
+    before = case.key()
+    settings.other = 2
+    assert case.key() == before is not None
+    settings.parts = types.SimpleNamespace(count=2.0)
+    assert case.key() not in (None, before)

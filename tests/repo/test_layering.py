@@ -154,8 +154,9 @@ ORDER = {
     ],
     "compat": [
         "__init__",
-        ("absent", "program", "scalars", "words"),
-        ("complex_numbers", "data", "kernels"),
+        ("absent", "arrays", "levels", "program", "scalars", "words"),
+        ("complex_numbers", "data", "dispatch", "kernels"),
+        "tensors",
         "math",
         "subgroups",
         ("ad", "decompositions", "simt", "types", "vectors"),

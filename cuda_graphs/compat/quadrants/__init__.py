@@ -5,8 +5,12 @@
 import cuda_graphs as cg
 
 from ..absent import absent_names
+from ..dispatch import perf_dispatch
+from ..levels import CRITICAL, DEBUG, ERROR, INFO, TRACE, WARN, is_logging_effective, set_logging_level
 from ..names import *
 from ..names import __all__ as common
+from ..tensors import Backend, tensor
+from . import _logging, graph, lang
 
 __version__ = (1, 3, 3)
 
@@ -15,16 +19,16 @@ QuadrantsTypeError, QuadrantsNameError = cg.CompileTypeError, cg.CompileNameErro
 QuadrantsRuntimeError, QuadrantsRuntimeTypeError = cg.CUDAError, TypeError
 QuadrantsAssertionError = cg.KernelAssertionError
 Tensor = MatrixTensor = VectorTensor = cg.types.Tensor
-tensor = field
 pure = func
 graph_do_while, checkpoint = cg.graph_do_while, cg.checkpoint
 graph_parallel, graph_parallel_context = cg.graph_section, cg.graph_parallel
 atomic_exchange = cg.atomic_exchange
 
 __all__ = [
-    "MatrixTensor", "QuadrantsAssertionError", "QuadrantsCompilationError", "QuadrantsNameError",
-    "QuadrantsRuntimeError", "QuadrantsRuntimeTypeError", "QuadrantsSyntaxError", "QuadrantsTypeError",
-    "Tensor", "VectorTensor", "atomic_exchange", "checkpoint", "graph_do_while", "graph_parallel",
-    "graph_parallel_context", "pure", "tensor", *common,
+    "Backend", "CRITICAL", "DEBUG", "ERROR", "INFO", "MatrixTensor", "QuadrantsAssertionError",
+    "QuadrantsCompilationError", "QuadrantsNameError", "QuadrantsRuntimeError", "QuadrantsRuntimeTypeError",
+    "QuadrantsSyntaxError", "QuadrantsTypeError", "TRACE", "Tensor", "VectorTensor", "WARN", "atomic_exchange",
+    "checkpoint", "graph", "graph_do_while", "graph_parallel", "graph_parallel_context", "is_logging_effective",
+    "lang", "perf_dispatch", "pure", "set_logging_level", "tensor", *common,
 ]  # fmt: skip
 __getattr__ = absent_names("quadrants")

@@ -265,13 +265,20 @@ class Fingerprint:
         self.add(value.__defaults__, value.__kwdefaults__)
         self.declared(value)
         for path in free_paths(value, tree):
-            place = public_name(value, path)  # SOURCE has its code; to load it takes 2 ms
-            if place is not None:
+            place = public_name(value, path)
+            if place is not None:  # SOURCE has its code; to load it takes 2 ms
                 self.text("public", path, *place)
-                continue
-            for known, found in longest_value(value, path):
-                self.text(known)
-                self.value(found)
+            else:
+                self.name(value, path)
+
+    def name(self, function: Callable[..., Any], path: str) -> None:
+        """Add the value of a name of a function. Of a module without the name, the absence counts and nothing else."""
+        found, rest, value = longest_value(function, path)
+        if rest and isinstance(value, types.ModuleType):
+            self.text("absent", path, found)
+        elif found:
+            self.text(found)
+            self.value(value)
 
     def code(self, code: types.CodeType) -> None:
         """Add the bytecode. It differs from the source if the file was changed after Python loaded it."""

@@ -54,40 +54,49 @@ class VectorType:
 
     A call makes a vector from all components, from rows, from another vector, or from one number that fills all
     components. On the host it is a HostVector.
+
+    If it is open, a parameter or result of a function takes vectors of this shape with any components, as they are. In
+    all other places the components are floats of the default type.
     """
 
     dtype: ScalarType
     shape: tuple[int, ...]
+    is_open: bool = False
 
     def __call__(self, *args: Any) -> HostVector:
         return host_vector(self.dtype, self.shape, *args)
 
     def __getitem__(self, dtype: Any) -> VectorType:
         """Return the type of the same shape with other components: `vec3[f64]`."""
-        return replace(self, dtype=number_type(dtype))
+        return VectorType(number_type(dtype), self.shape)
 
     def __repr__(self) -> str:
         return f"{'vec' if len(self.shape) == 1 else 'mat'}({', '.join(map(str, self.shape))}, {self.dtype})"
 
 
-def vec(n: int, dtype: ScalarType = f32) -> VectorType:
-    """Return the type of vectors of `n` components.
+def vec(n: int, dtype: ScalarType | None = f32) -> VectorType:
+    """Return the type of vectors of `n` components. None: of any type in functions, floats elsewhere (`VectorType`).
 
     Raises:
         TypeError: `n` is not an int, or `dtype` is not a number type.
         ValueError: `n` is less than 1.
     """
-    return VectorType(number_type(dtype), (extent(n),))
+    return vector_type(dtype, (extent(n),))
 
 
-def mat(rows: int, columns: int, dtype: ScalarType = f32) -> VectorType:
-    """Return the type of matrices. In kernels `cg.mat([[a, b], [c, d]])` is a matrix.
+def mat(rows: int, columns: int, dtype: ScalarType | None = f32) -> VectorType:
+    """Return the type of matrices. In kernels `cg.mat([[a, b], [c, d]])` is a matrix. See `vec` for the dtype None.
 
     Raises:
         TypeError: `rows` or `columns` is not an int, or `dtype` is not a number type.
         ValueError: `rows` or `columns` is less than 1.
     """
-    return VectorType(number_type(dtype), (extent(rows), extent(columns)))
+    return vector_type(dtype, (extent(rows), extent(columns)))
+
+
+def vector_type(dtype: Any, shape: tuple[int, ...]) -> VectorType:
+    """Return the type of vectors or matrices of a shape; an open one for the dtype None."""
+    return VectorType(f32, shape, is_open=True) if dtype is None else VectorType(number_type(dtype), shape)
 
 
 def extent(n: Any) -> int:
@@ -115,14 +124,14 @@ mat2, mat3, mat4 = mat(2, 2), mat(3, 3), mat(4, 4)
 class NDArray:
     """The annotation of an array parameter. None leaves a property open.
 
-    inner       the shape of one element, if elements are vectors
+    inner       the shape of one element, if elements are vectors. Without a dtype the extents are None, and any fit
     struct      the dataclass, if elements are structures
     needs_grad  False: the array never takes part in gradients; True: an array without a gradient is refused
     """
 
     dtype: ScalarType | None = None
     ndim: int | None = None
-    inner: tuple[int, ...] = ()
+    inner: tuple[int | None, ...] = ()
     optional: bool = False  # the argument may be None, which is a compile-time value then
     needs_grad: bool | None = None
     struct: type | None = None
@@ -171,6 +180,8 @@ class NDArray:
         if self.struct is not None:
             element = NamedClass(self.struct)
         said = {"ndim": self.ndim, "needs_grad": self.needs_grad}
+        if self.dtype is None and self.inner:
+            said["element_dim"] = len(self.inner)
         parts = [repr(element)] * (element is not None) + [
             f"{k}={v}" for k, v in said.items() if v is not None
         ]
@@ -195,18 +206,28 @@ def ndarray(
     ndim: int | None = None,
     *,
     needs_grad: bool | None = None,
+    element_dim: int = 0,
 ) -> NDArray:
     """Return the annotation of an array of `dtype` with `ndim` indices. A missing property accepts any argument.
 
-    The elements of an array are numbers, vectors, or instances of a dataclass.
+    The elements of an array are numbers, vectors, or instances of a dataclass. `element_dim` is for arrays without a
+    `dtype`: the elements are vectors (1) or matrices (2) of any extents, the last dimensions of an array of NumPy.
 
     With `needs_grad=False`, gradients of the kernel ignore the array. With True, only arrays that have a gradient are
     accepted.
 
     Raises:
-        TypeError: `dtype` is not an element type, or `ndim` is not an int.
-        ValueError: `ndim` is negative.
+        TypeError: `dtype` is not an element type, `ndim` is not an int, or both `dtype` and `element_dim` are given.
+        ValueError: `ndim` is negative, or `element_dim` is not 0, 1 or 2.
     """
+    if element_dim not in (0, 1, 2):
+        raise ValueError(
+            f"element_dim is 0 for numbers, 1 for vectors or 2 for matrices, not {element_dim!r}"
+        )
+    if element_dim and dtype is not None:
+        raise TypeError(
+            f"element_dim={element_dim} is for arrays of any type: give dtype=cg.vec3 or the like instead"
+        )
     if ndim is not None and (isinstance(ndim, bool) or not isinstance(ndim, (int, np.integer))):
         raise TypeError(f"ndim is a number of indices, not {ndim!r}")
     if ndim is not None and ndim < 0:
@@ -215,7 +236,8 @@ def ndarray(
         return NDArray(dtype.dtype, ndim, dtype.shape, needs_grad=needs_grad)
     if isinstance(dtype, type) and is_dataclass(dtype):
         return NDArray(None, ndim, needs_grad=needs_grad, struct=dtype)
-    return NDArray(None if dtype is None else number_type(dtype), ndim, needs_grad=needs_grad)
+    element = None if dtype is None else number_type(dtype)
+    return NDArray(element, ndim, (None,) * element_dim, needs_grad=needs_grad)
 
 
 @dataclass(frozen=True)

@@ -69,13 +69,18 @@ def path_value(function: Callable[..., Any], path: str) -> Any:
 
 
 def free_names(function: Callable[..., Any], tree: ast.AST) -> Iterator[tuple[str, Any]]:
-    """Yield (dotted path, value) of the free names of a function, in the order of the text."""
+    """Yield (dotted path, value) of the free names of a function, in the order of the text.
+
+    The path is the longest one that exists. The rest belongs to a value of the language.
+    """
     for path in free_paths(function, tree):
-        yield from longest_value(function, path)
+        found, _, value = longest_value(function, path)
+        if found:
+            yield found, value
 
 
 def free_paths(function: Callable[..., Any], tree: ast.AST) -> Iterator[str]:
-    """Yield the dotted paths of the free names of a function, in the order of the text. They need not exist."""
+    """Yield the dotted paths of the free names of a function as the text has them, in its order."""
     own = set(function.__code__.co_varnames) | set(function.__code__.co_cellvars)
     done: set[str] = set()
     # Decorators run when the function is defined. Their names do not affect its code.
@@ -91,14 +96,15 @@ def free_paths(function: Callable[..., Any], tree: ast.AST) -> Iterator[str]:
             yield path
 
 
-def longest_value(function: Callable[..., Any], path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the value of the longest prefix of a path that exists. The rest belongs to a value of the language."""
+def longest_value(function: Callable[..., Any], path: str) -> tuple[str, str, Any]:
+    """Return the longest prefix of a path that exists ("" for none), the name after it, and the value of the prefix."""
+    rest = ""
     while path:
         try:
-            yield path, path_value(function, path)
-            return
+            return path, rest, path_value(function, path)
         except (LookupError, AttributeError):
-            path = path.rpartition(".")[0]
+            path, _, rest = path.rpartition(".")
+    return "", rest, None
 
 
 def public_name(function: Callable[..., Any], path: str) -> tuple[str, str] | None:
@@ -106,7 +112,7 @@ def public_name(function: Callable[..., Any], path: str) -> tuple[str, str] | No
     such a name and the program has not replaced it. The value need not be loaded."""
     root, *rest = path.split(".")
     package = sys.modules[OURS]
-    if not rest or next(longest_value(function, root), ("", None))[1] is not package:
+    if not rest or longest_value(function, root)[2] is not package:
         return None
     module, attribute = package._NAMES.get(rest[0], ("", None))
     if attribute is None or not module.startswith(COMPILER):

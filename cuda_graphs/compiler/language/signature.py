@@ -220,6 +220,10 @@ def array_spec(annotation: NDArray, value: Any, path: str) -> ArraySpec:
         raise ValueError(
             f"{path} takes elements of shape {annotation.inner}, not {inner}, in an array of {shape}"
         )
+    if annotation.inner and len(annotation.inner) != len(inner):
+        raise ValueError(
+            f"{path} takes elements with {len(annotation.inner)} dimensions, not elements of shape {inner}"
+        )
     ndim = len(shape) - len(inner)
     if annotation.ndim is not None and annotation.ndim != ndim:
         raise ValueError(f"{path} takes {annotation.ndim} dimensions, not {ndim}")

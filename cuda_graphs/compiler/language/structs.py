@@ -42,7 +42,12 @@ T = TypeVar("T")
 
 
 def normal_annotation(annotation: Any, rules: NumberRules = USUAL) -> Any:
-    """Return an annotation in its normal form: scalar types for Python's numbers, NDArray() for `ndarray`."""
+    """Return an annotation in its normal form: scalar types for Python's numbers, NDArray() for `ndarray`.
+
+    Open vectors have components of the default type.
+    """
+    if isinstance(annotation, VectorType) and annotation.is_open:
+        return dataclasses.replace(annotation, dtype=rules.float)
     if annotation is ndarray or annotation is NDArray:
         return NDArray()
     if isinstance(annotation, types.UnionType) and set(annotation.__args__) == {NDArray, types.NoneType}:

@@ -132,14 +132,21 @@ def field(
         TypeError: `offset` is not made of ints, or the elements are structures.
         ValueError: `offset` has not one number for each dimension, or indices exceed 32 bits.
     """
-    if offset is None:
-        return make_elements(number_field, dtype, shape, needs_grad, needs_dual, device, layout)
-    if is_struct(dtype):
+    make = field_maker(dtype, offset, Field)
+    return make_elements(make, dtype, shape, needs_grad, needs_dual, device, layout)
+
+
+def field_maker(dtype: Any, offset: Any, cls: type[Field]) -> Any:
+    """Return the function that makes the fields of numbers and vectors of a field, for `make_elements`.
+
+    Raises:
+        TypeError: `offset` is not None, and the elements are structures.
+    """
+    if offset is not None and is_struct(dtype):
         raise TypeError(
             "offset is for fields of numbers and vectors: subtract it from the indices of structures"
         )
-    make = partial(number_field, offset=offset)
-    return make_elements(make, dtype, shape, needs_grad, needs_dual, device, layout)
+    return partial(number_field, offset=offset, cls=cls)
 
 
 def make_elements(

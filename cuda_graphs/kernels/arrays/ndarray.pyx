@@ -114,6 +114,9 @@ cdef class NDArray(TypedMemory):
         size: The number of elements.
     """
 
+    # The class of the gradient. Classes derived from this one may have another.
+    _partner_class = NDArray
+
     def __init__(self, *args, **kwargs):
         raise RuntimeError("NDArray objects cannot be instantiated directly. Use cuda_graphs.ndarray() or field().")
 
@@ -282,7 +285,7 @@ cdef class NDArray(TypedMemory):
                 buffer.fill(0, stream=stream)
             stream.sync()  # kernels may use it on any stream
         if self._needs_grad:
-            grad = make_unallocated(NDArray, self.dtype, self.element_shape, self.shape, False, False, device)
+            grad = make_unallocated(self._partner_class, self.dtype, self.element_shape, self.shape, False, False, device)
             grad._offset = self._offset
             grad._allocate()
         self._grad, self._device, self._address, self._place = grad, device, buffer._address, device.device_id
@@ -529,10 +532,13 @@ cdef class NDArray(TypedMemory):
             )
         return self._part(0, (*self.shape[:-1], bytes_ // element.size), element)
 
-    def to_torch(self):
+    def to_torch(self, *, copy=True):
         """Return a copy as a tensor of PyTorch, on the device of the array; CPU memory on the host driver.
 
-        Vector elements become further dimensions, as in `to_numpy`. `torch.from_dlpack(array)` shares the memory instead.
+        Vector elements become further dimensions, as in `to_numpy`.
+
+        Args:
+            copy: False returns a tensor that shares the memory, which later kernels change.
 
         Raises:
             ModuleNotFoundError: PyTorch is not installed.
@@ -540,7 +546,8 @@ cdef class NDArray(TypedMemory):
         import torch
 
         self._wait()
-        return torch.from_dlpack(self).clone()
+        shared = torch.from_dlpack(self)
+        return shared.clone() if copy else shared
 
     def from_torch(self, tensor):
         """Copy the elements of a tensor of PyTorch with the shape ``shape + element_shape``, converted as in `from_numpy`.
@@ -914,9 +921,9 @@ cdef uint64_t key_of(object dtype, Py_ssize_t ndim, bint needs_grad, tuple inner
     return key
 
 
-def number_array(dtype, shape, needs_grad, needs_dual, device):
-    """Return an array of numbers or vectors. The arguments are those of `ndarray` (creation.py)."""
-    cdef NDArray made = make_array(NDArray, dtype, shape, needs_grad, needs_dual, device)
+def number_array(dtype, shape, needs_grad, needs_dual, device, cls=NDArray):
+    """Return an array of numbers or vectors, of the class `cls`. The other arguments are those of `ndarray` (creation.py)."""
+    cdef NDArray made = make_array(cls, dtype, shape, needs_grad, needs_dual, device)
     made._ready()
     return made
 
@@ -935,9 +942,9 @@ def has_views():
     return views_exist
 
 
-def number_field(dtype, shape, needs_grad, needs_dual, device, offset=None):
-    """Return a Field of numbers or vectors. The arguments are those of `field` (creation.py)."""
-    cdef NDArray made = make_array(Field, dtype, shape, needs_grad, needs_dual, device)
+def number_field(dtype, shape, needs_grad, needs_dual, device, offset=None, cls=Field):
+    """Return a Field of numbers or vectors, of the class `cls`. The other arguments are those of `field` (creation.py)."""
+    cdef NDArray made = make_array(cls, dtype, shape, needs_grad, needs_dual, device)
     if offset is not None:
         made._offset = accept_offset(offset, made.shape)
     return made

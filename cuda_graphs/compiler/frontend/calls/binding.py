@@ -132,7 +132,8 @@ def convert_to_declared(frame: Frame, kind: Any, value: Any, what: str) -> Any:
     if kind in FREE:
         return value
     if isinstance(kind, VectorType):
-        return make_vector(frame, kind, value)
+        keeps = kind.is_open and isinstance(value, Vector) and value.shape == kind.shape
+        return value if keeps else make_vector(frame, kind, value)
     if isinstance(kind, ScalarType):
         return convert_implicitly(frame, frame.scalar(value, what), kind, what)
     if not matches_declared(frame, kind, value, what):

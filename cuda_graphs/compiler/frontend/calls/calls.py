@@ -43,7 +43,7 @@ from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, i32
 from cuda_graphs.compiler.language import intrinsics as cg
 from cuda_graphs.compiler.language import library
 from cuda_graphs.compiler.language.annotations import OwnMethod, VectorType, mat, vec
-from cuda_graphs.compiler.language.structs import is_struct
+from cuda_graphs.compiler.language.structs import is_struct, normal_annotation
 
 from .atomics import atomic
 from .block_operations import BLOCK_OPERATIONS, blocks_call
@@ -94,7 +94,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
     if isinstance(function, TypeOf):
         return convert(frame, function.type, *args, literal=is_literal(node))
     if isinstance(function, VectorType):
-        return make_vector(frame, function, *args)
+        return make_vector(frame, normal_annotation(function, frame.rules), *args)
     if is_struct(function):
         return make_struct(frame, function, args, keywords)
     if isinstance(function, Bound):

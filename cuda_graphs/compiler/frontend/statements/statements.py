@@ -46,6 +46,7 @@ from cuda_graphs.compiler.frontend.returns import REMEDY
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
+from cuda_graphs.compiler.language.structs import normal_annotation
 
 from .graph_flow import conditional, conditional_word
 
@@ -83,7 +84,7 @@ def annotated_assign(frame: Frame, node: ast.AnnAssign, last: bool) -> None:
             f"{ast.unparse(node.target)} is declared, and is no name of a variable",
             "leave the annotation out: the value is cast to the type of the place",
         )
-    kind = frame.visit(node.annotation)
+    kind = normal_annotation(frame.visit(node.annotation), frame.rules)
     if isinstance(kind, VectorType):
         value: Any = make_vector(frame, kind, frame.visit(node.value))
     else:
