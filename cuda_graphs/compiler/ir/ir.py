@@ -428,14 +428,14 @@ class Sections(Statement):
     locs: tuple[Loc | None, ...] = ()  # the position of each block
 
 
-@dataclass(frozen=True)
+@record
 class HostConstant:
     """An argument of a HostCall: None, a string or a number of the source."""
 
     value: Any
 
 
-@dataclass(frozen=True)
+@record
 class HostMethod:
     """An argument of a HostCall: a method of the same object."""
 

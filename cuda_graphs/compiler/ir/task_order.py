@@ -63,7 +63,7 @@ class Resident:
         return (self.barrier,) if self.stop is None else (self.barrier, self.stop)
 
 
-@dataclass(frozen=True)
+@record
 class HostStep:
     """A HostCall among tasks. It has no plans inside.
 
