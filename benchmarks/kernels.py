@@ -43,6 +43,8 @@ CONTESTANTS = {
     "CuPy": "with_cupy",
     "Triton": "with_triton",
     "PyTorch": "with_torch",
+    "torch.compile": "with_torch_compile",
+    "JAX": "with_jax",
 }
 
 # Variables for the folders in which contestants keep code on disk.
