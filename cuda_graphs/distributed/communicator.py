@@ -21,6 +21,7 @@ import numpy as np
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.graph.nodes.launch_guards import add_guard
 from cuda_graphs.kernels.arrays.creation import zeros
+from cuda_graphs.kernels.graph.host_calls import BodyRefusal
 from cuda_graphs.kernels.targets import current_device
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
@@ -34,6 +35,8 @@ from .steps import Operand, Step, check_writable, read_operand, read_operation, 
 from .watch import identify, unwatch, watch
 
 __all__ = ["Communicator"]
+
+NOTHING = "-"  # stands for no text, since engines gather one byte or more
 
 
 class BoundCollective:
@@ -486,7 +489,22 @@ class Communicator:
         found = self._shared.get(owner)
         if found is None:
             found = self._shared[owner] = self._new_lease()
+        if found.refusal is not None:
+            raise BodyRefusal(found.refusal)
         return self._give(definition, found.child())
+
+    def __cuda_graph_settle__(self, owner: Any, refusal: str | None) -> str | None:
+        """Return the first refusal of the ranks, or None. The first call for an owner is collective.
+
+        Ranks may need the host for different pairs of ranks, but all of them run the loops in the same way.
+        """
+        lease = self._shared[owner]
+        if not lease.is_settled:
+            with stream_block(self._side):
+                texts = self._healthy().gather((refusal or NOTHING).encode())
+            lease.refusal = next((each.decode() for each in texts if each != NOTHING.encode()), None)
+            lease.is_settled = True
+        return lease.refusal
 
     def _new_lease(self) -> Lease:
         """Return a Lease of an engine that no rank uses any more, or of a new one."""

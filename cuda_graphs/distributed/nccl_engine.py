@@ -26,6 +26,7 @@ from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertion
 from cuda_graphs.graph.nodes.node_kinds import HostCallbackNode, KernelNode
 from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.arrays.creation import empty
+from cuda_graphs.kernels.graph.host_calls import BodyRefusal
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
 
@@ -299,7 +300,7 @@ class NcclEngine:
             return place.embed(captured, name=steps[0].name if len(steps) == 1 else "group")
         except ValueError as error:
             if any(isinstance(node, HostCallbackNode) for node in captured.nodes()):
-                raise RuntimeError(PROXY.format(steps[0].name)) from error
+                raise BodyRefusal(PROXY.format(steps[0].name)) from error
             raise
 
     def calls_of(self, step: Step) -> list[tuple[str, list[Any]]]:

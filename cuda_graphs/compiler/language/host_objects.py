@@ -12,6 +12,11 @@ Each method of an object has
 The object itself may have `__cuda_graph_share__(definition, owner)`: definitions of one owner never run at the same
 time, and may share what the object keeps for a definition. The graph kernel keeps the result as long as the definition.
 
+It may also have `__cuda_graph_settle__(owner, refusal)`, which a graph kernel calls when it has built a graph, or
+failed because a body refuses the nodes: `refusal` is the text of the error, else None. If the result is not None, the
+kernel runs its control flow on the host. So all processes decide alike. Later calls of `__cuda_graph_share__` raise the
+refusal.
+
 The class may also have `__cuda_graph_numbers__`, the names of attributes that are ints: kernels read them.
 """
 

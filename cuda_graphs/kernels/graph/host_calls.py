@@ -25,9 +25,15 @@ from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.memory.buffer import Buffer
 
-__all__ = ["BoundCall", "HostCalls", "Input", "Owner"]
+__all__ = ["BodyRefusal", "BoundCall", "HostCalls", "Input", "Owner"]
 
 Input = tuple[str, str, Any]
+
+
+class BodyRefusal(RuntimeError):
+    """A host object cannot add its nodes to the body of a conditional node. The host then runs the control flow of graph
+    kernels, if their option `loop` is "auto".
+    """
 
 
 class BoundCall(NamedTuple):

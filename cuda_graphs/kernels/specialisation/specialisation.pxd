@@ -122,7 +122,8 @@ cdef class Specialisation:
     cdef bint draws                  # True if the kernel draws random numbers
     cdef bint needs_keep_alive          # True if the memory of an array can be released while the kernel runs
     cdef readonly bint is_replayable  # True if one graph can run all tasks, without decisions by the host
-    cdef Specialisation replacement      # replacement without a graph, if the driver cannot build the graph; else None
+    cdef Specialisation replacement      # code for the host's control flow, if the driver or a host object refuses the graph; else None
+    cdef bint is_replaced            # True if all calls use the replacement
     cdef bint is_refused             # True for such a replacement
     cdef readonly bint is_straight   # True without control flow between tasks
     cdef readonly bint prints        # True if a call waits for printed output
