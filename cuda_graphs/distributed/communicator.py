@@ -29,6 +29,7 @@ from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .halo import Halo, check_halo
 from .health import RankError, begin_debug_mode
+from .kept_results import copy_kept, elsewhere
 from .lease import Lease, refuse_parameters
 from .plans import Plan, first_difference
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
@@ -58,6 +59,16 @@ class BoundCollective:
     def __cuda_graph_check__(self, args: tuple[Any, ...]) -> None:
         """Raise the exception of wrong arguments."""
         self.comm._read(self.read, args, {})
+
+    def __cuda_graph_run_if__(self, args: tuple[Any, ...], condition: Any, stream: Any) -> None:
+        """Run at once on a stream, and keep the results if `condition`, a u32 of the device, is not 0 then."""
+        steps = self.comm._read(self.read, args, {})
+        with stream_block(stream):
+            found = list(elsewhere(steps, stream))
+            self.comm._run([step for step, _ in found], stream)
+            for step, target in found:
+                if target is not None:
+                    copy_kept(step, target, condition, stream)
 
     def __cuda_graph_emit__(self, node: Any, args: tuple[Any, ...]) -> Any:
         """Add a node after `node`, and after the collectives that were added before."""

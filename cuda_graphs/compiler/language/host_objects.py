@@ -8,6 +8,8 @@ Each method of an object has
     __cuda_graph_check__(args)       raises an exception if the arguments are wrong, before any node is added
     __cuda_graph_emit__(node, args)  adds nodes after `node`, and returns the last of them
     __call__(*args, stream)          does the same work at once, if the host runs the control flow between tasks
+    __cuda_graph_run_if__(args, condition, stream)
+                                     the same, but keeps no results if `condition`, a u32 of the device, is 0
 
 The object itself may have `__cuda_graph_share__(definition, owner)`: definitions of one owner never run at the same
 time, and may share what the object keeps for a definition. The graph kernel keeps the result as long as the definition.

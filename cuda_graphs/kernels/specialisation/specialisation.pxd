@@ -69,6 +69,7 @@ cdef struct DisjointPair:
 cdef enum StepKind:
     kRunTask
     kWhile
+    kRepeated  # a while loop whose tasks do nothing once the condition is 0
     kIf
     kSwitch
     kBlock
@@ -88,6 +89,7 @@ cdef struct LaunchData:
     const uint64_t* temps  # addresses of the temporary arrays, then words of the stacks
     const uint64_t* seed
     size_t failed          # last task whose launch was tried
+    uint64_t condition     # address of the condition of a loop whose present iteration may not be needed; 0: it is needed
 
 
 # Code for one signature of a kernel, loaded.
