@@ -313,6 +313,36 @@ def test_a_kernel_that_is_no_graph_kernel_refuses_the_call():
         lowered(apart, None)
 
 
+class Method:
+    """A method of a host object, as communicators have them."""
+
+    def __cuda_graph_check__(self, args):
+        pass
+
+    def __cuda_graph_emit__(self, node, args):
+        pass
+
+
+class Outside:
+    double = Method()
+
+
+outside = Outside()
+
+
+def test_an_object_that_is_no_parameter_is_refused():
+    def kernel(x: Vector):
+        for i in x:
+            x[i] += 1.0
+        outside.double(x)
+
+    with pytest.raises(
+        CompileSyntaxError, match=r"outside\.double belongs to an object from outside"
+    ) as caught:
+        lowered(kernel)
+    assert "pass the object as a parameter" in str(caught.value)
+
+
 def test_a_kernel_with_checkpoints_refuses_the_call():
     def kernel(x: Vector, host: Host):
         with cg.checkpoint(1):
