@@ -129,8 +129,8 @@ What = ir.Array | ir.Param | ir.Condition  # the value that a slot passes
 Layout = tuple[tuple[Slot, What], ...]
 
 # The order of execution. An int is the number of an entry. An ir.Conditional is (kind, condition, its initial value or
-# None, plans). An ir.Sections is ("parallel", None, None, plans). An ir.HostStep is ("call", object, method, arguments,
-# line).
+# None, plans); the kind "repeated" (passes/mask_loops.py) is a "while". An ir.Sections is ("parallel", None, None,
+# plans). An ir.HostStep is ("call", object, method, arguments, line).
 Plan = tuple[Any, ...]
 
 

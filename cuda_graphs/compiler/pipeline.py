@@ -35,6 +35,7 @@ from cuda_graphs.compiler.passes.limit_recursion import limit_recursion
 from cuda_graphs.compiler.passes.lower_random import lower_random
 from cuda_graphs.compiler.passes.make_resident import make_resident
 from cuda_graphs.compiler.passes.mark_bins import mark_bins
+from cuda_graphs.compiler.passes.mask_loops import mask_loops
 from cuda_graphs.compiler.passes.offload import offload
 from cuda_graphs.compiler.passes.privatise_atomics import privatise_atomics
 from cuda_graphs.compiler.passes.propagate import propagate
@@ -171,6 +172,14 @@ def lower(
     if graph in IN_MEMORY:
         found = conditions_in_memory(found)
         show("conditions_in_memory", "conditions are read where they are needed", found, verify_ir)
+    if graph == "host" and has_host_calls(found.plan):
+        found = mask_loops(found)
+        show(
+            "mask_loops",
+            "the host may begin iterations before it knows whether they are needed",
+            found,
+            verify_ir,
+        )
     found = ir.replace(found, early=graph not in (None, "host"))
     if graph == "conditional" and not chain:
         found = fuse_tests(found)

@@ -21,6 +21,7 @@ import numpy as np
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.graph.nodes.launch_guards import add_guard
 from cuda_graphs.kernels.arrays.creation import zeros
+from cuda_graphs.kernels.graph.host_calls import BodyRefusal
 from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
@@ -28,12 +29,15 @@ from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .halo import Halo, check_halo
 from .health import RankError, begin_debug_mode
+from .kept_results import copy_kept, elsewhere
 from .lease import Lease, refuse_parameters
 from .plans import Plan, first_difference
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
 from .watch import identify, unwatch, watch
 
 __all__ = ["Communicator"]
+
+NOTHING = "-"  # stands for no text, since engines gather one byte or more
 
 
 class BoundCollective:
@@ -55,6 +59,16 @@ class BoundCollective:
     def __cuda_graph_check__(self, args: tuple[Any, ...]) -> None:
         """Raise the exception of wrong arguments."""
         self.comm._read(self.read, args, {})
+
+    def __cuda_graph_run_if__(self, args: tuple[Any, ...], condition: Any, stream: Any) -> None:
+        """Run at once on a stream, and keep the results if `condition`, a u32 of the device, is not 0 then."""
+        steps = self.comm._read(self.read, args, {})
+        with stream_block(stream):
+            found = list(elsewhere(steps, stream))
+            self.comm._run([step for step, _ in found], stream)
+            for step, target in found:
+                if target is not None:
+                    copy_kept(step, target, condition, stream)
 
     def __cuda_graph_emit__(self, node: Any, args: tuple[Any, ...]) -> Any:
         """Add a node after `node`, and after the collectives that were added before."""
@@ -486,7 +500,22 @@ class Communicator:
         found = self._shared.get(owner)
         if found is None:
             found = self._shared[owner] = self._new_lease()
+        if found.refusal is not None:
+            raise BodyRefusal(found.refusal)
         return self._give(definition, found.child())
+
+    def __cuda_graph_settle__(self, owner: Any, refusal: str | None) -> str | None:
+        """Return the first refusal of the ranks, or None. The first call for an owner is collective.
+
+        Ranks may need the host for different pairs of ranks, but all of them run the loops in the same way.
+        """
+        lease = self._shared[owner]
+        if not lease.is_settled:
+            with stream_block(self._side):
+                texts = self._healthy().gather((refusal or NOTHING).encode())
+            lease.refusal = next((each.decode() for each in texts if each != NOTHING.encode()), None)
+            lease.is_settled = True
+        return lease.refusal
 
     def _new_lease(self) -> Lease:
         """Return a Lease of an engine that no rank uses any more, or of a new one."""

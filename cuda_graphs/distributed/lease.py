@@ -60,6 +60,8 @@ class Lease:
     Attributes:
         token: Memory that each collective writes: `GraphDef.check` and task flows order collectives by it.
         calls: The collectives of the definition, in the order in which they were added.
+        refusal: Of a graph kernel: why the host runs its loops; None if the device does.
+        is_settled: True if the ranks have agreed on `refusal`.
     """
 
     def __init__(
@@ -79,6 +81,8 @@ class Lease:
             0,
             None,
         )  # the capture of the last collective, and the position after it
+        self.refusal: str | None = None
+        self.is_settled = False
         self._meetings = None if before_first is None else Meetings(engine)
         self._before_first, self._begun = before_first, weakref.WeakSet[Any]()
         self._arrays: list[weakref.ref[Any]] = []

@@ -25,12 +25,12 @@ from cuda_graphs.graph.capture.builder import capture
 from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
 from cuda_graphs.graph.nodes.node_kinds import HostCallbackNode, KernelNode
 from cuda_graphs.kernels.arrays.captures import capture_of
-from cuda_graphs.kernels.arrays.creation import empty
+from cuda_graphs.kernels.graph.host_calls import BodyRefusal
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
 
 from .health import Health
-from .steps import Operand, Step, read_operand
+from .steps import Operand, Step, empty_like, read_operand
 
 __all__ = ["NcclEngine", "load_nccl"]
 
@@ -70,11 +70,6 @@ class UniqueId(ctypes.Structure):
     """ncclUniqueId: identifies a communicator that is being made."""
 
     _fields_ = [("internal", ctypes.c_byte * 128)]
-
-
-def staged(operand: Operand) -> Operand:
-    """Return an operand of new memory, as large as another one."""
-    return read_operand(empty(operand.view.shape, np.dtype(operand.view.dtype)), "copy")
 
 
 def with_operands(step: Step, others: Mapping[int, Operand]) -> Step:
@@ -274,7 +269,7 @@ class NcclEngine:
         back.
         """
         places = {id(each.array): each for step in steps for each in step.operands if each.is_parameter}
-        copies = {number: staged(each) for number, each in places.items()}
+        copies = {number: empty_like(each) for number, each in places.items()}
         for number, each in places.items():
             place = place.memcpy(copies[number].array, each.array, each.size)
         node = self.embed(place, [with_operands(step, copies) for step in steps], lease)
@@ -299,7 +294,7 @@ class NcclEngine:
             return place.embed(captured, name=steps[0].name if len(steps) == 1 else "group")
         except ValueError as error:
             if any(isinstance(node, HostCallbackNode) for node in captured.nodes()):
-                raise RuntimeError(PROXY.format(steps[0].name)) from error
+                raise BodyRefusal(PROXY.format(steps[0].name)) from error
             raise
 
     def calls_of(self, step: Step) -> list[tuple[str, list[Any]]]:

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.graph.operands.array_values import ArrayValue
 from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter
+from cuda_graphs.kernels.arrays.creation import empty
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.memory.array_view import ArrayView, packed_strides, view_array
 
-__all__ = ["OPERATIONS", "Operand", "Step", "read_operand", "read_operation", "read_rank"]
+__all__ = ["OPERATIONS", "Operand", "Step", "empty_like", "read_operand", "read_operation", "read_rank"]
 
 OPERATIONS = ("sum", "prod", "min", "max")
 LETTERS = {"float": "f", "int": "i", "uint": "u", "bool": "b"}  # kind of a scalar type -> letter of a typestr
@@ -176,6 +179,12 @@ def read_output(value: Any, what: str, source: Operand, count: int) -> Operand:
     if begin < other + other_size and other < begin + size and value is not source.array:
         raise ValueError(f"{what} shares memory with x: leave it out, or pass an array of its own")
     return found
+
+
+def empty_like(operand: Operand) -> Operand:
+    """Return an operand of new memory, of the type and size of another one."""
+    element = SCALARS["bf16"] if operand.type == "bf16" else np.dtype(operand.view.dtype)
+    return read_operand(empty(operand.view.shape, element), "copy")
 
 
 def check_writable(operand: Operand, what: str) -> None:

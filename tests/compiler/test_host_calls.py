@@ -180,6 +180,47 @@ def test_a_loop_beside_calls_is_resident_and_a_loop_around_a_call_is_not():
     assert artifact.lowering == "conditional" and "node of the graph" in artifact.why
 
 
+# ---- loops of the host
+
+
+def straight(x: Vector, y: Vector, host: Host):
+    while cg.graph_while(x[0] < 20.0):
+        for i in x:
+            x[i] += 1.0
+        host.double(x)
+
+
+def with_blocks(x: Vector, y: Vector, host: Host):
+    while cg.graph_while(x[0] < 20.0):
+        for _, t in cg.blocks(2, 32):
+            x[t % 3] = 21.0
+        host.double(x)
+
+
+def test_the_host_may_begin_passes_of_straight_bodies_in_advance():
+    kinds = [step.kind for step in lowered(straight, "host").plan if isinstance(step, ir.Branch)]
+    assert kinds == ["repeated"]
+    for function in (in_control_flow, with_blocks):
+        kinds = [step.kind for step in lowered(function, "host").plan if isinstance(step, ir.Branch)]
+        assert kinds == ["while"]
+    assert [s.kind for s in lowered(straight).plan if isinstance(s, ir.Branch)] == ["while"]
+
+
+def test_a_task_of_such_a_body_does_nothing_once_the_condition_is_0():
+    program = lowered(straight, "host")
+    (loop,) = [step for step in program.plan if isinstance(step, ir.Branch)]
+    numbers = list(ir.tasks_of(loop.plans[0]))
+    assert len(numbers) == 2
+    for number in numbers:
+        task = program.tasks[number]
+        stored = [each for each in ir.walk(task.body) if isinstance(each, ir.Store)]
+        assert stored  # at the end of an If, or in a loop with an end that the condition selects
+        if task.loop is None:
+            assert all(isinstance(each, (ir.Load, ir.Op, ir.If)) for each in task.body.body)
+        else:
+            assert task.loop.axes[0].end.name == "select"
+
+
 # ---- the artifact
 
 
@@ -270,6 +311,36 @@ def test_wrong_calls_are_refused_with_their_line(function):
 def test_a_kernel_that_is_no_graph_kernel_refuses_the_call():
     with pytest.raises(CompileSyntaxError, match="no graph kernel"):
         lowered(apart, None)
+
+
+class Method:
+    """A method of a host object, as communicators have them."""
+
+    def __cuda_graph_check__(self, args):
+        pass
+
+    def __cuda_graph_emit__(self, node, args):
+        pass
+
+
+class Outside:
+    double = Method()
+
+
+outside = Outside()
+
+
+def test_an_object_that_is_no_parameter_is_refused():
+    def kernel(x: Vector):
+        for i in x:
+            x[i] += 1.0
+        outside.double(x)
+
+    with pytest.raises(
+        CompileSyntaxError, match=r"outside\.double belongs to an object from outside"
+    ) as caught:
+        lowered(kernel)
+    assert "pass the object as a parameter" in str(caught.value)
 
 
 def test_a_kernel_with_checkpoints_refuses_the_call():

@@ -228,6 +228,65 @@ def a_loop_with_collectives_ends_on_all_ranks_in_the_same_pass(comm):
 
 
 @cg.kernel(graph=True)
+def many_passes(
+    x: Vector,
+    y: Vector,
+    wide: Vector,
+    part: Vector,
+    count: cg.Array1[cg.i32],
+    limit: cg.i32,
+    root: cg.i32,
+    comm: Comm,
+):
+    for _ in range(1):
+        count[0] = 0
+    while cg.graph_while(count[0] < limit):
+        for i in x:
+            x[i] = 0.25 * x[i] + comm.rank
+        comm.all_reduce(x)
+        comm.all_gather(x, wide)
+        for i in wide:
+            wide[i] += i
+        comm.reduce_scatter(wide, part, "max")
+        comm.all_to_all(x, y)
+        for i in y:
+            y[i] += part[i % part.shape[0]] + comm.rank
+        comm.broadcast(y, root)
+        comm.reduce(x, op="min", root=root)
+        comm.group((comm.all_reduce, y, None, "max"), (comm.all_reduce, part))
+        comm.barrier()
+        count[0] += 1
+
+
+@law
+def the_host_starts_passes_in_advance_and_keeps_only_those_of_the_loop(comm):
+    n = comm.size * N
+    for limit, most in ((0, 0), (1, 1), (2, 3), (3, 3), (20, 31), (32, 47)):
+        results = []
+        for loop in ("auto", "host"):
+            kernel = cg.kernel(graph=True, loop=loop)(many_passes.__wrapped__)
+            x, y = (cg.array(values_of(comm.rank, n, salt=i)) for i in range(2))
+            wide, part = cg.zeros(n * comm.size, cg.f64), cg.zeros(n, cg.f64)
+            count, runs = cg.zeros(1, cg.i32), comm._run
+            started = []
+            comm._run = lambda steps, stream, runs=runs, started=started: (
+                started.append(steps),
+                runs(steps, stream),
+            )
+            try:
+                kernel(x, y, wide, part, count, limit, comm.size - 1, comm)
+            finally:
+                del comm._run
+            results.append([each.to_numpy().copy() for each in (x, y, wide, part, count)])
+            if loop == "host":
+                assert len(started) == 8 * most  # 1, 2, 4, 8, 16, 16, ... passes before the host looks
+            kernel.forget()
+        for found, expected in zip(*results, strict=True):
+            np.testing.assert_array_equal(found, expected)
+        assert results[0][-1][0] == limit
+
+
+@cg.kernel(graph=True)
 def scaled_sum(x: Vector, factor: cg.f64, comm: Comm):
     for i in x:
         x[i] *= factor

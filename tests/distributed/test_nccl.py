@@ -55,3 +55,4 @@ def test_every_law_holds_with_the_calls_of_nccl(stand_in):
 def test_a_body_refuses_a_collective_that_needs_the_proxy_and_names_it(stand_in):
     output = run(stand_in, "tests.distributed.nccl_proxy", STAND_IN_PROXY="1")
     assert "proxy thread" in output and "docs/guide/scaling.md" in output
+    assert "the kernel runs as host" in output

@@ -8,9 +8,16 @@ Each method of an object has
     __cuda_graph_check__(args)       raises an exception if the arguments are wrong, before any node is added
     __cuda_graph_emit__(node, args)  adds nodes after `node`, and returns the last of them
     __call__(*args, stream)          does the same work at once, if the host runs the control flow between tasks
+    __cuda_graph_run_if__(args, condition, stream)
+                                     the same, but keeps no results if `condition`, a u32 of the device, is 0
 
 The object itself may have `__cuda_graph_share__(definition, owner)`: definitions of one owner never run at the same
 time, and may share what the object keeps for a definition. The graph kernel keeps the result as long as the definition.
+
+It may also have `__cuda_graph_settle__(owner, refusal)`, which a graph kernel calls when it has built a graph, or
+failed because a body refuses the nodes: `refusal` is the text of the error, else None. If the result is not None, the
+kernel runs its control flow on the host. So all processes decide alike. Later calls of `__cuda_graph_share__` raise the
+refusal.
 
 The class may also have `__cuda_graph_numbers__`, the names of attributes that are ints: kernels read them.
 """

@@ -16,6 +16,7 @@ Other rooms may import:
     lower_random          random numbers as operations
     make_resident         several tasks in one launch
     mark_bins             private bins of histograms
+    mask_loops            loops whose iterations the host begins in advance
     offload               tasks
     privatise_atomics     sums of each thread
     propagate             constants and locals that are written once

@@ -24,6 +24,7 @@ from .strategy cimport Strategy
 
 from cuda_graphs.compiler.language.annotations import Record
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
+from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.graph.emission import Emission
 from cuda_graphs.kernels.specialisation.arguments import KeptArgument, argument_at
 
@@ -94,7 +95,15 @@ cdef class KernelCall(NodeCall):
         """Add the nodes after `start`, and return the last of them, or `start`."""
         cdef DeviceScope scope
         enter_device(scope, self.device)
-        emission = Emission(start, self.bound_tasks(), self.code.artifact.plan, calls=self.calls)
+        definition = getattr(start, "graph", start) if self.calls else None
+        before = definition.nodes() if isinstance(definition, GraphDef) else None
+        try:
+            emission = Emission(start, self.bound_tasks(), self.code.artifact.plan, calls=self.calls)
+        except Exception:
+            if before is not None:  # a host object refused its call: the definition stays as it was
+                for added in definition.nodes() - before:
+                    added.destroy()
+            raise
         self.conditions = emission.conditions
         self.tasks = self.calls = None
         return emission.last

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs.kernels.arrays.reading cimport Leaf
+from cuda_graphs.core.resources.handles cimport StreamHandle
+from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.kernels.graph.replay cimport Replay
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
+from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.kernels.specialisation.specialiser cimport Specialiser
 from .strategy cimport Strategy
 
@@ -14,8 +16,10 @@ cdef class ReplayStrategy(Strategy):
     cdef Replay last                # Replay of the last call
     cdef size_t builds              # graphs built in total
     cdef object owner               # stands for all graphs, to the host objects that add nodes to them
+    cdef object refusal             # why the host ran the control flow of the last call; None if it did not
     cdef bint replayed              # True if the last call launched the graph of an earlier call
 
+    cdef object run_on_host(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle, str refusal)
     # Returns the Replay, or None if the driver cannot build the graph.
     cdef Replay replay_or_none(self, Specialisation code, const Leaf* leaves)
     cdef Replay replay_of(self, Specialisation code, const Leaf* leaves)

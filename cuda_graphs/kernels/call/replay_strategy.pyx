@@ -22,7 +22,7 @@ from .strategy cimport Strategy
 from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.kernels.graph.graph_stats import GraphStats
-from cuda_graphs.kernels.graph.host_calls import Owner
+from cuda_graphs.kernels.graph.host_calls import BodyRefusal, Owner
 from cuda_graphs.kernels.shapes import current_device
 
 MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
@@ -34,8 +34,15 @@ cdef class ReplayStrategy(Strategy):
     """Launches the graph of a specialisation with the arguments of the call."""
 
     cdef object run(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle):
-        cdef Replay replay = self.replay_or_none(code, r.leaves)
+        cdef Replay replay
         cdef int32_t yielded = -1
+        self.refusal = None
+        try:
+            replay = self.replay_or_none(code, r.leaves)
+        except BodyRefusal as error:
+            if self.specialiser.options.loop != "auto":
+                raise
+            return self.run_on_host(code, r, stream, handle, str(error))
         if replay is None:
             return self.launch.run(self.specialiser.without_graph(code, <tuple>r.args), r, stream, handle)
         if replay.run(r.leaves, handle, &yielded):
@@ -47,6 +54,12 @@ cdef class ReplayStrategy(Strategy):
                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, f"launch of kernel {code.name} on {Stream._from_handle(handle)!r}"
             )
         return self.capture.run(code, r, stream, handle)
+
+    cdef object run_on_host(self, Specialisation code, Reading* r, Stream stream, const StreamHandle& handle, str refusal):
+        """Let the host run the control flow, since a body refuses the nodes of a host object."""
+        log.info("%s() runs its control flow on the host: %s", code.name, refusal)
+        self.refusal, self.replayed = refusal, False
+        return self.launch.run(self.specialiser.on_host(code, <tuple>r.args), r, stream, handle)
 
     cdef Replay replay_or_none(self, Specialisation code, const Leaf* leaves):
         try:
@@ -91,14 +104,14 @@ cdef class ReplayStrategy(Strategy):
 
     cdef int forget(self) except -1:
         """Drop all graphs. The caller holds the lock of the specialiser."""
-        self.last, self.replayed = None, False
+        self.last, self.replayed, self.refusal = None, False, None
         self.replays.clear()
         self.owner = Owner()
         return 0
 
     def stats(self, Specialisation called):
         """Return the GraphStats. `called` is the specialisation of the last call, or None."""
-        if called is not None and called.replacement is not None:
+        if called is not None and called.replacement is not None and (called.is_replaced or self.refusal is not None):
             called = called.replacement
         return GraphStats(
             graphs=len(self.replays),

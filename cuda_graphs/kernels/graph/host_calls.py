@@ -25,9 +25,15 @@ from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.memory.buffer import Buffer
 
-__all__ = ["BoundCall", "HostCalls", "Input", "Owner"]
+__all__ = ["BodyRefusal", "BoundCall", "HostCalls", "Input", "Owner", "condition_at"]
 
 Input = tuple[str, str, Any]
+
+
+class BodyRefusal(RuntimeError):
+    """A host object cannot add its nodes to a body of a conditional node. The host then runs the control flow of graph
+    kernels, if their option `loop` is "auto".
+    """
 
 
 class BoundCall(NamedTuple):
@@ -54,6 +60,10 @@ class BoundCall(NamedTuple):
     def run(self, stream: Any) -> None:
         """Call the method, which starts its work on a stream."""
         self.noting(self.method, *self.args, stream=stream)
+
+    def run_if(self, condition: Any, stream: Any) -> None:
+        """Call the method, whose results are kept if `condition`, a u32 of the device, is not 0 then."""
+        self.noting(self.method.__cuda_graph_run_if__, self.args, condition, stream)
 
     def noting(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         try:
@@ -153,6 +163,11 @@ def inputs_of_bound(bound: Any) -> Iterator[Input]:
     else:
         yield from inputs_of_bound(first)
         yield from inputs_of_bound(second)
+
+
+def condition_at(address: int) -> Any:
+    """Return the u32 of a condition in memory, as an array without dimensions."""
+    return Buffer.from_handle(address, 4).view(SCALARS["u32"], ())
 
 
 def borrowed(

@@ -46,6 +46,7 @@ from cuda_graphs.kernels.specialisation.specialisation cimport Source, Specialis
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels import seeds
 from .emission import ConditionSlot, Emission
+from .host_calls import BodyRefusal
 
 ctypedef const void* Pointer
 
@@ -170,17 +171,22 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context, tu
     cdef Replay self = Replay.__new__(Replay)
     cdef size_t i
     self.code, self.context, self.inputs = code, context, inputs
+    self.definition = GraphDef()
+    self.shared = share(self.definition, code, inputs, owner)
     self.memory = code.new_temps() if code.calls is None else code.graph_temps()
     for i, buffer in enumerate(self.memory):
         if isinstance(buffer, ConditionSlot):
             self.stops.push_back(i)
         self.temps.push_back(0 if isinstance(buffer, ConditionSlot) else buffer.handle)
-    self.definition = GraphDef()
     calls = () if code.calls is None else code.calls.bound(inputs)
-    self.shared = share(self.definition, code, inputs, owner)
     # The nodes have no access ranges, as each call can pass other arrays.
     launches = [each._replace(reads=(), writes=()) for each in code.launches(leaves, {}, self.memory)]
-    emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early, calls)
+    try:
+        emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early, calls)
+    except BodyRefusal as error:
+        settle(code, inputs, owner, str(error))
+        raise
+    settle(code, inputs, owner, None)
     self.graph = self.definition.instantiate()
     replayed.add(self.graph)
     self.executable = (<Graph>self.graph)._h
@@ -190,10 +196,25 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context, tu
     return self
 
 
+cdef int settle(Specialisation code, tuple inputs, object owner, refusal) except -1:
+    """Let host objects decide whether the graph is used. Raise BodyRefusal if it is not."""
+    for each in objects_of(code, inputs):
+        if hasattr(each, "__cuda_graph_settle__"):
+            found = each.__cuda_graph_settle__(owner, refusal)
+            if found is not None and refusal is None:
+                raise BodyRefusal(found)
+    return 0
+
+
+cdef list objects_of(Specialisation code, tuple inputs):
+    """Return the host objects of a call."""
+    return [] if code.calls is None else [
+        value for (kind, _, _), value in zip(code.calls.inputs, inputs) if kind == "object"
+    ]
+
+
 cdef list share(object definition, Specialisation code, tuple inputs, object owner):
     """Let host objects know that the graphs of one owner never run at the same time. Return what they keep for them."""
-    if code.calls is None:
-        return []
     number = definition._definition_number()
-    objects = [value for (kind, _, _), value in zip(code.calls.inputs, inputs) if kind == "object"]
+    objects = objects_of(code, inputs)
     return [each.__cuda_graph_share__(number, owner) for each in objects if hasattr(each, "__cuda_graph_share__")]

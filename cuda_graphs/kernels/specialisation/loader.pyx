@@ -34,6 +34,7 @@ from .specialisation cimport (
     kIf,
     kLeaf,
     kMultiply,
+    kRepeated,
     kRunTask,
     kSeed,
     kSubtract,
@@ -43,6 +44,7 @@ from .specialisation cimport (
 )
 
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH, STATE, YIELDED, host_calls
+from cuda_graphs.compiler.passes.mask_loops import REPEATED
 from cuda_graphs.core.driver.choice import runs_in_order
 from cuda_graphs.compiler.ir.types import SCALARS
 from cuda_graphs.kernels.arrays.ndarray import FIELD, address_of, find_field
@@ -56,7 +58,7 @@ cdef enum:
     MOST_WORKERS = 65536  # threads of a task with stacks
     TEMP_ALIGNMENT = 256  # bytes, of temporary arrays: the alignment of cuMemAlloc
 
-cdef dict STEPS = {"while": <int>kWhile, "if": <int>kIf, "switch": <int>kSwitch}
+cdef dict STEPS = {"while": <int>kWhile, REPEATED: <int>kRepeated, "if": <int>kIf, "switch": <int>kSwitch}
 cdef dict OPERATIONS = {"add": <int>kAdd, "sub": <int>kSubtract, "mul": <int>kMultiply}
 
 

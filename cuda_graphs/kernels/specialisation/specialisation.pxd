@@ -69,6 +69,7 @@ cdef struct DisjointPair:
 cdef enum StepKind:
     kRunTask
     kWhile
+    kRepeated  # a while loop whose tasks do nothing once the condition is 0
     kIf
     kSwitch
     kBlock
@@ -88,6 +89,7 @@ cdef struct LaunchData:
     const uint64_t* temps  # addresses of the temporary arrays, then words of the stacks
     const uint64_t* seed
     size_t failed          # last task whose launch was tried
+    uint64_t condition     # address of the condition of a loop whose present iteration may not be needed; 0: it is needed
 
 
 # Code for one signature of a kernel, loaded.
@@ -122,7 +124,8 @@ cdef class Specialisation:
     cdef bint draws                  # True if the kernel draws random numbers
     cdef bint needs_keep_alive          # True if the memory of an array can be released while the kernel runs
     cdef readonly bint is_replayable  # True if one graph can run all tasks, without decisions by the host
-    cdef Specialisation replacement      # replacement without a graph, if the driver cannot build the graph; else None
+    cdef Specialisation replacement      # code for the host's control flow, if the driver or a host object refuses the graph; else None
+    cdef bint is_replaced            # True if all calls use the replacement
     cdef bint is_refused             # True for such a replacement
     cdef readonly bint is_straight   # True without control flow between tasks
     cdef readonly bint prints        # True if a call waits for printed output

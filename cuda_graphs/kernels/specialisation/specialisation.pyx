@@ -41,6 +41,7 @@ from cuda_graphs.kernels import seeds
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.graph.operands.stop_words import StopWord
 from cuda_graphs.kernels.graph.emission import ConditionSlot, TaskLaunch
+from cuda_graphs.kernels.graph.host_calls import condition_at
 from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field, memory_of
 from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.kernels.graph.temporaries import new_memory
@@ -52,6 +53,7 @@ cdef dict WORDS = {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32, 8: numpy.ui
 
 cdef enum:
     MOST_PARAMETERS = 64  # parameters of an entry that fit on the C stack
+    MOST_AHEAD = 16  # iterations that the host begins before it reads the condition
     TURNS_BETWEEN_SIGNALS = 256  # iterations of a loop on the host between two checks for signals
 
 
@@ -184,6 +186,7 @@ cdef class Specialisation:
             for i in range(stacks.size()):
                 addresses.push_back(stacks[0][i])
         now.leaves, now.stream, now.temps, now.seed, now.failed = leaves, &stream, addresses.data(), &seed, 0
+        now.condition = 0
         for i in range(self.steps.size()):
             if self.steps[i].initial >= 0 and status == CUDA_SUCCESS:
                 status = driver().cuMemsetD32Async(
@@ -232,7 +235,10 @@ cdef class Specialisation:
         """Execute the blocks that the condition of a conditional selects; the host reads each condition back."""
         cdef CUstream raw = raw_of(now.stream[0])
         cdef unsigned int turns = 0
+        cdef unsigned int iterations = 1  # that begin before the condition is read again
+        cdef unsigned int i
         cdef const Step* of = &self.steps[at]
+        cdef bint repeats = of.kind == kWhile or of.kind == kRepeated
         cdef CUresult status
         cdef uint32_t state = 0
         cdef size_t block, left
@@ -245,15 +251,20 @@ cdef class Specialisation:
                 status = driver().cuMemcpyDtoHAsync(&state, now.temps[of.number], sizeof(state), raw)
             if status == CUDA_SUCCESS:
                 status = driver().cuStreamSynchronize(raw)
-            if status != CUDA_SUCCESS or (of.kind == kWhile and state == 0):
+            if status != CUDA_SUCCESS or (repeats and state == 0):
                 return status
             block, left = at + 1, state if of.kind == kSwitch else <size_t>(of.kind == kIf and state == 0)
             while left and block < of.end:
                 block, left = self.steps[block].end, left - 1
-            if block < of.end:
-                status = self.follow(block + 1, self.steps[block].end, now)
-            if status != CUDA_SUCCESS or of.kind != kWhile:
+            for i in range(iterations if block < of.end else 0):
+                now.condition = now.temps[of.number] if i else 0
+                if status == CUDA_SUCCESS:
+                    status = self.follow(block + 1, self.steps[block].end, now)
+            now.condition = 0
+            if status != CUDA_SUCCESS or not repeats:
                 return status
+            if of.kind == kRepeated:
+                iterations = min(2 * iterations, <unsigned int>MOST_AHEAD)
 
     cdef const void* place_of(
         self, const Source& source, const Leaf* leaves, const uint64_t* temps, const uint64_t* seed
@@ -313,7 +324,12 @@ cdef class Specialisation:
 
     cdef int call_host(self, size_t number, LaunchData* now) except -1:
         """Call a host object, which starts its work on the stream."""
-        self.calls.bound(self.host_inputs(now.leaves, {}))[number].run(Stream._from_handle(now.stream[0]))
+        stream = Stream._from_handle(now.stream[0])
+        call = self.calls.bound(self.host_inputs(now.leaves, {}))[number]
+        if now.condition:
+            call.run_if(condition_at(now.condition), stream)
+        else:
+            call.run(stream)
         return 0
 
     cdef list new_temps(self):

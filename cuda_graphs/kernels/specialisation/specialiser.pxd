@@ -54,6 +54,8 @@ cdef class Specialiser:
     cdef Specialisation find_for(self, tuple args)
     # Returns the code that replaces `code`, whose graph the driver cannot build.
     cdef Specialisation without_graph(self, Specialisation code, tuple args)
+    # Returns code for the same calls whose control flow the host runs.
+    cdef Specialisation on_host(self, Specialisation code, tuple args)
     cdef int forget(self) except -1
 
 

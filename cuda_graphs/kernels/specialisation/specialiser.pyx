@@ -174,13 +174,21 @@ cdef class Specialiser:
     cdef Specialisation without_graph(self, Specialisation code, tuple args):
         cdef Specialisation other
         with self.lock:
-            if code.replacement is None:
-                other = self._compile(args, False, is_refused=True, fuse="any")
-                other.is_refused, other.is_replayable, other.device = True, False, code.device
-                code.replacement = other
+            other = self.on_host(code, args)
+            if not code.is_replaced:
+                code.is_replaced = other.is_refused = True
                 for found in self.specialisations.values():
                     found[:] = [other if (<Specialisation>each).leads_to(code) else each for each in found]
                 self.last = None
+            return other
+
+    cdef Specialisation on_host(self, Specialisation code, tuple args):
+        cdef Specialisation other
+        with self.lock:
+            if code.replacement is None:
+                other = self._compile(args, False, is_refused=True, fuse="any")
+                other.is_replayable, other.device = False, code.device
+                code.replacement = other
             return code.replacement
 
     def signature(self, args):

@@ -118,6 +118,11 @@ def call(frame: Frame, node: ast.Call) -> Any:
         args.insert(0, function.__self__)  # an object from outside, known at compile time
     if inner is not None:
         return inline(frame, inner, args, keywords)
+    if hasattr(function, "__cuda_graph_check__"):
+        raise compile_error(
+            CompileSyntaxError, loc, f"{ast.unparse(node.func)} belongs to an object from outside of the kernel",
+            "pass the object as a parameter, whose annotation is its class, as in comm: cg.distributed.Communicator",
+        )  # fmt: skip
     if hasattr(function, "__cuda_graph_emit__"):
         raise compile_error(
             CompileSyntaxError, loc, f"the kernel {ast.unparse(node.func)} is called in a kernel",
