@@ -120,7 +120,7 @@ def smooth_on_device(
 
     done = g.join(loop.memcpy(host_map, z_old), loop.memcpy(host_change, change))
     changes: list[float] = []
-    reported = done.callback(lambda: changes.append(float(host_change)))
+    reported = done.callback(lambda: changes.append(float(host_change)), name="report")
     reported.free(z_new).free(z_old).free(change)
 
     if drawing is not None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cuda_graphs.graph.nodes.restoring import read_bytes
 from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.array_view import packed_strides, view_array
 from cuda_graphs.objects.memory.buffer import Buffer
@@ -46,7 +47,7 @@ def named_array(value: Any, what: str) -> NamedArray:
     """Return the array that a caller gives as an input, an output, or for its contents.
 
     Raises:
-        TypeError: It is no array or Buffer, or has elements without a name.
+        TypeError: It is no array or Buffer, has elements without a name, or is in pageable host memory.
         ValueError: It is empty, has gaps, or is memory of an alloc node.
     """
     if isinstance(value, Buffer):
@@ -62,6 +63,11 @@ def named_array(value: Any, what: str) -> NamedArray:
     if view.strides != packed_strides(view.shape, view.itemsize):
         raise ValueError(
             f"{what} must be in C order without gaps, got strides {view.strides}: name the whole array"
+        )
+    if not is_known_memory(view.address):
+        raise TypeError(
+            f"{what} is a {type(value).__name__} in pageable host memory, which no graph uses: name an array in pinned "
+            "memory or on the device"
         )
     inner = value.element_shape if isinstance(value, NDArray) else ()
     shape = view.shape[: len(view.shape) - len(inner)]

@@ -106,6 +106,7 @@ def test_the_default_of_a_parameter_must_be_saved_memory(x, path):
         ({"inputs": {"stream": 0}}, ValueError, "keyword of Graph.launch"),
         ({"inputs": {"x": 7}}, TypeError, "array or a Buffer"),
         ({"include": 7}, TypeError, "list of arrays"),
+        ({"include": [np.zeros(4)]}, TypeError, "pageable host memory"),
         ({"architecture": "hopper"}, ValueError, "sm_90"),
     ],
 )

@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs an example whose graphs are saved, or loads and launches these files.
+
+    python tests/examples/saved_graphs.py record FOLDER EXAMPLE [ARGUMENT ...]
+    python tests/examples/saved_graphs.py replay FOLDER
+
+`record` saves each definition that the example instantiates, with the contents of all arrays, launches it, keeps the
+contents afterwards, and restores the arrays. Then the example goes on. `replay` launches the files, and compares.
+"""
+
+import gc
+import json
+import runpy
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+import cuda_graphs as cg
+from cuda_graphs.graph.executable.executable import observe_instantiations
+from cuda_graphs.graph.nodes.restoring import memory_of_counter, read_bytes, write_bytes
+from cuda_graphs.graph.operands.loop_counter import LoopCounter
+from cuda_graphs.kernels.graph.replay import is_replayed
+from cuda_graphs.objects.code.arguments import is_known_memory
+from cuda_graphs.saving import loading
+
+TIMEOUT_S = 20
+MARGIN = 20  # allowed difference, as a multiple of that of two launches
+ROUNDING = 1e-5  # allowed difference, as a multiple of the largest element
+
+
+def whole_arrays():
+    """The arrays and buffers whose memory is part of no other one, in the order of their addresses."""
+    chosen = []
+    for address, size, each in sorted(known_memory(), key=lambda row: (row[1], rank(row[2])), reverse=True):
+        if all(address + size <= start or address >= start + length for start, length, _ in chosen):
+            chosen.append((address, size, each))
+    return [each for _, _, each in sorted(chosen, key=lambda row: row[0])]
+
+
+def rank(each):
+    """Arrays are preferred to the bytes of the same memory."""
+    return not isinstance(each, cg.Buffer)
+
+
+def known_memory():
+    """Yield (address, bytes, object) of all memory that Python code has, apart from that of alloc nodes."""
+    objects = gc.get_objects()
+    counters = {memory_of_counter(each).handle for each in objects if isinstance(each, LoopCounter)}
+    for each in (*objects, *numpy_arrays()):
+        try:
+            if isinstance(each, np.ndarray):
+                row = each.ctypes.data, each.nbytes, each
+            elif isinstance(each, cg.NDArray):
+                row = each.handle, each.nbytes, each
+            elif isinstance(each, cg.Buffer):
+                row = each.handle, each.size, each
+            else:
+                continue
+            if row[1] > 0 and row[0] not in counters and read_bytes(*row[:2]):
+                yield row
+        except (cg.CUDAError, RuntimeError, TypeError, ValueError, BufferError):
+            continue  # it is closed, or memory of an alloc node
+
+
+def numpy_arrays():
+    """Yield the arrays of NumPy in memory of the driver, among the variables of the program."""
+    frame = sys._getframe()
+    while frame is not None:
+        values = list(frame.f_locals.values())
+        for each in (
+            *values,
+            *(inner for value in values for inner in getattr(value, "__dict__", {}).values()),
+        ):
+            if isinstance(each, np.ndarray) and each.flags.c_contiguous and is_known_memory(each.ctypes.data):
+                yield each
+        frame = frame.f_back
+
+
+def contents(each):
+    """The elements of an array, or the bytes of a buffer."""
+    if isinstance(each, np.ndarray):
+        return each.copy()
+    if isinstance(each, cg.NDArray):
+        return each.to_numpy().copy()
+    return np.frombuffer(read_bytes(each.handle, each.size), np.uint8)
+
+
+def restore(each, values):
+    if isinstance(each, np.ndarray):
+        each[...] = values
+    elif isinstance(each, cg.NDArray):
+        each.from_numpy(values)
+    else:
+        write_bytes(each.handle, values.tobytes())
+
+
+def launched(graph):
+    """Launch a graph once. Parameters without a value get a number."""
+    stream = cg.Device().create_stream()
+    missing = [name for name, state in graph.params.items() if state.value is None]
+    graph.launch(stream, **dict.fromkeys(missing, 1))
+    stream.sync(timeout=TIMEOUT_S)
+
+
+def results(graph, arrays, before):
+    """The contents of the arrays after a launch. Their contents are `before` again."""
+    try:
+        launched(graph)
+    finally:
+        cg.Device().sync()
+        after = [contents(each) for each in arrays]
+        for each, values in zip(arrays, before, strict=True):
+            restore(each, values)
+    return after
+
+
+def difference(one, other):
+    """The largest difference of two arrays. Elements that are not numbers in both, or the same infinity, are equal."""
+    one, other = one.astype(np.float64), other.astype(np.float64)
+    if np.any(np.isnan(one) != np.isnan(other)):
+        return np.inf
+    with np.errstate(invalid="ignore"):
+        return float(np.max(np.abs(one - other), initial=0.0, where=(one != other) & ~np.isnan(one)))
+
+
+def allowed_differences(after, again):
+    """The difference that each array may have in another process: none for integers. Sums of several threads depend on
+    their order, in this process too; a residual is small beside the numbers from which it is computed.
+    """
+    floats = [each for each in after if each.dtype.kind == "f"]
+    size = max((np.max(np.abs(each), initial=0.0, where=np.isfinite(each)) for each in floats), default=0.0)
+    return np.array(
+        [
+            max(MARGIN * difference(one, other), ROUNDING * size) if one.dtype.kind == "f" else 0.0
+            for one, other in zip(after, again, strict=True)
+        ]
+    )
+
+
+class Recorder:
+    """Saves definitions in a folder, with what a launch makes of the arrays."""
+
+    def __init__(self, folder):
+        self.folder, self.found, self.is_busy = folder, [], False
+
+    def __call__(self, definition, graph):
+        if self.is_busy or is_replayed(graph):  # a graph of a graph kernel, which only calls can launch
+            return
+        self.is_busy = True
+        try:
+            self.found.append(self.record(definition, graph))
+        finally:
+            self.is_busy = False
+
+    def record(self, definition, graph):
+        """Return "" for a saved graph, or why it cannot be saved or launched by itself."""
+        cg.Device().sync()
+        arrays = whole_arrays()
+        before = [contents(each) for each in arrays]
+        path = self.folder / f"{len(self.found)}.cgg"
+        try:
+            definition.save(path, include=arrays)
+            after, again = (results(graph, arrays, before) for _ in range(2))
+        except (cg.SavedGraphError, RuntimeError, TimeoutError, TypeError) as error:
+            path.unlink(missing_ok=True)
+            graph.cancel()
+            return f"{type(error).__name__}: {error}"
+        allowed = allowed_differences(after, again)
+        np.savez(path.with_suffix(".npz"), *after, allowed=allowed)
+        return ""
+
+
+def record(folder, example, *arguments):
+    recorder = Recorder(folder)
+    observe_instantiations(recorder)
+    sys.argv = [example, *arguments]
+    sys.path[0] = str(Path(example).parent)
+    try:
+        runpy.run_path(example, run_name="__main__")
+    except SystemExit as end:
+        if end.code not in (None, 0):
+            raise
+    observe_instantiations(None)
+    (folder / "found.json").write_text(json.dumps(recorder.found))
+
+
+def replay(folder):
+    """Load and launch each file, and compare the arrays. Prints the number of arrays compared."""
+    loaded, load_memory = [], loading.load_memory
+
+    def keeping(*arguments):
+        loaded[:] = load_memory(*arguments)
+        return loaded
+
+    loading.load_memory = keeping
+    cg.Device().set_current()
+    compared = 0
+    for path in sorted(folder.glob("*.cgg")):
+        callbacks = json.loads(zipfile.ZipFile(path).read("manifest.json"))["callbacks"]
+        graph = cg.load(path, callbacks=dict.fromkeys(callbacks, lambda: None)).instantiate()
+        launched(graph)
+        expected = np.load(path.with_suffix(".npz"))
+        arrays = [each.array for each in loaded if each.array is not None]
+        allowed = expected["allowed"]
+        assert len(arrays) == len(allowed)
+        for number, array in enumerate(arrays):
+            found, wanted = array.to_numpy(), expected[f"arr_{number}"]
+            found = found.view(wanted.dtype).reshape(wanted.shape)
+            assert difference(found, wanted) <= allowed[number], (path.name, number)
+            compared += 1
+    print(compared)
+
+
+if __name__ == "__main__":
+    verb, where, *rest = sys.argv[1:]
+    {"record": record, "replay": replay}[verb](Path(where), *rest)
