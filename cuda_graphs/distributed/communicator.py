@@ -523,6 +523,8 @@ class Communicator:
             free = self._engine.agree([lease() is None for lease in self._leases])
             if True not in free:
                 self._engines.append(self._engine.duplicate())
+                if self._debug:  # a send without a receive must reach `_compare`
+                    self._engines[-1].connect_pairs()
                 self._leases.append(lambda: None)
                 free.append(True)
             number = free.index(True)

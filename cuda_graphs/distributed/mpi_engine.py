@@ -191,6 +191,9 @@ class MpiEngine:
         self.barrier()  # MPI's own function waits for all ranks without end
         return MpiEngine(self.comm.Dup(), self.health)
 
+    def connect_pairs(self) -> None:
+        """Do nothing: MPI connects ranks itself, and a send waits on its stream only."""
+
     def split(self, color: int | None, key: int) -> MpiEngine | None:
         self.barrier()
         mpi = load_mpi()

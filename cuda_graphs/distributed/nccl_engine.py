@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -170,6 +171,12 @@ class NcclEngine:
         found.barrier()  # connects the ranks: in a later collective, a call would wait for late ranks
         return found
 
+    def connect_pairs(self) -> None:
+        """Connect each rank with each other one. Otherwise the first send waits in its call for its receive."""
+        memory = PinnedMemoryResource().allocate(2 * self.size)
+        sent, received = (read_operand(each, "data") for each in np.split(np.from_dlpack(memory), 2))
+        self._run_now(Step("all_to_all", sent, received, 1, sent))
+
     def split(self, color: int | None, key: int) -> NcclEngine | None:
         found = self._split(NO_COLOR if color is None else color, key)
         return None if color is None else NcclEngine(found)
@@ -235,10 +242,15 @@ class NcclEngine:
         return f"NCCL reports an error of this communicator, so it cannot be used any more: {reason}"
 
     def abort(self) -> None:
-        """Let the kernels of NCCL return, and free the communicator. Another thread may wait for them."""
+        """Let the kernels of NCCL return, and free the communicator. Another thread may wait for them.
+
+        ncclCommAbort first tells the kernels, and then waits: until the graphs with its kernels are destroyed, and, in
+        cudaFree, for kernels of other communicators, which also need to be told. So it has a thread of its own. Its
+        status says nothing that the failure has not said.
+        """
         if self.is_owned and self.handle:
             handle, self.handle = self.handle, ctypes.c_void_p()
-            call("ncclCommAbort", handle)
+            threading.Thread(target=load_nccl().ncclCommAbort, args=(handle,), daemon=True).start()
 
     def check(self, step: Step) -> None:
         """Refuse a step that NCCL cannot run.

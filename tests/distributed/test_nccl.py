@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: with NCCL's engine the laws of collectives hold, too. On GPUs test_laws.py runs NCCL itself."""
 
+import ctypes
 import os
+import queue
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.core.driver.choice import HOST_LIBRARY
+from cuda_graphs.distributed import nccl_engine
 from tests.distributed import laws
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,3 +60,26 @@ def test_a_body_refuses_a_collective_that_needs_the_proxy_and_names_it(stand_in)
     output = run(stand_in, "tests.distributed.nccl_proxy", STAND_IN_PROXY="1")
     assert "proxy thread" in output and "docs/guide/scaling.md" in output
     assert "the kernel runs as host" in output
+
+
+def test_the_abort_of_a_communicator_does_not_wait_for_that_of_another_one(monkeypatch):
+    """ncclCommAbort returns only when graphs are destroyed, or when kernels of other communicators have returned."""
+    told, ended = queue.Queue(), threading.Event()
+
+    class Library:
+        @staticmethod
+        def ncclCommAbort(handle):
+            told.put(handle.value)
+            ended.wait(60)
+
+    monkeypatch.setattr(nccl_engine, "load_nccl", Library)
+    engines = [nccl_engine.NcclEngine.__new__(nccl_engine.NcclEngine) for _ in range(3)]
+    for number, engine in enumerate(engines, 1):
+        engine.handle, engine.is_owned = ctypes.c_void_p(number), number < 3
+    try:
+        for engine in engines * 2:
+            engine.abort()
+        found = sorted(told.get(timeout=30) for _ in range(2))
+        assert found == [1, 2] and told.empty()  # once each, and not the one that another library owns
+    finally:
+        ended.set()
