@@ -29,7 +29,7 @@ from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .halo import Halo, check_halo
 from .health import RankError, begin_debug_mode
-from .kept_results import copy_kept, elsewhere
+from .kept_results import Scratch, copy_kept
 from .lease import Lease, refuse_parameters
 from .plans import Plan, first_difference
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
@@ -64,7 +64,7 @@ class BoundCollective:
         """Run at once on a stream, and keep the results if `condition`, a u32 of the device, is not 0 then."""
         steps = self.comm._read(self.read, args, {})
         with stream_block(stream):
-            found = list(elsewhere(steps, stream))
+            found = list(self.comm._scratch.elsewhere(steps, stream))
             self.comm._run([step for step, _ in found], stream)
             for step, target in found:
                 if target is not None:
@@ -155,6 +155,7 @@ class Communicator:
             watch(self._health, engine.rank, identities)
             self._at_once = Lease(engine.duplicate())
         self._word = zeros(1, np.int32)  # of barriers in graphs
+        self._scratch = Scratch()
         self._stream: Any = None  # of the last call outside of graphs
         self._calls: deque[tuple[Any, list[Any]]] = deque()  # ends and arrays of calls outside of graphs
         self._engines: list[Any] = []  # of definitions; the same on all ranks
@@ -225,6 +226,7 @@ class Communicator:
                 engine.close()
         self._engine = self._stream = None
         self._calls.clear()
+        self._scratch = Scratch()
 
     # ---- collectives
 

@@ -9,6 +9,7 @@ memory, from which a kernel copies the result.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,9 @@ from cuda_graphs.objects.memory.buffer import Buffer
 
 from .steps import Operand, Step, empty_like
 
-__all__ = ["copy_kept", "elsewhere"]
+__all__ = ["Scratch", "copy_kept"]
+
+MOST_KEPT = 32  # pieces of memory
 
 
 @kernel
@@ -31,18 +34,33 @@ def copy_if(condition: Array0[u32], source: Array1, target: Array1) -> None:
             target[i] = source[i]
 
 
-def elsewhere(steps: Sequence[Step], stream: Any) -> Iterator[tuple[Step, Operand | None]]:
-    """Yield each step with the memory of its result replaced by other memory, and the operand that it replaces."""
-    for step in steps:
-        if step.recv is None:
-            yield step, None
-            continue
-        made = empty_like(step.recv)
-        if step.send is step.recv and step.name == "broadcast":  # in place: the root sends what is there
-            bytes_of(step.recv).copy_to(bytes_of(made), stream=stream)
-            yield replace(step, send=made, recv=made), step.recv
-        else:
-            yield replace(step, recv=made), step.recv
+class Scratch:
+    """Memory for such results. It is kept, since an allocation may wait for the device."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[Any, ...], Operand] = OrderedDict()
+
+    def like(self, operand: Operand, number: int, stream: Any) -> Operand:
+        """Return memory in the place of an operand of step `number`. Work on one stream may use it again."""
+        key = (stream.handle, number, operand.view.address, operand.view.shape, operand.type)
+        found = self._kept.pop(key, None)
+        self._kept[key] = found = empty_like(operand) if found is None else found
+        while len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+        return found
+
+    def elsewhere(self, steps: Sequence[Step], stream: Any) -> Iterator[tuple[Step, Operand | None]]:
+        """Yield each step with its result in other memory, and the operand that this memory replaces."""
+        for number, step in enumerate(steps):
+            if step.recv is None:
+                yield step, None
+                continue
+            made = self.like(step.recv, number, stream)
+            if step.name == "broadcast":  # in place: the root sends what is there
+                bytes_of(step.recv).copy_to(bytes_of(made), stream=stream)
+                yield replace(step, send=made, recv=made), step.recv
+            else:
+                yield replace(step, recv=made), step.recv
 
 
 def copy_kept(step: Step, target: Operand, condition: Any, stream: Any) -> None:
