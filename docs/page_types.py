@@ -16,7 +16,7 @@ from docs.snippets import NOTEBOOKS, PAGES, ROOT, blocks, cells, script
 
 FOLDER = ROOT / "build/page_types"
 # Packages that only some readers have.
-OPTIONAL = ("cupti", "cupy", "torch", "tqdm")
+OPTIONAL = ("cupti", "cupy", "jax", "torch", "tqdm")
 MYPY = [
     "[mypy]",
     "strict = True",

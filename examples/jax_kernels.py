@@ -53,7 +53,6 @@ def energy(points: Any) -> Any:
     return energies(points, LENGTH / LINKS, STIFFNESS).sum()
 
 
-@jax.jit
 def descend(points: Any) -> Any:
     """Return the points of least energy, by steps with momentum."""
 
@@ -75,7 +74,7 @@ def catenary_sag() -> float:
     return a * (math.cosh(SPAN / (2 * a)) - 1)
 
 
-points = descend(start)
+points = jax.jit(descend)(start)
 sag, wanted = -float(points[:, 1].min()), catenary_sag()
 print(f"the chain hangs {sag:.3f} below its ends after {steps} steps; the theory says {wanted:.3f}")
 assert abs(sag - wanted) < 0.02
