@@ -467,7 +467,8 @@ cdef class Vector(Reader):
 
 cdef object part_of(object value, object name):
     """Return a member of an object, or an item of a list, tuple or dict."""
-    return value[name] if type(value) in (list, tuple, dict) else getattr(value, name)
+    cdef object kind = type(value)
+    return value[name] if kind is list or kind is tuple or kind is dict else getattr(value, name)
 
 
 cdef class Struct(Reader):
@@ -480,7 +481,7 @@ cdef class Struct(Reader):
     cdef int read(self, Reading* r, object value) except -1:
         cdef Reader member
         cdef Py_ssize_t i
-        if not isinstance(value, self.cls):
+        if type(value) is not self.cls and not isinstance(value, self.cls):
             raise TypeError(f"parameter {self.path!r} takes a {self.cls.__name__}, got a {type(value).__name__}")
         if r.members == NULL:
             found = []
