@@ -30,7 +30,7 @@ class Kernel:
     def library_kernel(self) -> Any:
         """Return the kernel of the library for the options of `init`."""
         now = settings()
-        if self.made is None or self.settings != now:
+        if self.settings is not now and self.settings != now:
             self.made = cg.kernel(self.function, **{**now.options(), **self.options})
             self.settings = now
         return self.made

@@ -35,7 +35,7 @@ gpu = "auto"
 IGNORED = frozenset((
     "ad_stack_experimental_enabled", "ad_stack_size", "ad_stack_sparse_threshold_bytes", "advanced_optimization",
     "async_mode", "cache_loop_invariant_global_vars", "cfg_optimization", "offline_cache_max_size_of_files",
-    "check_out_of_bound", "cpu_max_num_threads", "default_ad_stack_size", "default_cpu_block_dim",
+    "check_out_of_bound", "default_ad_stack_size", "default_cpu_block_dim",
     "default_gpu_block_dim", "demote_dense_struct_fors", "device_memory_GB", "device_memory_fraction",
     "dynamic_index", "enable_fallback", "enable_graph", "flatten_if", "force_scalarize_matrix",
     "gdb_trigger", "kernel_profiler", "log_level", "make_block_local", "make_thread_local", "max_block_dim",
@@ -85,6 +85,7 @@ def init(
     debug: bool = False,
     fast_math: bool = False,
     random_seed: int | None = None,
+    cpu_max_num_threads: int | None = None,
     **others: Any,
 ) -> None:
     """Choose the driver and the options of kernels.
@@ -92,12 +93,17 @@ def init(
     The variable CUDA_GRAPHS_DRIVER wins over `arch`, and so does a driver that is loaded already. `fast_math` is off by
     default, unlike in the peers: results have the bits of the source.
 
+    With `cpu_max_num_threads=1` all work runs in the calling thread, as with CUDA_GRAPHS_HOST_THREADS=0, unless the
+    host driver is loaded already. Other numbers are ignored.
+
     Raises:
         TypeError: An option is unknown.
     """
     unknown = sorted(others.keys() - IGNORED)
     if unknown:
         raise TypeError(f"init() has no option {unknown[0]!r} in cuda_graphs.compat: leave it out")
+    if cpu_max_num_threads == 1:
+        os.environ.setdefault("CUDA_GRAPHS_HOST_THREADS", "0")
     if arch is not None and "CUDA_GRAPHS_DRIVER" not in os.environ:
         with contextlib.suppress(RuntimeError):  # another driver is loaded, and the program uses it
             cg.use_driver(arch)

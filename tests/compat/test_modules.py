@@ -385,3 +385,23 @@ def test_views_exist_from_the_first_export_on(tmp_path, run_child):
     program.write_text(textwrap.dedent(VIEWS))
     found = run_child(f"import runpy; runpy.run_path({str(program)!r})")
     assert (found.stdout.split(), found.stderr) == (["False", "True"], "")
+
+
+def test_one_thread_of_init_is_the_calling_thread(run_child, driver):
+    if driver.kind != "host":
+        pytest.skip("the option is for the host driver")
+    found = run_child("""if True:
+        import os
+        import cuda_graphs.compat.quadrants as qd
+
+        def threads():
+            return len(os.listdir("/proc/self/task"))
+
+        before = threads()
+        qd.init(arch=qd.cpu, cpu_max_num_threads=1)
+        x = qd.ndarray(qd.f32, 1 << 20)
+        x.fill(1)
+        qd.sync()
+        print(threads() - before)
+    """)
+    assert (found.stdout, found.stderr) == ("0\n", "")

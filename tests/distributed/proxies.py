@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 import cuda_graphs as cg
-from cuda_graphs.distributed.mpi_engine import MpiEngine
 from cuda_graphs.kernels.graph.host_calls import BodyRefusal
 from tests.distributed.kernel_laws import Comm, Vector, until_small, until_small_on_all
 from tests.distributed.law_rig import collect, raised, values_of, values_of_all
@@ -23,14 +22,15 @@ REASON = "the ranks exchange data through a network"
 
 def refuse_bodies(comm):
     """Let the engines of this rank refuse collectives in bodies."""
-    add = MpiEngine.add
+    kind = type(comm._engine)
+    add = kind.add
 
     def refusing(engine, place, steps, lease):
         if " of " in getattr(place, "graph", place)._identify():  # a body
             raise BodyRefusal(f"{REASON} of rank {comm.rank}")
         return add(engine, place, steps, lease)
 
-    MpiEngine.add = refusing
+    kind.add = refusing
 
 
 def in_a_loop(comm):

@@ -15,6 +15,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
+from cpython.weakref cimport PyWeakref_GetObject
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 
@@ -488,7 +489,8 @@ cdef class Vector(Reader):
 
 cdef object part_of(object value, object name):
     """Return a member of an object, or an item of a list, tuple or dict."""
-    return value[name] if type(value) in (list, tuple, dict) else getattr(value, name)
+    cdef object kind = type(value)
+    return value[name] if kind is list or kind is tuple or kind is dict else getattr(value, name)
 
 
 cdef class Struct(Reader):
@@ -497,21 +499,41 @@ cdef class Struct(Reader):
 
     cdef object cls
     cdef list names, members
+    cdef bint is_frozen  # the members of an instance never change
+    cdef object seen     # a weak reference to the last instance, if that is frozen, and
+    cdef list kept       # its members, until it dies
+
+    cdef list _parts(self, object value):
+        """Return the members of an instance in the order of the readers."""
+        cdef list kept = self.kept
+        if kept is not None and PyWeakref_GetObject(self.seen) == <PyObject*>value:
+            return kept
+        kept = [part_of(value, name) for name in self.names]
+        if self.is_frozen and hasattr(value, "__weakref__"):
+            self.kept = None  # other code never sees an instance together with the members of another one
+            self.seen = weakref.ref(value, self._drop)
+            self.kept = kept
+        return kept
+
+    def _drop(self, dead):
+        if dead is self.seen:
+            self.kept = self.seen = None
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef Reader member
+        cdef list parts
         cdef Py_ssize_t i
-        if not isinstance(value, self.cls):
+        if type(value) is not self.cls and not isinstance(value, self.cls):
             raise TypeError(f"parameter {self.path!r} takes a {self.cls.__name__}, got a {type(value).__name__}")
         if r.members == NULL:
             found = []
             Py_INCREF(found)
             r.members = <PyObject*>found
-        for i in range(len(self.names)):
+        parts = self._parts(value)
+        (<list>r.members).append(parts)
+        for i in range(len(parts)):
             member = self.members[i]
-            found = part_of(value, self.names[i])
-            (<list>r.members).append(found)
-            member.read(r, found)
+            member.read(r, parts[i])
         return 0
 
     cdef int add_owners(self, dict owners, object value) except -1:
@@ -758,6 +780,7 @@ cdef Reader add_members(
 ):
     cdef Reader part
     struct.cls, struct.names, struct.members = cls, [], []
+    struct.is_frozen = bool(getattr(getattr(cls, "__dataclass_params__", None), "frozen", False))
     for name, kind in declared:
         part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, extra_leaf)
         struct.leaves += part.leaves

@@ -11,6 +11,7 @@ import sys
 import types
 
 from cpython.dict cimport PyDict_GetItem
+from cpython.module cimport PyModule_CheckExact, PyModule_GetDict
 from cpython.object cimport PyObject
 
 from .snapshots cimport Snapshot, snapshot_of
@@ -53,8 +54,15 @@ cdef class Guard:
         else:
             value = self.cell.cell_contents
         for attribute in self.attributes:
-            value = getattr(value, attribute)
+            found = NULL
+            if PyModule_CheckExact(value):
+                found = PyDict_GetItem(<dict>PyModule_GetDict(value), attribute)
+            value = getattr(value, attribute) if found == NULL else <object>found
         return value
+
+    def place(self):
+        """Return what the guard checks. Functions of one module check the same names."""
+        return id(self.cell if self.namespace is None else self.namespace), self.name, self.attributes
 
     cdef bint _holds(self) except -1:
         try:
@@ -91,10 +99,13 @@ cdef class Guards:
 def guards_of(free_values) -> Guards:
     """Return the Guards for {function: {path: value}} of a kernel and of the functions that it inlines."""
     cdef Guards self = Guards.__new__(Guards)
-    self.guards = []
+    found = {}
     for function, paths in free_values.items():
-        guards = [guard_of(function, path, value) for path, value in paths.items()]
-        self.guards += [guard for guard in guards if guard is not None]
+        for path, value in paths.items():
+            guard = guard_of(function, path, value)
+            if guard is not None:
+                found.setdefault((*guard.place(), id(value)), guard)
+    self.guards = list(found.values())
     return self
 
 
@@ -102,7 +113,8 @@ cdef Guard guard_of(function, str path, value):
     """Return the guard of a path; None for a constant of Python or of this package."""
     root, *attributes = path.split(".")
     cdef Guard self = Guard.__new__(Guard)
-    self.name, self.attributes = sys.intern(root), tuple(attributes)
+    # Python finds interned names without comparing their letters.
+    self.name, self.attributes = sys.intern(root), tuple([sys.intern(each) for each in attributes])
     cells = function.__code__.co_freevars
     if root in cells:
         self.cell = function.__closure__[cells.index(root)]
