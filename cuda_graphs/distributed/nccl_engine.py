@@ -242,11 +242,11 @@ class NcclEngine:
         return f"NCCL reports an error of this communicator, so it cannot be used any more: {reason}"
 
     def abort(self) -> None:
-        """Let the kernels of NCCL return, and free the communicator. Another thread may wait for them.
+        """Let the kernels of NCCL return, and free the communicator. Another thread may wait for the kernels.
 
-        ncclCommAbort first tells the kernels, and then waits: until the graphs with its kernels are destroyed, and, in
-        cudaFree, for kernels of other communicators, which also need to be told. So it has a thread of its own. Its
-        status says nothing that the failure has not said.
+        ncclCommAbort runs in a thread of its own. It tells the kernels to return, and then it waits. It waits until the
+        graphs with its kernels are destroyed. In cudaFree it also waits for kernels of other communicators, whose own
+        abort must have begun. Its status says nothing that the failure has not said.
         """
         if self.is_owned and self.handle:
             handle, self.handle = self.handle, ctypes.c_void_p()
