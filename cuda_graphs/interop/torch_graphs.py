@@ -192,9 +192,9 @@ class Variant:
         self.with_gradients = self.torch.is_grad_enabled()
         self.calls, self.is_spent = 0, True
         self.stream: Any = None  # of the last use
-        statics = [self._static(each) if is_tensor(each) else each for each in leaves]
-        self.inputs = [each for each in statics if is_tensor(each)]
-        self.function, self.arguments = owner.function, self.tree.tree_unflatten(statics, spec)
+        copies = [self._static(each) if is_tensor(each) else each for each in leaves]
+        self.inputs = [each for each in copies if is_tensor(each)]
+        self.function, self.arguments = owner.function, self.tree.tree_unflatten(copies, spec)
         recorder = Captures(self.torch, device) if device.type == "cuda" else Repetitions()
         with ExitStack() as entered:
             entered.enter_context(unchanged_state(self.torch, device, owner._buffers()))
