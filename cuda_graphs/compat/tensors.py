@@ -13,7 +13,7 @@ __all__ = ["Backend", "tensor"]
 
 
 class Backend(IntEnum):
-    """What a tensor is."""
+    """The kind of object behind a tensor."""
 
     FIELD = 0
     NDARRAY = 1
