@@ -19,7 +19,7 @@ class Backend(IntEnum):
     NDARRAY = 1
 
 
-MAKERS = {Backend.FIELD: field, Backend.NDARRAY: ndarray}
+MAKERS: dict[Backend, Any] = {Backend.FIELD: field, Backend.NDARRAY: ndarray}
 
 
 def tensor(
