@@ -47,17 +47,17 @@ class PeerMembers:
         return found.clone() if copy and found is shared else found
 
 
-class PeerNdarray(PeerMembers, cg.NDArray):
+class PeerNdarray(PeerMembers, cg.NDArray):  # type: ignore[misc]
     """An array with the peers' members."""
 
 
-class PeerField(PeerMembers, cg.Field):
+class PeerField(PeerMembers, cg.Field):  # type: ignore[misc]
     """A field with the peers' members."""
 
     _partner_class = PeerNdarray
 
 
-PeerNdarray._partner_class = PeerNdarray
+PeerNdarray._partner_class = PeerNdarray  # type: ignore[attr-defined]
 
 
 def make_ndarray(dtype: Any, shape: Any, needs_grad: bool = False) -> Any:

@@ -61,7 +61,7 @@ class Dispatcher:
         """Return the implementations that can run.
 
         Raises:
-            RuntimeError: There is none.
+            RuntimeError: No implementation can run.
         """
         found = [each for each, can in self.implementations if can is None or can(*args, **keywords)]
         if not found:

@@ -13,13 +13,13 @@ __all__ = ["Backend", "tensor"]
 
 
 class Backend(IntEnum):
-    """What a tensor is."""
+    """The kind of object behind a tensor."""
 
     FIELD = 0
     NDARRAY = 1
 
 
-MAKERS = {Backend.FIELD: field, Backend.NDARRAY: ndarray}
+MAKERS: dict[Backend, Any] = {Backend.FIELD: field, Backend.NDARRAY: ndarray}
 
 
 def tensor(

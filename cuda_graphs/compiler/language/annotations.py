@@ -131,7 +131,7 @@ class NDArray:
 
     dtype: ScalarType | None = None
     ndim: int | None = None
-    inner: tuple[int | None, ...] = ()
+    inner: tuple[Any, ...] = ()
     optional: bool = False  # the argument may be None, which is a compile-time value then
     needs_grad: bool | None = None
     struct: type | None = None

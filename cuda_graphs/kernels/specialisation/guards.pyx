@@ -60,7 +60,7 @@ cdef class Guard:
             value = getattr(value, attribute) if found == NULL else <object>found
         return value
 
-    def place(self):
+    cdef tuple _place(self):
         """Return what the guard checks. Functions of one module check the same names."""
         return id(self.cell if self.namespace is None else self.namespace), self.name, self.attributes
 
@@ -99,12 +99,13 @@ cdef class Guards:
 def guards_of(free_values) -> Guards:
     """Return the Guards for {function: {path: value}} of a kernel and of the functions that it inlines."""
     cdef Guards self = Guards.__new__(Guards)
+    cdef Guard guard
     found = {}
     for function, paths in free_values.items():
         for path, value in paths.items():
             guard = guard_of(function, path, value)
             if guard is not None:
-                found.setdefault((*guard.place(), id(value)), guard)
+                found.setdefault((*guard._place(), id(value)), guard)
     self.guards = list(found.values())
     return self
 
