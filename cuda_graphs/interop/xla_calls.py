@@ -148,7 +148,7 @@ def handler(is_of_host: bool) -> Any:
     def call(frame: Any) -> int | None:
         try:
             return run(frame.contents, is_of_host)
-        except Exception as error:  # XLA raises it where the call was made
+        except BaseException as error:  # XLA raises it where the call was made
             return failure(frame.contents, f"{type(error).__name__}: {error}")
 
     return ctypes.CFUNCTYPE(pointer, ctypes.POINTER(Frame))(call)

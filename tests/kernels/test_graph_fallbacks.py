@@ -13,7 +13,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs import testing
-from cuda_graphs.kernels import targets
+from cuda_graphs.kernels import shapes
 from cuda_graphs.kernels.specialisation import options
 from tests.kernels.graph_kernel_laws import LAWS, names_of_tests
 from tests.kernels.graph_kernels import (
@@ -351,7 +351,7 @@ def test_a_device_that_has_less_memory_for_blocks_says_so(monkeypatch):
     device = SimpleNamespace(
         device_id=0, properties=SimpleNamespace(max_shared_memory_per_block_optin=99 * 1024)
     )
-    monkeypatch.setattr(targets, "current_device", lambda: device)
+    monkeypatch.setattr(shapes, "current_device", lambda: device)
 
     @cg.kernel(graph=True)
     def large(x: f32_1d):

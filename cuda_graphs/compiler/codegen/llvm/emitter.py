@@ -37,6 +37,7 @@ class Emitter(CallEmitter):
         self.loops: list[tuple[str, str]] = []  # labels: continue, break
         self.metadata = ""
         self.unrolled = ""  # metadata of short innermost loops
+        self.innermost = ""  # metadata of other innermost loops
         self.alias_types: Mapping[ir.Array, tuple[str, ...]] = {}
         self.schedule: BlockSchedule | None = None
         self.private: frozenset[ir.Array] = frozenset()  # arrays of this thread alone: atomics are plain
@@ -302,7 +303,7 @@ class Emitter(CallEmitter):
             if not rest and self.unrolled and load_hoisting.is_short(statement.body):
                 self.short_loop(statement, axis, begin, end, body)
             else:
-                self.counted(axis.index, begin, end, axis.step, body)
+                self.counted(axis.index, begin, end, axis.step, body, "" if rest else self.innermost)
             return
         step = ir.LoopIndex("step")
 
