@@ -71,7 +71,8 @@ def run(*arguments, cwd):
     child = subprocess.run(
         [sys.executable, str(SCRIPT), *map(str, arguments)],
         cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        # One thread: otherwise the order of sums may decide how often a loop runs.
+        env=os.environ | {"PYTHONPATH": str(ROOT), "CUDA_GRAPHS_HOST_THREADS": "0"},
         capture_output=True,
         text=True,
         timeout=180,
