@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -127,6 +126,15 @@ def call(name: str, *args: Any) -> None:
     if status:
         reason = library.ncclGetErrorString(status).decode()
         raise RuntimeError(f"{name} failed: {reason}. {library.ncclGetLastError(None).decode()}".strip())
+
+
+def call_in_thread(function: Any, argument: ctypes.c_void_p) -> None:
+    """Call a function of C in a thread of its own. Python 3.12 and later start no thread of theirs while they end."""
+    process, thread = ctypes.CDLL(None), ctypes.c_ulong()
+    if process.pthread_create(ctypes.byref(thread), None, function, argument):
+        function(argument)  # the process may have no more threads
+    else:
+        process.pthread_detach(thread)
 
 
 class NcclEngine:
@@ -250,7 +258,7 @@ class NcclEngine:
         """
         if self.is_owned and self.handle:
             handle, self.handle = self.handle, ctypes.c_void_p()
-            threading.Thread(target=load_nccl().ncclCommAbort, args=(handle,), daemon=True).start()
+            call_in_thread(load_nccl().ncclCommAbort, handle)
 
     def check(self, step: Step) -> None:
         """Refuse a step that NCCL cannot run.

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -64,15 +65,16 @@ def test_a_body_refuses_a_collective_that_needs_the_proxy_and_names_it(stand_in)
 
 def test_the_abort_of_a_communicator_does_not_wait_for_that_of_another_one(monkeypatch):
     """ncclCommAbort returns only when graphs are destroyed, or when kernels of other communicators have returned."""
-    told, ended = queue.Queue(), threading.Event()
+    told, returned, ended = queue.Queue(), queue.Queue(), threading.Event()
 
-    class Library:
-        @staticmethod
-        def ncclCommAbort(handle):
-            told.put(handle.value)
-            ended.wait(60)
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+    def blocking(handle):
+        told.put(handle)
+        ended.wait(60)
+        returned.put(handle)
+        return 0
 
-    monkeypatch.setattr(nccl_engine, "load_nccl", Library)
+    monkeypatch.setattr(nccl_engine, "load_nccl", lambda: SimpleNamespace(ncclCommAbort=blocking))
     engines = [nccl_engine.NcclEngine.__new__(nccl_engine.NcclEngine) for _ in range(3)]
     for number, engine in enumerate(engines, 1):
         engine.handle, engine.is_owned = ctypes.c_void_p(number), number < 3
@@ -83,3 +85,5 @@ def test_the_abort_of_a_communicator_does_not_wait_for_that_of_another_one(monke
         assert found == [1, 2] and told.empty()  # once each, and not the one that another library owns
     finally:
         ended.set()
+        for _ in range(2):  # `blocking` must live until both threads have left it
+            returned.get(timeout=30)

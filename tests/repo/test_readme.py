@@ -56,7 +56,8 @@ def test_the_python_blocks_of_a_page_run(page, tmp_path):
     child = subprocess.run(
         [sys.executable, "-W", "error", "-c", runner],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+        env=os.environ
+        | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)},
         capture_output=True,
         text=True,
         timeout=120,

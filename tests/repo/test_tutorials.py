@@ -36,7 +36,7 @@ def test_a_notebook_has_no_results(path):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_a_picture(path, tmp_path):
-    folders = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    folders = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     child = subprocess.run(
         [sys.executable, "-c", RUNNER, str(path)],
         cwd=tmp_path,

@@ -158,12 +158,15 @@ cdef int fill_memcpy(
     cdef CUDA_MEMCPY3D* copy = &spec.params.memcpy.copyParams
     cdef Memory to, source
     cdef ArrayParameter whole = bytes_source(dst, src) if size is None and extents in (None, NO_EXTENTS) else None
-    cdef size_t available, count = 0 if size is None else extent_of(spec, size, "size")
+    cdef size_t both, count = 0 if size is None else extent_of(spec, size, "size")
     spec.rules.most = kUnbounded
     drop_use(spec, Field.kBytes)
     cdef ArrayView to_array = memory_of(spec, dst, "dst", Field.kDestination, dst_owner, &to, &spec.owners.first)
     cdef ArrayView source_array = memory_of(spec, src, "src", Field.kSource, src_owner, &source, &spec.owners.second)
     check_writable(to_array, dst)
+    both = contiguous_bytes(&to, to_array)
+    if both != contiguous_bytes(&source, source_array):
+        both = 0
     spec.params.memcpy.copyCtx = accept_context("memcpy node")
     if extents is not None and extents != NO_EXTENTS:
         given = read_extents(extents)
@@ -180,9 +183,8 @@ cdef int fill_memcpy(
         check_size(count, "dst", to.size)
         check_size(count, "src", source.size)
         copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
-    elif before is None and 0 < (available := contiguous_bytes(&to, to_array)) == contiguous_bytes(&source, source_array) \
-            and (size is None or count == available):
-        copy.WidthInBytes, copy.Height, copy.Depth = available, 1, 1
+    elif both and before is None and (size is None or count == both):
+        copy.WidthInBytes, copy.Height, copy.Depth = both, 1, 1
     else:
         set_shape(copy, shape_of(
             operand("dst", &to, to_array), operand("src", &source, source_array), None if size is None else count, before))
