@@ -74,7 +74,7 @@ cdef class ReplayStrategy(Strategy):
         """Return the Replay of the specialisation in the current context, and build it if necessary."""
         cdef CUcontext context = NULL
         cdef Replay found = self.last
-        cdef tuple inputs = code.host_inputs(leaves, {})
+        cdef tuple inputs = () if code.calls is None else code.host_inputs(leaves, {})
         cdef CUresult status
         with nogil:
             current_context(&context)
