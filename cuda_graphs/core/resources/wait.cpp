@@ -59,8 +59,8 @@ CUresult poll(Query query, Time limit, Time without_pause = kWithoutPause) {
     }
 }
 
-// libcuda writes the output of printf in kernels during a synchronization, not during a query. Therefore a wait that was
-// polled ends with one if there may be output. It takes 1.4 us on an H200.
+// libcuda writes the output of printf in kernels during a synchronization, not during a query. Therefore a wait that
+// was polled ends with one if there may be output. It takes 1.4 us on an H200.
 template <class Synchronize>
 CUresult end_of_poll(CUresult status, Synchronize synchronize) {
     return status == CUDA_SUCCESS && code_may_print() ? synchronize() : status;
