@@ -23,6 +23,9 @@ from cuda_graphs.core.resources import boxes
 from cuda_graphs.kernels.arrays import keep_alive
 from tests.driver_table import DriverTable
 
+# JAX would take most of a GPU's memory, which the other processes of the suite need.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
 ROOT = Path(__file__).resolve().parent.parent
 FAILED = pytest.StashKey[bool]()
 LEFT = pytest.StashKey[dict[str, int]]()  # boxes that a test leaves on purpose

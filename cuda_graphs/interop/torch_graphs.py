@@ -13,6 +13,7 @@ returns copies of the outputs. On the host driver a Variant calls the function i
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -222,8 +223,10 @@ class Variant:
         self.parameters = leaves_of(results, self.inputs)
         self.addresses = [each.data_ptr() for each in self.parameters]
         self.sources = [each for each in (*self.inputs, *self.parameters) if each.requires_grad]
+        self.have_history = [has_history(each) for each in results if is_tensor(each)]
         self.adjoints = [self.torch.zeros_like(each) for each in results if has_history(each)]
         self.backward = recorder.record(self._differentiate) if self.adjoints else None
+        self.forward.forget_history()
 
     def _run(self) -> list[Any]:
         args, keywords = self.arguments
@@ -321,11 +324,14 @@ class Captures:
     def record(self, run: Callable[[], list[Any]]) -> Capture:
         graph = self.torch.cuda.CUDAGraph()
         with (
+            warnings.catch_warnings(),
             self.torch.cuda.device(self.device),
             self.torch.cuda.graph(
                 graph, pool=self.pool, stream=self.stream, capture_error_mode="thread_local"
             ),
         ):
+            # A backward pass that hands gradients on has no work.
+            warnings.filterwarnings("ignore", message="The CUDA Graph is empty", category=UserWarning)
             results = run()
         return Capture(graph, results)
 
@@ -335,6 +341,10 @@ class Capture:
 
     def __init__(self, graph: Any, results: list[Any]) -> None:
         self.graph, self.results = graph, results
+
+    def forget_history(self) -> None:
+        """Free PyTorch's record of the pass, whose nodes of parameters belong to the stream of the capture."""
+        self.results = [each.detach() if is_tensor(each) else each for each in self.results]
 
     def replay(self) -> None:
         self.graph.replay()  # sets the state of the random generator, and launches on the current stream
@@ -356,6 +366,9 @@ class Repetition:
     def __init__(self, run: Callable[[], list[Any]]) -> None:
         self.run, self.results = run, run()
 
+    def forget_history(self) -> None:
+        """Keep the record: a repeated backward pass goes through it."""
+
     def replay(self) -> None:
         self.results = self.run()
 
@@ -375,16 +388,15 @@ def forward(context: Any, variant: Variant, *given: Any) -> tuple[Any, ...]:
     results = variant.launch(given[: len(variant.inputs)])
     tensors = [each for each in results if is_tensor(each)]
     context.variant, context.call = variant, variant.calls
-    context.has_history = [has_history(each) for each in variant.forward.results if is_tensor(each)]
     context.set_materialize_grads(False)
     context.mark_non_differentiable(
-        *(each for each, known in zip(tensors, context.has_history, strict=True) if not known)
+        *(each for each, known in zip(tensors, variant.have_history, strict=True) if not known)
     )
     return tuple(tensors)
 
 
 def backward(context: Any, *adjoints: Any) -> tuple[Any, ...]:
-    given = [each for each, known in zip(adjoints, context.has_history, strict=True) if known]
+    given = [each for each, known in zip(adjoints, context.variant.have_history, strict=True) if known]
     return None, *context.variant.launch_backward(context.call, given)
 
 

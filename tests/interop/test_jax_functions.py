@@ -141,7 +141,7 @@ def test_errors_of_a_call_are_raised_by_jax(array):
 
     function, x = cg.interop.jax(flat, out={"y": "x"}), array([1.0])
     with pytest.raises(Exception, match="ValueError: parameter 'y' takes 2 dimensions, not 1"):
-        function(x)
+        jax.block_until_ready(function(x))
 
 
 def test_function_must_be_kept(array):
@@ -157,7 +157,7 @@ def test_function_must_be_kept(array):
     jax.clear_caches()  # which keep the function while it may be compiled again
     gc.collect()
     with pytest.raises(Exception, match="the function of this call is gone: keep the result"):
-        compiled(x)
+        jax.block_until_ready(compiled(x))
 
 
 def test_wrong_arguments_are_refused(waves, array):
