@@ -26,7 +26,7 @@ from cuda_graphs.compiler.ir.ops import OPS, computing_type
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, i64
 
 from . import sines
-from .vectorisation_analysis import Vectorisation, is_contiguous, leaves_early
+from .vectorisation_analysis import Vectorisation, is_contiguous, leaves_early, strided_axis
 
 ALL = "splat (i1 true)"
 
@@ -66,8 +66,7 @@ class VectorEmitter(Emitter):
         )
         self.vectors = {}
         self.wide[vectorisation.index] = first
-        numbers = ", ".join(f"i64 {lane}" for lane in range(self.width))
-        wide = self.let(f"add nsw {self.vector_type(i64)} {self.splat('i64', first)}, <{numbers}>")
+        wide = self.let(f"add nsw {self.vector_type(i64)} {self.splat('i64', first)}, {self.lane_numbers()}")
         narrow = wide
         if vectorisation.index.type.bits != 64:
             narrow = self.let(
@@ -89,6 +88,9 @@ class VectorEmitter(Emitter):
     def vector_type(self, type: ScalarType) -> str:
         """Return the vector type of an element type."""
         return f"<{self.width} x {llvm_type(type)}>"
+
+    def lane_numbers(self) -> str:
+        return f"<{', '.join(f'i64 {lane}' for lane in range(self.width))}>"
 
     def splat(self, t: str, register: str) -> str:
         v = f"<{self.width} x {t}>"
@@ -242,7 +244,11 @@ class VectorEmitter(Emitter):
 
     def element_pointers(self, access: ir.Load | ir.Store) -> str:
         """Return a vector of pointers to elements."""
-        array, linear = access.array, ""
+        assert self.vectorisation is not None
+        array, linear, kind = access.array, "", llvm_type(access.array.element)
+        strided = None if self.mask else strided_axis(self.vectorisation, access)
+        if strided is not None:
+            return self.strided_pointers(access, strided)
         for axis, each in enumerate(access.index):
             part = self.wide_vector(each)
             if axis:
@@ -251,9 +257,18 @@ class VectorEmitter(Emitter):
                 scaled = self.let(f"mul nsw {self.vector_type(i64)} {linear}, {many}")
                 part = self.let(f"add nsw {self.vector_type(i64)} {scaled}, {part}")
             linear = part
-        kind = llvm_type(array.element)
         base = f"{self.pointer(array)} {self.addresses[array]}"
         return self.let(f"getelementptr inbounds {kind}, {base}, {self.vector_type(i64)} {linear}")
+
+    def strided_pointers(self, access: ir.Load | ir.Store, axis: int) -> str:
+        """Return the pointers where only the index of `axis` varies: distances that are the same in all iterations."""
+        array, wide = access.array, self.vector_type(i64)
+        kind, first = self.address(array, access.index)
+        step = "1"
+        for inner in range(axis + 1, len(access.index)):
+            step = self.let(f"mul nsw i64 {step}, {self.extent(array, inner)}")
+        distances = self.let(f"mul nsw {wide} {self.splat('i64', step)}, {self.lane_numbers()}")
+        return self.let(f"getelementptr inbounds {kind}, {self.pointer(array)} {first}, {wide} {distances}")
 
     def lanes_load(self, load: ir.Load) -> None:
         if load not in self.varying:

@@ -249,6 +249,12 @@ def is_contiguous(found: Vectorisation, access: ir.Load | ir.Store) -> bool:
     return found.varying.isdisjoint(outer) and is_neighbour(found, last)
 
 
+def strided_axis(found: Vectorisation, access: ir.Load | ir.Store) -> int | None:
+    """Return the axis along which the lanes' elements are one step apart, if it is the only index that varies."""
+    axes = [axis for axis, each in enumerate(access.index) if each in found.varying]
+    return axes[0] if len(axes) == 1 and is_neighbour(found, access.index[axes[0]]) else None
+
+
 def is_neighbour(found: Vectorisation, value: ir.Value) -> bool:
     if isinstance(value, ir.Op) and value.name in ("add", "sub") and value.type in (i32, i64):
         step = value.args[1]

@@ -111,7 +111,7 @@ class Component:
         return first.leaf() if isinstance(first, Component) else first
 
 
-@dataclass(frozen=True)
+@record
 class HostObject:
     """A parameter that is an object of the host, with the numbers that are its attributes."""
 
@@ -120,7 +120,7 @@ class HostObject:
     numbers: tuple[tuple[str, ir.Param], ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class HostMember:
     """A method of such an object."""
 
