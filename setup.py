@@ -100,7 +100,7 @@ LIBRARIES = [
     # name, source folders, compile flags, link flags; the SONAME is the file name unless the link flags give another
     (
         "cuda_graphs.core.libcuda_graphs_core",
-        ["cuda_graphs/core"],
+        ["cuda_graphs/core", "cuda_graphs/loader", "cuda_graphs/formats"],
         [
             "-fno-semantic-interposition"
         ],  # the library's functions are never interposed, so internal calls are direct
@@ -121,7 +121,7 @@ LIBRARIES = [
     (
         # For C: a core of its own, whose lock is not Python's, so the file that includes Python.h is left out.
         "cuda_graphs.runtime.libcuda_graphs",
-        ["cuda_graphs/runtime", "cuda_graphs/formats", "cuda_graphs/core"],
+        ["cuda_graphs/runtime", "cuda_graphs/loader", "cuda_graphs/formats", "cuda_graphs/core"],
         ["-fvisibility=hidden"],
         ["-pthread", "-ldl", "-Wl,-Bsymbolic", "-Wl,--version-script=cuda_graphs/runtime/exports.map"],
     ),

@@ -99,14 +99,14 @@ def inputs_of(graph: LoadedGraph, given: list[str]) -> dict[str, Any]:
 def array_like(parameter: Any) -> Any:
     """Return an array of zeros of the type of a parameter, with the shape of its default."""
     import cuda_graphs as cg
-    from cuda_graphs.saving.memory import dtype_of
+    from cuda_graphs.saving.array_types import dtype_of
 
     if parameter.default is None or not hasattr(parameter, "ndim"):
         raise CommandError(
             f"{parameter!r} has no shape, so it needs an array: launch the graph in Python", USAGE
         )
     name, inner = parameter._element()
-    return cg.ndarray(dtype_of((name, parameter.ndim, inner)), parameter.default.shape)
+    return cg.ndarray(dtype_of(name, inner), parameter.default.shape)
 
 
 def outputs_of(graph: LoadedGraph, given: list[str]) -> dict[str, str]:

@@ -22,9 +22,6 @@ cdef str source_text(PyObject* code, int instruction)
 cdef bint pin_source() noexcept
 cdef void unpin_source() noexcept
 
-# Pins the first line of a code object, which the caller keeps alive.
-cdef bint pin_code(object code) noexcept
-
 # keep_source() stores a source in the hierarchy of a graph; text_of() returns its text, or None when it is unknown.
 cdef SourceLocation keep_source(GraphBox* graph, Source source) except *
 cdef object text_of(GraphBox* graph, SourceLocation source)

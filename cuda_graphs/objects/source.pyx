@@ -128,16 +128,6 @@ cdef bint pin_source() noexcept:
     return now.code != NULL
 
 
-cdef bint pin_code(object code) noexcept:
-    global pinned_threads
-    if pinned_source.code != NULL:
-        return False
-    pinned_source.code = <PyObject*>code
-    pinned_source.instruction = -1  # the first line of the code (PyCode_Addr2Line)
-    pinned_threads += 1
-    return True
-
-
 cdef void unpin_source() noexcept:
     global pinned_threads
     pinned_source.code = NULL

@@ -89,12 +89,4 @@ cg::ContextHandle context_of_thread() {
     return primary;
 }
 
-int device_attribute(CUdevice_attribute attribute) {
-    int value = 0;
-    CUdevice device = 0;
-    check(cg::driver().cuCtxGetDevice(&device), "find the current device");
-    check(cg::driver().cuDeviceGetAttribute(&value, attribute, device), "ask for an attribute of the device");
-    return value;
-}
-
 }  // namespace cgr

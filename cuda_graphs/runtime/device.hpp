@@ -5,9 +5,8 @@
 #ifndef CUDA_GRAPHS_RUNTIME_DEVICE_HPP
 #define CUDA_GRAPHS_RUNTIME_DEVICE_HPP
 
-#include "core/handles/gil.hpp"
 #include "core/resources/context.hpp"
-#include "failure.hpp"
+#include "loader/failure.hpp"
 
 namespace cgr {
 
@@ -19,9 +18,6 @@ cg_driver driver_kind();
 // The context that is current on this thread, else the primary context of device 0.
 cg::ContextHandle context_of_thread();
 
-// An attribute of the device of the current context.
-int device_attribute(CUdevice_attribute attribute);
-
 // Makes a context current for a scope. Raises a Failure if the driver refuses.
 class Current {
   public:
@@ -30,14 +26,6 @@ class Current {
   private:
     cg::ContextScope scope_;
 };
-
-// Makes a driver call without the lock of the core. The call may wait for work whose callbacks wait for other threads,
-// and these may need the lock.
-template <class Function, class... Args>
-CUresult without_lock(Function function, Args... args) {
-    const cg::GilRelease released;
-    return function(args...);
-}
 
 }  // namespace cgr
 

@@ -12,10 +12,35 @@
 #include "core/handles/deferred.hpp"
 #include "core/handles/gil.hpp"
 #include "device.hpp"
-#include "loading.hpp"
-#include "parameters.hpp"
+#include "loader/device.hpp"
+#include "loader/loading.hpp"
+#include "loader/memory.hpp"
+#include "loader/parameters.hpp"
 
 #define CG_API extern "C" __attribute__((visibility("default")))
+
+namespace cgr {
+
+struct LoadedGraph {
+    cg::ContextHandle context;
+    cg::NodeHandle definition;  // the entry node
+    std::vector<LoadedParameter> parameters;
+
+    // Returns the number of a parameter. Raises a Failure with all names for an unknown one.
+    std::size_t find(const char* name) const;
+};
+
+std::size_t LoadedGraph::find(const char* name) const {
+    std::string known;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (parameters[i].parameter->name == name) return i;
+        known += (known.empty() ? "" : ", ") + parameters[i].parameter->name;
+    }
+    throw Failure(CG_ERROR_NOT_FOUND, std::string("the graph has no parameter '") + name +
+                                          "'; it has: " + (known.empty() ? "none" : known));
+}
+
+}  // namespace cgr
 
 // The handles of the header. Each is a copy of handles of the core, which keep what they need.
 struct cg_graph {
@@ -95,14 +120,69 @@ std::vector<cg_callback> read_callbacks(const cg_callback* callbacks, std::size_
     return found;
 }
 
+// The program of a user of the header: what it gives to cg_graph_load.
+class Caller : public Program {
+  public:
+    explicit Caller(const std::vector<cg_callback>& given) : given_(given) {}
+
+    bool is_on_host() const override { return driver_kind() == CG_DRIVER_HOST; }
+
+    void bind_callbacks(const std::vector<std::string>& names) override {
+        std::string missing;
+        for (const std::string& name : names) {
+            const auto match =
+                std::find_if(given_.begin(), given_.end(), [&](const cg_callback& each) { return name == each.name; });
+            if (match == given_.end())
+                missing += (missing.empty() ? "" : ", ") + name;
+            else
+                bound_.push_back(*match);
+        }
+        if (!missing.empty())
+            throw Failure(
+                CG_ERROR_INVALID_VALUE,
+                "the file calls functions of the host, which are missing: give callbacks with the names " + missing);
+        for (const cg_callback& each : given_)
+            if (std::find(names.begin(), names.end(), each.name) == names.end())
+                throw Failure(CG_ERROR_INVALID_VALUE, std::string("the file calls no function ") + each.name);
+    }
+
+    void read_callback(std::size_t number, const std::string*, cg::NodeSpec& spec) override {
+        spec.params.host.fn = bound_[number].function;
+        spec.params.host.userData = bound_[number].data;
+    }
+
+    Counter make_counter(std::int64_t) override {
+        constexpr std::size_t kBytes = 16;
+        return {allocate(Space::kDevice, kBytes), {}};
+    }
+
+    MakeError make_error() const override {
+        return [](const char* text) -> cg::Opaque { return std::make_shared<std::string>(text); };
+    }
+
+  private:
+    const std::vector<cg_callback>& given_;
+    std::vector<cg_callback> bound_;  // in the order of the file
+};
+
+LoadedGraph load_definition(const cg::ContextHandle& context, std::string_view file, Program& program) {
+    LoadedGraph found;
+    found.context = context;
+    found.definition = cg::create_graph();
+    if (!found.definition) fail_noted("create a graph");
+    found.parameters = load(found.definition, file, program).parameters;
+    return found;
+}
+
 // `name` is the file's, for messages; empty for a file in memory.
 void load_graph(std::string_view file, const std::string& name, const cg_callback* callbacks, std::size_t count,
                 cg_graph** graph) {
     const std::vector<cg_callback> bound = read_callbacks(callbacks, count);
     const cg::ContextHandle context = context_of_thread();
     const Current current(context);
+    Caller caller(bound);
     try {
-        *graph = new cg_graph{load(context, file, bound)};
+        *graph = new cg_graph{load_definition(context, file, caller)};
     } catch (const Failure& failure) {
         throw Failure(failure.status, name.empty() ? failure.what() : name + ": " + failure.what());
     }

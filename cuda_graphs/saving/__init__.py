@@ -5,22 +5,20 @@
 A file is a zip with a JSON manifest and blobs. docs/design/2026-11-saved-graphs.md describes the format.
 
     schema      the tables of the manifest, and the functions that check what stands in one
-    archive     the zip file: the manifest, and blobs with their sizes and hashes
+    archive     the zip file: writing it, and reading the manifest
     sizes       the sizes of launches of kernels of Python, on any driver
-    codes       the code of a kernel for each driver (writing)
-    addresses   memory and conditions behind the arguments of nodes (writing)
-    tables      the tables of a file, apart from that of graphs (writing)
-    node_rows   the rows of nodes (writing)
+    codes       the code of a kernel for each driver
+    addresses   memory and conditions behind the arguments of nodes
+    tables      the tables of a file, apart from that of graphs
+    node_rows   the rows of nodes
     writing     save: from a definition to a file
-    memory      memory that a file declares (loading)
-    parameters  named parameters (loading)
-    kernels     kernels of a file, for the driver of this process (loading)
-    nodes       nodes of a file (loading)
+    array_types the types of arrays, by their names in a file
+    loader      the C++ loader (cuda_graphs/loader/), and what Python adds to it
     loading     load: from a file to a LoadedGraph
     text        a file in words
 
 Other rooms may import:
-    loading  LoadedGraph, load
-    memory   arrays of the types of a file
-    text     a file in words
+    loading      LoadedGraph, load
+    array_types  the types of arrays of a file
+    text         a file in words
 """

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file of a saved graph: a zip with `manifest.json` and `blobs/0`, `blobs/1`, ...
 
-A reader takes no more memory than the manifest declares, and than a file of this size can hold. It writes no files.
+The loader (loader/) reads a whole file. Here the manifest alone is read, for a file in words. Neither takes more memory
+than the manifest declares, and than a file of this size can hold.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import struct
@@ -19,9 +19,9 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from .schema import FORMAT, SCHEMA, TABLES, Row, check_int, check_list, fail
+from .schema import FORMAT, SCHEMA, TABLES, Row, fail
 
-__all__ = ["Archive", "write_archive"]
+__all__ = ["read_manifest", "write_archive"]
 
 MANIFEST = "manifest.json"
 DATE = (1980, 1, 1, 0, 0, 0)  # of all entries, so that equal definitions give equal files
@@ -68,77 +68,47 @@ def _entry(name: str) -> zipfile.ZipInfo:
     return entry
 
 
-class Archive:
-    """A file that is open for reading. Use it as a context.
-
-    Attributes:
-        manifest: The manifest, whose tables are lists.
+def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the manifest of a file. Each of TABLES in it is a list.
 
     Raises:
         OSError: The file cannot be read.
         SavedGraphError: It is no saved graph, or one of a later version.
     """
+    with open(path, "rb") as file:
+        with _damage(os.fspath(path), "is no zip file"):
+            archive = zipfile.ZipFile(file)
+        text = _read(archive, MANIFEST, os.fstat(file.fileno()).st_size)
+    try:
+        found = Row(json.loads(text.decode(), parse_constant=_refuse_constant), "the manifest")
+    except (ValueError, RecursionError) as error:
+        fail("the manifest", f"is not JSON ({type(error).__name__}: {error})")
+    if found.get("format") != FORMAT:
+        fail("the manifest", f"must have the format {FORMAT!r}")
+    schema = found.number("schema", 1)
+    if schema > SCHEMA:
+        fail(
+            "the schema",
+            f"is {schema}; this version of cuda_graphs reads up to {SCHEMA}: use a later version",
+        )
+    for table in TABLES:
+        found.items(table)
+    return found.data
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._file = open(path, "rb")  # noqa: SIM115 (closed by __exit__)
-        try:
-            self._size = os.fstat(self._file.fileno()).st_size
-            with _damage(os.fspath(path), "is no zip file"):
-                self._zip = zipfile.ZipFile(self._file)
-            self.manifest = self._read_manifest()
-            self._blobs = self.manifest["blobs"]
-        except BaseException:
-            self._file.close()
-            raise
 
-    def __enter__(self) -> Archive:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._file.close()
-
-    def blob(self, number: int) -> bytes:
-        """Return the contents of a blob, whose number is that of a row."""
-        size, digest = check_list(self._blobs[number], f"blob {number}", 2)
-        check_int(size, f"the size of blob {number}")
-        data = self._read(f"blobs/{number}", size)
-        if hashlib.sha256(data).hexdigest() != digest:
-            fail(f"blob {number}", "has other contents than were written")
-        return data
-
-    def _read_manifest(self) -> dict[str, Any]:
-        text = self._read(MANIFEST, None)
-        try:
-            found = Row(json.loads(text.decode(), parse_constant=_refuse_constant), "the manifest")
-        except (ValueError, RecursionError) as error:
-            fail("the manifest", f"is not JSON ({type(error).__name__}: {error})")
-        if found.get("format") != FORMAT:
-            fail("the manifest", f"must have the format {FORMAT!r}")
-        schema = found.number("schema", 1)
-        if schema > SCHEMA:
-            fail(
-                "the schema",
-                f"is {schema}; this version of cuda_graphs reads up to {SCHEMA}: use a later version",
-            )
-        for table in TABLES:
-            found.items(table)
-        return found.data
-
-    def _read(self, name: str, size: int | None) -> bytes:
-        """Return the contents of an entry, of `size` bytes if that is known."""
-        try:
-            entry = self._zip.getinfo(name)
-        except KeyError:
-            fail(name, "is missing")
-        if size is not None and entry.file_size != size:
-            fail(name, f"has {entry.file_size} bytes instead of {size}")
-        if entry.compress_size > self._size or entry.file_size > MOST_RATIO * max(entry.compress_size, 1):
-            fail(name, "is larger than the file can hold")
-        with _damage(name, "cannot be read"), self._zip.open(entry) as stream:
-            data = stream.read(entry.file_size + 1)
-        if len(data) != entry.file_size:
-            fail(name, f"has {len(data)} bytes instead of {entry.file_size}")
-        return data
+def _read(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """Return the contents of an entry of a file of `most` bytes."""
+    try:
+        entry = archive.getinfo(name)
+    except KeyError:
+        fail(name, "is missing")
+    if entry.compress_size > most or entry.file_size > MOST_RATIO * max(entry.compress_size, 1):
+        fail(name, "is larger than the file can hold")
+    with _damage(name, "cannot be read"), archive.open(entry) as stream:
+        data = stream.read(entry.file_size + 1)
+    if len(data) != entry.file_size:
+        fail(name, f"has {len(data)} bytes instead of {entry.file_size}")
+    return data
 
 
 @contextlib.contextmanager

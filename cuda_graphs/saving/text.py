@@ -11,7 +11,7 @@ from typing import Any
 
 from cuda_graphs.drawing.text import size_in_words
 
-from .archive import Archive
+from .archive import read_manifest
 from .schema import Row, check_type
 
 __all__ = ["describe", "facts_of"]
@@ -24,8 +24,7 @@ def facts_of(path: str | os.PathLike[str]) -> dict[str, Any]:
         OSError: The file cannot be read.
         SavedGraphError: It is damaged, or of a later version.
     """
-    with Archive(path) as archive:
-        manifest = archive.manifest
+    manifest = read_manifest(path)
     graphs = [Row(data, f"graph {number}") for number, data in enumerate(manifest["graphs"])]
     kinds = Counter(
         Row(node, f"a node of {row.where}").text("kind") for row in graphs for node in row.items("nodes")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes of saved files, for tests of what a loader accepts."""
 
+import hashlib
 import json
 import zipfile
 
@@ -32,3 +33,17 @@ def without_code(path, *code_types):
 def from_other_driver(path):
     """Makes a file look like one that the other driver has saved: sizes of launches are computed again."""
     changed(path, lambda manifest: manifest.update(driver="another"))
+
+
+def with_short_blobs(path, code_type):
+    """Cuts the last byte off the code of a type, and gives it the hash of what is left."""
+    with zipfile.ZipFile(path) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(contents["manifest.json"])
+    for number in {kernel["code"][code_type] for kernel in manifest["kernels"]}:
+        data = contents[f"blobs/{number}"] = contents[f"blobs/{number}"][:-1]
+        manifest["blobs"][number] = [len(data), hashlib.sha256(data).hexdigest()]
+    contents["manifest.json"] = json.dumps(manifest).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in contents.items():
+            archive.writestr(name, data)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from tests.saving.files import changed, without_code
+from tests.saving.files import changed, with_short_blobs, without_code
 
 Floats = cg.types.ndarray(cg.f32, ndim=1)
 ONE = cg.LaunchConfig(grid=1, block=1)
@@ -203,3 +203,21 @@ def test_an_old_file_stays_whole_when_a_new_one_cannot_be_saved(x, path):
     with pytest.raises(cg.SavedGraphError):
         g.save(path)
     assert path.read_bytes() == before
+
+
+def test_native_code_that_is_cut_off_is_not_loaded(device, stream, path):
+    """PTX of the same kernel is, if the file has it. The file has the hash of the shorter code."""
+    g = cg.GraphDef()
+    x = cg.ndarray(cg.f32, 8)
+    g.call(fill, x)
+    g.save(path, outputs={"x": x})
+    if cg.driver_info().kind != "host":
+        pytest.skip("native code is for the host driver")
+    with_short_blobs(path, "native")
+    loaded = cg.load(path)
+    loaded.instantiate().launch(stream, x=x)
+    stream.sync()
+    assert np.all(x.to_numpy() == 1)
+    without_code(path, "ptx")
+    with pytest.raises(cg.SavedGraphError, match="truncated"):
+        cg.load(path)

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from cuda_graphs.core.resources.handles cimport LibraryHandle
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.resources.handles cimport KernelType, LibraryHandle
 from .kernel cimport LibraryHolder
 
 
@@ -12,3 +14,10 @@ cdef class ObjectCode(LibraryHolder):
     cdef dict _symbols
     cdef object _signatures  # types by the kernel's name in the code; None: the code itself tells them
     cdef object __weakref__
+
+
+# Returns the Types of a kernel's parameters from its mangled name, or from PTX; an empty list if neither tells them.
+cpdef list read_signature(bytes code, str name)
+
+# Returns Types as the handle layer has them.
+cdef vector[KernelType] as_types(list signature) except *

@@ -6,10 +6,12 @@
 #include <set>
 #include <string_view>
 
+#include "core/driver/device_count.hpp"
 #include "core/driver/table.hpp"
 #include "core/graphs/definition_shape.hpp"
 #include "core/graphs/node_order.hpp"
 #include "core/handles/gil.hpp"
+#include "core/resources/device_scope.hpp"
 #include "device.hpp"
 #include "specs.hpp"
 
@@ -23,7 +25,7 @@ using cg::NodeKind;
 struct KindRow {
     std::string_view name;
     NodeKind kind;
-    void (*read)(const Adding&, cg::NodeSpec&);  // null: there is nothing to read
+    void (*read)(Adding&, cg::NodeSpec&);  // null: there is nothing to read
     std::size_t least, most;
     bool fits_bodies;  // of conditional nodes (a rule of CUDA)
 };
@@ -123,20 +125,15 @@ class NodeLoader {
             record.has_default = !parts[0].is_null();
             if (record.has_default)
                 record.default_value = static_cast<std::uint32_t>(check_int(&parts[0], where, 0, kMostDefault));
-            check_source(&parts[1], where);
+            record.source = tables_.find_line(&parts[1], graph, where);
             CUcontext context = nullptr;
             check(cg::current_context(&context), "find the current context");
-            check(cg::driver().cuGraphConditionalHandleCreate(&record.handle, graph.raw, context, record.default_value,
-                                                              record.has_default ? CU_GRAPH_COND_ASSIGN_DEFAULT : 0),
+            check(without_lock(cg::driver().cuGraphConditionalHandleCreate, &record.handle, graph.raw, context,
+                               record.default_value, record.has_default ? CU_GRAPH_COND_ASSIGN_DEFAULT : 0U),
                   "create " + where.text());
             graph.conditions.push_back(record);
             tables_.conditions[{number, at}] = {record.handle, cg::hierarchy_number(graph)};
         }
-    }
-
-    void check_source(const Json* source, const Where& where) const {
-        if (source != nullptr && !source->is_null())
-            check_index(source, {"the source", Where::kNone, &where}, tables_.archive.table("sources").size());
     }
 
     // Returns the numbers of the graphs inside a node. Each graph is in one node, of a graph before it.
@@ -158,11 +155,11 @@ class NodeLoader {
         const KindRow& kind = kind_of(row);
         const std::vector<std::size_t> inner = read_inner(row, kind, number);
         if (around.in_body && !kind.fits_bodies) fail(row.where, "cannot be in a body of a conditional node");
-        check_source(row.get("source"), row.where);
+        const cg::SourceLocation source = tables_.find_line(row.get("source"), graph, row.where);
         const std::string* const name = row.optional_text("name");
         if (name != nullptr && name->empty()) fail(row.where, "has an empty name");
         References references(tables_, graph, around.parameters);
-        const Adding adding{tables_, references, row, inner.size()};
+        Adding adding{tables_, references, row, inner.size(), {}, {}};
         cg::NodeSpec spec;
         spec.begin(kind.kind);
         cg::NodeHandle child;
@@ -170,33 +167,50 @@ class NodeLoader {
         if (kind.read != nullptr) kind.read(adding, spec);
         const auto memory = kind.kind == NodeKind::kAlloc ? cg::create_graph_memory() : nullptr;
         if (memory) spec.owners.first = cg::as_owner(memory);
-        check_accesses(adding);
+        read_accesses(adding, spec);
         cg::NodeRecord& record = insert(spec, graph, nodes, before, row.where);
+        record.source = source;
         if (name != nullptr) record.make_metadata().labels.name = *name;
         if (child) finish_child(child, record);
         if (memory) record_memory(spec, record, *memory);
+        record_form(adding, spec, record);
         if (kind.kind == NodeKind::kFree) cg::note_free(record, spec.params.free.dptr);
-        if (kind.kind == NodeKind::kWhile) check_counter(row);
+        if (kind.kind == NodeKind::kWhile) restore_counter(row, record);
         if (kind.read == read_conditional) add_bodies(spec, record, inner, around);
         return &record;
     }
 
-    // Checks what a kernel or callback declares to access, for GraphDef.check in Python.
-    static void check_accesses(const Adding& adding) {
-        const KindRow& kind = kind_of(adding.row);
-        const bool declares = kind.kind == NodeKind::kKernel || kind.kind == NodeKind::kHost;
-        if (!declares || adding.row.get("reads") == nullptr) return;
+    // Reads what a kernel or callback declares to access, for GraphDef.check in Python, and the conditions among the
+    // arguments of a kernel.
+    static void read_accesses(const Adding& adding, cg::NodeSpec& spec) {
+        const bool declares = spec.kind == NodeKind::kKernel || spec.kind == NodeKind::kHost;
+        const bool is_known = declares && adding.row.get("reads") != nullptr;
+        if (!is_known && adding.conditions.empty()) return;
+        auto found = std::make_shared<cg::DeclaredAccesses>();
+        found->conditions = adding.conditions;
+        found->is_known = is_known;
+        if (is_known) {
+            for (const Json& span : adding.row.items("reads")) found->reads.push_back(read_span(adding, span));
+            for (const Json& span : adding.row.items("writes")) found->writes.push_back(read_span(adding, span));
+        }
+        spec.declared = std::move(found);
+    }
+
+    static cg::Span read_span(const Adding& adding, const Json& span) {
         const Where where{"an access", Where::kNone, &adding.row.where};
-        for (const char* const name : {"reads", "writes"})
-            for (const Json& span : adding.row.items(name)) {
-                const std::vector<Json>& parts = check_list(&span, where, 3);
-                const Reference found = adding.references.resolve(&parts[0], where);
-                const bool is_memory =
-                    found.kind != Reference::Kind::kExtent && found.kind != Reference::Kind::kCondition;
-                if (!is_memory || as_uint(parts[1]).value_or(0) == 0) fail(where, "is of no memory");
-                for (const Json& axis : check_list(&parts[2], where))
-                    for (const Json& value : check_list(&axis, where, 2)) check_int(&value, where, 1);
-            }
+        const std::vector<Json>& parts = check_list(&span, where, 3);
+        const Reference memory = adding.references.resolve(&parts[0], where);
+        const bool is_memory = memory.kind != Reference::Kind::kExtent && memory.kind != Reference::Kind::kCondition;
+        const std::uint64_t run = as_uint(parts[1]).value_or(0);
+        if (!is_memory || run == 0) fail(where, "is of no memory");
+        cg::Span found(memory.parameter ? 0 : memory.place.address, run);
+        if (memory.parameter) found.parameter = memory.parameter->name;
+        for (const Json& axis : check_list(&parts[2], where)) {
+            const std::vector<Json>& numbers = check_list(&axis, where, 2);
+            const std::int64_t count = check_int(&numbers[0], where, 1), stride = check_int(&numbers[1], where, 1);
+            found.repeat(static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(stride));
+        }
+        return found;
     }
 
     // Makes the parameters of a spec those of the node. Operands without a value get memory that stands for it.
@@ -205,7 +219,8 @@ class NodeLoader {
         auto made = std::make_unique<cg::NodeParameters>();
         made->uses = spec.uses;
         made->rules = spec.rules;
-        check(cg::use_placeholders(spec, *made), "allocate memory that stands for a parameter");
+        check(without_lock([&] { return cg::use_placeholders(spec, *made); }),
+              "allocate memory that stands for a parameter");
         return made;
     }
 
@@ -231,6 +246,7 @@ class NodeLoader {
         graph.edited |= after.size() > 1;
         cg::NodeRecord& record = cg::add_node(graph, raw, spec.kind, slot);
         if (parameters) record.make_metadata().parameters = std::move(parameters);
+        if (spec.declared) record.make_metadata().labels.accesses = spec.declared;
         return record;
     }
 
@@ -255,10 +271,24 @@ class NodeLoader {
         tables_.allocs.push_back({made.dptr, made.bytesize});
     }
 
+    // Records what the driver does not: the type of an array or value, and the device of a node.
+    void record_form(const Adding& adding, const cg::NodeSpec& spec, cg::NodeRecord& record) const {
+        if (adding.form) record.make_metadata().array_form = adding.form;
+        // For host memory the driver always reports device 0.
+        const bool is_host_memory =
+            spec.kind == NodeKind::kAlloc && cg::alloc_kind(spec.params.alloc.poolProps) == cg::AllocKind::kHost;
+        if (is_host_memory) record.make_metadata().device = static_cast<int>(adding.row.number("device"));
+        const bool has_context = spec.kind == NodeKind::kMemset || spec.kind == NodeKind::kMemcpy ||
+                                 (spec.kind >= NodeKind::kIf && spec.kind <= NodeKind::kSwitch);
+        if (has_context && cg::has_several_devices()) record.make_metadata().device = cg::current_device();
+    }
+
     // The kernels of a loop have its counter as an argument.
-    void check_counter(const Row& row) const {
-        if (row.get("counter") != nullptr && !tables_.memory[row.index("counter", tables_.memory.size())].is_counter)
-            fail({"the counter", Where::kNone, &row.where}, "is memory of another kind");
+    void restore_counter(const Row& row, cg::NodeRecord& record) const {
+        if (row.get("counter") == nullptr) return;
+        const LoadedMemory& memory = tables_.memory[row.index("counter", tables_.memory.size())];
+        if (!memory.is_counter) fail({"the counter", Where::kNone, &row.where}, "is memory of another kind");
+        if (memory.counter) record.make_metadata().counter = memory.counter;
     }
 
     // ---- graphs in nodes
@@ -271,8 +301,8 @@ class NodeLoader {
         add_graph(number, &graph, {child, parameters, around.in_body, around.depth + 1});
         spec.params.graph.graph = graph.raw;
         cg::seal_owners(graph);  // the embedded graph is a copy that shares the owners
-        check(cg::share_owners(graph), "keep what the nodes of a graph need");
-        check(cg::restore_order(graph), "put the edges of a graph in order");
+        check(without_lock([&] { return cg::share_owners(graph); }), "keep what the nodes of a graph need");
+        check(without_lock([&] { return cg::restore_order(graph); }), "put the edges of a graph in order");
         return child;
     }
 
@@ -313,25 +343,24 @@ class NodeLoader {
 
 }  // namespace
 
-void read_callback(const Adding& adding, cg::NodeSpec& spec) {
-    const cg_callback& callback = adding.tables.callbacks[adding.row.index("callback", adding.tables.callbacks.size())];
-    spec.params.host.fn = callback.function;
-    spec.params.host.userData = callback.data;
+void read_callback(Adding& adding, cg::NodeSpec& spec) {
+    const std::size_t number = adding.row.index("callback", adding.tables.archive.table("callbacks").size());
+    adding.tables.program.read_callback(number, adding.row.optional_text("name"), spec);
 }
 
-void read_record(const Adding& adding, cg::NodeSpec& spec) {
+void read_record(Adding& adding, cg::NodeSpec& spec) {
     const cg::EventHandle& event = adding.tables.events[adding.row.index("event", adding.tables.events.size())];
     spec.params.eventRecord.event = *event;
     spec.owners.first = cg::as_owner(event);
 }
 
-void read_wait(const Adding& adding, cg::NodeSpec& spec) {
+void read_wait(Adding& adding, cg::NodeSpec& spec) {
     const cg::EventHandle& event = adding.tables.events[adding.row.index("event", adding.tables.events.size())];
     spec.params.eventWait.event = *event;
     spec.owners.first = cg::as_owner(event);
 }
 
-void read_conditional(const Adding& adding, cg::NodeSpec& spec) {
+void read_conditional(Adding& adding, cg::NodeSpec& spec) {
     const Where where{"the condition", Where::kNone, &adding.row.where};
     const std::vector<Json>& parts = adding.row.items("condition", 3);
     if (!parts[0].is_text() || parts[0].text() != "c") fail(where, "names something else");

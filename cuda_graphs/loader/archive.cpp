@@ -63,7 +63,8 @@ std::string Archive::blob(std::size_t number) const {
     const std::vector<Json>& row = check_list(&table("blobs").at(number), where, 2);
     const std::string name = "blobs/" + std::to_string(number);
     const auto size = static_cast<std::uint64_t>(check_int(&row[0], {"the size", Where::kNone, &where}));
-    if (read_sound([&] { return zip_.size_of(name); }) != size) fail(where, "has another size than was written");
+    if (const std::uint64_t found = read_sound([&] { return zip_.size_of(name); }); found != size)
+        fail({name.c_str()}, "has " + std::to_string(found) + " bytes instead of " + std::to_string(size));
     std::string data = read_sound([&] { return zip_.read(name); });
     if (!row[1].is_text() || row[1].text() != cgf::hexadecimal(cgf::sha256(data.data(), data.size())))
         fail(where, "has other contents than were written");

@@ -3,6 +3,8 @@
 //
 // Copies, fills, allocations and frees.
 #include <algorithm>
+#include <limits>
+#include <string>
 
 #include "core/graphs/definition.hpp"
 #include "device.hpp"
@@ -56,11 +58,22 @@ Wide multiply_add(Wide a, Wide b, Wide c, const Where& where) {
     return found;
 }
 
+std::string text_of(Wide bytes) {
+    return bytes > std::numeric_limits<std::int64_t>::max() ? "more than 2**63"
+                                                            : std::to_string(static_cast<std::int64_t>(bytes));
+}
+
+// Checks that a node stays in the memory of an operand.
+void check_reach(Wide reach, Wide size, const char* verb, const Where& where) {
+    if (reach > size) fail(where, verb + (" " + text_of(reach)) + " bytes of memory of " + text_of(size));
+}
+
 CUmemorytype type_of(const Operand& operand, const Where& where) {
     int type = cg::kUnknownMemory;
     const bool is_known = !operand.is_parameter() || operand.parameter().initial.known;
     if (is_known) {
-        check(cg::find_memory_type(operand.address, &type), "ask for the type of memory of a copy");
+        check(without_lock([&] { return cg::find_memory_type(operand.address, &type); }),
+              "ask for the type of memory of a copy");
         if (type == cg::kUnknownMemory) fail(where, "copies memory that the driver does not know");
     }
     return operand.is_parameter() ? CU_MEMORYTYPE_UNIFIED : static_cast<CUmemorytype>(type);
@@ -114,7 +127,8 @@ CUcontext context_now() {
 // ---- fills
 
 // NumPy's types of the value of a fill, by the bytes of an element; none for 3.
-void check_value_type(const Row& row, std::int64_t element) {
+// Returns the letter of the type.
+char check_value_type(const Row& row, std::int64_t element) {
     if (element == 1)
         row.choice("type", {"u1", "i1"});
     else if (element == 2)
@@ -123,9 +137,10 @@ void check_value_type(const Row& row, std::int64_t element) {
         row.choice("type", {"u4", "i4", "f4"});
     else
         fail(row.where, "fills elements of 3 bytes");
+    return row.text("type")[0];
 }
 
-void read_value(const Adding& adding, cg::NodeSpec& spec, const Operand& target) {
+void read_value(Adding& adding, cg::NodeSpec& spec, const Operand& target) {
     constexpr std::int64_t kMostValue = 0xffffffff;
     CUDA_MEMSET_NODE_PARAMS_v2& fill = spec.params.memset;
     const Row& row = adding.row;
@@ -133,7 +148,8 @@ void read_value(const Adding& adding, cg::NodeSpec& spec, const Operand& target)
     const Where where{"the value", Where::kNone, &row.where};
     if (row.get("value") == nullptr || !row.get("value")->is_list()) {
         const auto bits = static_cast<std::uint64_t>(row.number("value", 0, kMostValue));
-        check_value_type(row, element);
+        const char kind = check_value_type(row, element);
+        if (kind != 'u') adding.form = adding.tables.program.value_form(kind);
         fill.elementSize = static_cast<unsigned>(element);
         fill.value = static_cast<unsigned>(bits & ((std::uint64_t{1} << (8 * element)) - 1));
         return;
@@ -151,7 +167,7 @@ void read_value(const Adding& adding, cg::NodeSpec& spec, const Operand& target)
 
 }  // namespace
 
-void read_memset(const Adding& adding, cg::NodeSpec& spec) {
+void read_memset(Adding& adding, cg::NodeSpec& spec) {
     const Row& row = adding.row;
     CUDA_MEMSET_NODE_PARAMS_v2& fill = spec.params.memset;
     const Operand target = read_operand(adding, spec, "dst", cg::Field::kDestination, &spec.owners.first);
@@ -171,11 +187,12 @@ void read_memset(const Adding& adding, cg::NodeSpec& spec) {
     const Wide rows = multiply_add(height > 1 ? height - 1 : 0, pitch, 0, row.where);
     const Wide reach = multiply_add(whole ? static_cast<Wide>(fill.width) : width, fill.elementSize, rows, row.where);
     const bool is_place = !target.is_parameter();
-    if ((is_place && height < 1) || reach > target.size) fail(row.where, "fills more than its memory");
+    if (is_place && height < 1) fail(row.where, "fills no rows");
+    check_reach(reach, target.size, "fills", row.where);
     limit_reach(spec, target);
 }
 
-void read_memcpy(const Adding& adding, cg::NodeSpec& spec) {
+void read_memcpy(Adding& adding, cg::NodeSpec& spec) {
     const Row& row = adding.row;
     CUDA_MEMCPY3D& copy = spec.params.memcpy.copyParams;
     const Operand dst = read_operand(adding, spec, "dst", cg::Field::kDestination, &spec.owners.first);
@@ -196,9 +213,9 @@ void read_memcpy(const Adding& adding, cg::NodeSpec& spec) {
     const bool is_fixed = is_flat && spec.uses.empty();
     const Wide to = is_flat && !is_fixed ? static_cast<Wide>(count) : reach(pitches[0], pitches[2]);
     const Wide from = is_flat && !is_fixed ? static_cast<Wide>(count) : reach(pitches[1], pitches[3]);
-    const bool fits_row = (dst.is_parameter() || reach(pitches[0], pitches[2]) <= dst.size) &&
-                          (src.is_parameter() || reach(pitches[1], pitches[3]) <= src.size);
-    if (!fits_row || to > dst.size || from > src.size) fail(row.where, "copies more than its memory");
+    check_reach(dst.is_parameter() ? to : std::max(to, reach(pitches[0], pitches[2])), dst.size, "copies", row.where);
+    check_reach(src.is_parameter() ? from : std::max(from, reach(pitches[1], pitches[3])), src.size, "copies",
+                row.where);
     copy.WidthInBytes = count;
     copy.Height = static_cast<std::size_t>(shape[1]), copy.Depth = static_cast<std::size_t>(shape[2]);
     if (!is_flat) {
@@ -212,7 +229,7 @@ void read_memcpy(const Adding& adding, cg::NodeSpec& spec) {
     cg::set_source(copy, src.address, type_of(src, row.where));
 }
 
-void read_alloc(const Adding& adding, cg::NodeSpec& spec) {
+void read_alloc(Adding& adding, cg::NodeSpec& spec) {
     constexpr std::int64_t kMostDevice = 1 << 16;
     const Row& row = adding.row;
     const std::int64_t size = row.number("bytes", 1);
@@ -231,11 +248,12 @@ void read_alloc(const Adding& adding, cg::NodeSpec& spec) {
             shape.push_back(check_int(&extent, where, 1));
         const auto bytes = bytes_of_array(type, shape);
         if (!bytes || *bytes != static_cast<std::size_t>(size)) fail(row.where, "has other bytes than its array");
+        adding.form = adding.tables.program.array_form(type, shape);
     }
     cg::set_allocation(spec, kind, device, static_cast<std::size_t>(size), peers);
 }
 
-void read_free(const Adding& adding, cg::NodeSpec& spec) {
+void read_free(Adding& adding, cg::NodeSpec& spec) {
     spec.params.free.dptr = adding.tables.allocs[adding.row.index("alloc", adding.tables.allocs.size())].address;
 }
 

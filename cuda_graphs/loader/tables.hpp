@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loaded tables of a file, which its nodes refer to.
-#ifndef CUDA_GRAPHS_RUNTIME_TABLES_HPP
-#define CUDA_GRAPHS_RUNTIME_TABLES_HPP
+#ifndef CUDA_GRAPHS_LOADER_TABLES_HPP
+#define CUDA_GRAPHS_LOADER_TABLES_HPP
 
 #include <cstdint>
 #include <map>
@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "archive.hpp"
+#include "core/graphs/definition.hpp"
 #include "core/graphs/node_spec.hpp"
 #include "core/resources/event.hpp"
 #include "failure.hpp"
 #include "kernels.hpp"
 #include "memory.hpp"
+#include "program.hpp"
 
 namespace cgr {
 
@@ -36,13 +38,17 @@ struct LoadedAlloc {
 };
 
 struct Tables {
-    explicit Tables(const Archive& file);
+    Tables(const Archive& file, Program& around);
+
+    // Returns the line of a row of the table of sources for a node or condition of a graph; null: no line.
+    cg::SourceLocation find_line(const Json* source, cg::GraphBox& graph, const Where& where) const;
 
     const Archive& archive;
+    Program& program;
     std::vector<LoadedMemory> memory;
     std::vector<LoadedKernel> kernels;
     std::vector<cg::EventHandle> events;
-    std::vector<cg_callback> callbacks;  // in the order of the file
+    std::vector<cg::Opaque> lines;  // the program's objects for the table of sources
     std::vector<Config> configs;
     bool computes_sizes;  // the sizes of launches of kernels of Python are those of another driver
 

@@ -118,6 +118,7 @@ struct FollowingSize {
     std::vector<Late> late;
     std::vector<std::size_t> fixed;  // operands that are arrays of the table of memory: they keep their shapes
     std::vector<cg::ParameterRef> operands;
+    Program::MakeError make_error;
 
     std::size_t operand_of(const cg::ParameterRef& parameter) {
         const auto found = std::find(operands.begin(), operands.end(), parameter);
@@ -137,13 +138,13 @@ struct FollowingSize {
         return task->compute(kernel, all);
     }
 
-    // Called by the core, which has no exceptions; `why` is a std::string.
+    // Called by the core, which has no exceptions.
     static bool resize(void* self, const cg::ParameterValue* const* values, cg::LaunchSize* size, cg::Opaque* why) {
         try {
             *size = static_cast<const FollowingSize*>(self)->compute(values);
             return true;
         } catch (const std::exception& error) {
-            *why = std::make_shared<std::string>(error.what());
+            *why = static_cast<const FollowingSize*>(self)->make_error(error.what());
             return false;
         }
     }
@@ -183,11 +184,13 @@ void write_size(cg::NodeSpec& spec, const cg::LaunchSize& size, bool is_cooperat
 }
 
 // Gives the node a rule, and its size for the defaults.
-void follow(cg::NodeSpec& spec, const LoadedKernel& kernel, const std::vector<Argument>& arguments, Values known) {
+void follow(cg::NodeSpec& spec, const LoadedKernel& kernel, const std::vector<Argument>& arguments, Values known,
+            Program::MakeError make_error) {
     auto rule = std::make_shared<FollowingSize>();
     rule->task = kernel.task;
     rule->kernel = kernel.kernel;
     rule->known = std::move(known);
+    rule->make_error = make_error;
     for (std::size_t number = 0; number < arguments.size(); ++number) {
         const Reference& reference = arguments[number].reference;
         if (!arguments[number].is_reference() || !reference.parameter) continue;
@@ -232,20 +235,22 @@ void choose_size(const Adding& adding, cg::NodeSpec& spec, const LoadedKernel& k
     const bool follows = follows_parameters(arguments);
     if (!follows && !adding.tables.computes_sizes && !kernel.task->is_resident()) return;
     spec.shape = {};
-    if (follows) return follow(spec, kernel, arguments, std::move(known));
+    if (follows) return follow(spec, kernel, arguments, std::move(known), adding.tables.program.make_error());
     write_size(spec, kernel.task->compute(kernel.kernel, known), kernel.task->is_resident());
 }
 
 }  // namespace
 
-void read_kernel(const Adding& adding, cg::NodeSpec& spec) {
+void read_kernel(Adding& adding, cg::NodeSpec& spec) {
     const Row& row = adding.row;
     const LoadedKernel& kernel = adding.tables.kernels[row.index("kernel", adding.tables.kernels.size())];
     const Where where{"an argument", Where::kNone, &row.where};
     std::vector<Argument> arguments;
     for (const Json& value : row.items("arguments", kernel.parameters->size())) {
         arguments.push_back({&value, {}});
-        if (value.is_list()) arguments.back().reference = adding.references.resolve(&value, where);
+        if (!value.is_list()) continue;
+        const Reference& found = arguments.back().reference = adding.references.resolve(&value, where);
+        if (found.kind == Reference::Kind::kCondition) adding.conditions.push_back(found.condition.handle);
     }
     choose_size(adding, spec, kernel, arguments);
     std::vector<cg::Opaque> owners;

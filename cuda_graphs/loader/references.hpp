@@ -3,8 +3,8 @@
 //
 // What operands of nodes refer to: ["m", memory, offset], ["a", alloc node, offset], ["c", graph, condition],
 // ["p", parameter], ["e", parameter, axis] and ["s", condition].
-#ifndef CUDA_GRAPHS_RUNTIME_REFERENCES_HPP
-#define CUDA_GRAPHS_RUNTIME_REFERENCES_HPP
+#ifndef CUDA_GRAPHS_LOADER_REFERENCES_HPP
+#define CUDA_GRAPHS_LOADER_REFERENCES_HPP
 
 #include <cstdint>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The file of a saved graph: a zip with `manifest.json` and `blobs/0`, `blobs/1`, ... (saving/archive.py).
-#ifndef CUDA_GRAPHS_RUNTIME_ARCHIVE_HPP
-#define CUDA_GRAPHS_RUNTIME_ARCHIVE_HPP
+#ifndef CUDA_GRAPHS_LOADER_ARCHIVE_HPP
+#define CUDA_GRAPHS_LOADER_ARCHIVE_HPP
 
 #include <cstddef>
 #include <string>

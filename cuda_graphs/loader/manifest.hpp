@@ -3,8 +3,8 @@
 //
 // Checks of everything that a manifest says: the rules of saving/schema.py. Rows know their place, for messages. `fail`
 // is the word for failure, as there.
-#ifndef CUDA_GRAPHS_RUNTIME_MANIFEST_HPP
-#define CUDA_GRAPHS_RUNTIME_MANIFEST_HPP
+#ifndef CUDA_GRAPHS_LOADER_MANIFEST_HPP
+#define CUDA_GRAPHS_LOADER_MANIFEST_HPP
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The nodes of a saved graph: adds the rows of the table `graphs` to definitions.
-#ifndef CUDA_GRAPHS_RUNTIME_NODES_HPP
-#define CUDA_GRAPHS_RUNTIME_NODES_HPP
+#ifndef CUDA_GRAPHS_LOADER_NODES_HPP
+#define CUDA_GRAPHS_LOADER_NODES_HPP
 
 #include "references.hpp"
 

@@ -63,43 +63,50 @@ std::vector<cg::KernelType> read_types(const Row& row) {
 // The code of all kernels. Kernels of one image share its library.
 class Codes {
   public:
-    explicit Codes(const Archive& archive) : archive_(archive), is_host_(driver_kind() == CG_DRIVER_HOST) {}
+    Codes(const Archive& archive, Program& program)
+        : archive_(archive), program_(program), is_on_host_(program.is_on_host()) {}
 
     LoadedKernel load(const Row& row) {
         LoadedKernel found;
-        bool tells_types = false;
-        found.kernel = load_handle(row, &tells_types);
-        found.has_types = row.get("types") != nullptr || !tells_types;
-        if (std::vector<cg::KernelType> types = read_types(row); !types.empty())
-            cg::set_signature(found.kernel, std::move(types));
-        found.parameters = cg::kernel_parameters(found.kernel);
+        const bool has_types = row.get("types") != nullptr;
+        std::vector<cg::KernelType> types = read_types(row);
+        const Code* code = nullptr;
+        found.kernel = load_handle(row, &code);
+        found.has_types = has_types || !(code->type->is_text || !is_on_host_);
+        program_.note_kernel(found.kernel, {images_.at(code->blob).code, code->blob, code->type->name,
+                                            row.text("label"), row.text("name"), has_types ? &types : nullptr});
+        if (!types.empty()) cg::set_signature(found.kernel, std::move(types));
+        found.parameters = without_lock([&] { return cg::kernel_parameters(found.kernel); });
         if (found.parameters == nullptr) fail_noted("ask for the parameters of a kernel");
         if (row.get("task") != nullptr)
             found.task = std::make_shared<TaskSize>(Row(row.get("task"), {"the task", Where::kNone, &row.where}),
-                                                    found.parameters->size());
+                                                    found.parameters->size(), is_on_host_);
         return found;
     }
 
   private:
     struct Code {
         std::size_t blob;
-        bool is_text;
+        const CodeType* type;
+    };
+    struct Image {
+        std::string code;
+        cg::LibraryHandle library;  // empty for one that the driver refuses
     };
 
-    // Returns the code of a kernel that this driver may load, the best first.
-    std::vector<Code> list(const Row& row) const {
+    // Lists the code of a kernel that this driver may load, the best first.
+    void list(const Row& row) {
         const Row codes(row.get("code"), {"the code", Where::kNone, &row.where});
-        std::vector<Code> found;
+        codes_.clear();
         const auto add = [&](const CodeType& type) {
             if (codes.get(type.name) == nullptr) return;
             if (std::string_view(type.name) == "cubin" && !is_for_this_gpu(row)) return;
-            found.push_back({codes.index(type.name, archive_.table("blobs").size()), type.is_text});
+            codes_.push_back({codes.index(type.name, archive_.table("blobs").size()), &type});
         };
-        if (is_host_)
+        if (is_on_host_)
             for (const CodeType& type : kHostTypes) add(type);
         else
             for (const CodeType& type : kCudaTypes) add(type);
-        return found;
     }
 
     static bool is_for_this_gpu(const Row& row) {
@@ -109,35 +116,52 @@ class Codes {
         return wanted != nullptr && wanted->is_text() && wanted->text() == here;
     }
 
-    // `tells_types`: the code has the types of parameters, which are not read here. This is not so for native code.
-    cg::KernelHandle load_handle(const Row& row, bool* tells_types) {
+    cg::KernelHandle load_handle(const Row& row, const Code** from) {
         const std::string& name = row.text("name");
         row.text("label");
         std::string refused;
-        for (const Code& code : list(row)) {  // code for another CPU or a later driver: the next may do
+        list(row);
+        for (const Code& code : codes_) {  // code for another CPU or a later driver: the next may do
+            *from = &code;
             const cg::LibraryHandle library = find_library(code, &refused);
-            *tells_types = code.is_text || !is_host_;
             if (!library) continue;
-            if (cg::KernelHandle kernel = cg::get_kernel(library, name.c_str())) return kernel;
+            if (cg::KernelHandle kernel = without_lock([&] { return cg::get_kernel(library, name.c_str()); }))
+                return kernel;
             note_refusal(&refused);
         }
         if (!refused.empty()) throw Failure(CG_ERROR_DAMAGED, "kernel '" + name + "' cannot be loaded: " + refused);
         const std::string* const missing = row.optional_text("missing");
         throw Failure(CG_ERROR_DAMAGED, "kernel '" + name + "' has no code for " +
-                                            (is_host_ ? "the host driver" : "a GPU") +
+                                            (is_on_host_ ? "the host driver" : "a GPU") +
                                             (missing == nullptr ? "" : ": " + *missing));
     }
 
     cg::LibraryHandle find_library(const Code& code, std::string* refused) {
-        const auto known = libraries_.find(code.blob);
-        if (known != libraries_.end()) return known->second;
-        const std::string image = archive_.blob(code.blob);  // its NUL ends a text
-        cg::LibraryHandle library = cg::load_library(image.c_str(), false);
-        if (library)
-            libraries_[code.blob] = library;
-        else
-            note_refusal(refused);
-        return library;
+        const auto known = images_.find(code.blob);
+        if (known != images_.end()) return known->second.library;
+        Image& image = images_[code.blob];
+        image.code = archive_.blob(code.blob);  // its NUL ends a text
+        if (code.type == kHostTypes && !is_whole_native(image.code)) {
+            *refused = "its native code is no image, or is truncated";
+            return {};
+        }
+        const bool prints = code.type->name[0] == 'f' || image.code.find("vprintf") != std::string::npos;
+        image.library = without_lock([&] { return cg::load_library(image.code.c_str(), prints); });
+        if (!image.library) note_refusal(refused);
+        return image.library;
+    }
+
+    // The driver is not told the length of an image, and reads it from its header (hostdriver/image_loader.h).
+    static bool is_whole_native(const std::string& code) {
+        constexpr std::string_view kMagic =
+            "\x7f"
+            "CGHOBJ\n";
+        constexpr std::size_t kLengthAt = 16;
+        std::uint64_t length = 0;
+        if (code.size() < kLengthAt + sizeof length || std::string_view(code).substr(0, kMagic.size()) != kMagic)
+            return false;
+        std::memcpy(&length, code.data() + kLengthAt, sizeof length);
+        return length == code.size();
     }
 
     static void note_refusal(std::string* refused) {
@@ -156,8 +180,10 @@ class Codes {
     }
 
     const Archive& archive_;
-    bool is_host_;
-    std::map<std::size_t, cg::LibraryHandle> libraries_;
+    Program& program_;
+    bool is_on_host_;
+    std::vector<Code> codes_;  // of the kernel that is loaded now
+    std::map<std::size_t, Image> images_;
 };
 
 bool is_float(cg::ValueForm form) noexcept {
@@ -194,9 +220,9 @@ void append_int(cg::ArgumentPack& pack, const cg::Parameter& to, const Json& val
 
 }  // namespace
 
-std::vector<LoadedKernel> load_kernels(const Archive& archive) {
+std::vector<LoadedKernel> load_kernels(const Archive& archive, Program& program) {
     const std::vector<Json>& table = archive.table("kernels");
-    Codes codes(archive);
+    Codes codes(archive, program);
     std::vector<LoadedKernel> found;
     for (std::size_t number = 0; number < table.size(); ++number)
         found.push_back(codes.load({&table[number], {"kernel", number}}));

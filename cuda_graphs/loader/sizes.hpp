@@ -3,8 +3,8 @@
 //
 // The sizes of launches of kernels of Python, from the description of their tasks: saving/sizes.py and
 // kernels/targets.py.
-#ifndef CUDA_GRAPHS_RUNTIME_SIZES_HPP
-#define CUDA_GRAPHS_RUNTIME_SIZES_HPP
+#ifndef CUDA_GRAPHS_LOADER_SIZES_HPP
+#define CUDA_GRAPHS_LOADER_SIZES_HPP
 
 #include <cstdint>
 #include <map>
@@ -24,7 +24,7 @@ using Values = std::map<std::size_t, std::int64_t>;
 class TaskSize {
   public:
     // `count`: the arguments of the kernel.
-    TaskSize(const Row& row, std::size_t count);
+    TaskSize(const Row& row, std::size_t count, bool is_on_host);
 
     // The numbers of the arguments that decide.
     const std::set<std::size_t>& arguments() const noexcept { return arguments_; }
@@ -62,6 +62,7 @@ class TaskSize {
     cg::LaunchSize compute_resident(const cg::KernelHandle& kernel, const Values& values) const;
     static unsigned shared_bytes(const cg::KernelHandle& kernel, const Loop& loop);
 
+    bool is_on_host_;
     std::set<std::size_t> arguments_;  // before the loops, whose readers add to it
     Loop loop_;
     std::vector<Loop> inner_;

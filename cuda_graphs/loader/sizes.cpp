@@ -42,13 +42,14 @@ int resident_blocks(const cg::KernelHandle& kernel, int threads, std::size_t sha
 struct TaskSize::Shape {
     std::int64_t block, share, waves;
 
-    static Shape of(const Loop& loop) {
-        if (driver_kind() == CG_DRIVER_HOST) return {1, 128, 2};
+    static Shape of(const Loop& loop, bool is_on_host) {
+        if (is_on_host) return {1, 128, 2};
         return loop.has_sums ? Shape{512, 2048, 1} : loop.heavy ? Shape{128, 128, 8} : Shape{128, 128, 2};
     }
 };
 
-TaskSize::TaskSize(const Row& row, std::size_t count) : loop_(read_loop(row, count)) {
+TaskSize::TaskSize(const Row& row, std::size_t count, bool is_on_host)
+    : is_on_host_(is_on_host), loop_(read_loop(row, count)) {
     const std::vector<Json>& tasks = row.items("tasks");
     for (std::size_t i = 0; i < tasks.size(); ++i)
         inner_.push_back(read_loop({&tasks[i], {"task", i, &row.where}}, count));
@@ -159,7 +160,7 @@ unsigned TaskSize::shared_bytes(const cg::KernelHandle& kernel, const Loop& loop
 
 cg::LaunchSize TaskSize::compute_resident(const cg::KernelHandle& kernel, const Values& values) const {
     std::int64_t block = 1, most = 1;  // on the host driver one thread runs all iterations
-    if (driver_kind() != CG_DRIVER_HOST) {
+    if (!is_on_host_) {
         const bool heavy = std::any_of(inner_.begin(), inner_.end(), [](const Loop& loop) { return loop.heavy; });
         block = loop_.block.value_or(heavy ? kHeavy : kLarge);
         int each = resident_blocks(kernel, static_cast<int>(block), 0);
@@ -182,7 +183,7 @@ cg::LaunchSize TaskSize::compute(const cg::KernelHandle& kernel, const Values& v
     if (is_resident()) return compute_resident(kernel, values);
     const unsigned shared = shared_bytes(kernel, loop_);
     if (!loop_.parallel) return {{1, 1, 1}, {1, 1, 1}, shared};
-    const Shape shape = Shape::of(loop_);
+    const Shape shape = Shape::of(loop_, is_on_host_);
     std::int64_t block = loop_.block.value_or(shape.block);
     if (const int most = attribute_of(kernel, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
         !loop_.fixed_block && block > most)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The named parameters of a loaded definition, and of each definition that it embeds. Values of parameters.
-#ifndef CUDA_GRAPHS_RUNTIME_PARAMETERS_HPP
-#define CUDA_GRAPHS_RUNTIME_PARAMETERS_HPP
+#ifndef CUDA_GRAPHS_LOADER_PARAMETERS_HPP
+#define CUDA_GRAPHS_LOADER_PARAMETERS_HPP
 
 #include <cstdint>
 #include <unordered_map>

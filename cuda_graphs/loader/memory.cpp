@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::int64_t kCounterBytes = 16, kMostWords = 1 << 24, kMostExtent = 0x7fffffff;
 
-using Load = LoadedMemory (*)(const Archive&, const Row&, std::string*);
+using Load = LoadedMemory (*)(const Archive&, const Row&, Program&, std::string*);
 
-LoadedMemory load_array(const Archive& archive, const Row& row, std::string* contents) {
+LoadedMemory load_array(const Archive& archive, const Row& row, Program&, std::string* contents) {
     LoadedMemory found;
     found.type = check_type(row.get("type"), {"the type", Where::kNone, &row.where});
     const auto ndim = static_cast<std::size_t>(found.type->ndim < 0 ? 0 : found.type->ndim);
@@ -31,20 +31,21 @@ LoadedMemory load_array(const Archive& archive, const Row& row, std::string* con
     return found;
 }
 
-LoadedMemory load_words(const Archive&, const Row& row, std::string*) {
+LoadedMemory load_words(const Archive&, const Row& row, Program&, std::string*) {
     LoadedMemory found;
     found.size = static_cast<std::size_t>(row.number("bytes", 1, kMostWords));
     found.memory = allocate(Space::kDevice, found.size);
     return found;
 }
 
-LoadedMemory load_counter(const Archive&, const Row& row, std::string*) {
+LoadedMemory load_counter(const Archive&, const Row& row, Program& program, std::string*) {
     LoadedMemory found;
-    row.number("limit", 1);
     if (row.number("bytes") != kCounterBytes) fail(row.where, "must have 16 bytes");
     found.size = kCounterBytes;
     found.is_counter = true;
-    found.memory = allocate(Space::kDevice, found.size);
+    Counter made = program.make_counter(row.number("limit", 1));
+    found.memory = std::move(made.memory);
+    found.counter = std::move(made.object);
     return found;
 }
 
@@ -81,9 +82,11 @@ cg::ParameterValue LoadedMemory::value() const {
 
 cg::PointerHandle allocate(Space space, std::size_t size) {
     const cg::ContextHandle context = cg::current_context();
-    cg::PointerHandle made = space == Space::kHost      ? cg::allocate_pinned(context, size)
-                             : space == Space::kManaged ? cg::allocate_managed(context, size)
-                                                        : allocate_on_device(context, size);
+    cg::PointerHandle made = without_lock([&] {
+        return space == Space::kHost      ? cg::allocate_pinned(context, size)
+               : space == Space::kManaged ? cg::allocate_managed(context, size)
+                                          : allocate_on_device(context, size);
+    });
     const std::string attempt = "allocate " + std::to_string(size) + " bytes";
     if (!made) fail_noted(attempt);
     check(without_lock(cg::driver().cuMemsetD8, *made, 0, size), attempt);
@@ -97,7 +100,7 @@ std::optional<std::size_t> bytes_of_array(const cg::ParameterType& type, const s
     return static_cast<std::size_t>(bytes);
 }
 
-std::vector<LoadedMemory> load_memory(const Archive& archive, std::size_t parameters) {
+std::vector<LoadedMemory> load_memory(const Archive& archive, std::size_t parameters, Program& program) {
     const std::vector<Json>& table = archive.table("memory");
     const auto row_at = [&](std::size_t number) { return Row(&table[number], {"memory", number}); };
     for (std::size_t number = 0; number < table.size(); ++number) {
@@ -110,7 +113,7 @@ std::vector<LoadedMemory> load_memory(const Archive& archive, std::size_t parame
     for (std::size_t number = 0; number < table.size(); ++number) {
         const Row row = row_at(number);
         std::string contents;
-        found.push_back(kLoaders[kind_of(row)](archive, row, &contents));
+        found.push_back(kLoaders[kind_of(row)](archive, row, program, &contents));
         if (!contents.empty())
             check(without_lock(cg::driver().cuMemcpyHtoD, *found.back().memory, contents.data(), contents.size()),
                   "write the contents of " + row.where.text());

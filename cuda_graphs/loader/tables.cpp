@@ -35,13 +35,14 @@ Config read_config(const Json& row, std::size_t number) {
     return found;
 }
 
-// The lines of the program that saved the graph are not shown here, but checked as everywhere.
-void check_source(const Json& row, std::size_t number) {
+// Reads a line of the program that saved the graph.
+cg::Opaque read_line(const Json& row, std::size_t number, Program& program) {
     const Where where{"source", number};
     const std::vector<Json>& parts = check_list(&row, where, 2);
-    check_int(&parts[1], where, 0, kMostLine);
+    const auto line = static_cast<int>(check_int(&parts[1], where, 0, kMostLine));
     if (!parts[0].is_text() || parts[0].text().find('\0') != std::string::npos)
         fail(where, "must have a text as its file");
+    return program.line_of(parts[0].text(), line);
 }
 
 std::vector<cg::EventHandle> load_events(const std::vector<Json>& table) {
@@ -49,7 +50,7 @@ std::vector<cg::EventHandle> load_events(const std::vector<Json>& table) {
     for (std::size_t number = 0; number < table.size(); ++number) {
         const Row row(&table[number], {"event", number});
         const bool timing = row.flag("timing"), blocking = row.flag("blocking");
-        found.push_back(cg::create_event(cg::current_context(), timing, blocking));
+        found.push_back(without_lock([&] { return cg::create_event(cg::current_context(), timing, blocking); }));
         if (!found.back()) fail_noted("create an event");
     }
     return found;
@@ -57,17 +58,30 @@ std::vector<cg::EventHandle> load_events(const std::vector<Json>& table) {
 
 }  // namespace
 
-Tables::Tables(const Archive& file)
+Tables::Tables(const Archive& file, Program& around)
     : archive(file),
-      memory(load_memory(file, file.table("parameters").size())),
-      kernels(load_kernels(file)),
+      program(around),
+      memory(load_memory(file, file.table("parameters").size(), around)),
+      kernels(load_kernels(file, around)),
       events(load_events(file.table("events"))) {
     const std::vector<Json>&rows = file.table("configs"), &sources = file.table("sources");
     for (std::size_t number = 0; number < rows.size(); ++number) configs.push_back(read_config(rows[number], number));
-    for (std::size_t number = 0; number < sources.size(); ++number) check_source(sources[number], number);
+    for (std::size_t number = 0; number < sources.size(); ++number)
+        lines.push_back(read_line(sources[number], number, around));
     const Json* const driver = file.manifest().get("driver");
-    const char* const here = driver_kind() == CG_DRIVER_HOST ? "host" : "cuda";
+    const char* const here = around.is_on_host() ? "host" : "cuda";
     computes_sizes = driver == nullptr || !driver->is_text() || driver->text() != here;
+}
+
+cg::SourceLocation Tables::find_line(const Json* source, cg::GraphBox& graph, const Where& where) const {
+    if (source == nullptr || source->is_null()) return {};
+    const cg::Opaque& line = lines[check_index(source, {"the source", Where::kNone, &where}, lines.size())];
+    if (!line) return {};
+    cg::SourceLocation found;
+    found.instruction = -1;  // the first line of the code (objects/source.pyx)
+    found.code = graph.sources->find(line.get());
+    if (found.code == 0) found.code = graph.sources->add(line);
+    return found;
 }
 
 }  // namespace cgr

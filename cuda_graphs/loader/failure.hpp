@@ -3,8 +3,8 @@
 //
 // How functions of this package fail: they raise a Failure. The C interface turns it into a status, and keeps its text
 // for cg_last_error.
-#ifndef CUDA_GRAPHS_RUNTIME_FAILURE_HPP
-#define CUDA_GRAPHS_RUNTIME_FAILURE_HPP
+#ifndef CUDA_GRAPHS_LOADER_FAILURE_HPP
+#define CUDA_GRAPHS_LOADER_FAILURE_HPP
 
 #include <cuda.h>
 

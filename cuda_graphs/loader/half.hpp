@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Floats as the bits of a parameter, of 2, 4 or 8 bytes.
-#ifndef CUDA_GRAPHS_RUNTIME_HALF_HPP
-#define CUDA_GRAPHS_RUNTIME_HALF_HPP
+#ifndef CUDA_GRAPHS_LOADER_HALF_HPP
+#define CUDA_GRAPHS_LOADER_HALF_HPP
 
 #include <cmath>
 #include <cstddef>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory of a saved graph in the process that loads it: the rows of the table `memory`, and arrays of the caller.
-#ifndef CUDA_GRAPHS_RUNTIME_MEMORY_HPP
-#define CUDA_GRAPHS_RUNTIME_MEMORY_HPP
+#ifndef CUDA_GRAPHS_LOADER_MEMORY_HPP
+#define CUDA_GRAPHS_LOADER_MEMORY_HPP
 
 #include <cstdint>
 #include <optional>
@@ -13,6 +13,7 @@
 #include "archive.hpp"
 #include "core/graphs/named_parameter.hpp"
 #include "core/resources/memory.hpp"
+#include "program.hpp"
 
 namespace cgr {
 
@@ -33,7 +34,9 @@ struct LoadedMemory {
     std::vector<std::int32_t> shape;        // of an array
     std::optional<std::size_t> parameter;   // the number of the parameter of an array
     bool is_counter = false;
+    cg::Opaque counter;  // the program's object for a counter
 
+    bool is_array() const noexcept { return type.has_value(); }
     Place place(const Json* offset, const Where& where) const;
     // The array as a value of a parameter.
     cg::ParameterValue value() const;
@@ -46,7 +49,7 @@ cg::PointerHandle allocate(Space space, std::size_t size);
 std::optional<std::size_t> bytes_of_array(const cg::ParameterType& type, const std::vector<std::int64_t>& shape);
 
 // Allocates all rows of the table with their contents, after all of them were checked.
-std::vector<LoadedMemory> load_memory(const Archive& archive, std::size_t parameters);
+std::vector<LoadedMemory> load_memory(const Archive& archive, std::size_t parameters, Program& program);
 
 }  // namespace cgr
 

@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Callable
+from typing import Any
+
+from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.operands.parameter import Parameter
+
+__all__ = ["add_nodes"]
+
+class Loading: ...
+
+def add_nodes(
+    definition: GraphDef, file: bytes, bind: Callable[[list[str]], list[Callable[[], Any]]], is_on_host: bool
+) -> tuple[dict[str, Parameter], dict[str, Parameter], list[tuple[int, int]]]: ...

@@ -1,0 +1,271 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls the loader of files (loader/), and adds what only Python keeps: functions of the host, counters of loops, the code
+of kernels, the lines that added nodes, and types of arrays.
+
+No Python runs for a node, except for host callbacks and arrays of alloc nodes.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, int64_t
+from libcpp cimport bool as cpp_bool
+from libcpp.string cimport string
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.graphs.graph_handles cimport NodeHandle, NodeSpec, ParameterRef, ParameterType
+from cuda_graphs.core.resources.handles cimport KernelHandle, KernelType, Opaque, PointerHandle, hold_python, set_signature
+from cuda_graphs.graph.nodes.callback cimport read_callback
+from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
+from cuda_graphs.graph.operands.graph_array cimport accept_element_type
+from cuda_graphs.graph.operands.loop_counter cimport LoopCounter, make_counter
+from cuda_graphs.graph.operands.parameter cimport wrap
+from cuda_graphs.objects.code.kernel cimport keep_image
+from cuda_graphs.objects.code.object_code cimport as_types, read_signature
+
+from cuda_graphs.errors import SavedGraphError
+from cuda_graphs.objects.code.kernel import CodeImage
+from cuda_graphs.objects.code.signature import FORMS, Type
+
+__all__ = ["add_nodes"]
+
+
+cdef extern from *:
+    """
+    #include "core/handles/gil.hpp"
+    #include "loader/failure.hpp"
+    #include "loader/loading.hpp"
+
+    namespace {
+
+    struct PendingPythonError {};  // Python's error is set
+
+    cg::Opaque own(PyObject* made) {
+        if (made == nullptr) throw PendingPythonError();
+        cg::Opaque held = cg::hold_python(made);
+        Py_DECREF(made);
+        return held;
+    }
+
+    void check_python(int status) {
+        if (status < 0) throw PendingPythonError();
+    }
+
+    // The functions below, which get the object that loads.
+    struct Hooks {
+        int (*bind_callbacks)(PyObject*, const std::vector<std::string>&);
+        int (*read_callback)(PyObject*, std::size_t, const std::string*, cg::NodeSpec&);
+        int (*make_counter)(PyObject*, std::int64_t, cg::PointerHandle&, cg::Opaque&);
+        int (*note_kernel)(PyObject*, const cg::KernelHandle&, const cgr::KernelImage&);
+        PyObject* (*line_of)(PyObject*, const std::string&, int);
+        PyObject* (*array_form)(PyObject*, const cg::ParameterType&, const std::vector<std::int64_t>&);
+    };
+
+    cg::Opaque make_python_error(const char* text) {
+        const cg::GilAcquire locked;
+        if (!locked) return {};
+        return own(PyObject_CallFunction(PyExc_ValueError, "s", text));
+    }
+
+    class PythonProgram : public cgr::Program {
+      public:
+        PythonProgram(PyObject* self, const Hooks& hooks, bool is_on_host)
+            : self_(self), hooks_(hooks), is_on_host_(is_on_host) {}
+
+        bool is_on_host() const override { return is_on_host_; }
+        void bind_callbacks(const std::vector<std::string>& names) override {
+            check_python(hooks_.bind_callbacks(self_, names));
+        }
+        void read_callback(std::size_t number, const std::string* node, cg::NodeSpec& spec) override {
+            check_python(hooks_.read_callback(self_, number, node, spec));
+        }
+        cgr::Counter make_counter(std::int64_t limit) override {
+            cgr::Counter made;
+            check_python(hooks_.make_counter(self_, limit, made.memory, made.object));
+            return made;
+        }
+        MakeError make_error() const override { return make_python_error; }
+        void note_kernel(const cg::KernelHandle& kernel, const cgr::KernelImage& image) override {
+            check_python(hooks_.note_kernel(self_, kernel, image));
+        }
+        cg::Opaque line_of(const std::string& file, int line) override { return own(hooks_.line_of(self_, file, line)); }
+        cg::Opaque array_form(const cg::ParameterType& type, const std::vector<std::int64_t>& shape) override {
+            return own(hooks_.array_form(self_, type, shape));
+        }
+        cg::Opaque value_form(char kind) override { return own(PyUnicode_FromStringAndSize(&kind, 1)); }
+
+      private:
+        PyObject* self_;
+        Hooks hooks_;
+        bool is_on_host_;
+    };
+
+    PyObject* saved_graph_error = nullptr;
+
+    void raise_failure() {
+        try {
+            throw;
+        } catch (const PendingPythonError&) {
+        } catch (const cgr::Failure& failure) {
+            PyErr_SetString(saved_graph_error, failure.what());
+        } catch (const std::bad_alloc&) {
+            PyErr_NoMemory();
+        } catch (const std::exception& error) {
+            PyErr_SetString(PyExc_RuntimeError, error.what());
+        }
+    }
+
+    cgr::Loaded load_file(
+        const cg::NodeHandle& definition, const char* file, std::size_t size, PyObject* self, const Hooks& hooks,
+        bool is_on_host) {
+        PythonProgram program(self, hooks, is_on_host);
+        return cgr::load(definition, std::string_view(file, size), program);
+    }
+
+    }  // namespace
+    """
+    cppclass KernelImage "cgr::KernelImage":
+        const string& code
+        size_t blob
+        const char* type
+        const string& label
+        const string& entry
+        const vector[KernelType]* types
+    cppclass LoadedParameter "cgr::LoadedParameter":
+        ParameterRef parameter
+        int32_t roles
+    struct Hooks:
+        int (*bind_callbacks)(object, const vector[string]&) except -1
+        int (*read_callback)(object, size_t, const string*, NodeSpec&) except -1
+        int (*make_counter)(object, int64_t, PointerHandle&, Opaque&) except -1
+        int (*note_kernel)(object, const KernelHandle&, const KernelImage&) except -1
+        object (*line_of)(object, const string&, int)
+        object (*array_form)(object, const ParameterType&, const vector[int64_t]&)
+    cppclass LoadedMemory "cgr::LoadedMemory":
+        PointerHandle memory
+        size_t size
+        cpp_bool is_array() noexcept
+    cppclass Loaded "cgr::Loaded":
+        vector[LoadedParameter] parameters
+        vector[LoadedMemory] memory
+    const int32_t CG_ROLE_INPUT
+    const int32_t CG_ROLE_OUTPUT
+    PyObject* saved_graph_error
+    void raise_failure()
+    Loaded load_file(
+        const NodeHandle& definition, const char* file, size_t size, PyObject* self, const Hooks& hooks, cpp_bool is_on_host
+    ) except +raise_failure
+
+saved_graph_error = <PyObject*>SavedGraphError
+
+
+cdef class Loading:
+    """What one call of `add_nodes` needs until it returns."""
+
+    cdef object bind        # from the names of callbacks to their functions
+    cdef list functions     # of the host
+    cdef dict codes         # bytes of code, by the number of the blob
+    cdef dict signatures    # types of kernels by name, by the number of the blob
+
+
+def add_nodes(InsertionPoint definition not None, bytes file not None, bind, bint is_on_host):
+    """Add the nodes of a file to an empty definition.
+
+    Args:
+        definition: The GraphDef.
+        file: The bytes of the file.
+        bind: Returns the functions of a list of names of callbacks.
+        is_on_host: Whether the driver is the host driver.
+
+    Returns:
+        Two dictionaries, the Parameters of the inputs and those of the outputs by name, and a list with the address and
+        the bytes of each array of the file.
+
+    Raises:
+        SavedGraphError: The file is damaged, of a later version, or has no code for this driver.
+        Exception: What `bind`, the driver or a callback raises.
+    """
+    cdef Loading self = Loading.__new__(Loading)
+    cdef size_t i
+    self.bind, self.functions, self.codes, self.signatures = bind, [], {}, {}
+    definition._open()
+    cdef Loaded found = load_file(
+        definition._h, PyBytes_AS_STRING(file), <size_t>PyBytes_GET_SIZE(file), <PyObject*>self, hooks, is_on_host
+    )
+    inputs, outputs, arrays = {}, {}, []
+    for i in range(found.parameters.size()):
+        parameter = wrap(found.parameters[i].parameter)
+        if found.parameters[i].roles & CG_ROLE_INPUT:
+            inputs[parameter.name] = parameter
+        if found.parameters[i].roles & CG_ROLE_OUTPUT:
+            outputs[parameter.name] = parameter
+    for i in range(found.memory.size()):
+        if found.memory[i].is_array():
+            arrays.append((found.memory[i].memory.get()[0], found.memory[i].size))
+    return inputs, outputs, arrays
+
+
+cdef int bind_names(object self, const vector[string]& names) except -1:
+    (<Loading>self).functions = (<Loading>self).bind([names[i].decode() for i in range(names.size())])
+    return 0
+
+
+cdef int read_host(object self, size_t number, const string* node, NodeSpec& spec) except -1:
+    name = None if node == NULL else node[0].decode()
+    return read_callback((<Loading>self).functions[number], None, name, &spec.params.host, &spec.owners)
+
+
+cdef int new_counter(object self, int64_t limit, PointerHandle& memory, Opaque& counter) except -1:
+    cdef LoopCounter made = make_counter(limit, None, True)
+    (&memory)[0] = made.memory._h
+    (&counter)[0] = hold_python(<PyObject*>made)
+    return 0
+
+
+cdef int note_image(object self, const KernelHandle& kernel, const KernelImage& image) except -1:
+    """Let a kernel keep its code, as one of an ObjectCode does. Code without types in the file tells them itself."""
+    cdef Loading loading = <Loading>self
+    cdef str entry = image.entry.decode()
+    code = loading.codes.get(image.blob)
+    if code is None:
+        code = loading.codes[image.blob] = image.code.data()[: image.code.size()]
+    signatures = None
+    if image.types != NULL:
+        signatures = loading.signatures.setdefault(image.blob, {})
+        signatures[entry] = [type_of(image.types[0][i]) for i in range(image.types.size())]
+    else:
+        set_signature(kernel, as_types(read_signature(code, entry)))
+    return keep_image(kernel, CodeImage(code, (<bytes>image.type).decode(), image.label.decode(), entry, signatures))
+
+
+cdef object type_of(const KernelType& type):
+    return Type(
+        type.text.decode(), FORMS[<Py_ssize_t>type.form], type.size, FORMS[<Py_ssize_t>type.element], type.element_size, type.is_read_only
+    )
+
+
+cdef object code_of_line(object self, const string& file, int line):
+    """Return a code object whose first line is a line of the program that saved the graph."""
+    return TEMPLATE.replace(co_filename=file.decode(), co_firstlineno=line)
+
+
+# It stands for the program that saved a graph, and never runs.
+TEMPLATE = compile("pass", "<saved graph>", "exec")
+
+
+cdef object form_of_array(object self, const ParameterType& type, const vector[int64_t]& shape):
+    from .array_types import dtype_of  # imports the compiler's types, which few files need
+
+    inner = tuple([type.inner[i] for i in range(type.inner.size())])
+    dtype = dtype_of(type.scalar.name.decode(), inner)
+    return accept_element_type(dtype), tuple([shape[i] for i in range(shape.size())])
+
+
+cdef Hooks hooks
+hooks.bind_callbacks = bind_names
+hooks.read_callback = read_host
+hooks.make_counter = new_counter
+hooks.note_kernel = note_image
+hooks.line_of = code_of_line
+hooks.array_form = form_of_array
