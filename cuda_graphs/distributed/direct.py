@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 
 from cuda_graphs.compiler.codegen.ptx.ptx_exchange import (
+    FIRST_RANK,
     LARGEST_BYTES,
+    MEMORY_BYTES,
+    MOST_RANKS,
+    MOST_THREADS,
+    TABLE_WORDS,
     TYPES,
-    bytes_of_memory,
     exchange_entry,
-    table_words,
 )
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.errors import CUDAError
@@ -39,7 +42,7 @@ from .steps import Step
 
 __all__ = ["DirectEngine", "find_refusal", "with_exchange"]
 
-LARGEST_BLOCK, WARP = 1024, 32
+WARP = 32
 NAME = "all_reduce"
 
 # Exchanges that are not closed. Other ranks may write to their memory, even if this rank has no use for it any more.
@@ -50,20 +53,22 @@ class Exchange:
     """The memory of one engine for its direct reductions.
 
     Args:
-        memory: The memory of this rank, of `bytes_of_memory` bytes.
+        memory: The memory of this rank, of MEMORY_BYTES.
         opened: The memory of each rank, by its number: `memory` of this rank, and what it opened of the others.
         word: The address of the word of Health, which ends polls.
+        rank: The number of this rank.
 
     Attributes:
         table: The table of the kernel.
     """
 
-    def __init__(self, memory: Any, opened: Sequence[Any], word: int) -> None:
-        self.opened = list(opened)
-        words = table_words(len(opened))
-        self.table = memory.view(np.uint64, words)
-        written = PinnedMemoryResource().allocate(8 * words)
-        np.from_dlpack(written).view(np.uint64)[:] = [1, word, *(each.handle for each in opened)]
+    def __init__(self, memory: Any, opened: Sequence[Any], word: int, rank: int) -> None:
+        self.opened, size = list(opened), len(opened)
+        self.table = memory.view(np.uint64, TABLE_WORDS)
+        written = PinnedMemoryResource().allocate(8 * TABLE_WORDS)
+        words = np.from_dlpack(written).view(np.uint64)
+        words[:FIRST_RANK] = [1, word, rank | size << 32]
+        words[FIRST_RANK : FIRST_RANK + size] = [each.handle for each in opened]
         stream = current_stream()
         written.copy_to(Buffer.from_handle(memory.handle, written.size, owner=memory), stream=stream)
         stream.sync()
@@ -88,6 +93,8 @@ def find_refusal(identities: Sequence[str], wanted: bool | None) -> str | None:
         return "the program passed direct=False"
     if len({each.rpartition(" ")[0] for each in identities}) > 1:
         return "the ranks are on several hosts"
+    if len(identities) > MOST_RANKS:
+        return f"there are more than {MOST_RANKS} ranks"
     if wanted is None and driver_info().kind == "host":
         return "on the host driver the program must pass direct=True"
     if wanted is None and len(identities) == 1:
@@ -107,14 +114,13 @@ def with_exchange(engine: Any, refusal: str | None) -> DirectEngine:
 
 def connect(engine: Any) -> tuple[Exchange | None, str | None]:
     """Return the Exchange, or why there is none, which all ranks find alike. Uses the current stream."""
-    size = bytes_of_memory(engine.size)
-    memory, offer = offered(size)
+    memory, offer = offered()
     offers = [each.decode() for each in engine.gather(offer.encode())]
-    opened, failure = opened_by(engine.rank, memory, offers, size)
+    opened, failure = opened_by(engine.rank, memory, offers)
     failures = [each.decode() for each in engine.gather((failure or NOTHING).encode())]
     first = next((rank for rank, each in enumerate(failures) if each != NOTHING), None)
     if first is None:
-        return Exchange(memory, opened, engine.health.word.ctypes.data), None
+        return Exchange(memory, opened, engine.health.word.ctypes.data, engine.rank), None
     opened.clear()
     engine.barrier()  # all ranks have closed what they had opened
     return None, f"rank {first}: {failures[first]}"
@@ -124,11 +130,11 @@ NOTHING = "-"  # stands for no text
 FAILED = "!"  # begins the text of a failure in place of a handle
 
 
-def offered(size: int) -> tuple[Any, str]:
+def offered() -> tuple[Any, str]:
     """Return new memory of zeros, and its handle as text, or the text of a failure."""
     stream = current_stream()
     try:
-        memory = SynchronousMemoryResource(current_device()).allocate(size)
+        memory = SynchronousMemoryResource(current_device()).allocate(MEMORY_BYTES)
         memory.fill(0, stream=stream)
         stream.sync()
         return memory, share_memory(memory).hex()
@@ -136,7 +142,7 @@ def offered(size: int) -> tuple[Any, str]:
         return None, FAILED + str(error)
 
 
-def opened_by(rank: int, memory: Any, offers: Sequence[str], size: int) -> tuple[list[Any], str | None]:
+def opened_by(rank: int, memory: Any, offers: Sequence[str]) -> tuple[list[Any], str | None]:
     """Return the memory of all ranks, and why the memory of a rank cannot be used, or None."""
     refused = next((each for each in offers if each.startswith(FAILED)), None)
     if refused is not None:
@@ -144,12 +150,14 @@ def opened_by(rank: int, memory: Any, offers: Sequence[str], size: int) -> tuple
     found: list[Any] = []
     for other, offer in enumerate(offers):
         try:
-            found.append(
-                memory if other == rank else open_memory(bytes.fromhex(offer), size, current_device())
-            )
+            found.append(memory if other == rank else open_offer(offer))
         except CUDAError as error:
             return found, f"it cannot open memory of rank {other}: {error}"
     return found, None
+
+
+def open_offer(offer: str) -> Any:
+    return open_memory(bytes.fromhex(offer), MEMORY_BYTES, current_device())
 
 
 class DirectEngine:
@@ -201,8 +209,8 @@ class DirectEngine:
     def launch_of(self, step: Step, lease: Any) -> tuple[LaunchConfig, Kernel, tuple[Any, ...]]:
         """Return the launch of a reduction. The arguments keep `lease` alive, which keeps the Exchange open."""
         assert self.exchange is not None and step.send is not None and step.recv is not None
-        kernel = exchange_kernel(step.operand.type, str(step.op), self.library.rank, self.library.size)
-        threads = min(LARGEST_BLOCK, -(-max(step.count, 1) // WARP) * WARP)
+        kernel = exchange_kernel(step.operand.type, str(step.op))
+        threads = min(MOST_THREADS, -(-max(step.count, 1) // WARP) * WARP)
         table = address_of(self.exchange.table.handle, lease)
         arguments = (table, step.send.array, step.recv.array, step.count)
         return LaunchConfig(grid=1, block=threads), kernel, arguments
@@ -215,8 +223,6 @@ class DirectEngine:
 
 
 @cache
-def exchange_kernel(kind: str, op: str, rank: int, size: int) -> Kernel:
+def exchange_kernel(kind: str, op: str) -> Kernel:
     """Return the kernel of a reduction."""
-    return ObjectCode.from_ptx(exchange_entry(NAME, kind, op, rank, size).encode(), name=NAME).get_kernel(
-        NAME
-    )
+    return ObjectCode.from_ptx(exchange_entry(NAME, kind, op).encode(), name=NAME).get_kernel(NAME)

@@ -101,7 +101,9 @@ def from_torch(group: Any = None, *, debug: bool = False, direct: bool | None = 
         )
         return found[0] or b""
 
-    return Communicator(NcclEngine.create(torch.get_rank(group), torch.get_world_size(group), share), debug, direct)
+    return Communicator(
+        NcclEngine.create(torch.get_rank(group), torch.get_world_size(group), share), debug, direct
+    )
 
 
 def from_nccl(handle: int, *, debug: bool = False, direct: bool | None = None) -> Communicator:

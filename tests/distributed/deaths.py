@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs in which the last rank ends while the others wait for it. test_deaths.py runs them on several ranks.
 
-    mpiexec -disable-auto-cleanup -n 3 python -m cuda_graphs.distributed tests/distributed/deaths.py FOLDER WAIT WAY PATH
+    mpiexec -disable-auto-cleanup -n 3 python -m cuda_graphs.distributed
+        tests/distributed/deaths.py FOLDER WAIT WAY PATH
 
 PATH is "direct" if small reductions go through memory of the ranks, else "library".
 Each rank writes the time of its end or of its error to a file of its number in the folder, with the error. Before that

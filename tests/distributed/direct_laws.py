@@ -123,7 +123,9 @@ def an_explanation_names_what_refuses_the_direct_way(comm):
         found = comm.explain(call, *args)
         assert found.startswith(f"{comm.engine}: ") and (reason in found or not is_direct(comm)), found
     if comm.engine == "nccl":
-        assert "elements of type f2" in comm.explain(comm.all_reduce, cg.zeros(4, cg.f16)) or not is_direct(comm)
+        assert "elements of type f2" in comm.explain(comm.all_reduce, cg.zeros(4, cg.f16)) or not is_direct(
+            comm
+        )
     assert "takes a collective" in raised(TypeError, comm.explain, launch, x)
     part = comm.split(0)
     assert is_direct(part) == is_direct(comm)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """PTX of the exchange of small arrays between GPUs of one host, through memory that they can all write.
 
-Each rank owns a table, and behind it memory for what the others send: [2 halves][sender][PIECES] words of 8 bytes. Such
-a word holds 4 bytes of an element, and the number of the round. A word is stored and loaded as a whole (PTX ISA, "Memory Consistency
-Model": `relaxed` at the scope `sys`), so it needs no flag and no fence: its reader polls until the round is the own one.
+Each rank owns a table, and behind it memory for what the others send: words of 8 bytes, [2 halves][MOST_RANKS][PIECES].
+Such a word holds 4 bytes of an element, and the number of the round. A word is stored and loaded as a whole (PTX ISA,
+"Memory Consistency Model": `relaxed` at the scope `sys`), so it needs no flag and no fence: its reader polls until the
+round is its own.
 
 A round uses half `round % 2`. A rank begins a round after it has received all words of the one before. These were sent
 by ranks that had read all words of the round before that one, whose half is written now.
@@ -19,7 +20,8 @@ The table of a rank has words of 8 bytes:
 
     [0]      the number of the round, 4 bytes, which the exchange increments; the first one is 1
     [1]      the address of the word that ends polls, an i64
-    [2 + r]  the address of the table of rank r
+    [2]      the number of this rank, and in its upper half the number of ranks
+    [3 + r]  the address of the table of rank r
 """
 
 from __future__ import annotations
@@ -27,11 +29,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-__all__ = ["LARGEST_BYTES", "OPERATIONS", "TYPES", "bytes_of_memory", "exchange_entry", "table_words"]
+__all__ = [
+    "FIRST_RANK",
+    "LARGEST_BYTES",
+    "MEMORY_BYTES",
+    "MOST_RANKS",
+    "MOST_THREADS",
+    "OPERATIONS",
+    "TABLE_WORDS",
+    "TYPES",
+    "exchange_entry",
+]
 
 LARGEST_BYTES = 4096  # of the array of a rank
 PIECES = LARGEST_BYTES // 4  # words of one sender in one half
-FIRST_RANK = 2  # its word of the table
+MOST_RANKS = 8  # the text has code for each of them, so that their words are loaded at the same time
+FIRST_RANK = 3  # its word of the table
+TABLE_WORDS = FIRST_RANK + MOST_RANKS
+MEMORY_BYTES = 8 * (TABLE_WORDS + 2 * MOST_RANKS * PIECES)  # of a rank, with the table
+MOST_THREADS = 1024
 POLLS = 1024  # between two looks at the word that ends them
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
@@ -45,29 +61,18 @@ OPERATIONS = {
 }
 
 
-def bytes_of_memory(size: int) -> int:
-    """Return the size of the memory that each of `size` ranks owns."""
-    return 8 * (table_words(size) + 2 * size * PIECES)
-
-
-def table_words(size: int) -> int:
-    """Return the number of words of a table."""
-    return FIRST_RANK + size
-
-
 @cache
-def exchange_entry(name: str, kind: str, op: str, rank: int, size: int) -> str:
-    """Return a module with the entry `name(table, source, target, count)`, for one block of any number of threads.
+def exchange_entry(name: str, kind: str, op: str) -> str:
+    """Return a module with the entry `name(table, source, target, count)`, for one block of at most MOST_THREADS.
 
     Args:
         name: The name of the entry.
         kind: A key of TYPES.
         op: A key of OPERATIONS.
-        rank, size: The number of this rank, and the number of ranks.
     """
     parameters = ", ".join(f".param .u{bits} {each}" for each, bits in PARAMETERS.items())
-    body = "\n".join(Exchange(kind, op, rank, size).lines())
-    return f"{HEAD}\n.visible .entry {name}({parameters})\n{{\n{body}\n}}\n"
+    body = "\n".join(Exchange(kind, op).lines())
+    return f"{HEAD}\n.visible .entry {name}({parameters})\n.maxntid {MOST_THREADS}\n{{\n{body}\n}}\n"
 
 
 PARAMETERS = {"table": 64, "source": 64, "target": 64, "count": 32}
@@ -76,11 +81,9 @@ PARAMETERS = {"table": 64, "source": 64, "target": 64, "count": 32}
 class Exchange:
     """The text of one exchange. The arguments are those of `exchange_entry`."""
 
-    def __init__(self, kind: str, op: str, rank: int, size: int) -> None:
-        self.type, self.rank, self.size = TYPES[kind], rank, size
-        self.bytes = int(kind[1:])
+    def __init__(self, kind: str, op: str) -> None:
+        self.type, self.bytes = TYPES[kind], int(kind[1:])
         self.words = self.bytes // 4
-        self.others = [each for each in range(size) if each != rank]
         form = "float" if kind[0] == "f" else "int"
         self.reduction = f"{OPERATIONS[op][form]}.{self.type}"
 
@@ -91,14 +94,14 @@ class Exchange:
             yield f"ld.param.u{bits} %{each}, [{each}];"
         yield "ld.global.u32 %round, [%table];"
         yield "ld.global.u64 %ending, [%table + 8];"
-        for each in range(self.size):
-            yield f"ld.global.u64 %memory{each}, [%table + {8 * (FIRST_RANK + each)}];"
-        yield from self.halves()
+        yield "ld.global.u32 %rank, [%table + 16];"
+        yield "ld.global.u32 %size, [%table + 20];"
+        yield from self.places()
         yield from self.send()
         yield from self.refresh()
         yield from self.receive()
         yield "OVER:"
-        yield "bar.sync 0;"
+        yield "barrier.sync 0;"  # not aligned: threads come from different polls
         yield "mov.u32 %i, %tid.x;"
         yield "setp.ne.u32 %ends, %i, 0;"
         yield "@%ends bra LEFT;"
@@ -110,24 +113,26 @@ class Exchange:
     def registers(self) -> Iterator[str]:
         for each, bits in PARAMETERS.items():
             yield f".reg .b{bits} %{each};"
-        yield ".reg .pred %ends, %came, %all;"
-        yield ".reg .b32 %round, %half, %i, %step, %seen, %piece0, %piece1, %tries;"
-        yield ".reg .b64 %ending, %stop, %at, %from, %offset, %word;"
+        yield ".reg .pred %ends, %all;"
+        yield ".reg .b32 %round, %rank, %size, %half, %i, %step, %seen, %piece0, %piece1, %tries;"
+        yield ".reg .b64 %ending, %stop, %at, %from, %offset, %word, %memory, %in;"
         yield f".reg .{self.type} %own, %found, %value;"
-        for each in range(self.size):
-            yield f".reg .b64 %memory{each}, %to{each}, %in{each};"
-            yield f".reg .b32 {', '.join(f'%got{each}_{word}' for word in range(self.words))};"
+        for rank in range(MOST_RANKS):
+            yield f".reg .pred %is{rank}, %other{rank};"  # is a rank; is a rank, but not this one
+            yield f".reg .b64 %to{rank};"
+            yield f".reg .b32 {', '.join(f'%got{rank}_{word}' for word in range(self.words))};"
 
-    def halves(self) -> Iterator[str]:
-        """Set %to of the other ranks to where this rank writes, and %in to where it reads what they have sent."""
+    def places(self) -> Iterator[str]:
+        """Set %to of the other ranks to where this rank writes, and %in to where it reads what rank 0 has sent."""
         yield "and.b32 %half, %round, 1;"
-        yield f"mul.lo.u32 %half, %half, {self.size * PIECES};"
-        yield f"add.u32 %half, %half, {table_words(self.size)};"
-        for each in self.others:
-            yield f"add.u32 %i, %half, {self.rank * PIECES};"
-            yield f"mad.wide.u32 %to{each}, %i, 8, %memory{each};"
-            yield f"add.u32 %i, %half, {each * PIECES};"
-            yield f"mad.wide.u32 %in{each}, %i, 8, %memory{self.rank};"
+        yield f"mad.lo.u32 %half, %half, {MOST_RANKS * PIECES}, {TABLE_WORDS};"
+        yield f"mad.lo.u32 %i, %rank, {PIECES}, %half;"
+        for each in range(MOST_RANKS):
+            yield f"setp.gt.u32 %is{each}, %size, {each};"
+            yield f"setp.ne.and.u32 %other{each}, %rank, {each}, %is{each};"
+            yield f"@%other{each} ld.global.u64 %memory, [%table + {8 * (FIRST_RANK + each)}];"
+            yield f"mad.wide.u32 %to{each}, %i, 8, %memory;"
+        yield "mad.wide.u32 %in, %half, 8, %table;"
 
     def send(self) -> Iterator[str]:
         yield "mov.u32 %step, %ntid.x;"
@@ -140,9 +145,9 @@ class Exchange:
         yield f"mul.wide.u32 %offset, %i, {8 * self.words};"
         for word in range(self.words):
             yield f"mov.b64 %word, {{%piece{word}, %round}};"
-            for each in self.others:
+            for each in range(MOST_RANKS):
                 yield f"add.u64 %at, %to{each}, %offset;"
-                yield f"st.relaxed.sys.global.u64 [%at + {8 * word}], %word;"
+                yield f"@%other{each} st.relaxed.sys.global.u64 [%at + {8 * word}], %word;"
         yield "add.u32 %i, %i, %step;"
         yield "bra SEND;"
         yield "SENT:"
@@ -165,9 +170,9 @@ class Exchange:
         yield "setp.lt.u32 %ends, %i, %seen;"
         yield "@%ends bra REFRESHED;"
         yield "mov.b64 %word, {%seen, %round};"
-        for each in self.others:
+        for each in range(MOST_RANKS):
             yield f"mad.wide.u32 %at, %i, 8, %to{each};"
-            yield "st.relaxed.sys.global.u64 [%at], %word;"
+            yield f"@%other{each} st.relaxed.sys.global.u64 [%at], %word;"
         yield "REFRESHED:"
 
     def receive(self) -> Iterator[str]:
@@ -187,14 +192,13 @@ class Exchange:
 
     def poll(self) -> Iterator[str]:
         """Wait for the words of all other ranks, whose loads are under way at the same time."""
-        if not self.others:
-            return
         yield "POLL:"
         yield "setp.eq.u32 %all, %i, %i;"
-        for each in self.others:
-            yield f"add.u64 %at, %in{each}, %offset;"
+        yield "add.u64 %at, %in, %offset;"
+        for each in range(MOST_RANKS):
             for word in range(self.words):
-                yield f"ld.relaxed.sys.global.u64 %word, [%at + {8 * word}];"
+                yield "mov.b64 %word, {%round, %round};"  # of ranks that send nothing
+                yield f"@%other{each} ld.relaxed.sys.global.u64 %word, [%at + {8 * (each * PIECES + word)}];"
                 yield f"mov.b64 {{%got{each}_{word}, %seen}}, %word;"
                 yield "setp.eq.and.u32 %all, %seen, %round, %all;"
         yield "@%all bra CAME;"
@@ -210,14 +214,13 @@ class Exchange:
 
     def reduce(self) -> Iterator[str]:
         """Set %value to the reduction of the elements of all ranks, in their order."""
-        for each in range(self.size):
-            element = "%own" if each == self.rank else "%found"
-            if each != self.rank:
-                yield self.join(each)
+        for each in range(MOST_RANKS):
+            yield f"mov.{self.type} %found, %own;"
+            yield f"@%other{each} {self.join(each)}"
             if each == 0:
-                yield f"mov.{self.type} %value, {element};"
+                yield f"mov.{self.type} %value, %found;"
             else:
-                yield f"{self.reduction} %value, %value, {element};"
+                yield f"@%is{each} {self.reduction} %value, %value, %found;"
 
     def join(self, rank: int) -> str:
         pieces = ", ".join(f"%got{rank}_{word}" for word in range(self.words))
