@@ -5,13 +5,15 @@
     python benchmarks/distributed.py [--ranks 1 2 4] [--sizes 1 1024 65536] [--json out.json] [--draw picture.svg]
 
 It starts itself by mpiexec for each number of ranks. Methods: a call and a wait in each iteration; the same by mpi4py
-on the host driver, or by torch.distributed on GPUs; the launch of a graph in each iteration; and one launch of a while
-node.
+on the host driver, or by torch.distributed on GPUs; the launch of a graph in each iteration; one launch of a while node
+whose body has a collective of the library, by hand and by the public API, or a direct exchange; and a graph kernel. The
+bare exchange is one word for each pair of ranks in a loop of one thread, without any other work.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import subprocess
@@ -30,39 +32,164 @@ from statistic import Figures
 from timing import measure, show, write
 
 import cuda_graphs as cg
+from cuda_graphs.compiler.codegen.ptx.ptx_exchange import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
+from cuda_graphs.distributed.nccl_engine import load_nccl
+from cuda_graphs.objects.device.current import current_stream
 
-Floats = cg.Array1[cg.f64]
-METHODS = ("library, host loop", "call and wait", "graph and wait", "while node")
+Floats = cg.Array1[cg.f32]
+Left = cg.Array1[cg.i64]
+METHODS = (
+    "library, host loop",
+    "call and wait",
+    "graph and wait",
+    "while node, library by hand",
+    "while node, library",
+    "while node, direct",
+    "graph kernel",
+    "bare exchange",
+)
+BARE = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry bare(.param .u64 table, .param .u32 rounds)
+{{
+.reg .b64 %table, %memory<{size}>, %to<{size}>, %word, %in;
+.reg .b32 %round, %left, %half, %seen, %piece;
+.reg .pred %ends, %all;
+ld.param.u64 %table, [table];
+ld.param.u32 %left, [rounds];
+ld.global.u32 %round, [%table];
+{memory}
+NEXT:
+setp.eq.u32 %ends, %left, 0;
+@%ends bra OVER;
+and.b32 %half, %round, 1;
+mul.lo.u32 %half, %half, {half};
+mov.b64 %word, {{%left, %round}};
+{stores}
+POLL:
+setp.eq.u32 %all, %left, %left;
+{loads}
+@!%all bra POLL;
+add.u32 %round, %round, 1;
+sub.u32 %left, %left, 1;
+bra NEXT;
+OVER:
+st.global.u32 [%table], %round;
+ret;
+}}
+"""
+
+
+def bare_kernel(rank: int, size: int) -> cg.Kernel:
+    """Return a kernel of one thread that exchanges one word with each other rank in each round."""
+    others = [each for each in range(size) if each != rank]
+
+    def place(sender: int, owner: int) -> str:
+        return f"mad.wide.u32 %in, %half, 1, %memory{owner}; add.u64 %in, %in, {8 * sender * PIECES};"
+
+    text = BARE.format(
+        size=size,
+        half=8 * MOST_RANKS * PIECES,
+        memory="\n".join(
+            f"ld.global.u64 %memory{r}, [%table + {8 * (FIRST_RANK + r)}]; "
+            f"add.u64 %memory{r}, %memory{r}, {8 * TABLE_WORDS};"
+            for r in range(size)
+        ),
+        stores="\n".join(f"{place(rank, r)} st.relaxed.sys.global.u64 [%in], %word;" for r in others),
+        loads="\n".join(
+            f"{place(r, rank)} ld.relaxed.sys.global.u64 %in, [%in]; mov.b64 {{%piece, %seen}}, %in; "
+            "setp.eq.and.u32 %all, %seen, %round, %all;"
+            for r in others
+        ),
+    )
+    return cg.ObjectCode.from_ptx(text.encode(), name="bare").get_kernel("bare")
 
 
 @cg.kernel
-def scale(x: Floats, left: cg.Array1[cg.i64], factor: float) -> None:
+def scale(x: Floats, left: Left, factor: cg.f32) -> None:
     for i in x:
         x[i] *= factor
     for _ in range(1):
         left[0] -= 1
 
 
-class Rig:
-    """The arrays and graphs of this rank for one size. All ranks call the methods in the same order."""
+@cg.kernel(graph=True)
+def iterate(x: Floats, left: Left, factor: cg.f32, comm: cg.distributed.Communicator) -> None:
+    while cg.graph_while(x[0] > 0 and left[0] > 0):
+        for i in x:
+            x[i] *= factor
+        for _ in range(1):
+            left[0] -= 1
+        comm.all_reduce(x)
 
-    def __init__(self, comm: Any, size: int, iterations: int) -> None:
-        self.comm, self.iterations = comm, iterations
+
+class Rig:
+    """The arrays and graphs of this rank for one size. All ranks call the methods in the same order.
+
+    Args:
+        comm: A communicator whose collectives are those of the library.
+        direct: One that exchanges small arrays directly.
+    """
+
+    def __init__(self, comm: Any, direct: Any, size: int, iterations: int) -> None:
+        self.comm, self.direct, self.iterations = comm, direct, iterations
         self.factor = 1 / comm.size  # keeps the sum as it is
-        self.x, self.left = cg.ones(size, cg.f64), cg.array([iterations], cg.i64)
+        self.x, self.left = cg.ones(size, cg.f32), cg.array([iterations], cg.i64)
         self.stream = cg.Device().create_stream()
         one = cg.GraphDef()
         one.call(scale, self.x, self.left, self.factor).call(comm.all_reduce, self.x)
         self.step = one.instantiate()
-        whole = cg.GraphDef()
-        loop = whole.while_loop(lambda x, left: x[0] > 0 and left[0] > 0, args=(self.x, self.left))
+        self.is_direct = direct.explain(direct.all_reduce, self.x) == "direct"
+
+    def loop(self, comm: Any) -> Callable[[], None]:
+        """Return the launch of a while node whose body calls a communicator."""
+        graph = cg.GraphDef()
+        loop = graph.while_loop(lambda x, left: x[0] > 0 and left[0] > 0, args=(self.x, self.left))
         loop.body.call(scale, self.x, self.left, self.factor).call(comm.all_reduce, self.x)
-        self.loop = whole.instantiate()
+        return self.launch_of(graph.instantiate())
+
+    def by_hand(self) -> Callable[[], None] | None:
+        """Return the same with a captured call of NCCL; None without NCCL, and for one rank."""
+        if cg.driver_info().kind == "host" or self.comm.size == 1:
+            return None
+        engine = self.comm._engine  # a communicator of NCCL with graph mixing support off
+        with cg.capture() as builder:
+            with builder.while_loop(lambda x, left: x[0] > 0 and left[0] > 0, args=(self.x, self.left)):
+                scale(self.x, self.left, self.factor)
+                address, stream = ctypes.c_void_p(self.x.handle), ctypes.c_void_p(current_stream().handle)
+                status = load_nccl().ncclAllReduce(address, address, self.x.size, 7, 0, engine.handle, stream)
+                assert status == 0, f"ncclAllReduce returned {status}"
+        return self.launch_of(builder.complete())
+
+    def launch_of(self, graph: Any) -> Callable[[], None]:
+        def run() -> None:
+            graph.launch(self.stream)
+            self.stream.sync()
+
+        return run
+
+    def graph_kernel(self) -> None:
+        iterate(self.x, self.left, self.factor, self.direct)
+        cg.Device().sync()
+
+    def bare(self) -> Callable[[], None]:
+        kernel = bare_kernel(self.comm.rank, self.comm.size)
+        exchange = self.direct._at_once.engine.exchange
+
+        def run() -> None:
+            cg.launch(
+                self.stream, {"grid": 1, "block": 1}, kernel, exchange.table, np.uint32(self.iterations)
+            )
+            self.stream.sync()
+
+        return run
 
     def timed(self, run: Callable[[], None]) -> Callable[[], float]:
         """Return a contestant: microseconds of an iteration, from a barrier to the end of this rank."""
 
         def turn() -> float:
+            self.x.fill(1.0)
             self.left[0] = self.iterations
             cg.Device().sync()
             self.comm.barrier()
@@ -86,10 +213,6 @@ class Rig:
             if not self.x[0] > 0:
                 break
 
-    def while_node(self) -> None:
-        self.loop.launch(self.stream)
-        self.stream.sync()
-
     def library(self) -> Callable[[], None] | None:
         """Return the loop on the host by mpi4py or torch.distributed; None without PyTorch on GPUs."""
         if cg.driver_info().kind == "host":
@@ -97,11 +220,11 @@ class Rig:
         return None if find_spec("torch") is None else self.by_torch(import_module("torch"))
 
     def by_mpi4py(self, mpi: Any) -> Callable[[], None]:
-        x = np.ones(self.x.shape)
+        x = np.ones(self.x.shape, np.float32)
 
         def run() -> None:
             for _ in range(self.iterations):
-                np.multiply(x, self.factor, out=x)
+                np.multiply(x, np.float32(self.factor), out=x)
                 mpi.COMM_WORLD.Allreduce(mpi.IN_PLACE, x)
                 if not x[0] > 0:
                     break
@@ -113,8 +236,9 @@ class Rig:
         if not group.is_initialized():
             os.environ.setdefault("MASTER_ADDR", "localhost")
             os.environ.setdefault("MASTER_PORT", "29511")
+            torch.cuda.set_device(cg.Device().device_id)
             group.init_process_group("nccl", rank=self.comm.rank, world_size=self.comm.size)
-        x = torch.ones(self.x.shape, dtype=torch.float64, device=f"cuda:{torch.cuda.current_device()}")
+        x = torch.ones(self.x.shape, device=f"cuda:{cg.Device().device_id}")
 
         def run() -> None:
             for _ in range(self.iterations):
@@ -125,17 +249,32 @@ class Rig:
 
         return run
 
+    def runs(self) -> dict[str, Callable[[], None] | None]:
+        """Return what each of METHODS runs; None where it does not exist."""
+        direct = self.loop(self.direct) if self.is_direct else None
+        bare = self.bare() if self.is_direct else None
+        found = (
+            self.library(),
+            self.call_and_wait,
+            self.graph_and_wait,
+            self.by_hand(),
+            self.loop(self.comm),
+            direct,
+            self.graph_kernel,
+            bare,
+        )
+        return dict(zip(METHODS, found, strict=True))
+
 
 def figures_of_this_rank(sizes: list[int], iterations: int, turns: int) -> Figures:
-    comm, found = cg.distributed.init(), {}
+    comm, direct = cg.distributed.init(direct=False), cg.distributed.init(direct=True)
+    found: Figures = {}
     for size in sizes:
-        rig = Rig(comm, size, iterations)
-        library = rig.library()
-        runs = (library, rig.call_and_wait, rig.graph_and_wait, rig.while_node)
-        contestants = {
-            name: None if run is None else rig.timed(run) for name, run in zip(METHODS, runs, strict=True)
-        }
+        rig = Rig(comm, direct, size, iterations)
+        contestants = {name: None if run is None else rig.timed(run) for name, run in rig.runs().items()}
         found[f"{comm.size} ranks, {size} floats"] = measure(contestants, turns)
+        if comm.rank == 0:
+            print(f"{comm.size} ranks, {size} floats: the graph kernel runs as", iterate.graph_stats.lowering)
     return found
 
 
@@ -157,7 +296,7 @@ def draw(figures: Figures, path: Path) -> None:
     rows: dict[int, dict[int, Any]] = {}
     for name, row in figures.items():
         ranks, size = (int(part.split()[0]) for part in name.split(", "))
-        rows.setdefault(ranks, {})[8 * size] = row
+        rows.setdefault(ranks, {})[4 * size] = row
     figure, axes = pyplot.subplots(1, len(rows), sharey=True, squeeze=False, figsize=(3 * len(rows), 3.2))
     for panel, (ranks, by_size) in zip(axes[0], rows.items(), strict=True):
         for method in METHODS:

@@ -59,8 +59,8 @@ def turn(p: Grid, r: Grid, old: Number, new: Number) -> None:
         p[i, j, k] = r[i, j, k] + new[0] / old[0] * p[i, j, k]
 
 
-def solve(comm: Any, right: Any, tolerance: float) -> tuple[Any, int]:
-    """Solve for the layers of this rank.
+def build(comm: Any, right: Any, tolerance: float) -> tuple[Any, Any]:
+    """Build the graph that solves for the layers of this rank.
 
     Args:
         comm: The communicator of the ranks that share the grid.
@@ -68,7 +68,7 @@ def solve(comm: Any, right: Any, tolerance: float) -> tuple[Any, int]:
         tolerance: The norm of the residual, relative to that of the whole right side.
 
     Returns:
-        The solution on these layers, and the number of iterations.
+        The executable, and the array of the solution with a layer before and behind it.
     """
     slab = np.pad(right, ((1, 1), (0, 0), (0, 0)))  # with the layers of the neighbours
     x, q = (cg.zeros(slab.shape, cg.f64) for _ in range(2))
@@ -79,15 +79,19 @@ def solve(comm: Any, right: Any, tolerance: float) -> tuple[Any, int]:
     limit = tolerance**2 * float(old[0])
 
     graph = cg.GraphDef()
-    loop = graph.while_loop(lambda old: old[0] > limit, args=(old,), name="iterations")
+    loop = graph.while_loop(lambda old, limit: old[0] > limit, args=(old, limit), name="iterations")
     node = loop.body.memset(curvature, 0.0).memset(new, 0.0)
     node = node.call(comm.halo(p).overlap, apply, p, q)
     node = node.call(multiply, p, q, curvature).call(comm.all_reduce, curvature)
     node = node.call(advance, x, r, p, q, curvature, old, new).call(comm.all_reduce, new)
     node.call(turn, p, r, old, new).memcpy(old, new)
+    return graph.instantiate(), x
 
+
+def solve(comm: Any, right: Any, tolerance: float) -> tuple[Any, int]:
+    """Return the solution on the layers of this rank, and the number of iterations. Arguments as for `build`."""
+    executable, x = build(comm, right, tolerance)
     stream = cg.Device().create_stream()
-    executable = graph.instantiate()
     executable.launch(stream)
     stream.sync()
     return x.to_numpy()[1:-1], executable.iterations["iterations"].iterations

@@ -27,6 +27,7 @@ from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
 from cuda_graphs.objects.memory.array_view import graph_memory_error
 
+from .direct import find_refusal, with_exchange
 from .halo import Halo, check_halo
 from .health import RankError, begin_debug_mode
 from .kept_results import Scratch, copy_kept
@@ -144,16 +145,17 @@ class Communicator:
     )
     __cuda_graph_numbers__ = ("rank", "size")
 
-    def __init__(self, engine: Any, debug: bool = False) -> None:
+    def __init__(self, engine: Any, debug: bool = False, direct: bool | None = None) -> None:
         self._engine: Any = engine
-        self._health, self._debug = engine.health, debug
+        self._health, self._debug, self._direct = engine.health, debug, direct
         if debug:
             begin_debug_mode(self._health)
         self._side = current_device().create_stream()  # is in no capture
         with stream_block(self._side):
             identities = [each.decode() for each in engine.gather(identify().encode())]
             watch(self._health, engine.rank, identities)
-            self._at_once = Lease(engine.duplicate())
+            self._refusal = find_refusal(identities, direct)
+            self._at_once = Lease(self._new_engine())
         self._word = zeros(1, np.int32)  # of barriers in graphs
         self._scratch = Scratch()
         self._stream: Any = None  # of the last call outside of graphs
@@ -200,7 +202,7 @@ class Communicator:
             raise ValueError(f"color must be 0 or more, or None, got {color}")
         with stream_block(self._side):
             found = engine.split(color, engine.rank if key is None else key)
-        return None if found is None else Communicator(found, self._debug)
+        return None if found is None else Communicator(found, self._debug, self._direct)
 
     def close(self) -> None:
         """Free the communicator, and those of its definitions. All ranks call this. A second call does nothing.
@@ -222,8 +224,9 @@ class Communicator:
         self._at_once.wait()
         unwatch(self._health)
         if self._health.reason is None:  # otherwise the engines have been aborted
-            for engine in [*self._engines, self._at_once.engine, self._engine]:
-                engine.close()
+            with stream_block(self._side):
+                for engine in [*self._engines, self._at_once.engine, self._engine]:
+                    engine.close()
         self._engine = self._stream = None
         self._calls.clear()
         self._scratch = Scratch()
@@ -382,6 +385,24 @@ class Communicator:
         word = read_operand(self._word, "barrier()")
         return [Step("all_reduce", word, word, word.count, word, op="max")]
 
+    def explain(self, call: Any, *args: Any) -> str:
+        """Return how a collective moves its data: "direct", or the library and why the direct way is not taken.
+
+        An `all_reduce` of at most 4096 bytes between ranks of one host is direct: each rank writes its elements into
+        memory of the others, in one small kernel. ``comm.explain(comm.all_reduce, x)`` starts nothing.
+
+        Args:
+            call: A collective of this communicator.
+            args: Its arguments.
+
+        Raises:
+            TypeError: `call` is not a collective of this communicator.
+        """
+        if not isinstance(call, BoundCollective) or call.comm is not self:
+            raise TypeError(f"explain() takes a collective of {self!r} and its arguments, got {call!r}")
+        refusal = self._at_once.engine.refused(self._read(call.read, args, {}))
+        return "direct" if refusal is None else f"{self.engine}: {refusal}"
+
     def halo(
         self,
         x: Any,
@@ -524,7 +545,7 @@ class Communicator:
         with stream_block(self._side):  # arrays that are made in a capture belong to its graph
             free = self._engine.agree([lease() is None for lease in self._leases])
             if True not in free:
-                self._engines.append(self._engine.duplicate())
+                self._engines.append(self._new_engine())
                 if self._debug:  # a send without a receive must reach `_compare`
                     self._engines[-1].connect_pairs()
                 self._leases.append(lambda: None)
@@ -533,6 +554,9 @@ class Communicator:
             found = Lease(self._engines[number], 1 + number, self._compare if self._debug else None)
         self._leases[number] = weakref.ref(found)
         return found
+
+    def _new_engine(self) -> Any:
+        return with_exchange(self._engine.duplicate(), self._refusal)
 
     def _compare(self, lease: Lease) -> None:
         """Compare what all ranks are about to launch. All ranks call this at the first launch of an executable.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class Health:
         self.word = np.from_dlpack(memory).view(np.int64)
         self.word[0] = 0
         self.reason: str | None = None
+        self._error = RankError()
         self.waits = 0
         self._engines: weakref.WeakSet[Any] = weakref.WeakSet()
         self._leases: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -82,8 +84,10 @@ class Health:
             return any(lease.is_busy for lease in self.leases)
 
     def check(self) -> None:
-        """Raise RankError after a failure."""
+        """Raise RankError after a failure. The next wait then raises it no more."""
         if self.reason is not None:
+            with suppress(ValueError):  # a wait has raised it, or nothing was running
+                _unraised.remove(self._error)
             raise RankError(self.reason)
 
     def find_difference(self) -> None:
@@ -103,12 +107,12 @@ class Health:
         with self._lock:
             if self.reason is not None:
                 return
-            self.reason = reason
-        if not is_certain:
-            _ended.append(reason)
-        error = RankError(reason)
-        if is_certain or self.is_busy:
-            _unraised.append(error)
+            self._error = error = RankError(reason)
+            if not is_certain:
+                _ended.append(reason)
+            if is_certain or self.is_busy:
+                _unraised.append(error)
+            self.reason = reason  # last: `check` finds the error
         leases = self.leases
         for lease in leases:
             _kept.extend(lease.arrays())

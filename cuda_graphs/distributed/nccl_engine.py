@@ -137,6 +137,17 @@ def call_in_thread(function: Any, argument: ctypes.c_void_p) -> None:
         process.pthread_detach(thread)
 
 
+@cache
+def leave_without_destructors() -> None:
+    """Let the process end without the destructors of NCCL and CUDA, which free what a thread in ncclCommAbort uses.
+
+    Functions of on_exit run in the reverse order. _exit gets the status of the process as its first argument.
+    """
+    process = ctypes.CDLL(None)
+    for function in (process._exit, process.fcloseall):
+        process.on_exit(function, None)
+
+
 class NcclEngine:
     """A communicator of NCCL.
 
@@ -258,6 +269,7 @@ class NcclEngine:
         """
         if self.is_owned and self.handle:
             handle, self.handle = self.handle, ctypes.c_void_p()
+            leave_without_destructors()
             call_in_thread(load_nccl().ncclCommAbort, handle)
 
     def check(self, step: Step) -> None:

@@ -32,7 +32,7 @@ LAUNCHERS = {
 _numbers = count()
 
 
-def init(*, debug: bool = False) -> Communicator:
+def init(*, debug: bool = False, direct: bool | None = None) -> Communicator:
     """Return a Communicator of all ranks that mpiexec, torchrun or Slurm has started. All ranks call this.
 
     On GPUs it makes the GPU with the number of the rank on its host current. torchrun needs PyTorch. Slurm needs an MPI
@@ -42,6 +42,8 @@ def init(*, debug: bool = False) -> Communicator:
     Args:
         debug: True: before the first launch of each executable, compare its collectives between the ranks, and raise
             RankError on all ranks if they differ. All ranks pass the same value.
+        direct: True: small arrays are reduced without the library, if all ranks are on one host and can use each
+            other's memory (`Communicator.explain`). False: never. None: on GPUs. All ranks pass the same value.
 
     Raises:
         ImportError: mpi4py, an MPI, NCCL or PyTorch is missing.
@@ -51,22 +53,22 @@ def init(*, debug: bool = False) -> Communicator:
     if driver_info().kind == "host":
         comm = load_mpi().COMM_WORLD
         check_size(comm.size, launcher)
-        return from_mpi(comm, debug=debug)
+        return from_mpi(comm, debug=debug, direct=direct)
     if launcher is None:
         comm = load_mpi().COMM_WORLD
         use_gpu(comm.Split_type(load_mpi().COMM_TYPE_SHARED).rank)
-        return from_mpi(comm, debug=debug)
+        return from_mpi(comm, debug=debug, direct=direct)
     rank, size, local = (int(os.environ[name]) for name in LAUNCHERS[launcher])
     use_gpu(local)
-    return Communicator(NcclEngine.create(rank, size, share_of_store(rank, size)), debug)
+    return Communicator(NcclEngine.create(rank, size, share_of_store(rank, size)), debug, direct)
 
 
-def from_mpi(comm: Any, *, debug: bool = False) -> Communicator:
+def from_mpi(comm: Any, *, debug: bool = False, direct: bool | None = None) -> Communicator:
     """Return a Communicator of the ranks of an `mpi4py.MPI.Intracomm`. All of its ranks call this.
 
     Args:
         comm: The communicator of mpi4py.
-        debug: As for `init`.
+        debug, direct: As for `init`.
 
     Raises:
         TypeError: `comm` is another object.
@@ -75,16 +77,16 @@ def from_mpi(comm: Any, *, debug: bool = False) -> Communicator:
     if not isinstance(comm, load_mpi().Intracomm):
         raise TypeError(f"from_mpi() takes an mpi4py.MPI.Intracomm, got {comm!r}")
     if driver_info().kind == "host":
-        return Communicator(MpiEngine.copy_of(comm), debug)
-    return Communicator(NcclEngine.create(comm.rank, comm.size, comm.bcast), debug)
+        return Communicator(MpiEngine.copy_of(comm), debug, direct)
+    return Communicator(NcclEngine.create(comm.rank, comm.size, comm.bcast), debug, direct)
 
 
-def from_torch(group: Any = None, *, debug: bool = False) -> Communicator:
+def from_torch(group: Any = None, *, debug: bool = False, direct: bool | None = None) -> Communicator:
     """Return a Communicator of the ranks of a process group of `torch.distributed`. All of its ranks call this.
 
     Args:
         group: The group. None: the default group.
-        debug: As for `init`.
+        debug, direct: As for `init`.
 
     Raises:
         RuntimeError: The host driver runs, which needs MPI.
@@ -99,21 +101,23 @@ def from_torch(group: Any = None, *, debug: bool = False) -> Communicator:
         )
         return found[0] or b""
 
-    return Communicator(NcclEngine.create(torch.get_rank(group), torch.get_world_size(group), share), debug)
+    return Communicator(
+        NcclEngine.create(torch.get_rank(group), torch.get_world_size(group), share), debug, direct
+    )
 
 
-def from_nccl(handle: int, *, debug: bool = False) -> Communicator:
+def from_nccl(handle: int, *, debug: bool = False, direct: bool | None = None) -> Communicator:
     """Return a Communicator of the ranks of a communicator of NCCL. All of its ranks call this.
 
     Args:
         handle: The ncclComm_t, an int. It stays open, and is used only to make other communicators.
-        debug: As for `init`.
+        debug, direct: As for `init`.
 
     Raises:
         RuntimeError: The host driver runs, which needs MPI.
     """
     need_gpus("from_nccl")
-    return Communicator(NcclEngine(handle, is_owned=False), debug)
+    return Communicator(NcclEngine(handle, is_owned=False), debug, direct)
 
 
 def need_gpus(name: str) -> None:

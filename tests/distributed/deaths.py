@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs in which the last rank ends while the others wait for it. test_deaths.py runs them on several ranks.
 
-    mpiexec -disable-auto-cleanup -n 3 python -m cuda_graphs.distributed tests/distributed/deaths.py FOLDER WAIT WAY
+    mpiexec -disable-auto-cleanup -n 3 python -m cuda_graphs.distributed
+        tests/distributed/deaths.py FOLDER WAIT WAY PATH
 
+PATH is "direct" if small reductions go through memory of the ranks, else "library".
 Each rank writes the time of its end or of its error to a file of its number in the folder, with the error. Before that
 it shows that its process is usable: a split of the surviving ranks, a graph and a kernel of its own work.
 """
 
+import faulthandler
 import os
 import signal
 import sys
@@ -116,6 +119,12 @@ WAITS = {
 }
 
 
+# Waits in a small all_reduce.
+REDUCTIONS = tuple(
+    name for name in WAITS if name not in ("in_a_group", "in_a_barrier", "in_a_new_definition", "in_a_split")
+)
+
+
 def end(way):
     if way == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -136,8 +145,9 @@ def show_that_the_process_is_usable(rest, comm):
     comm.close()
 
 
-def main(folder, wait, way):
-    comm = cg.distributed.init()
+def main(folder, wait, way, path):
+    comm = cg.distributed.init(direct=path == "direct")
+    assert (comm.explain(comm.all_reduce, cg.ones(1, cg.f64)) == "direct") == (path == "direct")
     rank, last = comm.rank, comm.rank == comm.size - 1
     rest = comm.split(None if last else 0)
     x = cg.ones(1, cg.f64)
@@ -155,4 +165,6 @@ def main(folder, wait, way):
 
 
 if __name__ == "__main__":
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(50)
     main(*sys.argv[1:])

@@ -7,6 +7,7 @@
 Each rank writes the error and whether its array is as before the launch to a file of its number in the folder.
 """
 
+import faulthandler
 import sys
 from pathlib import Path
 
@@ -154,4 +155,6 @@ def check():
 
 
 if __name__ == "__main__":
+    faulthandler.enable()
+    faulthandler.dump_traceback_later(50)
     check() if sys.argv[1] == "check" else main(*sys.argv[1:])

@@ -279,7 +279,8 @@ def the_host_starts_passes_in_advance_and_keeps_only_those_of_the_loop(comm):
                 del comm._run
             results.append([each.to_numpy().copy() for each in (x, y, wide, part, count)])
             if loop == "host":
-                assert len(started) == 8 * most  # 1, 2, 4, 8, 16, 16, ... passes before the host looks
+                # 1, 2, 4, 8, 16, 16, ... passes before the host looks
+                assert len(started) == 8 * most, (limit, [step.name for steps in started for step in steps])
             kernel.forget()
         for found, expected in zip(*results, strict=True):
             np.testing.assert_array_equal(found, expected)

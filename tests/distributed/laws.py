@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of collectives, which all ranks run together: ``mpiexec -n 3 python -m tests.distributed.laws FOLDER``.
+"""Laws of collectives, which all ranks run together: ``mpiexec -n 3 python -m tests.distributed.laws library FOLDER``.
+With ``direct`` in place of ``library``, small reductions go through memory of the ranks.
 
 Each rank computes the arrays of all ranks, so NumPy gives the expected results. A rank writes the names of the laws
 that hold to a file of its number in the folder, and ends at the first failure. Further arguments select laws.
@@ -14,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 import cuda_graphs as cg
-from tests.distributed import halo_laws, kernel_laws  # noqa: F401  register their laws
+from tests.distributed import direct_laws, halo_laws, kernel_laws  # noqa: F401  register their laws
 from tests.distributed.law_rig import LAWS, collect, launch, law, raised, values_of, values_of_all
 
+LAW_LIMIT_S = {"host": 150, "cuda": 40}  # ranks outnumber the cores of the host
 TYPES = [np.int32, np.uint8, np.int64, np.float32, np.float64]
 REDUCTIONS = {"sum": np.sum, "prod": np.prod, "min": np.min, "max": np.max}
 
@@ -651,6 +653,9 @@ def main(comm, folder, *names):
     for name, function in laws_of_this_driver(comm.size).items():
         if names and name not in names:
             continue
+        faulthandler.dump_traceback_later(
+            LAW_LIMIT_S[cg.driver_info().kind], exit=True
+        )  # tells which law does not end
         try:
             function(comm)
         except BaseException:
@@ -658,6 +663,7 @@ def main(comm, folder, *names):
             raise
         gc.collect()
         comm.barrier()
+        faulthandler.cancel_dump_traceback_later()
         held.append(name)
     cg.reset()  # graph kernels use the communicator until they drop their graphs
     collect()
@@ -666,4 +672,5 @@ def main(comm, folder, *names):
 
 
 if __name__ == "__main__":
-    main(cg.distributed.init(), *sys.argv[1:])
+    direct, *others = sys.argv[1:]
+    main(cg.distributed.init(direct=direct == "direct"), *others)

@@ -4,6 +4,7 @@
 
 import pytest
 
+import cuda_graphs as cg
 from tests.distributed import deaths
 from tests.distributed.ranks import run
 
@@ -12,8 +13,14 @@ RUN_LIMIT_S = 60
 HYDRA = ("-disable-auto-cleanup",)  # the other ranks go on
 
 
-def check(count, folder, wait, way):
-    program = ("-m", "cuda_graphs.distributed", "tests/distributed/deaths.py", folder, wait, way)
+def ranks_here(wanted):
+    """Return a number of ranks: as many as wanted, or a GPU for each."""
+    is_host = cg.driver_info().kind == "host"
+    return wanted if is_host else min(wanted, max(2, len(cg.Device.get_all_devices())))
+
+
+def check(count, folder, wait, way, path="library"):
+    program = ("-m", "cuda_graphs.distributed", "tests/distributed/deaths.py", folder, wait, way, path)
     run(count, *program, fails=way != "leaving", limit=RUN_LIMIT_S, options=HYDRA)
     end = float((folder / str(count - 1)).read_text())
     for rank in range(count - 1):
@@ -24,12 +31,17 @@ def check(count, folder, wait, way):
 
 @pytest.mark.parametrize("wait", deaths.WAITS)
 def test_every_wait_for_a_killed_rank_raises(wait, tmp_path):
-    check(3, tmp_path, wait, "killed")
+    check(ranks_here(3), tmp_path, wait, "killed")
+
+
+@pytest.mark.parametrize("wait", deaths.REDUCTIONS)
+def test_every_wait_in_a_direct_reduction_for_a_killed_rank_raises(wait, tmp_path):
+    check(ranks_here(3), tmp_path, wait, "killed", "direct")
 
 
 @pytest.mark.parametrize("way", ["failing", "leaving"])
 def test_every_other_rank_raises_in_whatever_way_a_rank_ends(way, tmp_path):
-    check(3, tmp_path, "in_a_body", way)
+    check(ranks_here(3), tmp_path, "in_a_body", way)
 
 
 @pytest.mark.parametrize("count", [2, 4])

@@ -28,9 +28,10 @@ def test_ranks_that_sum_their_gradients_train_as_numpy_on_all_samples(count):
     assert "NumPy agrees" in output and output.count("steps in one launch") == count
 
 
+@pytest.mark.parametrize("way", ["library", "direct"])
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_every_law_holds_on_every_rank(count, tmp_path):
-    run(count, "-m", "tests.distributed.laws", tmp_path)
+def test_every_law_holds_on_every_rank(count, way, tmp_path):
+    run(count, "-m", "tests.distributed.laws", way, tmp_path)
     for rank in range(count):
         held = (tmp_path / str(rank)).read_text().split()
         assert sorted(held) == sorted(laws.laws_of_this_driver(count))

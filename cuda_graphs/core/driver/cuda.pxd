@@ -63,6 +63,8 @@ cdef extern from "<cuda.h>" nogil:
 
     ctypedef size_t (*CUoccupancyB2DSize)(int block_size) noexcept nogil
 
+    ctypedef struct CUipcMemHandle:
+        char reserved[64]
     ctypedef struct CUuuid:
         char bytes[16]
     ctypedef enum CUdevice_attribute:

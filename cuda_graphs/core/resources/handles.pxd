@@ -18,6 +18,7 @@ from cuda_graphs.core.driver.cuda cimport (
     CUdeviceptr,
     CUevent,
     CUfunction,
+    CUipcMemHandle,
     CUkernel,
     CUlibrary,
     CUmemoryPool,
@@ -152,6 +153,8 @@ cdef extern from "memory.hpp" namespace "cg" nogil:
     PointerHandle allocate_device(const ContextHandle& context, size_t size) except +
     PointerHandle allocate_pinned(const ContextHandle& context, size_t size) except +
     PointerHandle allocate_managed(const ContextHandle& context, size_t size) except +
+    CUresult share_device(const PointerHandle& memory, CUipcMemHandle* out) except +
+    PointerHandle open_shared(const ContextHandle& context, const CUipcMemHandle& shared, size_t size) except +
     PointerHandle create_pointer_ref(CUdeviceptr raw, size_t size, Opaque owner) except +
     PointerHandle create_pointer_with_resource(
         CUdeviceptr raw, size_t size, Opaque owner, void* resource, FreeCallback callback

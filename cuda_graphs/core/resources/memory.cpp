@@ -23,6 +23,7 @@ void* host_address(CUdeviceptr raw) {
 // is freed with a wait.
 CUresult free_now(const PointerBox& box) {
     if (!python_is_open()) return CUDA_SUCCESS;
+    if (box.how == Free::kOpened) return driver().cuIpcCloseMemHandle(box.raw);
     return box.how == Free::kDevice ? driver().cuMemFree(box.raw) : driver().cuMemFreeHost(host_address(box.raw));
 }
 
@@ -33,6 +34,7 @@ CUresult free_memory(const PointerBox& box) {
 
 const char* name_of_free(Free how) noexcept {
     if (how == Free::kAsync) return "cuMemFreeAsync";
+    if (how == Free::kOpened) return "cuIpcCloseMemHandle";
     return how == Free::kDevice ? "cuMemFree" : "cuMemFreeHost";
 }
 
@@ -178,6 +180,20 @@ PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size) {
 PointerHandle allocate_managed(const ContextHandle& context, std::size_t size) {
     return allocate_now(context, size, Free::kDevice, "cuMemAllocManaged", [&](CUdeviceptr* address) {
         return driver().cuMemAllocManaged(address, size, CU_MEM_ATTACH_GLOBAL);
+    });
+}
+
+CUresult share_device(const PointerHandle& memory, CUipcMemHandle* out) {
+    const RelaxedCapture relaxed;
+    if (relaxed.status() != CUDA_SUCCESS) return relaxed.status();
+    const ContextScope scope(box_of<PointerBox>(memory)->context);
+    if (scope.status() != CUDA_SUCCESS) return scope.status();
+    return driver().cuIpcGetMemHandle(out, raw_of(memory));
+}
+
+PointerHandle open_shared(const ContextHandle& context, const CUipcMemHandle& shared, std::size_t size) {
+    return allocate_now(context, size, Free::kOpened, "cuIpcOpenMemHandle", [&](CUdeviceptr* address) {
+        return driver().cuIpcOpenMemHandle(address, shared, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
     });
 }
 

@@ -35,6 +35,7 @@ enum class Free {
     kAsync,
     kDevice,
     kHost,
+    kOpened,  // memory of another process: unmapped
     kCallback,
     kGraph,  // memory of an alloc node of a captured graph: freed as kAsync, but may be freed earlier with its graph
 };
@@ -65,6 +66,11 @@ CUresult allocate_in_graph(std::size_t size, const StreamHandle& stream, Pointer
 PointerHandle allocate_device(const ContextHandle& context, std::size_t size);
 PointerHandle allocate_pinned(const ContextHandle& context, std::size_t size);
 PointerHandle allocate_managed(const ContextHandle& context, std::size_t size);
+
+// Writes the handle by which another process of this host opens memory of allocate_device.
+CUresult share_device(const PointerHandle& memory, CUipcMemHandle* out);
+// Maps memory that another process has shared.
+PointerHandle open_shared(const ContextHandle& context, const CUipcMemHandle& shared, std::size_t size);
 
 // Returns a handle of foreign memory; `owner` (may be empty) lives as long as the handle.
 PointerHandle create_pointer_ref(CUdeviceptr raw, std::size_t size, Opaque owner);

@@ -10,5 +10,6 @@ Other rooms may import:
     dlpack             The constants of DLPack, and exports as capsules.
     graph_memory       GraphMemoryResource.
     memory_resource    The memory resources.
+    shared_memory      Memory that several processes of a host use.
     typed_memory       TypedMemory, the base class of arrays.
 """
