@@ -59,12 +59,17 @@ def _condition_tests() -> object:
     return _importlib.import_module("cuda_graphs.kernels.call.predicates")
 
 
+def _node_fusion() -> object:
+    return _importlib.import_module("cuda_graphs.kernels.call.node_fusion")
+
+
 def _saving() -> object:
     return _importlib.import_module("cuda_graphs.saving.writing")
 
 
 _constructors.array = _array_of_buffer
 _constructors.condition_tests = _condition_tests
+_constructors.node_fusion = _node_fusion
 _constructors.saving = _saving
 
 

@@ -41,6 +41,7 @@ class GraphDef(InsertionPoint):
         upload_stream: Stream | None = None,
         device_launch: bool = False,
         use_node_priority: bool = False,
+        optimize: bool = False,
     ) -> Graph: ...
     def debug_dot_print(
         self, path: str | bytes | PathLike[str], options: GraphDebugPrintOptions | None = None

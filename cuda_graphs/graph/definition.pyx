@@ -154,7 +154,7 @@ cdef class GraphDef(InsertionPoint):
 
     def instantiate(
         self, options=None, *, auto_free_on_launch=False, upload_stream=None, device_launch=False,
-        use_node_priority=False
+        use_node_priority=False, optimize=False
     ):
         """Return an executable Graph of the current definition. Options are fields or a GraphCompleteOptions.
 
@@ -167,6 +167,7 @@ cdef class GraphDef(InsertionPoint):
             "upload_stream": upload_stream,
             "device_launch": device_launch,
             "use_node_priority": use_node_priority,
+            "optimize": optimize,
         }
         return instantiate_graph(self, accept(GraphCompleteOptions, options, keywords))
 

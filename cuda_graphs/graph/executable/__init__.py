@@ -5,6 +5,7 @@
 Other rooms may import:
     difference        properties of nodes that are compared
     executable        Graph
+    fused_nodes       Nodes that run as one launch.
     loop_control      The words that end the loops of an executable.
     executable_nodes  nodes of executables
     loop_count        LoopCount

@@ -15,6 +15,7 @@ cdef class Graph:
     cdef ExecutableCallbacks _callbacks
     cdef LoopControl _loops
     cdef tuple _guards       # see nodes/launch_guards.py
+    cdef object _fused       # FusedNodes; None without optimize=True
     cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive
     cdef object __weakref__
 
@@ -23,6 +24,9 @@ cdef class Graph:
 
     # Raises RuntimeError once the Graph is closed.
     cdef int _check_open(self) except -1
+
+    # Fuses nodes of the definition that this Graph was made from.
+    cdef int _fuse(self, InsertionPoint definition) except -1
 
 
 # Instantiates the definition of a place. `options` is a GraphCompleteOptions.

@@ -38,6 +38,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     hierarchy_number,
     instantiate,
     launch,
+    names_nodes,
     set_parameters,
     update,
     upload,
@@ -56,12 +57,13 @@ from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .callbacks cimport ExecutableCallbacks
 from .loop_control cimport LoopControl
-from .executable_nodes cimport view_node
+from .executable_nodes cimport mark_fused, unmark_fused, view_node
 from .parameter_values cimport Slots, check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from .difference import describe_difference
+from .fused_nodes import FusedNodes
 from cuda_graphs.graph.nodes.launch_guards import guards_of
 from cuda_graphs.errors import instantiate_error, update_error
 from cuda_graphs.objects import constructors
@@ -161,8 +163,12 @@ cdef class Graph:
         * Named parameters of the new definition keep the values that were set. Other named parameters are dropped.
         * `graph[node]` still takes nodes of the definition that this Graph was made from.
 
+        A Graph of `optimize=True` fuses nodes again. It takes only the definition that it was made from, and no other
+        thread may launch it during the update.
+
         Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
-        changed. Raises RuntimeError for a closed Graph and for a definition that is no longer valid.
+        changed. Raises RuntimeError for a closed Graph, for a definition that is no longer valid, and for another
+        definition than the own one of a Graph of `optimize=True`.
 
         If the nodes or edges of the original definition were edited, its nodes can no longer be assigned to nodes of the
         Graph. A Graph with named parameters then refuses the update (GraphUpdateError). A Graph that is updated from the
@@ -178,8 +184,15 @@ cdef class Graph:
         info.errorNode = info.errorFromNode = NULL
         cdef dict counts = self._callbacks.take(definition)
         cdef CUresult status = CUDA_SUCCESS
+        if self._fused is not None:
+            check_own(self, definition)
+            unmark_fused(self._changes)
+            self._fused.switch(self, True)
         with self._callbacks.launches.order:
             status = update(h, graph[0], &info, &problem)
+            if self._fused is not None and (status or problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)):
+                self._fused.switch(self, False)
+                mark_fused(self._changes, self._fused.marks())
             if status and problem.fault == ParameterFault.kNone:
                 raise make_update_error(self, definition, status, &info)
             if problem.fault == ParameterFault.kEdited:
@@ -196,6 +209,27 @@ cdef class Graph:
         check_problem(problem, self._slots, {})
         self._loops.begin(h, graph)
         self._guards = guards_of(hierarchy_number(graph[0]))
+        if self._fused is not None:
+            self._fuse(definition)
+
+    cdef int _fuse(self, InsertionPoint definition) except -1:
+        if self._fused is None:
+            self._fused = FusedNodes()
+        if names_nodes(self._h):
+            self._fused.fuse(self, definition)
+        else:
+            self._fused.refuse_all("nodes or edges of the definition were edited after the Graph was made from it")
+        return mark_fused(self._changes, self._fused.marks())
+
+    def explain(self):
+        """Return a GraphExplanation of a Graph of `optimize=True`: which nodes run as one launch, which do not, and why.
+
+        Raises RuntimeError for a closed Graph, and for a Graph that was made without optimize=True.
+        """
+        self._check_open()
+        if self._fused is None:
+            raise RuntimeError(f"{self!r} runs each node by itself: make it with instantiate(optimize=True) to fuse nodes")
+        return self._fused.explain()
 
     def __getitem__(self, node):
         """Return the view of `node` in this Graph, an ExecutableGraphNode.
@@ -414,6 +448,9 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef CUDA_GRAPH_INSTANTIATE_PARAMS params
     cdef CUresult status
     cdef StreamHandle upload_to = fill_params(&params, options)
+    cdef bint optimizes = read_flag(options.optimize, "optimize")
+    if optimizes and options.device_launch:
+        raise ValueError("optimize=True and device_launch=True exclude each other: a graph that kernels launch has fixed nodes")
     cdef GraphBox* graph = definition._open()
     check_finished(definition, graph)
     cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
@@ -433,6 +470,8 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     made._source = WeakNode(definition._h)
     made._loops.begin(h, graph)
     made._guards = guards_of(hierarchy_number(graph[0]))
+    if optimizes:
+        made._fuse(definition)
     if observer is not None:
         observer(definition, made)
     return made
@@ -471,6 +510,16 @@ cdef str EDITED = (
     "nodes or edges of the definition that the Graph was made from were edited, so its named parameters cannot be "
     "assigned to nodes of the Graph: undo the edits, or instantiate the definition again"
 )
+
+
+cdef int check_own(Graph self, InsertionPoint definition) except -1:
+    cdef NodeHandle source = self._source.lock()
+    if source and box_of[NodeRecord](source).graph == definition._open():
+        return 0
+    raise RuntimeError(
+        f"{self!r} was made with optimize=True, so it can be updated only from the definition that it was made from: "
+        f"instantiate {definition._identify(True)}"
+    )
 
 
 cdef object make_update_error(Graph self, InsertionPoint after, CUresult status, CUgraphExecUpdateResultInfo* info, str why=None):

@@ -27,3 +27,8 @@ cdef class ExecutableGraphNode:
 cdef ExecutableGraphNode view_node(
     const GraphExecHandle& graph, dict slots, dict changes, ExecutableCallbacks callbacks, object node
 )
+
+# Makes views of nodes raise, given pairs of a node and the words for the launch that runs it. `changes` are those of the
+# views. The second function ends that.
+cdef int mark_fused(dict changes, list marks) except -1
+cdef int unmark_fused(dict changes) except -1

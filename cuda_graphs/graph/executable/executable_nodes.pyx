@@ -46,6 +46,32 @@ from .callbacks cimport ExecutableCallbacks
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
 
 
+cdef str FUSED = "fused"  # the key of `_changes` for the fused nodes
+
+
+cdef int mark_fused(dict changes, list marks) except -1:
+    cdef GraphNode node
+    changes[FUSED] = {}
+    for node, words in marks:
+        changes[FUSED][key_of(node._record())] = words
+    return 0
+
+
+cdef int unmark_fused(dict changes) except -1:
+    changes.pop(FUSED, None)
+    return 0
+
+
+cdef int check_not_fused(ExecutableGraphNode self, NodeRecord* record) except -1:
+    words = self._changes[FUSED].get(key_of(record))
+    if words is not None:
+        raise ValueError(
+            f"{self._node._identify()} has no launch of its own in this Graph: it runs in the launch of {words}. Change the "
+            "definition and call update(), or instantiate without optimize=True"
+        )
+    return 0
+
+
 cdef class ExecutableGraphNode:
     """A node of an executable Graph: `graph[node]` for a `node` of the definition that the Graph was made from.
 
@@ -66,6 +92,8 @@ cdef class ExecutableGraphNode:
         if is_config_running():
             raise RuntimeError("a config function cannot use a Graph: it runs while a Graph is being changed")
         ensure_driver()  # raises in a forked child process, where the executable's lock may never be released
+        if FUSED in self._changes:
+            check_not_fused(self, record)
         if not names_nodes(self._h):
             raise ValueError(
                 f"{self._node._identify()} cannot be assigned to a node of the Graph: the Graph was updated from its "

@@ -21,6 +21,10 @@ cdef class NodeCall:
     def __init__(self, *args, **kwargs):
         raise RuntimeError("NodeCall objects cannot be instantiated directly. Calls in graphs make them.")
 
+    def parts(self):
+        """Return what node_fusion.py needs to call the kernel in another one, or the reason (a str) why this is not possible."""
+        raise NotImplementedError
+
     cdef NodeCall with_arguments(self, tuple args):
         raise NotImplementedError
 

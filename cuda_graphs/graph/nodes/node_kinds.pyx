@@ -192,6 +192,10 @@ cdef class KernelNode(GraphNode):
                     found[use.argument] = (*found[use.argument][:2], wrap(use.parameter), use.word)
         return found
 
+    def _call(self):
+        """Return the NodeCall that made the node, or None."""
+        return call_of(self._record())
+
     def _has_size_rule(self):
         """Return whether a rule computes the size of the launch from parameters."""
         cdef NodeRecord* record = self._record()

@@ -31,5 +31,6 @@ cdef class KernelCall(NodeCall):
     cdef object owner    # weak reference to the object of a method; None for a function
 
     cdef object emit(self, object start)
+    cdef str why_alone(self, Specialiser of)
     cdef list bound_tasks(self)
     cdef int configure(self, size_t task, object config) except -1

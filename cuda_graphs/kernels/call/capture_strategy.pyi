@@ -1,15 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from cuda_graphs.graph.nodes.node_call import NodeCall
+from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
 from .strategy import Strategy
 
-class KernelCall(NodeCall): ...
+class CallParts(NamedTuple):
+    function: Callable[..., Any]
+    options: Options
+    names: tuple[str, ...]
+    annotations: tuple[Any, ...]
+    args: tuple[Any, ...]
+    places: tuple[Any, ...]
+
+class KernelCall(NodeCall):
+    def parts(self) -> CallParts | str: ...
 
 def no_object() -> None: ...
 
@@ -19,3 +29,4 @@ class CaptureStrategy(Strategy):
     def single_node(
         self, config: LaunchConfig | None, args: Sequence[Any]
     ) -> tuple[LaunchConfig, Kernel, Sequence[Any]]: ...
+    def launch_of_all(self, args: Sequence[Any]) -> tuple[LaunchConfig, Kernel, Sequence[Any]] | str: ...

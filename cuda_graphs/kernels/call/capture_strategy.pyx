@@ -6,6 +6,7 @@ The nodes of a call share a KernelCall, which gives all of them new arguments (g
 """
 
 import weakref
+from typing import NamedTuple
 
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle
@@ -15,6 +16,7 @@ from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, graph_memory
 from cuda_graphs.kernels.arrays.captures cimport is_captured
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
@@ -22,11 +24,34 @@ from cuda_graphs.kernels.specialisation.task_size cimport follow_parameters
 from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading
 from .strategy cimport Strategy
 
-from cuda_graphs.compiler.language.annotations import Record
+from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.language.annotations import NDArray as ArrayAnnotation
+from cuda_graphs.compiler.language.annotations import OutsideName, Record
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.kernels.graph.emission import Emission
 from cuda_graphs.kernels.specialisation.arguments import KeptArgument, argument_at
+
+
+class CallParts(NamedTuple):
+    """A call that may share its launch with other calls (node_fusion.py).
+
+    Attributes:
+        function: The function of the kernel.
+        options: The options of the kernel.
+        names: The names of its parameters.
+        annotations: The annotation of each parameter.
+        args: The argument of each parameter.
+        places: What identifies the array of each argument; None for a number.
+    """
+
+    function: object
+    options: object
+    names: tuple
+    annotations: tuple
+    args: tuple
+    places: tuple
 
 
 cdef class CaptureStrategy(Strategy):
@@ -87,6 +112,18 @@ cdef class CaptureStrategy(Strategy):
         call.tasks = None  # they refer to memory of graphs
         return task.config, task.kernel, task.arguments, task.reads, task.writes
 
+    def launch_of_all(self, args):
+        """Return (config, Kernel, arguments) of a call that is one task, or the reason why it has more of them.
+
+        The arguments stay as they are, so the code may rely on arrays that do not overlap now.
+        """
+        cdef KernelCall call = make_call(self, tuple(args), None, StreamHandle(), True)
+        if call.code.artifact.plan != (0,):
+            reasons = dict.fromkeys([why for _, why in call.code.artifact.fusion if why])
+            return "; ".join(reasons) or f"they have {len(call.tasks)} tasks"
+        (task,) = call.tasks
+        return task.config, task.kernel, task.arguments
+
 
 cdef class KernelCall(NodeCall):
     """A call of a kernel in a graph: its code, its arguments, and the memory of its temporary arrays."""
@@ -107,6 +144,31 @@ cdef class KernelCall(NodeCall):
         self.conditions = emission.conditions
         self.tasks = self.calls = None
         return emission.last
+
+    def parts(self):
+        """Return the CallParts, or the reason (a str) why the call shares its launch with no other."""
+        cdef Specialiser of = self.strategy.specialiser
+        cdef tuple args = self.arguments()
+        cdef list annotations = [(<Reader>reader).annotation for reader in of.readers]
+        why = self.why_alone(of) or why_not_plain(of.names, annotations, args)
+        if why:
+            return why
+        places = [place_of(kind, value) for kind, value in zip(annotations, args)]
+        return CallParts(of.function, of.options, of.names, tuple(annotations), args, tuple(places))
+
+    cdef str why_alone(self, Specialiser of):
+        """Return the reason why the kernel of the call shares no launch, or ""."""
+        if self.owner is not None or any([isinstance(name, OutsideName) for name in of.names]):
+            return "uses arrays of an object"
+        if of.mode is not None:
+            return "is a gradient"
+        if of.options.graph:
+            return "is a graph kernel"
+        if not of.options.fuse:
+            return "has the option fuse=False"
+        if self.configs:
+            return "has a config of its own"
+        return "" if self.code.artifact.plan == (0,) else f"has {len(self.launches)} tasks"
 
     cdef list bound_tasks(self):
         """Return the tasks with configs that make their nodes part of this call."""
@@ -168,10 +230,38 @@ cdef class KernelCall(NodeCall):
         return tuple([value.restore() if isinstance(value, KeptArgument) else value for value in self.kept])
 
 
-cdef KernelCall make_call(CaptureStrategy strategy, tuple args, KernelCall before, const StreamHandle& stream):
-    """Return the call with these arguments, on a captured stream or on none. It uses the temporary arrays of the call `before` it, if they fit."""
+cdef str why_not_plain(tuple names, list annotations, tuple args):
+    """Return the reason why arguments are not plain arrays and numbers, or ""."""
+    for name, kind, value in zip(names, annotations, args):
+        if isinstance(kind, ArrayAnnotation):
+            if isinstance(value, Parameter):
+                return f"takes the named parameter {value.name!r}, whose array may change"
+            if isinstance(value, int):
+                return f"takes memory of the graph as {name!r}, whose array is no longer alive"
+        elif not isinstance(kind, ScalarType):
+            return f"takes {name!r}, which is neither an array nor a number"
+    return ""
+
+
+cdef object place_of(object kind, object value):
+    """Return what identifies the array of an argument; None for a number."""
+    cdef ArrayView view
+    if not isinstance(kind, ArrayAnnotation):
+        return None
+    view = view_array(value, "argument")
+    return id(value) if view is None else (view.address, view.dtype, view.is_bfloat16, view.shape, view.strides)
+
+
+cdef KernelCall make_call(
+    CaptureStrategy strategy, tuple args, KernelCall before, const StreamHandle& stream, bint is_fixed=False
+):
+    """Return the call with these arguments, on a captured stream or on none. It uses the temporary arrays of the call `before` it, if they fit.
+
+    `is_fixed`: the nodes never get other arguments, so the code may rely on these.
+    """
     cdef KernelCall self = KernelCall.__new__(KernelCall)
     cdef HeapReading reading = strategy.specialiser.read_to_heap(args, True)
+    reading.r.in_graph = not is_fixed
     cdef DeviceScope scope
     cdef Specialisation code = strategy.specialiser.find_on_device(scope, &reading.r, stream)
     cdef const Leaf* leaves = reading.r.leaves

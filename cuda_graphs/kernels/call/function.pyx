@@ -303,6 +303,10 @@ cdef class KernelFunction:
         of, args = self.resolved(tuple(args))
         return of.capture.single_node(config, args)
 
+    def launch_of_all(self, args):
+        """Return (config, Kernel, arguments) of a call that is one task, or the reason (a str) why it is not."""
+        return self.capture.launch_of_all(args)
+
     def resume(self, *args, from_checkpoint, stream=None, **keywords):
         """Call a kernel with checkpoints, and skip the work before a checkpoint.
 

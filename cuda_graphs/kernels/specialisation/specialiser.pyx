@@ -119,7 +119,7 @@ cdef class Specialiser:
         return self.fitting(found, r)
 
     cdef Specialisation fitting(self, Specialisation code, Reading* r):
-        if not r.in_graph and code.has_large_sums(r.leaves):
+        if not r.in_graph and not r.has_parameters and code.has_large_sums(r.leaves):
             with self.lock:
                 if code.large is None:
                     code.large = self._compile(<tuple>r.args, False, fuse="large")

@@ -1,0 +1,365 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Laws of `instantiate(optimize=True)`: neighbouring nodes run as one launch, and give the bits of the nodes apart."""
+
+import random
+
+import numpy as np
+import pytest
+
+import cuda_graphs as cg
+
+N = 5000
+VECTOR = cg.Array1[cg.f32]
+
+
+@cg.kernel
+def scale(b: VECTOR, a: cg.f32) -> None:
+    for i in range(b.shape[0]):
+        b[i] = b[i] * a
+
+
+@cg.kernel
+def add(b: VECTOR, c: VECTOR) -> None:
+    for i in range(b.shape[0]):
+        b[i] = b[i] * 1.01 + c[i]
+
+
+@cg.kernel
+def divide(b: VECTOR, c: VECTOR) -> None:
+    for i in range(b.shape[0]):
+        if c[i] > 1.5:
+            b[i] = b[i] / c[i]
+
+
+@cg.kernel
+def shift(b: VECTOR, c: VECTOR) -> None:
+    for i in range(b.shape[0] - 1):
+        b[i] = b[i] + c[i + 1]
+
+
+@cg.kernel
+def total(b: VECTOR, s: cg.Array0[cg.i32]) -> None:
+    for i in range(b.shape[0]):
+        cg.atomic_add(s[()], cg.i32(b[i]))
+
+
+@cg.kernel(fuse=False)
+def alone(b: VECTOR) -> None:
+    for i in range(b.shape[0]):
+        b[i] = b[i] + 1.0
+
+
+@cg.kernel(graph=True)
+def as_graph(b: VECTOR) -> None:
+    for i in range(b.shape[0]):
+        b[i] = b[i] + 1.0
+
+
+@cg.kernel
+def twice(b: VECTOR) -> None:
+    for i in range(b.shape[0]):
+        b[i] = b[i] + b[0]
+    for i in range(b.shape[0]):
+        b[i] = b[i] + b[0]
+
+
+@cg.kernel
+def count_down(n: cg.Array1[cg.i32]) -> None:
+    for i in range(n.shape[0]):
+        n[i] = n[i] - 1
+
+
+def ramp(factor=1.0, n=N):
+    made = cg.ndarray(cg.f32, n)
+    made.from_numpy((np.arange(n) * factor / 7).astype(np.float32))
+    return made
+
+
+def numbers(arrays):
+    return [each.to_numpy().tobytes() for each in arrays]
+
+
+def fused(graph):
+    return [each.nodes for each in graph.explain().fusion if each.is_fused]
+
+
+def reasons(graph):
+    return [each.why for each in graph.explain().fusion if not each.is_fused]
+
+
+def run(graph, stream, **values):
+    graph.launch(stream, **values)
+    stream.sync()
+
+
+def chain(*calls):
+    """Return a definition with a chain of calls, and its nodes."""
+    g = cg.GraphDef()
+    nodes = []
+    for kernel, *args in calls:
+        nodes.append((nodes[-1] if nodes else g).call(kernel, *args))
+    return g, nodes
+
+
+def random_calls(source, arrays):
+    """Return calls of random kernels. Some arrays are slices of one array, which overlap."""
+    calls = []
+    for _ in range(source.randint(2, 9)):
+        kernel = source.choice([scale, add, add, divide, shift])
+        b, c = source.choice(arrays), source.choice(arrays)
+        calls.append((kernel, b, source.choice([0.5, 1.25])) if kernel is scale else (kernel, b, c))
+    return calls
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_optimised_graphs_give_the_bits_of_the_calls(seed, stream):
+    found = []
+    for optimize in (None, False, True):
+        source = random.Random(seed)
+        whole = ramp(3.0, 2 * N)
+        arrays = [ramp(), ramp(2.0), whole[:N], whole[N:], whole[N // 2 : N // 2 + N]]
+        calls = random_calls(source, arrays)
+        if optimize is None:
+            for kernel, *args in 2 * calls:
+                kernel(*args, stream=stream)
+            stream.sync()
+        else:
+            graph = chain(*calls)[0].instantiate(optimize=optimize)
+            run(graph, stream)
+            run(graph, stream)
+        found.append(numbers([*arrays[:2], whole]))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_chain_over_one_array_is_one_launch(stream):
+    b, c = ramp(), ramp(2.0)
+    g, nodes = chain(*[(add, b, c)] * 10)
+    graph = g.instantiate(optimize=True)
+    ((names),) = fused(graph)
+    assert len(names) == 10 == len(nodes)
+    assert reasons(graph) == []
+    assert all("test_node_fusion.py:" in name for name in names)
+
+
+def test_a_profile_keeps_the_names_of_nodes_and_the_first_one_runs(stream):
+    b, c = ramp(), ramp(2.0)
+    g = cg.GraphDef()
+    g.call(scale, b, 2.0, name="first").call(add, b, c, name="second").call(scale, b, 0.5, name="third")
+    (found,) = g.instantiate(optimize=True).profile(stream, 2).graphs
+    assert {row.name: row.runs for row in found.rows} == {"first": 2, "second": 0, "third": 0}
+
+
+def test_views_of_fused_nodes_name_the_launch():
+    b, c = ramp(), ramp(2.0)
+    g, nodes = chain((scale, b, 2.0), (add, b, c), (shift, c, b))
+    graph = g.instantiate(optimize=True)
+    for node in nodes[:2]:
+        with pytest.raises(ValueError, match="it runs in the launch of scale_add.*optimize=True"):
+            graph[node]
+    graph[nodes[2]].update(args=(b, c))
+
+
+def test_named_numbers_of_fused_nodes_keep_their_names(stream):
+    results = []
+    for optimize in (False, True):
+        b, c = ramp(), ramp(2.0)
+        g = cg.GraphDef()
+        a = g.param("a", cg.f32, 2.0)
+        g.call(scale, b, a).call(add, b, c).call(scale, b, a)
+        graph = g.instantiate(optimize=optimize)
+        run(graph, stream)
+        run(graph, stream, a=0.75)
+        graph.set(a=1.5)
+        run(graph, stream)
+        assert graph.params["a"].value == 1.5
+        results.append(numbers([b, c]))
+    assert len(fused(graph)) == 1
+    assert results[0] == results[1]
+
+
+def test_nodes_with_named_arrays_stay_alone():
+    b = ramp()
+    g = cg.GraphDef()
+    p = g.param("p", VECTOR)
+    g.call(add, b, p).call(add, b, b)
+    assert "named parameter 'p'" in reasons(g.instantiate(optimize=True))[0]
+
+
+REASONS = {
+    "different_elements": (lambda b, c: [(add, b, c), (shift, c, b)], "may have different index spaces"),
+    "other_elements": (lambda b, c: [(shift, b, c), (shift, c, b)], "at other elements"),
+    "no_shared_array": (lambda b, c: [(alone_pair, b), (alone_pair, c)], "they share no array"),
+    "fuse_false": (lambda b, c: [(add, b, c), (alone, b)], "fuse=False"),
+    "graph_kernel": (lambda b, c: [(add, b, c), (as_graph, b)], "is a graph kernel"),
+    "several_tasks": (lambda b, c: [(add, b, c), (twice, b)], "has 2 tasks"),
+}
+
+
+@cg.kernel
+def alone_pair(b: VECTOR) -> None:
+    for i in range(b.shape[0]):
+        b[i] = b[i] * 3.0
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_explain_gives_the_reason_for_neighbours_apart(name, stream):
+    calls, reason = REASONS[name]
+    graph = chain(*calls(ramp(), ramp(2.0)))[0].instantiate(optimize=True)
+    assert fused(graph) == []
+    assert any(reason in why for why in reasons(graph)), reasons(graph)
+    assert reason in str(graph.explain())
+
+
+def test_nodes_with_other_neighbours_stay_alone(stream):
+    b, c, d = ramp(), ramp(2.0), ramp(3.0)
+    g = cg.GraphDef()
+    first = g.call(scale, b, 2.0)
+    left, right = first.call(add, c, b), first.call(add, d, b)
+    left.join(right).call(add, b, c)
+    graph = g.instantiate(optimize=True)
+    assert fused(graph) == []
+    assert set(reasons(graph)) == {"other nodes follow the first one too"}
+
+
+def test_overlapping_slices_are_not_fused_and_give_the_same_bits(stream):
+    results = []
+    for optimize in (False, True):
+        whole = ramp(1.0, 2 * N)
+        g, _ = chain((add, whole[:N], whole[100 : 100 + N]), (scale, whole[100 : 100 + N], 0.5))
+        graph = g.instantiate(optimize=optimize)
+        run(graph, stream)
+        results.append(numbers([whole]))
+    assert results[0] == results[1]
+    assert fused(graph) == []
+
+
+def test_captured_nodes_are_fused(stream):
+    results = []
+    for optimize in (False, True):
+        b, c = ramp(), ramp(2.0)
+        with stream.create_graph_builder() as builder:
+            scale(b, 2.0, stream=builder)
+            add(b, c, stream=builder)
+        graph = builder.complete(optimize=optimize)
+        run(graph, stream)
+        results.append(numbers([b, c]))
+    assert len(fused(graph)) == 1
+    assert results[0] == results[1]
+
+
+def test_nodes_in_bodies_are_fused(stream):
+    results = []
+    for optimize in (False, True):
+        b, c, n = ramp(), ramp(2.0), cg.array([3], cg.i32)
+        g = cg.GraphDef()
+        g.while_loop(lambda n: n[0] > 0, args=(n,)).body.call(scale, b, 1.25).call(add, b, c).call(
+            count_down, n
+        )
+        graph = g.instantiate(optimize=optimize)
+        run(graph, stream)
+        results.append(numbers([b, c, n]))
+    assert results[0] == results[1]
+    assert n[0] == 0
+    assert len(fused(graph)) == 1
+
+
+def test_sums_of_integers_join_their_producer(stream):
+    b, s = ramp(), cg.array(0, cg.i32)
+    g, _ = chain((scale, b, 2.0), (total, b, s))
+    graph = g.instantiate(optimize=True)
+    expected = (b.to_numpy() * np.float32(2)).astype(np.int32).sum()
+    run(graph, stream)
+    assert len(fused(graph)) == 1
+    assert s.to_numpy() == expected
+
+
+def test_an_update_fuses_again(stream):
+    """The second arguments allow one pair, the last ones none: the arrays overlap."""
+    results, counts = [], []
+    for optimize in (False, True):
+        b, c, whole = ramp(), ramp(2.0), ramp(1.0, 2 * N)
+        left, right = whole[:N], whole[1 : 1 + N]
+        g, nodes = chain((scale, b, 2.0), (add, b, c), (scale, b, 0.5))
+        graph = g.instantiate(optimize=optimize)
+        for changed in (
+            {},
+            {1: (left, c), 2: (left, 0.75)},
+            {0: (left, 2.0), 1: (right, left), 2: (right, 0.75)},
+        ):
+            for number, args in changed.items():
+                nodes[number].update(args=args)
+            graph.update(g)
+            run(graph, stream)
+            results.append(numbers([b, c, whole]))
+            if optimize:
+                counts.append([len(names) for names in fused(graph)])
+    assert results[:3] == results[3:]
+    assert counts == [[3], [2], []]
+
+
+def test_an_update_from_another_definition_is_refused_and_changes_nothing(stream):
+    b, c = ramp(), ramp(2.0)
+    calls = [(scale, b, 2.0), (add, b, c)]
+    g, other = chain(*calls)[0], chain(*calls)[0]
+    graph = g.instantiate(optimize=True)
+    before = str(graph.explain())
+    with pytest.raises(RuntimeError, match="only from the definition that it was made from"):
+        graph.update(other)
+    assert str(graph.explain()) == before
+    run(graph, stream)
+    assert np.array_equal(b.to_numpy(), ramp().to_numpy() * np.float32(2) * np.float32(1.01) + c.to_numpy())
+
+
+def test_a_refused_update_leaves_the_fused_nodes(stream):
+    b, c = ramp(), ramp(2.0)
+    g, nodes = chain((scale, b, 2.0), (add, b, c))
+    graph = g.instantiate(optimize=True)
+    nodes[1].memset(c, 0)
+    with pytest.raises(cg.GraphUpdateError):
+        graph.update(g)
+    with pytest.raises(ValueError, match="it runs in the launch of"):
+        graph[nodes[0]]
+    run(graph, stream)
+    expected = ramp().to_numpy() * np.float32(2)
+    assert np.allclose(b.to_numpy(), expected * np.float32(1.01) + ramp(2.0).to_numpy())
+    assert numbers([c]) == numbers([ramp(2.0)])
+
+
+def test_disabled_nodes_stay_disabled_in_an_update(stream):
+    b, c = ramp(), ramp(2.0)
+    g, nodes = chain((scale, b, 2.0), (shift, c, b), (scale, b, 0.5), (add, b, c))
+    graph = g.instantiate(optimize=True)
+    assert len(fused(graph)) == 1
+    graph[nodes[0]].disable()
+    nodes[1].update(args=(c, c))
+    graph.update(g)
+    assert any("is disabled" in why for why in reasons(graph))
+    assert not graph[nodes[0]].is_enabled
+
+
+def test_graphs_without_the_option_explain_nothing():
+    g, nodes = chain((scale, ramp(), 2.0))
+    graph = g.instantiate()
+    graph[nodes[0]].update(args=(ramp(), 3.0))
+    with pytest.raises(RuntimeError, match="optimize=True"):
+        graph.explain()
+    graph.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        graph.explain()
+
+
+def test_graphs_for_kernels_are_not_optimised():
+    g, _ = chain((scale, ramp(), 2.0))
+    with pytest.raises(ValueError, match="exclude each other"):
+        g.instantiate(optimize=True, device_launch=True)
+    with pytest.raises(TypeError, match="optimize"):
+        g.instantiate(optimize="yes")
+
+
+def test_a_graph_without_neighbours_says_so():
+    g = cg.GraphDef()
+    g.call(scale, ramp(), 2.0)
+    graph = g.instantiate(cg.GraphCompleteOptions(optimize=True))
+    assert graph.explain() == cg.GraphExplanation(())
+    assert "no kernel node" in str(graph.explain())
