@@ -160,7 +160,10 @@ def lower(
             if name != "part":
                 found = getattr(autodiff, make)(found)
         show(mode, why, found, verify_ir)
-    options = {fuse_tasks: {"fuse": fuse, "contracts": contracts}}
+    options = {
+        fuse_tasks: {"fuse": fuse, "contracts": contracts},
+        privatise_atomics: {"fuse": fuse if mode is None else None},
+    }
     for step, why in (DEBUG[debug], *PASSES):
         if step is fuse_tasks and (fuse is None or mode is not None):
             continue

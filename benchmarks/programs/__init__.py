@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Twelve whole programs for whole_programs.py, a file each, with our version and that of each peer.
+
+A file has these names:
+
+    SIZES                    size -> parameters of `data`
+    TOLERANCE                largest difference of two results, divided by the largest magnitude of the wanted one
+    data(...)                the arrays and numbers of a run, a dictionary
+    truth(...)               the result of NumPy for these data
+    work(done, ...)          Work: the bytes or operations that a run needs at least, from the parameters of a size; `done` is
+                             the number of iterations of a program that ends at a tolerance, and 0 for the others
+    smallest(done, size)     parameters with as many launches as those of a size, and next to no work
+    with_PEER(kit, ...)      Run: the program through a library, whose arrays `kit` makes (kits.py)
+
+A version of a peer follows an example of its makers, linked above it, and is written anew. A peer without a version is
+absent. Imports of a library stand in its function, because each contestant is a process of its own.
+"""
