@@ -6,7 +6,6 @@ The nodes of a call share a KernelCall, which gives all of them new arguments (g
 """
 
 import weakref
-from typing import NamedTuple
 
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle
@@ -32,26 +31,7 @@ from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.kernels.graph.emission import Emission
 from cuda_graphs.kernels.specialisation.arguments import KeptArgument, argument_at
-
-
-class CallParts(NamedTuple):
-    """A call that may share its launch with other calls (node_fusion.py).
-
-    Attributes:
-        function: The function of the kernel.
-        options: The options of the kernel.
-        names: The names of its parameters.
-        annotations: The annotation of each parameter.
-        args: The argument of each parameter.
-        places: What identifies the array of each argument; None for a number.
-    """
-
-    function: object
-    options: object
-    names: tuple
-    annotations: tuple
-    args: tuple
-    places: tuple
+from .call_parts import CallParts
 
 
 cdef class CaptureStrategy(Strategy):
