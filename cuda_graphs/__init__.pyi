@@ -222,6 +222,7 @@ from cuda_graphs.errors import (
     SavedGraphError as SavedGraphError,
 )
 from cuda_graphs.graph.analysis.check import CheckReport as CheckReport, Finding as Finding
+from cuda_graphs.graph.analysis.memory_use import AllocatedMemory as AllocatedMemory, MemoryUse as MemoryUse
 from cuda_graphs.graph.analysis.comparison import GraphDifference as GraphDifference, NodeChange as NodeChange
 from cuda_graphs.graph.capture.builder import GraphBuilder as GraphBuilder, capture as capture
 from cuda_graphs.graph.definition import GraphDef as GraphDef

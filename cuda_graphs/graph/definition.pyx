@@ -269,6 +269,20 @@ cdef class GraphDef(InsertionPoint):
         """
         return check_definition(self, read_size(limit, "limit"))
 
+    @property
+    def memory(self):
+        """The MemoryUse of the alloc nodes: the bytes of their addresses, how many may be in use at once, and who shares.
+
+        If `peak` is larger than `least`, free nodes come late: the driver gives an address again only to an alloc node that
+        comes after the free node. The accesses are those of `check`. Memory without a free node counts to the end.
+
+        Raises RuntimeError for a definition that is no longer valid, and ValueError for nodes that depend on one another in
+        a circle.
+        """
+        from cuda_graphs.graph.analysis.memory_use import memory_use
+
+        return memory_use(self)
+
     def _explain_embedding(self):
         """Return the cause of a refusal to embed this graph, (explanation, remedy), or None."""
         return refusals.explain_embedding(self)

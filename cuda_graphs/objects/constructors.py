@@ -4,13 +4,23 @@
 
 The module of each class sets its constructor here when it is imported, so files below need no import of the class.
 `objects/__init__` imports the modules of this package that do so, `cuda_graphs/__init__` the module of GraphBuilder.
-`cuda_graphs/__init__` itself sets `array`, `condition_tests`, `node_fusion` and `saving`, whose modules are imported late.
+`cuda_graphs/__init__` itself sets `array`, `condition_tests`, `node_fusion` and `saving`, whose modules are imported
+late.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["array", "condition_tests", "device", "graph_builder", "list_loops", "memory_resource", "node_fusion", "saving"]
+__all__ = [
+    "array",
+    "condition_tests",
+    "device",
+    "graph_builder",
+    "list_loops",
+    "memory_resource",
+    "node_fusion",
+    "saving",
+]
 
 array: Callable[[Any, Any, Any], Any]
 """Returns an NDArray with the memory of a Buffer, for an element type and a shape."""

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from tests.graph.profile_rig import host_driver
+
+__all__ = ["host_driver"]
 
 N = 5000
 VECTOR = cg.Array1[cg.f32]
@@ -142,7 +145,7 @@ def test_a_chain_over_one_array_is_one_launch(stream):
     assert all("test_node_fusion.py:" in name for name in names)
 
 
-def test_a_profile_keeps_the_names_of_nodes_and_the_first_one_runs(stream):
+def test_a_profile_keeps_the_names_of_nodes_and_the_first_one_runs(host_driver, stream):
     b, c = ramp(), ramp(2.0)
     g = cg.GraphDef()
     g.call(scale, b, 2.0, name="first").call(add, b, c, name="second").call(scale, b, 0.5, name="third")
@@ -155,7 +158,7 @@ def test_views_of_fused_nodes_name_the_launch():
     g, nodes = chain((scale, b, 2.0), (add, b, c), (shift, c, b))
     graph = g.instantiate(optimize=True)
     for node in nodes[:2]:
-        with pytest.raises(ValueError, match="it runs in the launch of scale_add.*optimize=True"):
+        with pytest.raises(ValueError, match=r"it runs in the launch of scale_add.*optimize=True"):
             graph[node]
     graph[nodes[2]].update(args=(b, c))
 

@@ -6,6 +6,7 @@ Other rooms may import:
     accesses  the accesses of nodes in words
     check     GraphDef.check and its report
     comparison  GraphDef.diff and its result
+    memory_use  GraphDef.memory
     order     a topological order of nodes
     refusals  reasons why a driver refuses a node
 """

@@ -3,8 +3,8 @@
 """Neighbouring nodes of an executable that run as one launch, for `instantiate(optimize=True)`.
 
 The compiler finds groups of nodes and their common launch (kernels/call/node_fusion.py). In the executable the first
-node of a group gets this launch, and the others are disabled. The definition keeps all of its nodes. So an update of
-the executable sees the structure that it expects.
+node of a group gets this launch, and the others are disabled. The definition keeps all of its nodes, as
+updates of the executable need an unchanged structure.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ class GraphCompleteOptions:
     upload_stream        stream in whose order the graph is uploaded now; None: the first launch uploads it
     device_launch        kernels may launch the graph. It may hold kernel, memcpy, memset and child graph nodes only
     use_node_priority    priorities come from the nodes, not from the stream of the launch
-    optimize             neighbouring nodes of kernels of `cuda_graphs.kernel` run as one launch where the results are the same
-                         bits. `Graph.explain` shows which. Not for graphs that kernels launch
+    optimize             neighbouring nodes of kernels of `cuda_graphs.kernel` run as one launch where this gives the
+                         same bits. `Graph.explain` shows which. Excludes device_launch
     """
 
     auto_free_on_launch: bool = False

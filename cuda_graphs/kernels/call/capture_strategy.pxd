@@ -32,5 +32,6 @@ cdef class KernelCall(NodeCall):
 
     cdef object emit(self, object start)
     cdef str why_alone(self, Specialiser of)
+    cdef object emit_task(self, object start)
     cdef list bound_tasks(self)
     cdef int configure(self, size_t task, object config) except -1

@@ -1,22 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from cuda_graphs.graph.nodes.node_call import NodeCall
-from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
+from .call_parts import CallParts
 from .strategy import Strategy
-
-class CallParts(NamedTuple):
-    function: Callable[..., Any]
-    options: Options
-    names: tuple[str, ...]
-    annotations: tuple[Any, ...]
-    args: tuple[Any, ...]
-    places: tuple[Any, ...]
 
 class KernelCall(NodeCall):
     def parts(self) -> CallParts | str: ...

@@ -6,7 +6,6 @@ The nodes of a call share a KernelCall, which gives all of them new arguments (g
 """
 
 import weakref
-from typing import NamedTuple
 
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle
@@ -32,26 +31,7 @@ from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.kernels.graph.emission import Emission
 from cuda_graphs.kernels.specialisation.arguments import KeptArgument, argument_at
-
-
-class CallParts(NamedTuple):
-    """A call that may share its launch with other calls (node_fusion.py).
-
-    Attributes:
-        function: The function of the kernel.
-        options: The options of the kernel.
-        names: The names of its parameters.
-        annotations: The annotation of each parameter.
-        args: The argument of each parameter.
-        places: What identifies the array of each argument; None for a number.
-    """
-
-    function: object
-    options: object
-    names: tuple
-    annotations: tuple
-    args: tuple
-    places: tuple
+from .call_parts import CallParts
 
 
 cdef class CaptureStrategy(Strategy):
@@ -132,6 +112,8 @@ cdef class KernelCall(NodeCall):
         """Add the nodes after `start`, and return the last of them, or `start`."""
         cdef DeviceScope scope
         enter_device(scope, self.device)
+        if not self.calls and self.code.artifact.plan == (0,):
+            return self.emit_task(start)
         definition = getattr(start, "graph", start) if self.calls else None
         before = definition.nodes() if isinstance(definition, GraphDef) else None
         try:
@@ -169,6 +151,14 @@ cdef class KernelCall(NodeCall):
         if self.configs:
             return "has a config of its own"
         return "" if self.code.artifact.plan == (0,) else f"has {len(self.launches)} tasks"
+
+    cdef object emit_task(self, object start):
+        """Add the node of a call with one task, as an Emission would, and return it."""
+        task = self.tasks[0]
+        config = bind_call(task.config, self, 0)
+        node = start.launch(config, task.kernel, *task.arguments, reads=task.reads, writes=task.writes)
+        self.conditions, self.tasks, self.calls = {}, None, None
+        return node
 
     cdef list bound_tasks(self):
         """Return the tasks with configs that make their nodes part of this call."""
@@ -286,7 +276,9 @@ cdef KernelCall make_call(
         readers = strategy.specialiser.readers
         self.calls = code.calls.bound(self.inputs, lambda path: argument_at(readers, args, path))
     for i, task in enumerate(self.tasks):
-        self.tasks[i] = task._replace(config=follow_parameters(code, i, task.config, leaves, owners))
+        config = follow_parameters(code, i, task.config, leaves, owners)
+        if config is not task.config:
+            self.tasks[i] = task._replace(config=config)
     self.launches = [without_nodes(task) for task in self.tasks]
     keep_arguments(self, args)
     return self
@@ -314,6 +306,9 @@ def no_object():
 
 cdef object without_nodes(object task):
     """Return a TaskLaunch without references to memory of graphs: a graph that owned its own nodes would never be destroyed."""
-    arguments = tuple([(graph_memory(value) or (value,))[0] for value in task.arguments])
+    memory = [graph_memory(value) for value in task.arguments]  # what the task reads and writes is among them
+    if not any(memory):
+        return task
+    arguments = tuple([value if found is None else found[0] for found, value in zip(memory, task.arguments)])
     reads, writes = ([graph_memory(value) or value for value in values] for values in (task.reads, task.writes))
     return task._replace(arguments=arguments, reads=reads, writes=writes)

@@ -5,7 +5,7 @@
 Two nodes are neighbours if an edge leads from one to the other, the first has no other successor, and the second no
 other predecessor. The kernels of a chain of neighbours are called, one after another, by a kernel whose source is made
 here. The compiler fuses the tasks of this kernel (compiler/passes/fuse_tasks.py). If one task is left, its launch takes
-the place of the nodes. So fused nodes follow the rules of fused loops, and give the same bits.
+the place of the nodes. Fused nodes follow the rules of fused loops, and give the same bits.
 
 Arguments that are one array become one parameter. The arguments of fused nodes are fixed. Therefore conditions on
 arrays, such as that two of them do not overlap, are tested here once.
@@ -28,7 +28,7 @@ from cuda_graphs.graph.operands.edge_data import EdgeData
 from .kernel_factory import kernel_of
 
 if TYPE_CHECKING:
-    from .capture_strategy import CallParts
+    from .call_parts import CallParts
     from .function import KernelFunction
 
 __all__ = ["Found", "find_groups"]

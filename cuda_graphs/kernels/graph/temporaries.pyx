@@ -24,6 +24,8 @@ def new_memory(name, artifact, others=MappingProxyType({})):
 
     `others` gives what takes the place of memory, by the path of the array.
     """
+    if not artifact.temps:
+        return []
     resource = SynchronousMemoryResource(current_device())
     return [others.get(path) or new_temporary(name, artifact, resource, path, size) for path, size in artifact.temps]
 

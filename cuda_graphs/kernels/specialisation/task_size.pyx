@@ -97,7 +97,10 @@ cdef cpp_bool resize_task(
 cdef object follow_parameters(Specialisation code, size_t task, object config, const Leaf* leaves, dict owners):
     cdef TaskSize self
     cdef shared_ptr[SizeRule] rule
-    if not any([isinstance(owner, StandIn) for owner in owners.values()]):
+    for owner in owners.values():
+        if isinstance(owner, StandIn):
+            break
+    else:
         return config
     self = TaskSize.__new__(TaskSize)
     self.code, self.task, self.checks_overlap = code, task, task == 0 and code.disjoint.size() != 0

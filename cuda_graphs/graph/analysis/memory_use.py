@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`GraphDef.memory`: how much memory the alloc nodes of a definition take, and how little would do.
+
+The driver gives a new alloc node the address of an older one if the free node of the older one comes before it (CUDA
+Programming Guide, "Graph Memory Nodes", address reuse). So the bytes that a launch needs depend on the places of the
+free nodes. An allocation is *in use* from its first access to its last one. Two allocations could share memory if all
+accesses of one come before all accesses of the other. The allocations that may be in use at the same time are an
+antichain of this order. The heaviest antichain is the least memory that suffices. By the theorem of Dilworth, with
+weights, it is the sum of all sizes less the most bytes that allocations can pass on to later ones: a maximum flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import pairwise
+from operator import and_, methodcaller
+from typing import TYPE_CHECKING
+
+from cuda_graphs.graph.nodes.node_kinds import AllocNode, FreeNode
+from cuda_graphs.graph.operands.spans import Span
+
+from .accesses import all_accesses, own_accesses
+from .order import CyclicError, Order
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.nodes.node import GraphNode
+    from cuda_graphs.graph.nodes.protocols import Definition
+
+__all__ = ["AllocatedMemory", "MemoryUse", "heaviest_antichain", "memory_use"]
+
+
+@dataclass(frozen=True)
+class AllocatedMemory:
+    """The memory of one alloc node.
+
+    node    the alloc node
+    size    bytes
+    users   the nodes that may access it, without its alloc and free nodes, in an order in which they may run
+    shares  alloc nodes to which the driver gave some of the same addresses
+    """
+
+    node: AllocNode
+    size: int
+    users: tuple[GraphNode, ...]
+    shares: tuple[AllocNode, ...]
+
+    def __str__(self) -> str:
+        used = f"from {self.users[0].name} to {self.users[-1].name}" if self.users else "by no node"
+        shared = f", shares with {', '.join(each.name for each in self.shares)}" if self.shares else ""
+        return f"{self.node.name}: {self.size} bytes, used {used}{shared}"
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """The memory of the alloc nodes of a definition. str() gives a line for each of them.
+
+    peak    bytes of all addresses that the driver gave to alloc nodes
+    least   bytes that may be in use at the same time: no plan needs less
+    arrays  an AllocatedMemory for each alloc node, in an order in which they may run
+    """
+
+    peak: int
+    least: int
+    arrays: tuple[AllocatedMemory, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [f"peak {self.peak} bytes, at least {self.least} in use at once", *map(str, self.arrays)]
+        )
+
+
+def memory_use(graph: Definition) -> MemoryUse:
+    """Return the MemoryUse of a definition. Raises ValueError if its nodes depend on one another in a circle."""
+    nodes, edges = graph._listed_with_data()
+    ordered = [(source, target) for source, target, (port, _, kind) in edges if port == 0 or kind != 0]
+    try:
+        order = Order(sorted(nodes, key=methodcaller("_raw")), ordered)
+    except CyclicError as error:
+        raise ValueError(
+            f"{len(error.nodes)} nodes depend on one another in a circle, so no order tells when memory is in use: "
+            "remove an edge between them; check() names them"
+        ) from None
+    lives = list_lives(order)
+    find_users(order, lives)
+    takers = passing(order, lives)
+    used = [i for i, life in enumerate(lives) if life.users]
+    place = {i: number for number, i in enumerate(used)}
+    arrays = tuple(
+        AllocatedMemory(
+            life.node,
+            life.span.run,
+            tuple(order.nodes[step] for step in life.users),
+            tuple(other.node for other in lives if other is not life and other.span.meets(life.span)),
+        )
+        for life in lives
+    )
+    least = heaviest_antichain(
+        [lives[i].span.run for i in used], [[place[j] for j in takers[i]] for i in used]
+    )
+    return MemoryUse(covered(life.span for life in lives), least, arrays)
+
+
+@dataclass(eq=False)
+class Life:
+    """One allocation. `end` is the step of its free node; None if it outlives the launch. `users` are steps."""
+
+    node: AllocNode
+    span: Span
+    begin: int
+    end: int | None = None
+    users: list[int] = field(default_factory=list)
+
+
+def list_lives(order: Order) -> list[Life]:
+    """Return the allocations, with their ends: a free node ends the last allocation of its address before it."""
+    lives = [
+        Life(node, Span(node.dptr, node.bytesize), step)
+        for step, node in enumerate(order.nodes)
+        if isinstance(node, AllocNode)
+    ]
+    before = order.before([life.begin for life in lives]) if lives else []
+    for step, node in enumerate(order.nodes):
+        if isinstance(node, FreeNode):
+            earlier = [
+                life for i, life in enumerate(lives) if life.span.start == node.dptr and before[step] >> i & 1
+            ]
+            if earlier:
+                earlier[-1].end = step
+    return lives
+
+
+def find_users(order: Order, lives: Sequence[Life]) -> None:
+    """Fill the users of each allocation. A node whose accesses are not known at all may access everything."""
+    if not lives:
+        return
+    begun = order.before([life.begin for life in lives])
+    ended = order.before([life.begin if life.end is None else life.end for life in lives])
+    for step, node in enumerate(order.nodes):
+        if isinstance(node, AllocNode | FreeNode):
+            continue
+        accessed = [
+            each.span
+            for each in all_accesses(node)
+            if each.what == "memory" and isinstance(each.span.start, int)
+        ]
+        anywhere = may_access_anything(node)
+        for i, life in enumerate(lives):
+            is_over = life.end is not None and ended[step] >> i & 1
+            if begun[step] >> i & 1 and not is_over and (anywhere or any(map(life.span.meets, accessed))):
+                life.users.append(step)
+
+
+def may_access_anything(node: GraphNode) -> bool:
+    """Return whether a node, or one in a graph inside it, has unknown accesses besides those that it lists."""
+    nodes = [node]
+    for each in nodes:  # the loop appends to the list
+        accesses, is_unknown = own_accesses(each)
+        if is_unknown and not accesses:
+            return True
+        for graph in each._inner_graphs():
+            nodes += graph._listed()[0]
+    return False
+
+
+def passing(order: Order, lives: Sequence[Life]) -> list[list[int]]:
+    """Return, for each allocation, those that could get its memory: all of its users come before all of theirs."""
+    members = sorted({step for life in lives for step in life.users})
+    if not members:
+        return [[] for _ in lives]
+    bits = {step: 1 << i for i, step in enumerate(members)}
+    before = order.before(members)
+    masks = [sum(bits[step] for step in life.users) for life in lives]
+    earlier = [reduce(and_, (before[step] & ~bits[step] for step in life.users), -1) for life in lives]
+    return [
+        [j for j, after in enumerate(earlier) if lives[j].users and mask & after == mask]
+        if mask and life.end is not None
+        else []
+        for life, mask in zip(lives, masks, strict=True)
+    ]
+
+
+def covered(spans: Iterable[Span]) -> int:
+    """Return the number of bytes in any of the spans."""
+    total = end = 0
+    for span in sorted(spans, key=lambda each: each.start):
+        total += max(0, span.end - max(span.start, end))
+        end = max(end, span.end)
+    return total
+
+
+def heaviest_antichain(weights: Sequence[int], after: Sequence[Sequence[int]]) -> int:
+    """Return the largest sum of weights of elements of which none comes before another.
+
+    `after`: for each element, all elements that come after it. The relation is transitive.
+    """
+    left = list(weights)  # what each element can still pass on
+    room = list(weights)  # what each element can still take over
+    flow: list[dict[int, int]] = [{} for _ in weights]  # flow[j][i]: what j takes over from i
+    passed = 0
+    for source in range(len(weights)):
+        while left[source] and (path := find_path(source, after, flow, room)):
+            passed += push(path, left, room, flow)
+    return sum(weights) - passed
+
+
+def find_path(
+    source: int, after: Sequence[Sequence[int]], flow: Sequence[dict[int, int]], room: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Return the steps (giver, taker) of a path to a taker with room, or []. Givers after the first take flow back."""
+    came: dict[int, tuple[int, int]] = {}  # taker -> the giver, and the taker before it
+    givers = [(source, -1)]
+    seen = {source}
+    for giver, before in givers:  # the loop appends to the list
+        for taker in after[giver]:
+            if taker in came:
+                continue
+            came[taker] = giver, before
+            if room[taker]:
+                return path_to(taker, came)
+            for other, amount in flow[taker].items():
+                if amount and other not in seen:
+                    seen.add(other)
+                    givers.append((other, taker))
+    return []
+
+
+def path_to(taker: int, came: dict[int, tuple[int, int]]) -> list[tuple[int, int]]:
+    path = []
+    while taker != -1:
+        giver, before = came[taker]
+        path.append((giver, taker))
+        taker = before
+    return path[::-1]
+
+
+def push(
+    path: Sequence[tuple[int, int]], left: list[int], room: list[int], flow: list[dict[int, int]]
+) -> int:
+    """Send as much as possible along a path. Return the amount."""
+    returned = [flow[taker][giver] for (_, taker), (giver, _) in pairwise(path)]
+    amount = min(left[path[0][0]], room[path[-1][1]], *returned)
+    left[path[0][0]] -= amount
+    room[path[-1][1]] -= amount
+    for giver, taker in path:
+        flow[taker][giver] = flow[taker].get(giver, 0) + amount
+    for (_, taker), (giver, _) in pairwise(path):
+        flow[taker][giver] -= amount
+    return amount
