@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One contestant of whole_programs.py in a separate process, like those of kernels.py in contestant.py.
 
-The peer is one of KITS in programs/kits.py. `take` prepares a program at a size, runs it once and compares its result; `turn`
-runs it again.
+The peer is one of KITS in programs/kits.py. `take` prepares a program at a size, runs it once and compares its result;
+`turn` runs it again.
 """
 
 from __future__ import annotations

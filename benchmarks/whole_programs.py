@@ -8,8 +8,8 @@
     python benchmarks/whole_programs.py --from FILE --draw FILE
 
 Contestants take turns. Each is a separate process (program_contestant.py). Before the clock runs, the results of small
-programs are compared with NumPy's, and others with ours. A peer is absent if it is not installed, has no version of a program,
-or computes a wrong result; the reason is printed. The JSON file is written after each program.
+programs are compared with NumPy's, and others with ours. A peer is absent if it is not installed, has no version of a
+program, or computes a wrong result; the reason is printed. The JSON file is written after each program.
 """
 
 from __future__ import annotations
@@ -39,6 +39,17 @@ import cuda_graphs as cg
 OURS = "cuda_graphs"
 PROGRAMS = {
     "jacobi": "2-D Jacobi to a tolerance",
+    "cg_3d": "3-D conjugate gradients to a tolerance",
+    "lattice_d2q9": "lattice Boltzmann D2Q9",
+    "lattice_d3q19": "lattice Boltzmann D3Q19",
+    "mpm": "MLS-MPM",
+    "fdtd": "FDTD",
+    "n_body": "n-body leapfrog",
+    "small_odes": "10^5 small ODEs",
+    "springs": "mass-spring with gradient",
+    "attention": "attention block",
+    "page_rank": "sparse PageRank",
+    "equalise": "histogram equalisation",
 }
 SIZES = ("small", "medium", "large")
 
@@ -77,7 +88,7 @@ def with_truth(module: Any, size: str, path: Path) -> Path | None:
 def prepare(
     program: str, size: str, there: Mapping[str, ProgramContestant]
 ) -> tuple[dict[str, Outcome], int]:
-    """Prepare all contestants, ours first and the others at the same time; return outcomes and the number of iterations."""
+    """Prepare all contestants, ours first and the others at the same time. Return outcomes, and our iterations."""
     module = importlib.import_module(f"programs.{program}")
     ours, others = there[OURS], [name for name in there if name != OURS]
     with tempfile.TemporaryDirectory() as folder:

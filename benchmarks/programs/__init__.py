@@ -8,8 +8,8 @@ A file has these names:
     TOLERANCE                largest difference of two results, divided by the largest magnitude of the wanted one
     data(...)                the arrays and numbers of a run, a dictionary
     truth(...)               the result of NumPy for these data
-    work(done, ...)          Work: the bytes or operations that a run needs at least, from the parameters of a size; `done` is
-                             the number of iterations of a program that ends at a tolerance, and 0 for the others
+    work(done, ...)          Work: the bytes or operations that a run needs at least, from the parameters of a size;
+                             `done` is the number of iterations if the program decides it, and 0 for others
     smallest(done, size)     parameters with as many launches as those of a size, and next to no work
     with_PEER(kit, ...)      Run: the program through a library, whose arrays `kit` makes (kits.py)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""An attention block in f32: queries, keys and values of several heads, softmax of their products, and an output projection.
+"""An attention block in f32: queries, keys and values of several heads, softmax of their products, and a projection.
 
 x is [rows, width]; a head has DEPTH columns. The result is x + heads(x) @ out, without the float formats of tensor cores.
 """
@@ -19,7 +19,11 @@ SIZES = {
 }
 TOLERANCE = 1e-4
 DEPTH = 64  # columns of a head
-TILE, PART, SLICE = 64, 4, 16  # of a product on a GPU: a block has a tile, a thread 4 x 4 of it, and a slice is in shared memory
+TILE, PART, SLICE = (
+    64,
+    4,
+    16,
+)  # of a product on a GPU: a block has a tile, a thread 4 x 4 of it; slices are shared
 
 
 def data(rows, width):
@@ -114,7 +118,7 @@ def block_kernels(cg):
     matrix, cube = cg.types.ndarray(cg.f32, 2), cg.types.ndarray(cg.f32, 3)
 
     @cg.func
-    def tile(a, b, left, right, i0, j0, depth, a_at, b_at, transposed, thread):
+    def tile(a, b, left, right, i0, j0, depth, a_at, b_at, transposed: cg.template, thread):
         """Return 4 x 4 elements of a[:, a_at:] @ b[:, b_at:], or with b transposed: rows i0 and columns j0 onwards."""
         row, column = thread // 16, thread % 16
         total = cg.types.mat(PART, PART, cg.f32)(0.0)
@@ -147,7 +151,9 @@ def block_kernels(cg):
                 right = cg.block.shared_array(cg.f32, (SLICE, TILE + 1))
                 found = tile(x, weights, left, right, bi * TILE, bj * TILE, width, 0, 0, False, thread)
                 for i, j in cg.static(cg.ndrange(PART, PART)):
-                    target[bi * TILE + thread // 16 * PART + i, bj * TILE + thread % 16 * PART + j] = found[i, j]
+                    target[bi * TILE + thread // 16 * PART + i, bj * TILE + thread % 16 * PART + j] = found[
+                        i, j
+                    ]
         for head, bi, bj, thread in cg.blocks((heads, rows // TILE, rows // TILE), 256):
             left = cg.block.shared_array(cg.f32, (SLICE, TILE + 1))
             right = cg.block.shared_array(cg.f32, (SLICE, TILE + 1))
@@ -263,7 +269,9 @@ def with_torch(kit: Kit, x, weights) -> Run:
 
     def block(xp, x, weights):
         rows, width = x.shape
-        q, k, v = ((x @ weights[at]).reshape(1, rows, width // DEPTH, DEPTH).transpose(1, 2) for at in range(3))
+        q, k, v = (
+            (x @ weights[at]).reshape(1, rows, width // DEPTH, DEPTH).transpose(1, 2) for at in range(3)
+        )
         mixed = torch.nn.functional.scaled_dot_product_attention(q, k, v)
         return (x + mixed.transpose(1, 2).reshape(rows, width) @ weights[3],)
 

@@ -24,7 +24,11 @@ SMALL_BLOCK = 256
 
 def data(n, tolerance, rounds):
     random = np.random.default_rng(8)
-    return {"b": random.standard_normal((n, n, n), "f4"), "tolerance": np.float32(tolerance), "rounds": rounds}
+    return {
+        "b": random.standard_normal((n, n, n), "f4"),
+        "tolerance": np.float32(tolerance),
+        "rounds": rounds,
+    }
 
 
 def padded(xp, p):
@@ -281,7 +285,9 @@ def with_warp(kit: Kit, b, tolerance, rounds) -> Run:
     right, x = kit.put(b.ravel()), kit.put(np.zeros(b.size, "f4"))
 
     def apply(source, other, target, alpha, beta):
-        wp.launch(multiply, b.size, inputs=[b.shape[0], source, other, target, alpha, beta], device=kit.device)
+        wp.launch(
+            multiply, b.size, inputs=[b.shape[0], source, other, target, alpha, beta], device=kit.device
+        )
 
     operator = linear.LinearOperator((b.size, b.size), wp.float32, wp.get_device(kit.device), apply)
 
@@ -296,7 +302,11 @@ def with_warp(kit: Kit, b, tolerance, rounds) -> Run:
 def with_quadrants(kit: Kit, b, tolerance, rounds) -> Run:
     import quadrants as qd
 
-    cube, scalars, count = qd.types.ndarray(qd.f32, 3), qd.types.ndarray(qd.f32, 1), qd.types.ndarray(qd.i32, 0)
+    cube, scalars, count = (
+        qd.types.ndarray(qd.f32, 3),
+        qd.types.ndarray(qd.f32, 1),
+        qd.types.ndarray(qd.i32, 0),
+    )
 
     @qd.kernel(graph=True)
     def solve(x: cube, r: cube, p: cube, q: cube, s: scalars, left: count, go: count, tolerance: qd.f32):

@@ -205,7 +205,11 @@ def with_warp(kit: Kit, plate, tolerance, pairs) -> Run:
 def with_quadrants(kit: Kit, plate, tolerance, pairs) -> Run:
     import quadrants as qd
 
-    grid, number, count = qd.types.ndarray(qd.f32, 2), qd.types.ndarray(qd.f32, 0), qd.types.ndarray(qd.i32, 0)
+    grid, number, count = (
+        qd.types.ndarray(qd.f32, 2),
+        qd.types.ndarray(qd.f32, 0),
+        qd.types.ndarray(qd.i32, 0),
+    )
 
     @qd.kernel(graph=True)
     def solve(u: grid, v: grid, change: number, left: count, go: count, tolerance: qd.f32):

@@ -27,7 +27,9 @@ Lattice = tuple[tuple[int, ...], ...]
 def velocities(axes: int) -> Lattice:
     """Return the directions of D2Q9 or D3Q19: those with at most two components that are not 0."""
     every = [tuple(each - 1 for each in at) for at in np.ndindex(*(3,) * axes)]
-    return tuple(sorted((each for each in every if np.abs(each).sum() <= 2), key=lambda each: np.abs(each).sum()))
+    return tuple(
+        sorted((each for each in every if np.abs(each).sum() <= 2), key=lambda each: np.abs(each).sum())
+    )
 
 
 def weights(axes: int) -> tuple[float, ...]:

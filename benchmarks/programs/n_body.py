@@ -24,7 +24,11 @@ BLOCK = 128
 
 def data(n, steps):
     random = np.random.default_rng(5)
-    return {"x": random.random((n, 3), "f4"), "v": random.random((n, 3), "f4") - np.float32(0.5), "steps": steps}
+    return {
+        "x": random.random((n, 3), "f4"),
+        "v": random.random((n, 3), "f4") - np.float32(0.5),
+        "steps": steps,
+    }
 
 
 def step(xp, x, v):

@@ -53,7 +53,11 @@ def smallest(done, parameters):
 def with_cuda_graphs(kit: Kit, starts, sources, shares, steps) -> Run:
     import cuda_graphs as cg
 
-    floats, numbers, count = cg.types.ndarray(cg.f32, 1), cg.types.ndarray(cg.i32, 1), cg.types.ndarray(cg.i32, 0)
+    floats, numbers, count = (
+        cg.types.ndarray(cg.f32, 1),
+        cg.types.ndarray(cg.i32, 1),
+        cg.types.ndarray(cg.i32, 0),
+    )
 
     @cg.kernel(graph=True)
     def follow(starts: numbers, sources: numbers, shares: floats, rank: floats, part: floats, left: count):
