@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of array libraries: a step as a function of arrays, repeated. NumPy, CuPy, JAX and PyTorch have the same ones.
+"""Programs of array libraries: a step as a function of arrays, repeated. CuPy, JAX and PyTorch share them.
 
 A step is `step(xp, *state, *rest)`, where `xp` is the module of the library, and returns the next state, a tuple of
 arrays. `rest` are arrays that do not change.

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""An attention block in f32: queries, keys and values of several heads, softmax of their products, and a projection.
+"""An attention block in f32: queries, keys and values of several heads, softmax of products, and a projection.
 
-x is [rows, width]; a head has DEPTH columns. The result is x + heads(x) @ out, without the float formats of tensor cores.
+x is [rows, width]; a head has DEPTH columns. The result is x + heads(x) @ out, all in f32.
 """
 
 from functools import partial

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Conjugate gradients in three dimensions until the residual is small: Poisson's equation on a cube with zeros around it.
+"""Conjugate gradients in three dimensions until the residual is small: Poisson's equation on a cube in zeros.
 
 The result is the solution. A run takes at most `rounds` iterations.
 """

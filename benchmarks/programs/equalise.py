@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Equalisation of the histogram of a grey image of bytes: counts, their running sum as a table, a look-up for each pixel.
+"""Equalisation of the histogram of a grey image of bytes: counts, their running sum as a table, and a look-up.
 
 The result is the image.
 """

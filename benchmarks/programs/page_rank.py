@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PageRank of a random sparse graph: power steps over the links into each page.
 
-`starts` and `sources` are the rows of the matrix: the pages that link to each page. `shares` is 1 / links out of a page.
+`starts` and `sources` are the rows of the matrix: the pages that link to each page. `shares`: 1 / links out of a page.
 The result is the ranks, which have the sum 1, times the number of pages.
 """
 

@@ -73,8 +73,8 @@ def spread(x, gf):
 
 
 def work(done, n, steps):
-    """Forwards a step reads and writes places and speeds, 8 floats a mass. Backwards it reads places, and reads and writes
-    both gradients, 10 floats."""
+    """Forwards a step reads and writes places and speeds, 8 floats a mass; backwards it reads places, and reads and
+    writes both gradients, 10 floats."""
     return Work(bytes=(8 + 10) * FLOAT * n * n * steps)
 
 
@@ -182,7 +182,8 @@ def with_warp(kit: Kit, x, v, steps) -> Run:
                 ends = [places[t], speeds[t], places[t + 1], speeds[t + 1]]
                 wp.launch(advance, x.shape[:2], inputs=ends, device=kit.device)
             wp.launch(measure, x.shape[:2], inputs=[places[steps], loss], device=kit.device)
-        tape.zero()
+        for array in (*places, *speeds):
+            array.grad.zero_()
         tape.backward(loss)
 
     def result():
