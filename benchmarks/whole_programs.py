@@ -30,6 +30,7 @@ from contestant import Absent
 from contestants import machine
 from kernels import Reasons, interpreters, take_turns, those_who_come
 from program_contestant import ProgramContestant
+from programs import PROGRAMS
 from programs.kits import Work
 from statistic import Record, best_other, cell, number, ratio_cell, value
 from timing import show, warm_up, write
@@ -37,20 +38,6 @@ from timing import show, warm_up, write
 import cuda_graphs as cg
 
 OURS = "cuda_graphs"
-PROGRAMS = {
-    "jacobi": "2-D Jacobi to a tolerance",
-    "cg_3d": "3-D conjugate gradients to a tolerance",
-    "lattice_d2q9": "lattice Boltzmann D2Q9",
-    "lattice_d3q19": "lattice Boltzmann D3Q19",
-    "mpm": "MLS-MPM",
-    "fdtd": "FDTD",
-    "n_body": "n-body leapfrog",
-    "small_odes": "10^5 small ODEs",
-    "springs": "mass-spring with gradient",
-    "attention": "attention block",
-    "page_rank": "sparse PageRank",
-    "equalise": "histogram equalisation",
-}
 SIZES = ("small", "medium", "large")
 
 # Column -> peer of programs/kits.py.

@@ -73,7 +73,7 @@ def torch_run(kit: Kit, step: Step, state: Sequence[Array], steps: int, rest: Se
     """Return a program of PyTorch, whose step is compiled; its result is the first array."""
     import torch
 
-    compiled = torch.compile(lambda *arrays: step(torch, *arrays))
+    compiled = torch.compile(lambda *arrays: step(torch, *arrays), dynamic=False)
     first, fixed = [kit.put(each) for each in state], [kit.put(each) for each in rest]
     found = [first[0]]
 

@@ -222,7 +222,7 @@ def with_jax(kit: Kit, image) -> Run:
 def with_torch(kit: Kit, image) -> Run:
     import torch
 
-    @torch.compile
+    @torch.compile(dynamic=False)
     def look_up(picture, counts):
         table = (torch.cumsum(counts, 0) * 255 // picture.numel()).to(torch.uint8)
         return table[picture.long()]

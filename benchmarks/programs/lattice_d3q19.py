@@ -16,7 +16,7 @@ AXES = 3
 SIZES = {
     "small": {"n": 16, "steps": 100},
     "medium": {"n": 64, "steps": 40},
-    "large": {"n": 160, "steps": 20},
+    "large": {"n": 160, "steps": 10},
 }
 C, W = lattice.velocities(AXES), lattice.weights(AXES)
 Q = len(C)

@@ -13,7 +13,7 @@ from .kits import Kit, Run, Work
 SIZES = {
     "small": {"n": 512, "steps": 50},
     "medium": {"n": 4096, "steps": 10},
-    "large": {"n": 16384, "steps": 4},
+    "large": {"n": 16384, "steps": 2},
 }
 TOLERANCE = 1e-4
 DT = 1e-3

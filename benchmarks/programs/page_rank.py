@@ -16,7 +16,7 @@ from .kits import Kit, Run, Work
 SIZES = {
     "small": {"n": 1 << 12, "links": 16, "steps": 20},
     "medium": {"n": 1 << 17, "links": 16, "steps": 10},
-    "large": {"n": 1 << 21, "links": 16, "steps": 10},
+    "large": {"n": 1 << 21, "links": 16, "steps": 5},
 }
 TOLERANCE = 1e-4
 FLOAT = 4

@@ -262,7 +262,7 @@ def with_jax(kit: Kit, x, v, steps) -> Run:
 def with_torch(kit: Kit, x, v, steps) -> Run:
     import torch
 
-    compiled = torch.compile(lambda x, v: step(torch, x, v))
+    compiled = torch.compile(lambda x, v: step(torch, x, v), dynamic=False)
     places, speeds = kit.put(x), kit.put(v).requires_grad_()
 
     def call():
