@@ -243,7 +243,7 @@ def compile_kernel(
         CompileError: The kernel contains an unsupported construct. The error has the source position and a remedy.
     """
     llvm.preload()
-    options: dict[Any, dict[str, Any]] = {
+    options = {
         "debug": debug,
         "verify_ir": verify_ir,
         "fuse": fuse,
