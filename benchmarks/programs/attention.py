@@ -19,6 +19,7 @@ SIZES = {
 }
 TOLERANCE = 1e-4
 DEPTH = 64  # columns of a head
+ROWS = 4  # of a product on a CPU that an iteration computes
 TILE, PART, SLICE = (
     64,
     4,
@@ -64,16 +65,18 @@ def smallest(done, parameters):
 
 
 def plain_kernels(cg):
-    """Return kernels for a CPU: c = scale * a @ b, with offsets of columns and rows, and softmax of rows."""
+    """Return the kernel for a CPU. Neighbouring columns of a product are lanes of vectors."""
     matrix = cg.types.ndarray(cg.f32, 2)
 
     @cg.func
-    def multiply(a, b, c, depth, columns, a_at, b_at, c_at):
-        for i, j in cg.ndrange(c.shape[0], columns):
-            total = 0.0
-            for k in range(depth):
-                total += a[i, a_at + k] * b[k, b_at + j]
-            c[i, c_at + j] = total
+    def products(a, b, row, column, depth, a_at, b_at):
+        """Return elements of a[:, a_at:] @ b: a column of them, which reads each element of b once for several rows."""
+        total = cg.types.vec(ROWS, cg.f32)(0.0)
+        for k in range(depth):
+            factor = b[b_at + k, column]
+            for r in cg.static(range(ROWS)):
+                total[r] += a[row * ROWS + r, a_at + k] * factor
+        return total
 
     @cg.kernel(graph=True)
     def attend(
@@ -81,17 +84,18 @@ def plain_kernels(cg):
         scores: matrix, mixed: matrix, y: matrix, heads: cg.template,
     ):  # fmt: skip
         rows, width = x.shape
-        multiply(x, wq, q, width, width, 0, 0, 0)
-        multiply(x, wk, k, width, width, 0, 0, 0)
-        multiply(x, wv, v, width, width, 0, 0, 0)
+        for weights, target in cg.static(((wq, q), (wk, k), (wv, v))):
+            for i, j in cg.ndrange(rows // ROWS, width):
+                found = products(x, weights, i, j, width, 0, 0)
+                for r in cg.static(range(ROWS)):
+                    target[i * ROWS + r, j] = found[r]
         for j, i in turned:
             turned[j, i] = k[i, j] * DEPTH**-0.5
         for head in cg.static(range(heads)):
-            for i, j in scores:
-                total = 0.0
-                for k_ in range(DEPTH):
-                    total += q[i, head * DEPTH + k_] * turned[head * DEPTH + k_, j]
-                scores[i, j] = total
+            for i, j in cg.ndrange(rows // ROWS, rows):
+                found = products(q, turned, i, j, DEPTH, head * DEPTH, head * DEPTH)
+                for r in cg.static(range(ROWS)):
+                    scores[i * ROWS + r, j] = found[r]
             for i in range(rows):
                 most = scores[i, 0]
                 for j in range(rows):
@@ -103,12 +107,14 @@ def plain_kernels(cg):
                     total += scores[i, j]
                 for j in range(rows):
                     scores[i, j] /= total
-            multiply(scores, v, mixed, rows, DEPTH, 0, head * DEPTH, head * DEPTH)
-        for i, j in y:
-            total = 0.0
-            for k_ in range(width):
-                total += mixed[i, k_] * wo[k_, j]
-            y[i, j] = x[i, j] + total
+            for i, j in cg.ndrange(rows // ROWS, DEPTH):
+                found = products(scores, v, i, head * DEPTH + j, rows, 0, 0)
+                for r in cg.static(range(ROWS)):
+                    mixed[i * ROWS + r, head * DEPTH + j] = found[r]
+        for i, j in cg.ndrange(rows // ROWS, width):
+            found = products(mixed, wo, i, j, width, 0, 0)
+            for r in cg.static(range(ROWS)):
+                y[i * ROWS + r, j] = x[i * ROWS + r, j] + found[r]
 
     return attend
 
