@@ -99,10 +99,10 @@ for each "-" are in [figures/kernels_host.json](figures/kernels_host.json).
 
 Twelve programs in three sizes, from 2-D Jacobi to histogram equalisation. Results are compared before figures count.
 "Best peer / ours" is the lowest figure of the other contestants divided by ours: above 1 cuda_graphs is the fastest.
-The fraction of the limit is the time that the machine needs at least, divided by ours. The limit is that of bytes, where
-each step moves each element once, over the bandwidth of a copy; or that of operations over the peak rate of f32. Both
-are measured in the same run. Small programs stay in caches, so their fraction may exceed 1. The launch share is our
-time for as many launches with next to no data, divided by our time.
+The fraction of the limit is the time that the machine needs at least, divided by ours. The limit is that of bytes,
+where each step moves each element once, over the bandwidth of a copy; or that of operations over the peak rate of f32.
+Both are measured in the same run. Small programs stay in caches, so their fraction may exceed 1. The launch share is
+our time for as many launches with next to no data, divided by our time.
 
 {whole_programs}
 
@@ -190,7 +190,9 @@ def performance_page() -> str:
         kernels_absent=wrapped(absent(host["absent"], PEERS)),
         kernels=kernels_table(host["figures"]),
         kernels_open=wrapped(open_rows(host["figures"])),
-        whole_programs="\n\n".join(whole_programs(name, title) for name, title in RUNS.items()),
+        whole_programs="\n\n".join(
+            whole_programs(name, title) for name, title in RUNS.items() if is_taken(name)
+        ),
         **first_calls(),
         **host_driver(),
     )
@@ -239,6 +241,11 @@ def open_rows(figures: Figures) -> str:
     }
     rows = [f'"{title}"' for title, compared in found.items() if undecided(compared)]
     return f"The winner depends on the statistic in {len(rows)} rows: {'; '.join(rows)}." if rows else ""
+
+
+def is_taken(name: str) -> bool:
+    """Return whether there are figures of a run."""
+    return (FIGURES / f"{name}.json").exists()
 
 
 def whole_programs(name: str, title: str) -> str:
@@ -337,6 +344,10 @@ def main() -> None:
     growth = HERE.parent / "benchmarks/growth.py"
     drawing = ["--from", FIGURES / "growth.json", "--draw", FIGURES / "growth.svg"]
     subprocess.run([sys.executable, growth, *drawing], check=True)
+    for name in filter(is_taken, RUNS):
+        drawing = ["--from", FIGURES / f"{name}.json", "--draw", FIGURES / f"{name}.svg"]
+        program = HERE.parent / "benchmarks/whole_programs.py"
+        subprocess.run([sys.executable, program, *drawing], check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a run needs at least: bytes to and from memory, each element once a step, and floating-point operations."""
+    """The least work of a run: bytes to and from memory, each element once a step, and floating-point operations."""
 
     bytes: float = 0.0
     flops: float = 0.0

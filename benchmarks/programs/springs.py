@@ -3,7 +3,7 @@
 """A net of masses and springs, and the gradient of its last state to the speeds at the start.
 
 Masses are the points of a square net, with springs to their four neighbours. The loss is half the sum of the squares of
-the last places. The result is its gradient. All states of the run are kept: x[t] and v[t] are those of step t.
+the last places. The gradient of the loss is the result. All states are kept: x[t] and v[t] are those of step t.
 """
 
 import numpy as np
