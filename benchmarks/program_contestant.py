@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One contestant of whole_programs.py in a separate process, like those of kernels.py in contestant.py.
 
-The peer is one of KITS in programs/kits.py. `take` prepares a program at a size, runs it once and compares its result; `turn`
-runs it again.
+The peer is one of KITS in programs/kits.py. `take` prepares a program at a size, runs it once and compares its result;
+`turn` runs it again.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def difference(found: np.ndarray, wanted: np.ndarray) -> float:
         raise Absent(f"its result has the shape {found.shape}, and not {wanted.shape}")
     if not np.isfinite(found).all():
         raise Absent("its result has numbers that are not finite")
-    scale = float(np.abs(wanted.astype("f8")).max()) or 1.0
-    return float(np.abs(found.astype("f8") - wanted).max()) / scale
+    numbers = np.result_type(wanted, np.float32)  # bytes would wrap
+    scale = float(np.abs(wanted.astype(numbers)).max()) or 1.0
+    return float(np.abs(found.astype(numbers) - wanted).max()) / scale
 
 
 def compare(found: np.ndarray, wanted: np.ndarray, tolerance: float) -> None:

@@ -8,8 +8,8 @@
     python benchmarks/whole_programs.py --from FILE --draw FILE
 
 Contestants take turns. Each is a separate process (program_contestant.py). Before the clock runs, the results of small
-programs are compared with NumPy's, and others with ours. A peer is absent if it is not installed, has no version of a program,
-or computes a wrong result; the reason is printed. The JSON file is written after each program.
+programs are compared with NumPy's, and others with ours. A peer is absent if it is not installed, has no version of a
+program, or computes a wrong result; the reason is printed. The JSON file is written after each program.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from contestant import Absent
 from contestants import machine
 from kernels import Reasons, interpreters, take_turns, those_who_come
 from program_contestant import ProgramContestant
+from programs import PROGRAMS
 from programs.kits import Work
 from statistic import Record, best_other, cell, number, ratio_cell, value
 from timing import show, warm_up, write
@@ -37,9 +38,6 @@ from timing import show, warm_up, write
 import cuda_graphs as cg
 
 OURS = "cuda_graphs"
-PROGRAMS = {
-    "jacobi": "2-D Jacobi to a tolerance",
-}
 SIZES = ("small", "medium", "large")
 
 # Column -> peer of programs/kits.py.
@@ -77,7 +75,7 @@ def with_truth(module: Any, size: str, path: Path) -> Path | None:
 def prepare(
     program: str, size: str, there: Mapping[str, ProgramContestant]
 ) -> tuple[dict[str, Outcome], int]:
-    """Prepare all contestants, ours first and the others at the same time; return outcomes and the number of iterations."""
+    """Prepare all contestants, ours first and the others at the same time. Return outcomes, and our iterations."""
     module = importlib.import_module(f"programs.{program}")
     ours, others = there[OURS], [name for name in there if name != OURS]
     with tempfile.TemporaryDirectory() as folder:

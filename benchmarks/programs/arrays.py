@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of array libraries: a step as a function of arrays, repeated. NumPy, CuPy, JAX and PyTorch have the same functions.
+"""Programs of array libraries: a step as a function of arrays, repeated. CuPy, JAX and PyTorch share them.
 
-A step is `step(xp, *state)`, where `xp` is the module of the library, and returns the next state, a tuple of arrays. `rest` are
-arrays that do not change, which follow the state. `ends(xp, *state)` is true when a program is done.
+A step is `step(xp, *state, *rest)`, where `xp` is the module of the library, and returns the next state, a tuple of
+arrays. `rest` are arrays that do not change.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,9 @@ from .kits import Array, Kit, Run
 Step = Callable[..., tuple[Any, ...]]
 
 
-def numpy_result(step: Step, state: Sequence[Array], steps: int, rest: Sequence[Array] = ()) -> tuple[Array, ...]:
+def numpy_result(
+    step: Step, state: Sequence[Array], steps: int, rest: Sequence[Array] = ()
+) -> tuple[Array, ...]:
     """Return the state after so many steps of NumPy."""
     found = tuple(state)
     for _ in range(steps):
@@ -52,7 +54,9 @@ def jax_run(kit: Kit, step: Step, state: Sequence[Array], steps: int, rest: Sequ
     return jax_call(kit, repeat, tuple(state), tuple(rest))
 
 
-def jax_call(kit: Kit, function: Callable[[Any, Any], Any], state: Sequence[Array], rest: Sequence[Array]) -> Run:
+def jax_call(
+    kit: Kit, function: Callable[[Any, Any], Any], state: Sequence[Array], rest: Sequence[Array]
+) -> Run:
     """Return the call of a function of JAX, which returns a tuple of arrays; its result is the first one."""
     import jax
 
@@ -69,7 +73,7 @@ def torch_run(kit: Kit, step: Step, state: Sequence[Array], steps: int, rest: Se
     """Return a program of PyTorch, whose step is compiled; its result is the first array."""
     import torch
 
-    compiled = torch.compile(lambda *arrays: step(torch, *arrays))
+    compiled = torch.compile(lambda *arrays: step(torch, *arrays), dynamic=False)
     first, fixed = [kit.put(each) for each in state], [kit.put(each) for each in rest]
     found = [first[0]]
 

@@ -14,9 +14,9 @@ from .arrays import jax_call
 from .kits import Array, Kit, Run, Work
 
 SIZES = {
-    "small": {"n": 128, "tolerance": 1e-4, "pairs": 500},
-    "medium": {"n": 1024, "tolerance": 5e-4, "pairs": 200},
-    "large": {"n": 4096, "tolerance": 2.5e-3, "pairs": 100},
+    "small": {"n": 128, "tolerance": 5e-4, "pairs": 1000},
+    "medium": {"n": 1024, "tolerance": 1e-3, "pairs": 1000},
+    "large": {"n": 4096, "tolerance": 5e-3, "pairs": 1000},
 }
 TOLERANCE = 1e-5
 FLOAT = 4
@@ -205,7 +205,11 @@ def with_warp(kit: Kit, plate, tolerance, pairs) -> Run:
 def with_quadrants(kit: Kit, plate, tolerance, pairs) -> Run:
     import quadrants as qd
 
-    grid, number, count = qd.types.ndarray(qd.f32, 2), qd.types.ndarray(qd.f32, 0), qd.types.ndarray(qd.i32, 0)
+    grid, number, count = (
+        qd.types.ndarray(qd.f32, 2),
+        qd.types.ndarray(qd.f32, 0),
+        qd.types.ndarray(qd.i32, 0),
+    )
 
     @qd.kernel(graph=True)
     def solve(u: grid, v: grid, change: number, left: count, go: count, tolerance: qd.f32):
@@ -272,7 +276,7 @@ def with_jax(kit: Kit, plate, tolerance, pairs) -> Run:
 def with_torch(kit: Kit, plate, tolerance, pairs) -> Run:
     import torch
 
-    @torch.compile
+    @torch.compile(dynamic=False)
     def pair(u, v):
         v[1:-1, 1:-1] = inner(u)
         found = inner(v)

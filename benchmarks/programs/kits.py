@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The libraries of the contestants: how each one makes, fills and reads an array, and waits.
 
-A Kit holds these functions. A library that is not installed, or has no code for the machine of the driver, raises Missing.
+A Kit holds these functions. A library that has no code for the machine of the driver raises Missing.
 """
 
 import os
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What a run needs at least: bytes moved to and from memory, each element once a step, and floating-point operations."""
+    """The least work of a run: bytes to and from memory, each element once a step, and floating-point operations."""
 
     bytes: float = 0.0
     flops: float = 0.0

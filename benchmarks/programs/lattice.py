@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lattice Boltzmann in a periodic box, D2Q9 and D3Q19: streaming and collision (BGK) in one pass from one array to another.
+"""Lattice Boltzmann in a periodic box, D2Q9 and D3Q19: streaming and collision (BGK) in one pass over the populations.
 
-lattice_d2q9.py and lattice_d3q19.py have the sizes. Populations are `f[k, i]` of population k and cell i; a lattice of N
-x N (x N) cells is one axis. The result is one population, which depends on all others. The flow begins as a shear wave.
+lattice_d2q9.py and lattice_d3q19.py have the sizes. Populations are `f[k, i]` of population k and cell i; a lattice of
+N x N (x N) cells is one axis. The result is all populations. The flow begins as a shear wave.
 
-Kernels are made for a lattice: velocities and weights are constants of the loops over populations. Versions with such
-loops are written once for both lattices.
+Array libraries have one version for both lattices, and compilers of kernels one for each.
 """
 
 from functools import partial
@@ -27,7 +26,9 @@ Lattice = tuple[tuple[int, ...], ...]
 def velocities(axes: int) -> Lattice:
     """Return the directions of D2Q9 or D3Q19: those with at most two components that are not 0."""
     every = [tuple(each - 1 for each in at) for at in np.ndindex(*(3,) * axes)]
-    return tuple(sorted((each for each in every if np.abs(each).sum() <= 2), key=lambda each: np.abs(each).sum()))
+    return tuple(
+        sorted((each for each in every if np.abs(each).sum() <= 2), key=lambda each: np.abs(each).sum())
+    )
 
 
 def weights(axes: int) -> tuple[float, ...]:

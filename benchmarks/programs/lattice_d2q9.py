@@ -131,7 +131,9 @@ def with_numba_cuda(kit: Kit, f, n, steps) -> Run:
                 g[k, i * n + j] = own[k] + omega * (balance - own[k])
 
     grid, block = ((n + 63) // 64, (n + 3) // 4), (64, 4)
-    return pairs_run(kit, f, steps, lambda source, target: advance_at[grid, block](source, target, np.int32(n)))
+    return pairs_run(
+        kit, f, steps, lambda source, target: advance_at[grid, block](source, target, np.int32(n))
+    )
 
 
 # https://github.com/NVIDIA/warp/blob/main/warp/examples/core/example_wave.py

@@ -16,7 +16,7 @@ AXES = 3
 SIZES = {
     "small": {"n": 16, "steps": 100},
     "medium": {"n": 64, "steps": 40},
-    "large": {"n": 160, "steps": 20},
+    "large": {"n": 160, "steps": 10},
 }
 C, W = lattice.velocities(AXES), lattice.weights(AXES)
 Q = len(C)
@@ -106,7 +106,9 @@ def with_numba(kit: Kit, f, n, steps) -> Run:
                 w /= rho
                 square = more * (u * u + v * v + w * w)
                 for k in range(Q):
-                    along = three * (np.float32(c[k, 0]) * u + np.float32(c[k, 1]) * v + np.float32(c[k, 2]) * w)
+                    along = three * (
+                        np.float32(c[k, 0]) * u + np.float32(c[k, 1]) * v + np.float32(c[k, 2]) * w
+                    )
                     balance = share[k] * rho * (one + along + half * along * along - square)
                     g[k, (h * n + i) * n + j] = own[k] + omega * (balance - own[k])
 
@@ -143,7 +145,9 @@ def with_numba_cuda(kit: Kit, f, n, steps) -> Run:
                 g[k, (h * n + i) * n + j] = own[k] + omega * (balance - own[k])
 
     grid, block = ((n + 31) // 32, (n + 3) // 4, n), (32, 4, 1)
-    return pairs_run(kit, f, steps, lambda source, target: advance_at[grid, block](source, target, np.int32(n)))
+    return pairs_run(
+        kit, f, steps, lambda source, target: advance_at[grid, block](source, target, np.int32(n))
+    )
 
 
 # https://github.com/NVIDIA/warp/blob/main/warp/examples/core/example_wave.py

@@ -13,7 +13,7 @@ from .kits import Kit, Run, Work
 SIZES = {
     "small": {"n": 512, "steps": 50},
     "medium": {"n": 4096, "steps": 10},
-    "large": {"n": 16384, "steps": 4},
+    "large": {"n": 16384, "steps": 2},
 }
 TOLERANCE = 1e-4
 DT = 1e-3
@@ -24,7 +24,11 @@ BLOCK = 128
 
 def data(n, steps):
     random = np.random.default_rng(5)
-    return {"x": random.random((n, 3), "f4"), "v": random.random((n, 3), "f4") - np.float32(0.5), "steps": steps}
+    return {
+        "x": random.random((n, 3), "f4"),
+        "v": random.random((n, 3), "f4") - np.float32(0.5),
+        "steps": steps,
+    }
 
 
 def step(xp, x, v):

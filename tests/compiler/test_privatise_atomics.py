@@ -257,3 +257,22 @@ def test_store_to_another_array_is_a_condition_on_calls_that_compare_their_array
     assert sum(isinstance(s, ir.Atomic) for s in ir.walk(task.loop.body)) == left
     assert {one.path for one, _ in program.apart} == ({"most"} if pairs else set())
     assert {other.path for _, other in program.apart} == pairs
+
+
+TWO = function_of("""
+def two(x: ndarray(f32, 1), y: ndarray(f32, 1), z: ndarray(f32, 1)):
+    for i in x:
+        y[i] += x[i]
+        z[i] -= x[i] * y[i]
+""")
+
+
+@pytest.mark.parametrize(
+    ("fuse", "left", "pairs"), [("call", 0, {"y", "z"}), ("any", 2, set()), (None, 2, set())]
+)
+def test_two_arrays_that_a_loop_adds_to_are_apart_in_calls_that_compare_their_arrays(fuse, left, pairs):
+    given = {name: FLOATS.copy() for name in "xyz"}
+    program, _ = lower(TWO, specialise(TWO, given), fuse=fuse, verify_ir=True)
+    (task,) = (task for task in program.tasks if task.loop)
+    assert sum(isinstance(s, ir.Atomic) for s in ir.walk(task.loop.body)) == left
+    assert {array.path for pair in program.apart for array in pair} == pairs

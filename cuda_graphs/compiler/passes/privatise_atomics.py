@@ -24,7 +24,7 @@ from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.scalars import is_small
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, i32, i64
 
-from .alias_classes import Aliases, aliases_of
+from .alias_classes import COMPARES, PASSED, Aliases, aliases_of
 from .copy import Copier
 from .demote_atomics import ROWS
 from .free_order import is_unsigned
@@ -32,9 +32,6 @@ from .free_order import is_unsigned
 __all__ = ["MAX_BLOCK_SUMS", "LoopAccesses", "neutral", "privatise_atomics"]
 
 MAX_BLOCK_SUMS = 16  # of a loop that GPU blocks combine; each takes shared memory and some fifty instructions
-
-PASSED = (ir.Space.PARAM, ir.Space.FIELD)  # the spaces of arrays whose ranges a call can compare
-COMPARES = ("call", "large")  # the FUSIONS of code whose calls compare their arrays
 
 ACCESSES = (ir.Load, ir.Store, ir.Atomic)
 ElementKey = tuple[ir.Array, tuple[Hashable, ...]]
