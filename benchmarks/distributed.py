@@ -32,7 +32,7 @@ from statistic import Figures
 from timing import measure, show, write
 
 import cuda_graphs as cg
-from cuda_graphs.compiler.codegen.ptx.ptx_exchange import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
+from cuda_graphs.compiler.ir.exchanges import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
 from cuda_graphs.distributed.nccl_engine import load_nccl
 from cuda_graphs.objects.device.current import current_stream
 
