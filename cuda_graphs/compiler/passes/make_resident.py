@@ -98,8 +98,8 @@ class _ResidentMaker:
         found = next((step for step in calls if not self.is_exchange(step)), None)
         if found is not None:
             raise compile_error(
-                CompileResidentError, found.loc, f"{found.object}.{found.method} is a node of the graph, and a resident "
-                "loop is one launch without nodes inside", "leave loop at \"auto\"",
+                CompileResidentError, found.loc, f"{found.object}.{found.method} is a node of the graph, and a "
+                "resident loop is one launch without nodes inside", "leave loop at \"auto\"",
             )  # fmt: skip
 
     def is_exchange(self, call: ir.HostStep) -> bool:
