@@ -528,6 +528,9 @@ class Communicator:
         calls.
         """
         self._healthy()
+        given = self._definitions.get(definition)
+        if given is not None:  # by another object of the same communicator, such as a Halo
+            return given
         found = self._shared.get(owner)
         if found is None:
             found = self._shared[owner] = self._new_lease()
