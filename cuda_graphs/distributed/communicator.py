@@ -240,11 +240,11 @@ class Communicator:
         self._scratch = Scratch()
 
     def abort(self, reason: str) -> None:
-        """End all waits of this process for the other ranks, for instance after ``stream.sync(timeout=...)`` has raised.
+        """End all waits of this process for the other ranks, as after ``stream.sync(timeout=...)`` has raised.
 
-        Only this rank calls it. Collectives return with undefined results, and loops of graphs end. The next wait raises
-        RankError with the reason, and so does every later use of the communicator, except `close`. Communicators that
-        `split` returned go on.
+        Only this rank calls it. Collectives return with undefined results, and loops of graphs end. The next wait
+        raises RankError with the reason, and so does every later use of the communicator, except `close`. Communicators
+        that `split` returned go on.
 
         Args:
             reason: Why, for the error.
