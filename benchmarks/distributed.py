@@ -32,7 +32,7 @@ from statistic import Figures
 from timing import measure, show, write
 
 import cuda_graphs as cg
-from cuda_graphs.compiler.codegen.ptx.ptx_exchange import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
+from cuda_graphs.compiler.ir.exchanges import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
 from cuda_graphs.distributed.nccl_engine import load_nccl
 from cuda_graphs.objects.device.current import current_stream
 
@@ -124,6 +124,10 @@ def iterate(x: Floats, left: Left, factor: cg.f32, comm: cg.distributed.Communic
         comm.all_reduce(x)
 
 
+def goes_on(x: Floats, left: Left) -> bool:
+    return x[0] > 0 and left[0] > 0
+
+
 class Rig:
     """The arrays and graphs of this rank for one size. All ranks call the methods in the same order.
 
@@ -145,7 +149,7 @@ class Rig:
     def loop(self, comm: Any) -> Callable[[], None]:
         """Return the launch of a while node whose body calls a communicator."""
         graph = cg.GraphDef()
-        loop = graph.while_loop(lambda x, left: x[0] > 0 and left[0] > 0, args=(self.x, self.left))
+        loop = graph.while_loop(goes_on, args=(self.x, self.left))
         loop.body.call(scale, self.x, self.left, self.factor).call(comm.all_reduce, self.x)
         return self.launch_of(graph.instantiate())
 
@@ -154,12 +158,12 @@ class Rig:
         if cg.driver_info().kind == "host" or self.comm.size == 1:
             return None
         engine = self.comm._engine  # a communicator of NCCL with graph mixing support off
-        with cg.capture() as builder:
-            with builder.while_loop(lambda x, left: x[0] > 0 and left[0] > 0, args=(self.x, self.left)):
-                scale(self.x, self.left, self.factor)
-                address, stream = ctypes.c_void_p(self.x.handle), ctypes.c_void_p(current_stream().handle)
-                status = load_nccl().ncclAllReduce(address, address, self.x.size, 7, 0, engine.handle, stream)
-                assert status == 0, f"ncclAllReduce returned {status}"
+        arrays = self.x, self.left
+        with cg.capture() as builder, builder.while_loop(goes_on, args=arrays):
+            scale(self.x, self.left, self.factor)
+            address, stream = ctypes.c_void_p(self.x.handle), ctypes.c_void_p(current_stream().handle)
+            status = load_nccl().ncclAllReduce(address, address, self.x.size, 7, 0, engine.handle, stream)
+            assert status == 0, f"ncclAllReduce returned {status}"
         return self.launch_of(builder.complete())
 
     def launch_of(self, graph: Any) -> Callable[[], None]:

@@ -17,6 +17,7 @@ from .errors import CompileArgumentError, CompileResidentError, compile_error
 
 __all__ = [
     "BARRIER",
+    "EXCHANGE",
     "OVERFLOW_PATH",
     "REPORT",
     "START",
@@ -33,6 +34,7 @@ __all__ = [
     "TaskInfo",
     "describe",
     "describe_resident",
+    "exchanged_in",
     "host_calls",
     "is_heavy",
     "is_zeroed",
@@ -50,6 +52,7 @@ STATE = "checkpoint.state"
 START = "checkpoint.start"  # the parameter that sets the first resume point
 YIELDED = 1
 BARRIER = "graph.barrier"  # prefix of the paths of arrays that hold the state of grid barriers
+EXCHANGE = "graph.exchange"  # prefix of the paths of tables of exchanges; the path of the object follows
 STOP = "graph.stop"  # prefix of the paths of words that end loops while they are not 0
 MOST_LIGHT = 64  # statements in an iteration that is not heavy
 SHARED_ALIGNMENT = 16  # bytes, of arrays in shared memory, for vector accesses
@@ -206,6 +209,7 @@ class Artifact:
     gradient  the description of a gradient, if this kernel computes one
     parts     of a part of a kernel: the plan of all parts (autodiff/parts.py)
     early     an entry may begin before the previous entry has ended: it waits for that by itself
+    exchanged  calls of the host, as in a plan, that became exchanges inside resident entries
     stack_bytes  the most bytes that recursion takes of the stack of a GPU thread
     claims    assertions that report failures in the array "debug.report" (passes/report.py), which must be zero first
     """
@@ -232,6 +236,7 @@ class Artifact:
     checkpoints: tuple[ir.Checkpoint, ...] = ()
     parts: tuple[Any, ...] = ()
     stack_bytes: int = 0
+    exchanged: tuple[tuple[Any, ...], ...] = ()
 
 
 def host_calls(plan: Plan) -> Iterator[tuple[Any, ...]]:
@@ -278,6 +283,16 @@ def shared_layout(body: ir.Block) -> tuple[dict[ir.Array, int], int]:
     return found, end
 
 
+def call_of(step: ir.HostStep) -> tuple[Any, ...]:
+    """Return a call of the host as a plain tuple."""
+    return ("call", step.object, step.method, step.args, ir.line_of(step.loc))
+
+
+def exchanged_in(plan: ir.Plan) -> tuple[tuple[Any, ...], ...]:
+    """Return the calls of the host that became exchanges inside resident entries."""
+    return tuple(call_of(step.call) for step in ir.all_steps(plan) if isinstance(step, ir.Exchange))
+
+
 def plan_of(plan: ir.Plan) -> Plan:
     """Return a plan of the IR as plain tuples, with numbers of entries."""
     entries = count()
@@ -290,7 +305,7 @@ def plan_of(plan: ir.Plan) -> Plan:
 
     def level(step: ir.Branch | ir.Fork | ir.HostStep) -> tuple[Any, ...]:
         if isinstance(step, ir.HostStep):
-            return ("call", step.object, step.method, step.args, ir.line_of(step.loc))
+            return call_of(step)
         plans = tuple(plain(inner) for inner in step.plans)
         if isinstance(step, ir.Fork):
             return ("parallel", None, None, plans)
@@ -312,7 +327,12 @@ class Inputs:
 
     def __init__(self, *blocks: ir.Block, words: tuple[ir.Array, ...] = ()) -> None:
         self.arrays: dict[ir.Array, None] = dict.fromkeys(words)
-        self.extents: dict[tuple[ir.Array, int], None] = {}
+        self.extents: dict[tuple[ir.Array, int], None] = {
+            (word, axis): None
+            for word in words
+            if word.shape is None
+            for axis in range(word.ndim - len(word.inner))
+        }
         self.params: dict[ir.Param, None] = {}
         self.conditions: dict[ir.Condition, None] = {}
         own: set[ir.Param] = set()
@@ -340,7 +360,10 @@ class Inputs:
 
 
 def layout(*tasks: ir.Task, words: tuple[ir.Array, ...] = ()) -> Layout:
-    """Return the parameters in use by the entry of one task, or by a resident entry of tasks with its `words`."""
+    """Return the parameters in use by the entry of one task, or by a resident entry of tasks with its `words`.
+
+    The entry gets all extents of an array among the words.
+    """
     inputs = Inputs(*(task.body for task in tasks), words=words)
     found: list[tuple[Slot, What]] = []
     offset = 0
@@ -398,9 +421,11 @@ def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> Task
     infos = tuple(map(describe, mine))
     blocks = [info.block_dim for info in infos if info.fixed_block_dim and info.block_dim]
     sizes = blocks or [info.block_dim for info in infos if info.block_dim]
+    reads = frozenset(step.source.path for step in resident.exchanges)
+    writes = frozenset(step.target.path for step in resident.exchanges)
     return TaskInfo(
         resident.name, True, tuple(slot for slot, _ in layout(*mine, words=resident.words)),
-        frozenset().union(*(info.reads for info in infos)), frozenset().union(*(info.writes for info in infos)),
+        reads.union(*(info.reads for info in infos)), writes.union(*(info.writes for info in infos)),
         None, min(info.line for info in infos), None, max(sizes, default=None), bool(blocks),
         max(info.shared_bytes for info in infos), any(info.prints for info in infos), resident_tasks=infos,
     )  # fmt: skip

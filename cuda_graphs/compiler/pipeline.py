@@ -51,6 +51,7 @@ from .artifact import (
     StackInfo,
     describe,
     describe_resident,
+    exchanged_in,
     plan_of,
     size_of,
 )
@@ -126,6 +127,7 @@ def lower(
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
     finds_overflow: bool | None = None,
+    exchanges: tuple[str, ...] = (),
 ) -> tuple[ir.Program, FreeValues]:
     """Return the function as tasks, and the free values that it depends on: {function: {name: value}}.
 
@@ -133,8 +135,8 @@ def lower(
     LOWERINGS, is for graph kernels. With `chain`, consecutive tasks become one launch: "all" tasks, or only "light"
     ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
     generator may contract floats. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have
-    checkpoints. `rules` are those for numbers of the source. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's
-    laws after each pass (verifier.py).
+    checkpoints. `rules` are those for numbers of the source. `exchanges` are the objects whose all_reduce may be inside
+    a resident loop. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass (verifier.py).
     """
     with trace.timed("frontend"):
         kernel, free_values = translate(
@@ -190,7 +192,7 @@ def lower(
         found = fuse_tests(found)
         show("fuse_tests", "the test of a loop is in the last task of its body", found, verify_ir)
     if graph == "resident" or chain:
-        found = make_resident(found, graph == "resident", chain)
+        found = make_resident(found, graph == "resident", chain, exchanges)
         show("make_resident", "tasks become one launch, whose threads stay", found, verify_ir)
     return found, free_values
 
@@ -224,6 +226,7 @@ def compile_kernel(
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
+    exchanges: tuple[str, ...] = (),
 ) -> Artifact:
     """Return the code of one specialisation of a kernel for one target.
 
@@ -238,6 +241,7 @@ def compile_kernel(
         mode: For gradients, one of MODES.
         checkpoints: True for graph kernels that have checkpoints.
         rules: The rules for numbers of the source.
+        exchanges: The paths of objects of the host whose small `all_reduce` a GPU may do inside a resident loop.
 
     Raises:
         CompileError: The kernel contains an unsupported construct. The error has the source position and a remedy.
@@ -251,6 +255,7 @@ def compile_kernel(
         "mode": mode,
         "checkpoints": checkpoints,
         "rules": rules,
+        "exchanges": exchanges if target.name == "ptx" else (),
     }
     graph, why, (program, free_values) = choose_lowering(function, signature, graph, chain, options)
     asserts: tuple[AssertInfo, ...] = ()
@@ -366,4 +371,5 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         checkpoints=program.kernel.checkpoints,
         early=target.is_early(program),
         stack_bytes=program.kernel.stack_bytes,
+        exchanged=exchanged_in(program.plan),
     )

@@ -11,7 +11,8 @@ Other rooms may import:
 """
 
 from .communicator import Communicator
+from .halo import Halo
 from .health import RankError
 from .start import from_mpi, from_nccl, from_torch, init
 
-__all__ = ["Communicator", "RankError", "from_mpi", "from_nccl", "from_torch", "init"]
+__all__ = ["Communicator", "Halo", "RankError", "from_mpi", "from_nccl", "from_torch", "init"]

@@ -21,7 +21,7 @@ import numpy as np
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.graph.nodes.launch_guards import add_guard
 from cuda_graphs.kernels.arrays.creation import zeros
-from cuda_graphs.kernels.graph.host_calls import BodyRefusal
+from cuda_graphs.kernels.graph.host_calls import BodyRefusal, ExchangeRefusal
 from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
@@ -60,6 +60,14 @@ class BoundCollective:
     def __cuda_graph_check__(self, args: tuple[Any, ...]) -> None:
         """Raise the exception of wrong arguments."""
         self.comm._read(self.read, args, {})
+
+    def __cuda_graph_exchange__(self, args: tuple[Any, ...]) -> str | None:
+        """Return why the call cannot be a part of a resident launch, or None."""
+        steps = self.comm._read(self.read, args, {})
+        if self.comm._debug:
+            return "debug mode compares the ranks before each collective"
+        found: str | None = self.comm._at_once.engine.refused(steps)
+        return found
 
     def __cuda_graph_run_if__(self, args: tuple[Any, ...], condition: Any, stream: Any) -> None:
         """Run at once on a stream, and keep the results if `condition`, a u32 of the device, is not 0 then."""
@@ -230,6 +238,22 @@ class Communicator:
         self._engine = self._stream = None
         self._calls.clear()
         self._scratch = Scratch()
+
+    def abort(self, reason: str) -> None:
+        """End all waits of this process for the other ranks, as after ``stream.sync(timeout=...)`` has raised.
+
+        Only this rank calls it. Collectives return with undefined results, and loops of graphs end. The next wait
+        raises RankError with the reason, and so does every later use of the communicator, except `close`. Communicators
+        that `split` returned go on.
+
+        Args:
+            reason: Why, for the error.
+
+        Raises:
+            RuntimeError: The communicator is closed.
+        """
+        self._open()
+        self._health.fail(f"the program has aborted this communicator: {reason}", is_certain=True)
 
     # ---- collectives
 
@@ -520,12 +544,26 @@ class Communicator:
         calls.
         """
         self._healthy()
+        given = self._definitions.get(definition)
+        if given is not None:  # by another object of the same communicator, such as a Halo
+            return given
         found = self._shared.get(owner)
         if found is None:
             found = self._shared[owner] = self._new_lease()
         if found.refusal is not None:
             raise BodyRefusal(found.refusal)
         return self._give(definition, found.child())
+
+    @property
+    def __cuda_graph_exchanges__(self) -> bool:
+        return self._at_once.engine.refusal is None and not self._debug
+
+    def __cuda_graph_table__(self, definition: int) -> Any:
+        """Return the table of the exchanges of a definition, which has a Lease."""
+        engine = self._definitions[definition].engine
+        if engine.exchange is None:
+            raise ExchangeRefusal(engine.refusal)
+        return engine.exchange.table
 
     def __cuda_graph_settle__(self, owner: Any, refusal: str | None) -> str | None:
         """Return the first refusal of the ranks, or None. The first call for an owner is collective.

@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.codegen.ptx.ptx_exchange import (
+from cuda_graphs.compiler.codegen.ptx.ptx_exchange import MOST_THREADS, exchange_entry
+from cuda_graphs.compiler.ir.exchanges import (
     FIRST_RANK,
     LARGEST_BYTES,
     MEMORY_BYTES,
     MOST_RANKS,
-    MOST_THREADS,
     TABLE_WORDS,
     TYPES,
-    exchange_entry,
 )
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.errors import CUDAError

@@ -11,17 +11,20 @@ after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import update_wrapper
 from itertools import product
 from math import prod
 from typing import Any
 
-from cuda_graphs.compiler.language.declarations import Array3
+from cuda_graphs.compiler.language.declarations import Array0, Array3, u32
+from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
 from cuda_graphs.graph.nodes.node_kinds import KernelNode
 from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.kernels.arrays.creation import empty
 from cuda_graphs.kernels.arrays.ndarray import NDArray
 from cuda_graphs.kernels.call.decorator import kernel
+from cuda_graphs.objects.device.current import stream as stream_block
 from cuda_graphs.objects.memory.array_view import view_array
 
 __all__ = ["Halo", "check_halo"]
@@ -41,6 +44,13 @@ def unpack(x: Array3, buffer: Array3, first: int) -> None:
         x[i, first + j, k] = buffer[i, j, k]
 
 
+@kernel
+def unpack_if(condition: Array0[u32], x: Array3, buffer: Array3, first: int) -> None:
+    for i, j, k in buffer:
+        if condition[()] != 0:
+            x[i, first + j, k] = buffer[i, j, k]
+
+
 class Face:
     """The layers at one end of one axis, and the neighbour there.
 
@@ -56,12 +66,61 @@ class Face:
         self.out, self.into = (empty(shape, view.dtype) for _ in range(2))
 
 
+class Exchange:
+    """`halo.exchange`, which is also called between the tasks of graph kernels."""
+
+    def __init__(self, halo: Halo, check: Callable[[Halo, Any], NDArray]) -> None:
+        self._halo, self._check = halo, check
+        update_wrapper(self, check)
+
+    def __call__(self, x: Any, stream: Any = None) -> None:
+        self._check(self._halo, x)
+        if stream is None:
+            self._halo()
+            return
+        with stream_block(stream):
+            self._halo()
+
+    def __cuda_graph_check__(self, args: tuple[Any, ...]) -> None:
+        self._check(self._halo, *args)
+
+    def __cuda_graph_emit__(self, node: Any, args: tuple[Any, ...]) -> Any:
+        self.__cuda_graph_check__(args)
+        if isinstance(node, CapturedInsertionPoint):  # of a graph kernel that is captured
+            with stream_block(node.stream):
+                self._halo()
+            return CapturedInsertionPoint(node.stream)
+        return self._halo.__cuda_graph_emit__(node, ())
+
+    def __cuda_graph_run_if__(self, args: tuple[Any, ...], condition: Any, stream: Any) -> None:
+        """Exchange at once, and keep what arrives if `condition`, a u32 of the device, is not 0 then."""
+        self.__cuda_graph_check__(args)
+        with stream_block(stream):
+            for call, *arguments in self._halo._calls():
+                if call is unpack:
+                    unpack_if(condition, *arguments)
+                else:
+                    call(*arguments)
+
+
+class Exchanging:
+    """Decorator: the method of a Halo that checks the array becomes its Exchange."""
+
+    def __init__(self, check: Callable[[Halo, Any], NDArray]) -> None:
+        self._check = check
+        update_wrapper(self, check)  # type: ignore[arg-type]
+
+    def __get__(self, halo: Halo | None, owner: type) -> Any:
+        return self if halo is None else Exchange(halo, self._check)
+
+
 class Halo:
     """The exchange of the ghost layers of one array. Made by `Communicator.halo`.
 
     ``halo()`` exchanges at once on the current stream, or in its capture. ``node.call(halo)`` adds the exchange to a
     graph. ``node.call(halo.overlap, kernel, *args)`` also runs a kernel: on the inner points in a branch beside the
-    exchange, and on the other points after both.
+    exchange, and on the other points after both. A graph kernel with a parameter ``halo: cg.distributed.Halo`` calls
+    ``halo.exchange(x)`` between its loops, where `x` is the array of the halo.
 
     Attributes:
         grid: The number of ranks along each axis of `axes`.
@@ -69,6 +128,8 @@ class Halo:
         inner: The (begin, end) of each axis: points whose neighbours up to `width` are of this rank.
         borders: Boxes of the other points of this rank. They do not overlap.
     """
+
+    __cuda_graph_calls__ = ("exchange",)  # for graph kernels (compiler/language/host_objects.py)
 
     def __init__(
         self, comm: Any, x: NDArray, width: int, axes: Sequence[int], grid: Sequence[int], periodic: bool
@@ -131,6 +192,30 @@ class Halo:
                 yield self._comm.group, *sends, *receives
             for face, other in zip(faces, reversed(faces), strict=True):
                 yield unpack, view, face.into if face.rank != self._comm.rank else other.out, face.received
+
+    @Exchanging
+    def exchange(self, x: Any) -> NDArray:
+        """Exchange the ghost layers of `x`, the array of this halo: for graph kernels, which name what changes.
+
+        Args:
+            x: The array.
+
+        Raises:
+            ValueError: `x` is another array.
+        """
+        view, own = view_array(x, "exchange(): x"), view_array(self._x, "x")
+        assert own is not None
+        if view is None or (view.address, tuple(view.shape)) != (own.address, tuple(own.shape)):
+            raise ValueError(
+                f"exchange(): x is not the array of {self!r}: make a halo for it with comm.halo()"
+            )
+        return self._x
+
+    def __cuda_graph_share__(self, definition: int, owner: Any) -> Any:
+        return self._comm.__cuda_graph_share__(definition, owner)
+
+    def __cuda_graph_settle__(self, owner: Any, refusal: str | None) -> Any:
+        return self._comm.__cuda_graph_settle__(owner, refusal)
 
     def __call__(self) -> None:
         """Exchange on the current stream, or in its capture."""

@@ -299,6 +299,20 @@ def graph_kernel(x: cg.ndarray(cg.i64, 1)):
             x[i] = x[i] * 3 + 1
 
 
+class Reducer:
+    __cuda_graph_calls__ = ("all_reduce",)
+
+    def all_reduce(self, x, out=None, op="sum"):
+        """Stands for the method of a communicator."""
+
+
+def reducing(x: cg.ndarray(cg.f64, 1), each: Reducer):
+    while cg.graph_while(x[0] < 9):
+        for i in x:
+            x[i] += 1
+        each.all_reduce(x)
+
+
 def third(x: cg.ndarray(cg.f64, 1)):
     for i in x:
         x[i] = cg.sqrt(1 / 3)
@@ -328,6 +342,10 @@ OPTIONS = {
     "mode": (Input(differentiable, GRADS), (None, "reverse", "forward")),
     "checkpoints": (
         Input(graph_kernel, {"x": np.zeros(4, "i8")}, options={"graph": "conditional"}), (False, True),
+    ),
+    "exchanges": (
+        Input(reducing, {"x": np.zeros(4), "each": Reducer()}, Ptx(), {"graph": "resident or conditional"}),
+        ((), ("each",)),
     ),
     "rules": (Input(third, {"x": np.zeros(4)}), (USUAL, NumberRules(float=f64))),
 }  # fmt: skip

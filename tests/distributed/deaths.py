@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import cuda_graphs as cg
+from tests.distributed.resident import compile_for_gpus
 
 
 @cg.kernel
@@ -46,14 +47,20 @@ def until_zero(x: cg.types.ndarray(cg.f64, ndim=1), comm: cg.distributed.Communi
         comm.all_reduce(x, op="max")
 
 
-def in_a_loop_of_a_kernel(comm, x):
-    until_zero(x, comm)
-    cg.Device().sync()
+# Wait in a loop of a kernel -> the kernel.
+KERNELS = {
+    "in_a_loop_of_a_kernel": until_zero,
+    "in_a_loop_of_a_kernel_on_the_host": cg.kernel(graph=True, loop="host")(until_zero.__wrapped__),
+    "in_a_resident_loop": cg.kernel(graph=True, loop="resident")(until_zero.__wrapped__),
+}
 
 
-def in_a_loop_of_a_kernel_on_the_host(comm, x):
-    cg.kernel(graph=True, loop="host")(until_zero.__wrapped__)(x, comm)
-    cg.Device().sync()
+def in_a_kernel(name):
+    def wait(comm, x):
+        KERNELS[name](x, comm)
+        cg.Device().sync()
+
+    return wait
 
 
 def in_a_captured_body(comm, x):
@@ -106,8 +113,6 @@ WAITS = {
     for function in (
         in_a_body,
         in_a_captured_body,
-        in_a_loop_of_a_kernel,
-        in_a_loop_of_a_kernel_on_the_host,
         beside_a_loop_on_the_device,
         at_once,
         in_a_group,
@@ -116,13 +121,11 @@ WAITS = {
         in_a_split,
         in_no_call,
     )
-}
-
-
-# Waits in a small all_reduce.
-REDUCTIONS = tuple(
-    name for name in WAITS if name not in ("in_a_group", "in_a_barrier", "in_a_new_definition", "in_a_split")
-)
+} | {name: in_a_kernel(name) for name in KERNELS}
+# Waits of the library, and those in a small all_reduce.
+OF_THE_LIBRARY = [name for name in WAITS if name != "in_a_resident_loop"]
+NOT_DIRECT = ("in_a_group", "in_a_barrier", "in_a_new_definition", "in_a_split")
+DIRECT = [name for name in WAITS if name not in NOT_DIRECT]
 
 
 def end(way):
@@ -146,11 +149,15 @@ def show_that_the_process_is_usable(rest, comm):
 
 
 def main(folder, wait, way, path):
+    if wait == "in_a_resident_loop":
+        compile_for_gpus()
     comm = cg.distributed.init(direct=path == "direct")
     assert (comm.explain(comm.all_reduce, cg.ones(1, cg.f64)) == "direct") == (path == "direct")
     rank, last = comm.rank, comm.rank == comm.size - 1
     rest = comm.split(None if last else 0)
     x = cg.ones(1, cg.f64)
+    if wait in KERNELS:
+        KERNELS[wait](cg.zeros(1, cg.f64), comm)  # compiles it, which may take seconds
     comm.barrier()  # all have the split
     if last:
         Path(folder, str(rank)).write_text(str(time.monotonic()))  # the clock of all processes of this host

@@ -133,6 +133,26 @@ def an_explanation_names_what_refuses_the_direct_way(comm):
 
 
 @law
+def a_program_that_gives_up_a_wait_goes_on_with_other_communicators(comm):
+    if comm.size == 1:
+        return
+    part, stream, x = comm.split(0), cg.Device().create_stream(), cg.ones(4, cg.f64)
+    part.all_reduce(x, stream=stream)
+    stream.sync()
+    if comm.rank != comm.size - 1:  # the last rank does not take part
+        part.all_reduce(x, stream=stream)
+        raised(TimeoutError, stream.sync, 0)
+    comm.barrier()
+    part.abort("rank 7 does not answer")
+    assert raised(cg.distributed.RankError, stream.sync).endswith("rank 7 does not answer")
+    assert "rank 7" in raised(cg.distributed.RankError, part.all_reduce, x)
+    part.close()
+    y = cg.ones(4, cg.f64)
+    comm.all_reduce(y)
+    np.testing.assert_array_equal(y.to_numpy(), np.full(4, comm.size))
+
+
+@law
 def a_communicator_that_refuses_the_direct_way_says_why(comm):
     found = cg.distributed.init(direct=False)
     assert found.explain(found.all_reduce, cg.zeros(1)) == f"{found.engine}: the program passed direct=False"

@@ -5,6 +5,7 @@
 import numpy as np
 
 import cuda_graphs as cg
+from tests.distributed.kernel_laws import in_a_body, in_a_call, in_a_capture, in_a_definition
 from tests.distributed.law_rig import launch, law, raised
 
 
@@ -150,3 +151,54 @@ def wrong_halos_are_refused(comm):
     halo = comm.halo(x)
     assert "no arguments" in raised(TypeError, cg.GraphDef().call, halo, x)
     assert "a kernel and its arguments" in raised(TypeError, cg.GraphDef().call, halo.overlap)
+
+
+@cg.kernel(graph=True)
+def smooth(u: cg.Array2[cg.f64], v: cg.Array2[cg.f64], left: cg.Array1[cg.i32], halo: cg.distributed.Halo):
+    while cg.graph_while(left[0] > 0):
+        halo.exchange(u)
+        for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
+            v[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
+        for i, j in cg.ndrange((1, u.shape[0] - 1), (1, u.shape[1] - 1)):
+            u[i, j] = v[i, j]
+        left[0] -= 1
+
+
+def smoothed(whole, passes):
+    """Return the whole array, periodic on axis 0 and with zeros around axis 1, after some passes."""
+    for _ in range(passes):
+        padded = np.pad(np.pad(whole, ((1, 1), (0, 0)), mode="wrap"), ((0, 0), (1, 1)))
+        whole = 0.25 * (padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:])
+    return whole
+
+
+@law
+def a_graph_kernel_exchanges_a_halo_in_every_pass(comm):
+    passes, rows = 5, 4
+    whole = np.random.default_rng(4).random((rows * comm.size, 6))
+    mine = slice(rows * comm.rank, rows * (comm.rank + 1))
+    for way in WAYS:
+        kernel = cg.kernel(graph=True, loop="host" if way == "host" else "auto")(smooth.__wrapped__)
+        u, v = cg.array(np.pad(whole[mine], 1)), cg.zeros((rows + 2, 8), cg.f64)
+        left, halo = cg.array([passes], cg.i32), comm.halo(u, axes=(0,), periodic=True)
+        WAYS[way](kernel, u, v, left, halo)
+        np.testing.assert_allclose(u.to_numpy()[1:-1, 1:-1], smoothed(whole, passes)[mine], atol=1e-15)
+        kernel.forget()
+
+
+WAYS = {
+    "call": in_a_call,
+    "host": in_a_call,
+    "definition": in_a_definition,
+    "capture": in_a_capture,
+    "body": in_a_body,
+}
+
+
+@law
+def the_exchange_of_another_array_is_refused_and_changes_nothing(comm):
+    u, other, left = cg.ones((6, 6), cg.f64), cg.ones((6, 6), cg.f64), cg.array([1], cg.i32)
+    halo = comm.halo(other, axes=(0,))
+    assert "is not the array of <Halo" in raised(ValueError, smooth, u, cg.zeros((6, 6), cg.f64), left, halo)
+    assert left[0] == 1
+    smooth.forget()

@@ -29,12 +29,12 @@ def check(count, folder, wait, way, path="library"):
         assert float(seconds) - end < LIMIT_S
 
 
-@pytest.mark.parametrize("wait", deaths.WAITS)
+@pytest.mark.parametrize("wait", deaths.OF_THE_LIBRARY)
 def test_every_wait_for_a_killed_rank_raises(wait, tmp_path):
     check(ranks_here(3), tmp_path, wait, "killed")
 
 
-@pytest.mark.parametrize("wait", deaths.REDUCTIONS)
+@pytest.mark.parametrize("wait", deaths.DIRECT)
 def test_every_wait_in_a_direct_reduction_for_a_killed_rank_raises(wait, tmp_path):
     check(ranks_here(3), tmp_path, wait, "killed", "direct")
 

@@ -113,13 +113,14 @@ def cached_compile(
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
+    exchanges: tuple[str, ...] = (),
 ) -> Artifact:
     """Return the artifact of `compile_kernel`, from disk if a process of this user has compiled it before.
 
     A kernel that depends on an object without a lasting identity is compiled each time. CUDA_GRAPHS_DEBUG=2 or above
     compiles every kernel, so that all steps are visible.
     """
-    options = debug, graph, chain, fuse, mode, checkpoints, rules
+    options = debug, graph, chain, fuse, mode, checkpoints, rules, exchanges
     key = fingerprint(function, signature, target, *options) if disk_cache.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
@@ -148,6 +149,7 @@ def cached_compile(
             mode=mode,
             checkpoints=checkpoints,
             rules=rules,
+            exchanges=exchanges,
         )
     # A free name that another thread changed meanwhile may be in the code with its old or its new value.
     if key is not None and key != fingerprint(function, signature, target, *options):
@@ -215,6 +217,7 @@ def encoded(artifact: Artifact, functions: Functions) -> bytes | None:
         "checkpoints": artifact.checkpoints,
         "parts": artifact.parts,
         "stack_bytes": artifact.stack_bytes,
+        "exchanged": artifact.exchanged,
         "asserts": [_plain_assert(each) for each in artifact.asserts],
         "temps": artifact.temps,
         "results": [(each.temp, each.type.name) for each in artifact.results],
@@ -285,6 +288,7 @@ def decoded(data: bytes, functions: Functions) -> Artifact | None:
         data[end:].decode(),
         asserts=_asserts(head["asserts"]),
         stack_bytes=head["stack_bytes"],
+        exchanged=_tuples(head["exchanged"]),
         lowering=head["lowering"],
         disjoint=_tuples(head["disjoint"]),
         apart=_tuples(head["apart"]),

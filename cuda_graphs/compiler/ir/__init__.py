@@ -10,6 +10,7 @@ Other rooms may import:
     scalars      numbers of scalar types
     formats      formats of printed values
     builder      emission of statements with types
+    exchanges    reductions between GPUs of one host, and the layout of their memory
     host_calls   arguments of calls of host objects, in plans
     printer      IR as text
     verifier     the laws of IR

@@ -74,8 +74,8 @@ class KernelInterpreter(ThreadInterpreter):
                 blocks = [partial(self.plan, program, inner) for inner in step.plans]
                 self.repeat(step.kind, step.condition, blocks)
                 continue
-            if isinstance(step, ir.HostStep):
-                self.host_step(step)
+            if isinstance(step, (ir.HostStep, ir.Exchange)):
+                self.host_step(step.call if isinstance(step, ir.Exchange) else step)
                 continue
             if isinstance(step, ir.Fork):  # any order is allowed
                 for inner in step.plans:

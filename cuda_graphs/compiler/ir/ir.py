@@ -19,7 +19,19 @@ from typing import Any
 
 from cuda_graphs.compiler.records import record
 
-from .task_order import LOOPS, Branch, Fork, HostStep, Plan, Resident, Step, all_steps, steps_of, tasks_of
+from .task_order import (
+    LOOPS,
+    Branch,
+    Exchange,
+    Fork,
+    HostStep,
+    Plan,
+    Resident,
+    Step,
+    all_steps,
+    steps_of,
+    tasks_of,
+)
 from .types import ScalarType, bool_, i32
 from .values import Array, Condition, Const, Loc, Param, Space, Statement, Value, line_of
 
@@ -39,6 +51,7 @@ __all__ = [
     "Conditional",
     "Const",
     "Continue",
+    "Exchange",
     "Exit",
     "Extent",
     "For",

@@ -14,6 +14,7 @@ from .values import Array, Condition, Loc
 __all__ = [
     "LOOPS",
     "Branch",
+    "Exchange",
     "Fork",
     "HostStep",
     "Plan",
@@ -60,7 +61,17 @@ class Resident:
     @property
     def words(self) -> tuple[Array, ...]:
         """The memory that belongs to no task."""
-        return (self.barrier,) if self.stop is None else (self.barrier, self.stop)
+        own = (self.barrier,) if self.stop is None else (self.barrier, self.stop)
+        return (
+            *own,
+            *dict.fromkeys(
+                each for step in self.exchanges for each in (step.table, step.source, step.target)
+            ),
+        )
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        return tuple(step for step in all_steps(self.plan) if isinstance(step, Exchange))
 
 
 @record
@@ -78,7 +89,24 @@ class HostStep:
     plans: tuple[Plan, ...] = ()
 
 
-Step = int | Branch | Fork | Resident | HostStep
+@record
+class Exchange:
+    """A reduction over all ranks inside a Resident, which does the work of a HostCall (codegen/ptx/ptx_exchange.py).
+
+    call    the HostCall among tasks that it replaces
+    source, target  the arrays, which may be the same one
+    table   memory that the object of the call gives to the launch
+    """
+
+    call: HostStep
+    source: Array
+    target: Array
+    op: str
+    table: Array
+    plans: tuple[Plan, ...] = ()
+
+
+Step = int | Branch | Fork | Resident | HostStep | Exchange
 Plan = tuple[Step, ...]  # numbers of tasks, in the order in which they run
 
 
@@ -99,7 +127,7 @@ def tasks_of(plan: Plan) -> Iterator[int]:
 def steps_of(plan: Plan) -> Iterator[int | Resident]:
     """Yield the launches of a plan, in the order of the source."""
     for step in plan:
-        if isinstance(step, (Branch, Fork, HostStep)):
+        if isinstance(step, (Branch, Fork, HostStep, Exchange)):
             for inner in step.plans:
                 yield from steps_of(inner)
         else:

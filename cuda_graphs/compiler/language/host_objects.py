@@ -19,6 +19,11 @@ failed because a body refuses the nodes: `refusal` is the text of the error, els
 kernel runs its control flow on the host. So all processes decide alike. Later calls of `__cuda_graph_share__` raise the
 refusal.
 
+An object whose attribute `__cuda_graph_exchanges__` is true may let resident launches do the work of `all_reduce`. Its
+method then has `__cuda_graph_exchange__(args)`, which returns None, or why it must be a node. The object has
+`__cuda_graph_table__(definition)`, called after `__cuda_graph_share__`: it returns the array that the launch gets
+(ir/exchanges.py).
+
 The class may also have `__cuda_graph_numbers__`, the names of attributes that are ints: kernels read them.
 """
 

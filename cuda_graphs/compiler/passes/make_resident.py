@@ -14,6 +14,7 @@ from itertools import groupby
 
 from cuda_graphs.compiler.artifact import (
     BARRIER,
+    EXCHANGE,
     EXCHANGED,
     SHARED_ALIGNMENT,
     STOP,
@@ -25,8 +26,10 @@ from cuda_graphs.compiler.artifact import (
 )
 from cuda_graphs.compiler.errors import CompileError, CompileResidentError, compile_error
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.collectives import EXCHANGE, WARP
-from cuda_graphs.compiler.ir.types import u32
+from cuda_graphs.compiler.ir.collectives import EXCHANGE as EXCHANGE_BYTES
+from cuda_graphs.compiler.ir.collectives import WARP
+from cuda_graphs.compiler.ir.exchanges import OPERATIONS, TABLE_WORDS, TYPES, typestr_of
+from cuda_graphs.compiler.ir.types import u32, u64
 
 from .fuse_tests import ends_early
 from .mark_bins import BIN_BYTES
@@ -34,24 +37,33 @@ from .privatise_atomics import MAX_BLOCK_SUMS
 
 __all__ = ["make_resident"]
 
+REDUCTION = "all_reduce"
 BARRIER_WORDS = 96  # three counters, each in its own cache line (ptx_resident.py)
 SUM = WARP * (8 + 4)  # bytes of a block's sum for one element (block_reductions.py)
 
 
-def make_resident(program: ir.Program, loops: bool, chains: str | None) -> ir.Program:
+def make_resident(
+    program: ir.Program, loops: bool, chains: str | None, exchanges: tuple[str, ...] = ()
+) -> ir.Program:
     """Returns the program with ir.Resident steps.
 
-    `loops` makes loops resident. `chains` makes consecutive tasks resident: "all" of them, or the "light" ones. Raises
-    CompileResidentError if tasks cannot share a launch.
+    `loops` makes loops resident. `chains` makes consecutive tasks resident: "all" of them, or the "light" ones. A call
+    of all_reduce of an object among `exchanges` becomes an ir.Exchange there. Raises CompileResidentError if tasks
+    cannot share a launch.
     """
-    maker = _ResidentMaker(program, loops, chains)
+    maker = _ResidentMaker(program, loops, chains, exchanges)
     plan = maker.plan(program.plan)
-    return ir.replace(program, plan=plan, temps=(*program.temps, *maker.barriers, *maker.stops))
+    temps = (*program.temps, *maker.barriers, *maker.stops, *maker.tables.values())
+    return ir.replace(program, plan=plan, temps=temps)
 
 
 class _ResidentMaker:
-    def __init__(self, program: ir.Program, loops: bool, chains: str | None) -> None:
-        self.program, self.loops, self.chains = program, loops, chains
+    def __init__(
+        self, program: ir.Program, loops: bool, chains: str | None, exchanges: tuple[str, ...]
+    ) -> None:
+        self.program, self.loops, self.chains, self.exchanges = program, loops, chains, exchanges
+        self.arrays = {array.path: array for array in program.kernel.arrays}
+        self.tables: dict[str, ir.Array] = {}  # by the path of the object
         self.barriers: list[ir.Array] = []
         self.stops: list[ir.Array] = []
 
@@ -61,7 +73,7 @@ class _ResidentMaker:
             return False
         if isinstance(step, ir.Branch):
             if self.loops:
-                require_no_host_calls(step)
+                self.require_no_other_calls(step)
             return self.loops
         if isinstance(step, ir.Fork):
             return self.chains == "all"
@@ -80,12 +92,51 @@ class _ResidentMaker:
                 found += [self.inner_plans(step) for step in steps]
         return tuple(found)
 
+    def require_no_other_calls(self, branch: ir.Branch) -> None:
+        """Raises if an object of the host adds nodes in the control flow."""
+        calls = [step for step in ir.all_steps((branch,)) if isinstance(step, ir.HostStep)]
+        found = next((step for step in calls if not self.is_exchange(step)), None)
+        if found is not None:
+            raise compile_error(
+                CompileResidentError, found.loc, f"{found.object}.{found.method} is a node of the graph, and a "
+                "resident loop is one launch without nodes inside", "leave loop at \"auto\"",
+            )  # fmt: skip
+
+    def is_exchange(self, call: ir.HostStep) -> bool:
+        """Returns whether a resident launch can do the work of a call, if the arrays are small enough."""
+        if call.object not in self.exchanges or call.method != REDUCTION:
+            return False
+        source, target, op = call.args
+        arrays = [self.arrays.get(each[1]) for each in (source, target) if each[0] == "array"]
+        known = all(each is not None and typestr_of(each.element) in TYPES for each in arrays)
+        return known and op[0] == "constant" and op[1] in OPERATIONS
+
+    def with_exchanges(self, plan: ir.Plan) -> ir.Plan:
+        return tuple(self.with_exchange(step) for step in plan)
+
+    def with_exchange(self, step: ir.Step) -> ir.Step:
+        if isinstance(step, ir.HostStep):
+            source, target, op = step.args
+            read = self.arrays[source[1]]
+            written = self.arrays[target[1]] if target[0] == "array" else read
+            return ir.Exchange(step, read, written, op[1], self.table(step.object))
+        if isinstance(step, (ir.Branch, ir.Fork)):
+            return ir.replace(step, plans=tuple(map(self.with_exchanges, step.plans)))
+        return step
+
+    def table(self, path: str) -> ir.Array:
+        if path not in self.tables:
+            name = f"{EXCHANGE}.{path}"
+            self.tables[path] = ir.Array(name, u64, 1, ir.Space.TEMP, (TABLE_WORDS,))
+        return self.tables[path]
+
     def inner_plans(self, step: ir.Step) -> ir.Step:
         if not isinstance(step, (ir.Branch, ir.Fork)):
             return step
         return ir.replace(step, plans=tuple(self.plan(inner) for inner in step.plans))
 
     def resident(self, steps: ir.Plan) -> ir.Resident:
+        steps = self.with_exchanges(steps)
         tasks = [self.program.tasks[number] for number in ir.tasks_of(steps)]
         found = sharing_error(tasks)
         if found is not None:
@@ -102,16 +153,6 @@ class _ResidentMaker:
         word = ir.Array(f"{STOP}.{len(self.stops)}", u32, 0, ir.Space.TEMP, ())
         self.stops.append(word)
         return word
-
-
-def require_no_host_calls(branch: ir.Branch) -> None:
-    """Raises if an object of the host adds nodes in the control flow."""
-    found = next((step for step in ir.all_steps((branch,)) if isinstance(step, ir.HostStep)), None)
-    if found is not None:
-        raise compile_error(
-            CompileResidentError, found.loc, f"{found.object}.{found.method} is a node of the graph, and a resident "
-            "loop is one launch without nodes inside", "leave loop at \"auto\"",
-        )  # fmt: skip
 
 
 def is_loop(step: ir.Step) -> bool:
@@ -157,7 +198,7 @@ def sharing_error(tasks: list[ir.Task]) -> CompileError | None:
 
 def shared_by(task: ir.Task) -> int:
     """Returns the most bytes of shared memory that a GPU block uses in the task."""
-    exchange = -(-EXCHANGE // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
+    exchange = -(-EXCHANGE_BYTES // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
     reductions = exchange if task.loop is not None and task.loop.block_dim else 0
     return (
         shared_layout(task.body)[1]

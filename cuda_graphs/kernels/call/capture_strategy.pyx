@@ -59,7 +59,7 @@ cdef class CaptureStrategy(Strategy):
         return 0
 
     cdef list temporaries(self, Specialisation code, const Leaf* leaves, dict owners):
-        return code.graph_temps()
+        return code.graph_temps({})
 
     def add_nodes(self, node, args):
         """Add a KernelNode for each task after `node`, and return the last node."""

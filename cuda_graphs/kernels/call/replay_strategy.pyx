@@ -22,7 +22,7 @@ from .strategy cimport Strategy
 from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.kernels.graph.graph_stats import GraphStats
-from cuda_graphs.kernels.graph.host_calls import BodyRefusal, Owner
+from cuda_graphs.kernels.graph.host_calls import BodyRefusal, ExchangeRefusal, Owner
 from cuda_graphs.kernels.shapes import current_device
 
 MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
@@ -38,7 +38,14 @@ cdef class ReplayStrategy(Strategy):
         cdef int32_t yielded = -1
         self.refusal = None
         try:
-            replay = self.replay_or_none(code, r.leaves)
+            try:
+                replay = self.replay_or_none(code, r.leaves)
+            except ExchangeRefusal as error:
+                if self.specialiser.options.loop != "auto":
+                    raise
+                log.info("%s() has nodes for its collectives: %s", code.name, error)
+                code = self.specialiser.without_exchanges(code, <tuple>r.args)
+                replay = self.replay_or_none(code, r.leaves)
         except BodyRefusal as error:
             if self.specialiser.options.loop != "auto":
                 raise
@@ -111,6 +118,8 @@ cdef class ReplayStrategy(Strategy):
 
     def stats(self, Specialisation called):
         """Return the GraphStats. `called` is the specialisation of the last call, or None."""
+        if called is not None and called.with_calls is not None and self.last is not None and self.last.code is called.with_calls:
+            called = called.with_calls
         if called is not None and called.replacement is not None and (called.is_replaced or self.refusal is not None):
             called = called.replacement
         return GraphStats(

@@ -254,7 +254,7 @@ def calls_between(artifact: Artifact, file: str) -> tuple[HostCallExplanation, .
     """Return the calls of host objects between the tasks."""
     return tuple(
         HostCallExplanation(f"{path}.{name}", tuple(dict.fromkeys(arrays_in(args))), f"{file}:{line}")
-        for _, path, name, args, line in host_calls(artifact.plan)
+        for _, path, name, args, line in (*host_calls(artifact.plan), *artifact.exchanged)
     )
 
 

@@ -169,7 +169,7 @@ cdef class GradientCapture(CaptureStrategy):
     """Adds the nodes of a gradient to a graph, with memory for its stacks."""
 
     cdef list temporaries(self, Specialisation code, const Leaf* leaves, dict owners):
-        return code.graph_temps() + self.stacks.of_graph(code, leaves, owners)
+        return code.graph_temps({}) + self.stacks.of_graph(code, leaves, owners)
 
 
 cdef list workers_of(Specialisation code, const Leaf* leaves, dict owners):

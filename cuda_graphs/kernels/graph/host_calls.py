@@ -25,7 +25,7 @@ from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.memory.buffer import Buffer
 
-__all__ = ["BodyRefusal", "BoundCall", "HostCalls", "Input", "Owner", "condition_at"]
+__all__ = ["BodyRefusal", "BoundCall", "ExchangeRefusal", "HostCalls", "Input", "Owner", "condition_at"]
 
 Input = tuple[str, str, Any]
 
@@ -34,6 +34,10 @@ class BodyRefusal(RuntimeError):
     """A host object cannot add its nodes to a body of a conditional node. The host then runs the control flow of graph
     kernels, if their option `loop` is "auto".
     """
+
+
+class ExchangeRefusal(RuntimeError):
+    """A resident launch cannot do the work of a call of a host object. The call then becomes a node again."""
 
 
 class BoundCall(NamedTuple):
@@ -52,6 +56,12 @@ class BoundCall(NamedTuple):
     def check(self) -> None:
         """Raise the exception of wrong arguments."""
         self.noting(self.method.__cuda_graph_check__, self.args)
+
+    def check_exchange(self) -> None:
+        """Raise ExchangeRefusal if a resident launch cannot do the work of the call."""
+        refusal = self.noting(self.method.__cuda_graph_exchange__, self.args)
+        if refusal is not None:
+            raise ExchangeRefusal(refusal)
 
     def emit(self, node: Any) -> Any:
         """Add the nodes of the call after `node`, and return the last of them."""

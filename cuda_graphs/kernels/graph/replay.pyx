@@ -43,6 +43,7 @@ from cuda_graphs.graph.nodes.spec cimport read_kernel
 from cuda_graphs.kernels.arrays.reading cimport Leaf
 from cuda_graphs.kernels.specialisation.specialisation cimport Source, Specialisation, kCondition
 
+from cuda_graphs.compiler.artifact import EXCHANGE
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels import seeds
 from .emission import ConditionSlot, Emission
@@ -172,17 +173,20 @@ cdef Replay build(Specialisation code, const Leaf* leaves, CUcontext context, tu
     cdef size_t i
     self.code, self.context, self.inputs = code, context, inputs
     self.definition = GraphDef()
+    calls = [] if code.calls is None else code.calls.bound(inputs)
+    exchanged = calls[len(calls) - len(code.artifact.exchanged):]
+    for call in exchanged:
+        call.check_exchange()
     self.shared = share(self.definition, code, inputs, owner)
-    self.memory = code.new_temps() if code.calls is None else code.graph_temps()
+    self.memory = code.new_temps() if code.calls is None else code.graph_temps(tables_of(self.definition, code, inputs))
     for i, buffer in enumerate(self.memory):
         if isinstance(buffer, ConditionSlot):
             self.stops.push_back(i)
         self.temps.push_back(0 if isinstance(buffer, ConditionSlot) else buffer.handle)
-    calls = () if code.calls is None else code.calls.bound(inputs)
     # The nodes have no access ranges, as each call can pass other arrays.
     launches = [each._replace(reads=(), writes=()) for each in code.launches(leaves, {}, self.memory)]
     try:
-        emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early, calls)
+        emission = Emission(self.definition, launches, code.artifact.plan, code.artifact.early, calls[:len(calls) - len(exchanged)])
     except BodyRefusal as error:
         settle(code, inputs, owner, str(error))
         raise
@@ -204,6 +208,16 @@ cdef int settle(Specialisation code, tuple inputs, object owner, refusal) except
             if found is not None and refusal is None:
                 raise BodyRefusal(found)
     return 0
+
+
+cdef dict tables_of(object definition, Specialisation code, tuple inputs):
+    """Return the tables of the exchanges of a definition, by their paths."""
+    number, paths = definition._definition_number(), {path for path, _ in code.artifact.temps}
+    return {
+        f"{EXCHANGE}.{path}": value.__cuda_graph_table__(number)
+        for (kind, path, _), value in zip(code.calls.inputs, inputs)
+        if kind == "object" and f"{EXCHANGE}.{path}" in paths
+    }
 
 
 cdef list objects_of(Specialisation code, tuple inputs):

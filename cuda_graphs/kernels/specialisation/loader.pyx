@@ -295,7 +295,7 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=(), fil
     code.name, code.artifact, code.guards, code.leaf_numbers = name, artifact, guards, leaves
     image = make_object_code(artifact.image, CODE_TYPES[artifact.target], name, signatures={})
     code.kernels = tuple([image.get_kernel(task.entry) for task in artifact.tasks])
-    steps = tuple(host_calls(artifact.plan))
+    steps = (*host_calls(artifact.plan), *artifact.exchanged)
     code.calls = HostCalls(steps, file) if steps else None
     code.writes = frozenset().union(*[task.writes for task in artifact.tasks])
     if code.calls is not None:

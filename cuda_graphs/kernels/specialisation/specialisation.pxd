@@ -125,6 +125,7 @@ cdef class Specialisation:
     cdef bint needs_keep_alive          # True if the memory of an array can be released while the kernel runs
     cdef readonly bint is_replayable  # True if one graph can run all tasks, without decisions by the host
     cdef Specialisation replacement      # code for the host's control flow, if the driver or a host object refuses the graph; else None
+    cdef Specialisation with_calls       # code in which calls of host objects are nodes, if a resident launch cannot do them; else None
     cdef bint is_replaced            # True if all calls use the replacement
     cdef bint is_refused             # True for such a replacement
     cdef readonly bint is_straight   # True without control flow between tasks
@@ -178,7 +179,7 @@ cdef class Specialisation:
     cdef tuple host_inputs(self, const Leaf* leaves, dict owners)
     cdef int call_host(self, size_t number, LaunchData* now) except -1
     cdef list new_temps(self)
-    cdef list graph_temps(self)
+    cdef list graph_temps(self, dict tables)
     cdef bint is_sized_at_launch(self, size_t task, dict owners) except -1
     cdef object _value(self, slot, size_t task, size_t k, const Leaf* leaves, dict owners, list temps, seed)
     cdef object launch_for_results(self, const Leaf* leaves, const StreamHandle& handle, const vector[uint64_t]* stacks)

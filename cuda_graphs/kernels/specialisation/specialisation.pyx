@@ -336,10 +336,11 @@ cdef class Specialisation:
         """Return memory for the temporary arrays of a graph."""
         return new_memory(self.name, self.artifact)
 
-    cdef list graph_temps(self):
-        """Return the same for the nodes of a call. Graphs have the words that end loops."""
+    cdef list graph_temps(self, dict tables):
+        """Return the same for the nodes of a call. Graphs have the words that end loops. `tables` has those of exchanges,
+        by their paths."""
         stops = {path: ConditionSlot(path) for path, _ in self.artifact.temps if path.startswith(STOP)}
-        return new_memory(self.name, self.artifact, stops)
+        return new_memory(self.name, self.artifact, stops | tables)
 
     cdef list launches(self, const Leaf* leaves, dict owners, list temps):
         cdef size_t i

@@ -191,6 +191,13 @@ cdef class Specialiser:
                 code.replacement = other
             return code.replacement
 
+    cdef Specialisation without_exchanges(self, Specialisation code, tuple args):
+        with self.lock:
+            if code.with_calls is None:
+                code.with_calls = self._compile(args, False, exchanges=())
+                code.with_calls.device = code.device
+            return code.with_calls
+
     def signature(self, args):
         """Return the compiler's description of each argument, by parameter name."""
         cdef Reader reader
@@ -200,7 +207,13 @@ cdef class Specialiser:
             specs[name] = reader.spec(value)
         return specs
 
-    def _compile(self, args, embedded, is_refused=False, fuse="call"):
+    def exchanges_of(self, args):
+        """Return the parameters whose objects may let a resident launch do their reductions."""
+        if not self.is_replayed or self.mode is not None:
+            return ()
+        return tuple([name for name, value in zip(self.names, args) if getattr(value, "__cuda_graph_exchanges__", False)])
+
+    def _compile(self, args, embedded, is_refused=False, fuse="call", exchanges=None):
         signature = self.signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         if self.has_checkpoints:
@@ -210,6 +223,8 @@ cdef class Specialiser:
         try:
             lowering = self.options.lowering(False, False) if is_refused else self.lowering(embedded)
             lowered = self._lowering_options(*lowering, "any" if embedded else fuse)
+            if exchanges is None and not (embedded or is_refused):
+                lowered["exchanges"] = self.exchanges_of(args)
             artifact = self._artifact(signature, target, lowered)
         except CompileError as error:  # CUDA_GRAPHS_DEBUG keeps the frames of the compiler
             raise error if trace.level() else with_field_names(error, self.function).with_traceback(None)

@@ -57,6 +57,8 @@ class ResidentTasks:
                     self.branch(step)
                 case ir.Fork():
                     self.sections(step)
+                case ir.Exchange():
+                    self.exchange(step)
 
     def sections(self, fork: ir.Fork) -> None:
         """Emit sections one after the other, as any order is allowed."""
@@ -73,6 +75,10 @@ class ResidentTasks:
 
     def task(self, task: ir.Task) -> None:
         self.call(task)
+
+    def exchange(self, step: ir.Exchange) -> None:
+        """Emit a reduction over all ranks."""
+        raise TypeError(f"{step.call.object}.{step.call.method} is not resident on this target")
 
     def call(self, task: ir.Task) -> None:
         self.e.line(f"call void @{task.name}({self.arguments})")

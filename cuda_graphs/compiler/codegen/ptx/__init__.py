@@ -3,5 +3,6 @@
 """Tasks as PTX kernels.
 
 Other rooms may import:
-    ptx_target  the target Ptx
+    ptx_exchange  reductions between GPUs, also as a kernel of their own
+    ptx_target    the target Ptx
 """

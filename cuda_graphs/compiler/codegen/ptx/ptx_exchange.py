@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PTX of the exchange of small arrays between GPUs of one host, through memory that they can all write.
 
-Each rank owns a table, and behind it memory for what the others send: words of 8 bytes, [2 halves][MOST_RANKS][PIECES].
-Such a word holds 4 bytes of an element, and the number of the round. A word is stored and loaded as a whole (PTX ISA,
+ir/exchanges.py has the layout of the memory. A word of it holds 4 bytes of an element, and the number of the round. A
+word is stored and loaded as a whole (PTX ISA,
 "Memory Consistency Model": `relaxed` at the scope `sys`), so it needs no flag and no fence: its reader polls until the
 round is its own.
 
@@ -15,49 +15,28 @@ Therefore each round also writes one word beyond its elements, a different one i
 
 Each rank adds the elements in the order of the ranks, so the results are the same bits on all ranks. A poll ends when
 the word of health.py is not 0; the result is undefined then.
-
-The table of a rank has words of 8 bytes:
-
-    [0]      the number of the round, 4 bytes, which the exchange increments; the first one is 1
-    [1]      the address of the word that ends polls, an i64
-    [2]      the number of this rank, and in its upper half the number of ranks
-    [3 + r]  the address of the table of rank r
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 
-__all__ = [
-    "FIRST_RANK",
-    "LARGEST_BYTES",
-    "MEMORY_BYTES",
-    "MOST_RANKS",
-    "MOST_THREADS",
-    "OPERATIONS",
-    "TABLE_WORDS",
-    "TYPES",
-    "exchange_entry",
-]
+from cuda_graphs.compiler.ir.exchanges import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
 
-LARGEST_BYTES = 4096  # of the array of a rank
-PIECES = LARGEST_BYTES // 4  # words of one sender in one half
-MOST_RANKS = 8  # the text has code for each of them, so that their words are loaded at the same time
-FIRST_RANK = 3  # its word of the table
-TABLE_WORDS = FIRST_RANK + MOST_RANKS
-MEMORY_BYTES = 8 * (TABLE_WORDS + 2 * MOST_RANKS * PIECES)  # of a rank, with the table
+__all__ = ["MOST_THREADS", "exchange_entry", "exchange_name", "with_exchanges"]
+
 MOST_THREADS = 1024
 POLLS = 1024  # between two looks at the word that ends them
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
-
-# Element type as in a typestr -> type of PTX.
-TYPES = {"i4": "s32", "u4": "u32", "f4": "f32", "i8": "s64", "u8": "u64", "f8": "f64"}
-OPERATIONS = {
-    "sum": {"int": "add", "float": "add.rn"},
-    "prod": {"int": "mul.lo", "float": "mul.rn"},
-    "min": {"int": "min", "float": "min"},
-    "max": {"int": "max", "float": "max"},
+LETTERS = {"i": "s", "u": "u", "f": "f"}  # of a typestr -> of PTX
+# Operation -> instruction for integers and for floats.
+INSTRUCTIONS = {
+    "sum": ("add", "add.rn"),
+    "prod": ("mul.lo", "mul.rn"),
+    "min": ("min", "min"),
+    "max": ("max", "max"),
 }
 
 
@@ -75,6 +54,27 @@ def exchange_entry(name: str, kind: str, op: str) -> str:
     return f"{HEAD}\n.visible .entry {name}({parameters})\n.maxntid {MOST_THREADS}\n{{\n{body}\n}}\n"
 
 
+def exchange_name(kind: str, op: str) -> str:
+    """Return the name of the function of an exchange, whose parameters are those of `exchange_entry`."""
+    return f"exchange_{op}_{kind}"
+
+
+def with_exchanges(parts: Sequence[str]) -> list[str]:
+    """Return PTX modules with the functions of the exchanges that they declare, in modules behind them."""
+    found = dict.fromkeys(name for part in parts for name in EXTERNAL.findall(part))
+    return [*(EXTERNAL.sub(r".func \1", part) for part in parts), *map(exchange_function, found)]
+
+
+@cache
+def exchange_function(name: str) -> str:
+    """Return a module with the function of a name that `exchange_name` has returned."""
+    _, op, kind = name.split("_")
+    parameters = ", ".join(f".param .b{bits} {each}" for each, bits in PARAMETERS.items())
+    body = "\n".join(Exchange(kind, op).lines())
+    return f"{HEAD}.func {name}({parameters})\n{{\n{body}\n}}\n"
+
+
+EXTERNAL = re.compile(r"^\.extern \.func\s+(exchange_\w+)", re.MULTILINE)
 PARAMETERS = {"table": 64, "source": 64, "target": 64, "count": 32}
 
 
@@ -82,10 +82,9 @@ class Exchange:
     """The text of one exchange. The arguments are those of `exchange_entry`."""
 
     def __init__(self, kind: str, op: str) -> None:
-        self.type, self.bytes = TYPES[kind], int(kind[1:])
-        self.words = self.bytes // 4
-        form = "float" if kind[0] == "f" else "int"
-        self.reduction = f"{OPERATIONS[op][form]}.{self.type}"
+        self.bytes = int(kind[1:])
+        self.type, self.words = f"{LETTERS[kind[0]]}{8 * self.bytes}", self.bytes // 4
+        self.reduction = f"{INSTRUCTIONS[op][kind[0] == 'f']}.{self.type}"
 
     def lines(self) -> Iterator[str]:
         """Yield the body of a function whose parameters are PARAMETERS."""

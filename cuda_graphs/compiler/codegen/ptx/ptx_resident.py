@@ -19,6 +19,8 @@ Its ld.acquire, before the next barrier of the block, makes the other blocks' wr
 Consistency Model": causality order is transitive through barriers of a block). A grid of one block needs only the
 barriers of the block.
 
+An exchange with other ranks (ptx_exchange.py) is done by all threads of the first block.
+
 The thread that runs a serial task also ends loops: it sets the conditions that the task has set to 0 if the word that
 ends loops was not 0 as the iteration began. So all blocks see the same condition.
 """
@@ -31,7 +33,10 @@ from cuda_graphs.compiler.artifact import Layout
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.resident import ResidentTasks
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.exchanges import typestr_of
 from cuda_graphs.native.function_text import FunctionText
+
+from .ptx_exchange import exchange_name
 
 __all__ = ["GpuResidentTasks", "run_in_last_thread"]
 
@@ -69,8 +74,8 @@ class GpuResidentTasks(ResidentTasks):
         reads = e.let(f"or i1 {self.alone}, {self.leads}")
         self.reads_stop = e.let(f"zext i1 {reads} to i32")
         self.others = e.let(f"sub i32 {self.blocks}, 1")
-        first = e.let(f"icmp eq i32 {block}, 0")
-        self.share = e.let(f"select i1 {first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")
+        self.first = e.let(f"icmp eq i32 {block}, 0")
+        self.share = e.let(f"select i1 {self.first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")
         self.serial_count = e.slot(
             "i32"
         )  # read before any block can change it, as a change needs this block too
@@ -96,6 +101,32 @@ class GpuResidentTasks(ResidentTasks):
         self.synchronise()
         self.call(task)
         self.pending = True
+
+    def exchange(self, step: ir.Exchange) -> None:
+        """Let the first block reduce, after all tasks so far, while the other blocks go on to the next barrier."""
+        self.synchronise()
+        e = self.e
+        reduce, reduced = e.label("reduce"), e.label("reduced")
+        e.jump_if(self.first, reduce, reduced)
+        e.start(reduce)
+        name = exchange_name(typestr_of(step.source.element), step.op)
+        e.declare(name, f"declare void @{name}(i64, i64, i64, i32) convergent")
+        addresses = [
+            e.let(f"ptrtoint {e.pointer(each)} {e.addresses[each]} to i64")
+            for each in (step.table, step.source, step.target)
+        ]
+        count = e.let(f"trunc i64 {self.count_of(step.source)} to i32")
+        e.line(f"call void @{name}({', '.join(f'i64 {each}' for each in addresses)}, i32 {count}) convergent")
+        e.jump(reduced)
+        e.start(reduced)
+        self.pending = True
+
+    def count_of(self, array: ir.Array) -> str:
+        """Emit the number of elements of an array; return its value."""
+        found = "1"
+        for axis in range(array.ndim):
+            found = self.e.let(f"mul i64 {found}, {self.e.extent(array, axis)}")
+        return found
 
     def synchronise(self) -> None:
         if not (self.pending or self.serial):

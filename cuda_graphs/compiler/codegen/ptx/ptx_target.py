@@ -28,6 +28,7 @@ from cuda_graphs.native.versions import state_of
 from .block_reductions import add_sums, with_block_bins
 from .grid_stride import strided, strided_box
 from .ptx_blocks import GpuBlockLoop
+from .ptx_exchange import MOST_THREADS, with_exchanges
 from .ptx_merge import merged_ptx
 from .ptx_resident import GpuResidentTasks, run_in_last_thread
 
@@ -66,7 +67,7 @@ class Ptx:
         for number, (code, unit) in enumerate(zip(codes, units, strict=True)):
             if code.name != unit.name:
                 parts[number] = re.sub(rf"(?<![\w$]){re.escape(code.name)}", unit.name, parts[number])
-        return merged_ptx(parts).encode()
+        return merged_ptx(with_exchanges(parts)).encode()
 
     def compiled(self, texts: list[str]) -> list[bytes]:
         """Return the PTX of modules."""
@@ -195,7 +196,12 @@ class Ptx:
         GpuResidentTasks(e, resident, program, slots, parameters).run()
         e.line("ret void")
         blocks = max(each.loop.block_dim if each.loop is not None else 0 for each in tasks)
-        head = f"define {ENTRY} void @{resident.name}({parameters}){required_threads(blocks)}"
+        threads = required_threads(blocks)
+        if (
+            resident.exchanges and not blocks
+        ):  # their functions would take too many registers for large blocks
+            threads = f' "nvvm.maxntid"="{MOST_THREADS}"'
+        head = f"define {ENTRY} void @{resident.name}({parameters}){threads}"
         return [*functions, f"{head} {{\n{e.text()}\n}}\n"]
 
     @property
