@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Greedy decoding with a static cache, until an end token or a number of tokens, by a transformer of PyTorch with random
-weights.
+"""Greedy decoding with a static cache, until an end token or a number of tokens, by a transformer of PyTorch.
 
     python benchmarks/decode.py [--models 125M 1.3B] [--batches 1 8] [--tokens 256] [--rounds 3] [--seconds 280]
                                 [--json out.json]
@@ -216,8 +215,8 @@ def timed(task: Task, run: Callable[[], None]) -> float:
 
 @torch.inference_mode()
 def compare(size: Size, batch: int, count: int, rounds: int, deadline: float) -> dict[str, Any]:
-    """Run the contestants. Each entry has the record of milliseconds for a step, the tokens a second of all rows, the share
-    of the tokens that are those of eager PyTorch, and whether it ends at an end token.
+    """Run the contestants. Each entry has the record of milliseconds for a step, the tokens a second of all rows, the
+    share of the tokens that are those of eager PyTorch, and whether it ends at an end token.
     """
     task = Task(size, batch, count, NEVER)
     found: dict[str, Any] = {}

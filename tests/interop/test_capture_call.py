@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: calls of cuBLAS, cuFFT and cuSOLVER are nodes whose launches compute what the libraries compute, with new contents
-of the arrays. Nobody else gets their workspaces, also after the caller has dropped everything."""
+"""Law: calls of cuBLAS, cuFFT and cuSOLVER are nodes whose launches compute what the libraries compute, with new
+contents of the arrays. Nobody else gets their workspaces, also after the caller has dropped everything."""
 
 import gc
 
