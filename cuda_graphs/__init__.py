@@ -55,6 +55,10 @@ def _array_of_buffer(buffer: object, dtype: object, shape: object) -> object:
     return ndarray.view_buffer(buffer, dtype, shape)
 
 
+def _library_call() -> object:
+    return _importlib.import_module("cuda_graphs.graph.capture.library_call")
+
+
 def _condition_tests() -> object:
     return _importlib.import_module("cuda_graphs.kernels.call.predicates")
 
@@ -69,6 +73,7 @@ def _saving() -> object:
 
 _constructors.array = _array_of_buffer
 _constructors.condition_tests = _condition_tests
+_constructors.library_call = _library_call
 _constructors.node_fusion = _node_fusion
 _constructors.saving = _saving
 

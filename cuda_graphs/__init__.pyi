@@ -225,6 +225,7 @@ from cuda_graphs.graph.analysis.check import CheckReport as CheckReport, Finding
 from cuda_graphs.graph.analysis.memory_use import AllocatedMemory as AllocatedMemory, MemoryUse as MemoryUse
 from cuda_graphs.graph.analysis.comparison import GraphDifference as GraphDifference, NodeChange as NodeChange
 from cuda_graphs.graph.capture.builder import GraphBuilder as GraphBuilder, capture as capture
+from cuda_graphs.graph.capture.library_call import CapturedCall as CapturedCall
 from cuda_graphs.graph.definition import GraphDef as GraphDef
 from cuda_graphs.graph.executable.executable import Graph as Graph
 from cuda_graphs.graph.executable.loop_count import LoopCount as LoopCount

@@ -4,8 +4,8 @@
 
 The module of each class sets its constructor here when it is imported, so files below need no import of the class.
 `objects/__init__` imports the modules of this package that do so, `cuda_graphs/__init__` the module of GraphBuilder.
-`cuda_graphs/__init__` itself sets `array`, `condition_tests`, `node_fusion` and `saving`, whose modules are imported
-late.
+`cuda_graphs/__init__` itself sets `array`, `condition_tests`, `library_call`, `node_fusion` and `saving`, whose modules
+are imported late.
 """
 
 from collections.abc import Callable
@@ -33,6 +33,9 @@ device: Callable[[int], Any]
 
 graph_builder: Callable[[Any], Any]
 """Returns a GraphBuilder that captures a Stream."""
+
+library_call: Callable[[], Any]
+"""Returns the module that captures calls of other libraries as nodes (graph/capture/library_call.py)."""
 
 list_loops: Callable[[int], Any]
 """Returns (name, iterations so far, limit) of the loops that a stream launched last (executable.pyx)."""

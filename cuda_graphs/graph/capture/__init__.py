@@ -4,5 +4,6 @@
 
 Other rooms may import:
     builder                   GraphBuilder.
+    library_call              `capture_call`: the work of a function as a node.
     captured_insertion_point  The end of a stream's captured work, where kernels with control flow add nodes.
 """

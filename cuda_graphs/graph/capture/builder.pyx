@@ -780,6 +780,10 @@ cdef class GraphBuilder(BuilderState):
                 self._blocks.remove(block)
                 leave_block(block)
 
+    def _keep(self, *objects):
+        """Let the captured graph keep objects, and each copy and executable of it."""
+        keep_in_graph(self._h, objects)
+
     cdef int _abandon(self) except -1:
         """Abandon the capture while an exception propagates. Marks an unfinished body, so that its graph cannot run."""
         if self._kind == CONDITIONAL_BODY and self._graph:

@@ -67,6 +67,7 @@ from .fused_nodes import FusedNodes
 from cuda_graphs.graph.nodes.launch_guards import guards_of
 from cuda_graphs.errors import instantiate_error, update_error
 from cuda_graphs.objects import constructors
+from cuda_graphs.objects.progress import watch
 
 
 cdef class Graph:
@@ -456,8 +457,6 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
     callbacks.replace_all(callbacks.take(definition))
     cdef list running = [0]
-    from cuda_graphs.objects.progress import watch
-
     watch("instantiating a graph (seconds)", partial(seconds_of, running, monotonic()))
     cdef GraphExecHandle h
     try:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, SupportsIndex, TypeVar
 
+from cuda_graphs.graph.capture.library_call import CapturedCall
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.graph.operands.edge_data import EdgeData
@@ -110,6 +111,14 @@ class InsertionPoint:
         name: str | None = None,
     ) -> MemcpyNode: ...
     def embed(self, child: GraphDef, *, name: str | None = None) -> ChildGraphNode: ...
+    def capture_call(
+        self,
+        fn: Callable[..., Any],
+        *args: Any,
+        warm_up: bool = True,
+        name: str | None = None,
+        **keywords: Any,
+    ) -> CapturedCall: ...
     def record_event(self, event: Event, *, name: str | None = None) -> EventRecordNode: ...
     def wait_event(self, event: Event, *, name: str | None = None) -> EventWaitNode: ...
     def callback(

@@ -89,6 +89,7 @@ from .spec cimport (
     memory_type_of,
 )
 from cuda_graphs.graph.operands.transfer cimport read_memcpy, read_memset
+from cuda_graphs.objects import constructors
 from cuda_graphs.objects.memory.array_shape import accept_shape
 from . import options as graph_options
 from .launch_guards import copy_guards
@@ -590,6 +591,26 @@ cdef class InsertionPoint:
             raise
         copy_guards(hierarchy_number(source[0]), hierarchy_number(self._open()[0]))
         return node
+
+    def capture_call(self, fn, *args, warm_up=True, name=None, **keywords):
+        """Add a ChildGraphNode with the work that `fn(*args, **keywords)` gives to the current stream.
+
+        The work is that of another library, such as cuBLAS, cuFFT or cuSOLVER through PyTorch, or of this package. In the
+        call a new stream is the current one, for PyTorch and CuPy too, and is captured. Returns a CapturedCall (node,
+        result). The result is what `fn` returned: each launch writes the arrays in it again. The graph, its copies and its
+        executables keep `fn`, the arguments and the result, and with them handles, plans and workspaces.
+
+        warm_up     True: `fn` is called once before the call that is captured, on the same stream, and a wait follows. First
+                    calls load code, and create handles and workspaces, which a capture may not contain
+        name        the name of the node
+        args, keywords
+                    of `fn`. Launches use the same memory: copy new data to the arrays
+
+        Raises TypeError if `fn` is not callable. Raises CaptureError if the library makes a call that a capture forbids,
+        and CUDAError if the work allocates memory in the graph (a rule of the driver for child graphs): then nothing is
+        added. Issues a CaptureWarning if the work is on another stream, so that nothing was captured.
+        """
+        return constructors.library_call().capture_call(self, fn, args, keywords, warm_up, name)
 
     def record_event(self, event, *, name=None):
         """Add an EventRecordNode: each launch records `event` at this node. The graph keeps the event."""

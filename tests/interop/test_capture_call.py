@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: calls of cuBLAS, cuFFT and cuSOLVER are nodes whose launches compute what the libraries compute, with new
+contents of the arrays. Nobody else gets their workspaces, also after the caller has dropped everything."""
+
+import gc
+
+import pytest
+
+import cuda_graphs as cg
+
+pytestmark = pytest.mark.cuda
+
+SIZE = 96
+
+
+@pytest.fixture
+def torch(device):
+    found = pytest.importorskip("torch")
+    found.manual_seed(3)
+    return found
+
+
+def product(torch, a):
+    """cuBLAS."""
+    return a @ a.T
+
+
+def spectrum(torch, a):
+    """cuFFT."""
+    return torch.fft.rfft2(a).abs()
+
+
+def factor(torch, a):
+    """cuSOLVER: the factor of a matrix that is positive definite."""
+    wanted = a @ a.T + SIZE * torch.eye(SIZE, device="cuda", dtype=a.dtype)
+    return torch.linalg.cholesky_ex(wanted, check_errors=False)[0]
+
+
+CALLS = {"cuBLAS": product, "cuFFT": spectrum, "cuSOLVER": factor}
+
+
+@pytest.mark.parametrize("library", CALLS)
+def test_a_launch_computes_what_the_library_computes(library, torch, stream):
+    work = CALLS[library]
+    a = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.float64)
+    torch.cuda.synchronize()
+    g = cg.GraphDef()
+    node, result = g.capture_call(work, torch, a, name=library)
+    graph = g.instantiate()
+    assert node.name == library
+    for _ in range(3):
+        a.copy_(torch.randn_like(a))
+        torch.cuda.synchronize()
+        graph.launch(stream)
+        stream.sync()
+        torch.testing.assert_close(result, work(torch, a))
+
+
+def test_calls_of_three_libraries_and_a_kernel_of_ours_are_one_graph(torch, stream):
+    a = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.float64)
+    torch.cuda.synchronize()
+    g = cg.GraphDef()
+    place, results = g, []
+    for work in CALLS.values():
+        place, result = place.capture_call(work, torch, a)
+        results.append(result)
+    place.call(double, results[0])
+    graph = g.instantiate()
+    graph.launch(stream)
+    stream.sync()
+    torch.testing.assert_close(results[0], 2 * product(torch, a))
+    torch.testing.assert_close(results[1], spectrum(torch, a))
+    torch.testing.assert_close(results[2], factor(torch, a))
+
+
+@cg.kernel
+def double(x: cg.Array2[cg.f64]):
+    for i, j in x:
+        x[i, j] = 2 * x[i, j]
+
+
+def test_workspaces_live_as_long_as_the_executable(torch, stream):
+    """Memory that the caller has dropped, and that the library takes again for other work, is not that of the graph."""
+    a = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.float64)
+    torch.cuda.synchronize()
+    wanted = factor(torch, a).clone()
+    target = cg.ndarray(cg.f64, (SIZE, SIZE))
+    g = cg.GraphDef()
+    node, result = g.capture_call(factor, torch, a)
+    node.memcpy(target, result)
+    graph = g.instantiate()
+    expected = wanted.cpu()
+    del g, node, result, a, wanted
+    gc.collect()
+    torch.cuda.empty_cache()
+    others = [torch.full((SIZE, SIZE), 7.0, device="cuda", dtype=torch.float64) for _ in range(200)]
+    torch.cuda.synchronize()
+    graph.launch(stream)
+    stream.sync()
+    assert all(bool((each == 7).all()) for each in others)
+    torch.testing.assert_close(torch.from_numpy(target.to_numpy()), expected)
+
+
+def test_nvmath_is_captured(torch, stream):
+    nvmath = pytest.importorskip("nvmath")
+    a = torch.randn(SIZE, SIZE, device="cuda")
+    torch.cuda.synchronize()
+    with nvmath.linalg.advanced.Matmul(a, a) as multiply:
+        multiply.plan()
+        g = cg.GraphDef()
+        _, result = g.capture_call(lambda: multiply.execute(stream=torch.cuda.current_stream()))
+        graph = g.instantiate()
+        graph.launch(stream)
+        stream.sync()
+        torch.testing.assert_close(result, a @ a, rtol=1e-3, atol=1e-3)
