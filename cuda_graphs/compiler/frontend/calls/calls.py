@@ -57,6 +57,7 @@ from .conversions import (
     is_literal,
 )
 from .decompositions import DECOMPOSITIONS
+from .float_parts import FLOAT_PARTS
 from .elementwise import elementwise, power, rounding, select, variadic
 from .host_calls import host_call
 from .inlining import inline, inline_local
@@ -257,6 +258,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.blocks: blocks_call,
     **BLOCK_OPERATIONS,
     **DECOMPOSITIONS,
+    **FLOAT_PARTS,
     **SEQUENCES,
     len: length,
     abs: elementwise("abs"),
