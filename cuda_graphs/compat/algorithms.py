@@ -14,12 +14,11 @@ from .program import wait
 __all__ = ["PrefixSumExecutor", "parallel_sort"]
 
 RUN = 256  # elements that one thread adds
-Tensor: Any = cg.types.Tensor
 Numbers: Any = cg.types.NDArray
 
 
 @cg.kernel
-def exchange(keys: Tensor, n: cg.i32, width: cg.i32, distance: cg.i32) -> None:
+def exchange(keys: Numbers, n: cg.i32, width: cg.i32, distance: cg.i32) -> None:
     """Put the keys of each pair of one step of the sort in order."""
     for i in range(n - distance):
         if is_pair(i, width, distance) and keys[i + distance] < keys[i]:
@@ -27,7 +26,7 @@ def exchange(keys: Tensor, n: cg.i32, width: cg.i32, distance: cg.i32) -> None:
 
 
 @cg.kernel
-def exchange_both(keys: Tensor, values: Tensor, n: cg.i32, width: cg.i32, distance: cg.i32) -> None:
+def exchange_both(keys: Numbers, values: Numbers, n: cg.i32, width: cg.i32, distance: cg.i32) -> None:
     """Put the keys of each pair of one step of the sort in order, and their values with them."""
     for i in range(n - distance):
         if is_pair(i, width, distance) and keys[i + distance] < keys[i]:
@@ -41,6 +40,11 @@ def is_pair(i: Any, width: Any, distance: Any) -> Any:
     start = distance % width
     is_first = i >= start and (i - start) % (2 * distance) < distance
     return is_first and i // (2 * width) == (i + distance) // (2 * width)
+
+
+def array_of(x: Any) -> Any:
+    """Return the array of a field's memory. Code that takes a field itself as a constant keeps the field."""
+    return unwrapped(x)[...]
 
 
 def parallel_sort(keys: Any, values: Any = None) -> None:
@@ -58,7 +62,7 @@ def parallel_sort(keys: Any, values: Any = None) -> None:
     """
     if len(keys.shape) != 1 or (values is not None and tuple(values.shape) != tuple(keys.shape)):
         raise ValueError("parallel_sort() takes keys of one dimension, and values of the same length")
-    keys, values = unwrapped(keys), unwrapped(values)
+    keys, values = array_of(keys), None if values is None else array_of(values)
     n, width = keys.shape[0], 1
     while width < n:
         distance = width
@@ -73,7 +77,7 @@ def parallel_sort(keys: Any, values: Any = None) -> None:
 
 
 @cg.kernel
-def add_runs(x: Tensor, sums: Numbers, n: cg.i32) -> None:
+def add_runs(x: Numbers, sums: Numbers, n: cg.i32) -> None:
     """Replace the elements of each run by their prefix sums, and note the sum of the run."""
     for run in sums:
         for i in range(run * RUN + 1, min(run * RUN + RUN, n)):
@@ -82,7 +86,7 @@ def add_runs(x: Tensor, sums: Numbers, n: cg.i32) -> None:
 
 
 @cg.kernel
-def add_sums(x: Tensor, sums: Numbers) -> None:
+def add_sums(x: Numbers, sums: Numbers) -> None:
     """Add to each run the sum of the elements before it."""
     for i in x:
         if i >= RUN:
@@ -116,5 +120,5 @@ class PrefixSumExecutor:
                 f"the shape is {tuple(input_arr.shape)}, but the executor is for {self.length} numbers"
             )
         if self.length:
-            prefix_sum(unwrapped(input_arr))
+            prefix_sum(array_of(input_arr))
             wait()

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 import cuda_graphs as cg
-from cuda_graphs.kernels.arrays.creation import field_maker, make_elements
 from cuda_graphs.compiler.language.host_vectors import HostVector
+from cuda_graphs.kernels.arrays.creation import field_maker, make_elements
 from cuda_graphs.kernels.arrays.ndarray import number_array
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 

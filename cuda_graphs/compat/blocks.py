@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`simt.block` of the peers: reductions and scans of the threads of a block.
 
-The peers' functions take the number of threads and the type of the values. Scans use them for an array in shared memory.
+The peers' functions take the number of threads and the type of the values. Scans use them for a shared array.
 """
 
 from __future__ import annotations

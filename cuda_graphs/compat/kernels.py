@@ -104,7 +104,7 @@ def pyfunc(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def real_func(function: Callable[..., Any]) -> Any:
-    """Decorates a function that is compiled once for each signature. It may call itself, in at most MOST_CALLS levels."""
+    """Decorates a function that is compiled once for each signature. It may call itself, MOST_CALLS levels deep."""
     return cg.func(function, inline=False, max_depth=MOST_CALLS)
 
 

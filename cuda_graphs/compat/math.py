@@ -136,7 +136,7 @@ def rotation_by_angles(yaw: Any, pitch: Any, roll: Any) -> Any:
 
 
 def rotation_of_axes(ang_x: Any, ang_y: Any, ang_z: Any) -> Any:
-    """Return the rotation about x by `ang_x`, z by `ang_y` and y by `ang_z`: the vertical axis is y, as in the peers."""
+    """Return the rotation about x by `ang_x`, about z by `ang_y`, and about y by `ang_z`, as the peers do."""
     return rotation_by_angles(ang_z, ang_x, ang_y)
 
 
@@ -154,7 +154,8 @@ __all__ = [
     "cos", "cpow", "cross", "csqrt", "degrees", "determinant", "distance", "dot", "e", "exp", "eye", "ffs",
     "floor", "fract", "inf", "inverse", "isinf", "isnan", "ivec2", "ivec3", "ivec4", "length", "log", "log2",
     "mat2", "mat3", "mat4", "max", "min", "mix", "mod", "nan", "normalize", "pi", "popcnt", "pow", "radians",
-    "reflect", "refract", "rot_by_axis", "rot_yaw_pitch_roll", "rotation2d", "rotation3d", "round", "scale", "sign", "sin", "smoothstep", "sqrt",
+    "reflect", "refract", "rot_by_axis", "rot_yaw_pitch_roll", "rotation2d",
+    "rotation3d", "round", "scale", "sign", "sin", "smoothstep", "sqrt",
     "step", "tan", "tanh", "translate", "uvec2", "uvec3", "uvec4", "vdir", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 __getattr__ = absent_names("math", "math.")

@@ -242,8 +242,8 @@ def lanemask_gt(lane_id: Any) -> Any:
 
 
 FUNCTIONS = (
-    bitonic_sort_kv, bitonic_sort_kv_tiled, all_equal, all_equal_tiled, all_true, all_true_tiled, any_true, any_true_tiled, ballot, ballot_first_n,
-    broadcast, broadcast_first, elect, group_size, lanemask_eq, lanemask_ge,
+    all_equal, all_equal_tiled, all_true, all_true_tiled, any_true, any_true_tiled, ballot, ballot_first_n,
+    bitonic_sort_kv, bitonic_sort_kv_tiled, broadcast, broadcast_first, elect, group_size, lanemask_eq, lanemask_ge,
     lanemask_gt, lanemask_le, lanemask_lt, log2_group_size,
 )  # fmt: skip
 COMBINE: dict[str, Combine] = {

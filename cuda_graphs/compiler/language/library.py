@@ -52,7 +52,7 @@ def fract(x: Any) -> Any:
 
 @cg.func
 def frexp(x: Any) -> Any:
-    """Return (m, e) with x = m * 2 ** e and 0.5 <= abs(m) < 1, m in the type of x and e an i32; (x, 0) for 0, infinite x and NaN."""
+    """Return (m, e) with x = m * 2 ** e and 0.5 <= abs(m) < 1, where e is an i32; (x, 0) for 0, infinities and NaN."""
     # frontend/calls/float_parts.py gives x as an f64, which is exact, and m the type of x.
     is_small = abs(x) < SMALL
     raised = cg.select(is_small, x * RAISE, x)

@@ -57,8 +57,8 @@ from .conversions import (
     is_literal,
 )
 from .decompositions import DECOMPOSITIONS
-from .float_parts import FLOAT_PARTS
 from .elementwise import elementwise, power, rounding, select, variadic
+from .float_parts import FLOAT_PARTS
 from .host_calls import host_call
 from .inlining import inline, inline_local
 from .messages import print_call
