@@ -31,10 +31,13 @@ class Config:
         self.is_sparse, self.iterations, self.tolerance = False, 2, 1e-6
 
     def __eq__(self, other):
-        return isinstance(other, Config) and vars(self) == vars(other)
+        return isinstance(other, Config) and self.key() == other.key()
 
     def __hash__(self):
-        return hash(tuple(vars(self).values()))
+        return hash(self.key())
+
+    def key(self):
+        return self.is_sparse, self.iterations, self.tolerance
 
 """
 
