@@ -10,7 +10,7 @@ from ..levels import CRITICAL, DEBUG, ERROR, INFO, TRACE, WARN, is_logging_effec
 from ..names import *
 from ..names import __all__ as common
 from ..tensors import Backend, tensor
-from . import _logging, graph, lang
+from . import _logging, algorithms, graph, lang
 
 __version__ = (1, 3, 3)
 
@@ -27,7 +27,8 @@ atomic_exchange = cg.atomic_exchange
 __all__ = [
     "Backend", "CRITICAL", "DEBUG", "ERROR", "INFO", "MatrixTensor", "QuadrantsAssertionError",
     "QuadrantsCompilationError", "QuadrantsNameError", "QuadrantsRuntimeError", "QuadrantsRuntimeTypeError",
-    "QuadrantsSyntaxError", "QuadrantsTypeError", "TRACE", "Tensor", "VectorTensor", "WARN", "atomic_exchange",
+    "QuadrantsSyntaxError", "QuadrantsTypeError", "TRACE", "Tensor", "VectorTensor", "WARN", "algorithms",
+    "atomic_exchange",
     "checkpoint", "graph", "graph_do_while", "graph_parallel", "graph_parallel_context", "is_logging_effective",
     "lang", "perf_dispatch", "pure", "set_logging_level", "tensor", *common,
 ]  # fmt: skip

@@ -377,7 +377,8 @@ cdef class Array(Reader):
         return 0
 
     cdef bint is_steady(self, object value) except -1:
-        return value is None or (self.leaves == 1 and type(value) is NDArray)  # partners may get memory later
+        # The partners of an array may get memory later.
+        return value is None or (self.leaves == 1 and isinstance(value, NDArray) and not isinstance(value, Field))
 
     cdef int add_owners(self, dict owners, object value) except -1:
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
