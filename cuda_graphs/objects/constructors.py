@@ -16,6 +16,7 @@ __all__ = [
     "condition_tests",
     "device",
     "graph_builder",
+    "library_call",
     "list_loops",
     "memory_resource",
     "node_fusion",
