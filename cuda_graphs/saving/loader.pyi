@@ -5,6 +5,7 @@ from typing import Any
 
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.graph.operands.parameter import Parameter
+from cuda_graphs.objects.memory.buffer import Buffer
 
 __all__ = ["add_nodes"]
 
@@ -12,4 +13,4 @@ class Loading: ...
 
 def add_nodes(
     definition: GraphDef, file: bytes, bind: Callable[[list[str]], list[Callable[[], Any]]], is_on_host: bool
-) -> tuple[dict[str, Parameter], dict[str, Parameter], list[tuple[int, int]]]: ...
+) -> tuple[dict[str, Parameter], dict[str, Parameter], list[Buffer]]: ...

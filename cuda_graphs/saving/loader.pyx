@@ -23,6 +23,7 @@ from cuda_graphs.graph.operands.loop_counter cimport LoopCounter, make_counter
 from cuda_graphs.graph.operands.parameter cimport wrap
 from cuda_graphs.objects.code.kernel cimport keep_image
 from cuda_graphs.objects.code.object_code cimport as_types, read_signature
+from cuda_graphs.objects.memory.buffer cimport Buffer
 
 from cuda_graphs.errors import SavedGraphError
 from cuda_graphs.objects.code.kernel import CodeImage
@@ -144,7 +145,6 @@ cdef extern from *:
         object (*array_form)(object, const ParameterType&, const vector[int64_t]&)
     cppclass LoadedMemory "cgr::LoadedMemory":
         PointerHandle memory
-        size_t size
         cpp_bool is_array() noexcept
     cppclass Loaded "cgr::Loaded":
         vector[LoadedParameter] parameters
@@ -179,8 +179,8 @@ def add_nodes(InsertionPoint definition not None, bytes file not None, bind, bin
         is_on_host: Whether the driver is the host driver.
 
     Returns:
-        Two dictionaries, the Parameters of the inputs and those of the outputs by name, and a list with the address and
-        the bytes of each array of the file.
+        Two dictionaries, the Parameters of the inputs and those of the outputs by name, and a list with a Buffer for
+        each array of the file.
 
     Raises:
         SavedGraphError: The file is damaged, of a later version, or has no code for this driver.
@@ -202,7 +202,7 @@ def add_nodes(InsertionPoint definition not None, bytes file not None, bind, bin
             outputs[parameter.name] = parameter
     for i in range(found.memory.size()):
         if found.memory[i].is_array():
-            arrays.append((found.memory[i].memory.get()[0], found.memory[i].size))
+            arrays.append(Buffer._from_handle(found.memory[i].memory, None))
     return inputs, outputs, arrays
 
 

@@ -202,9 +202,9 @@ def replay(folder):
         expected = np.load(path.with_suffix(".npz"))
         allowed = expected["allowed"]
         assert len(arrays) == len(allowed)
-        for number, (address, size) in enumerate(arrays):
+        for number, array in enumerate(arrays):
             wanted = expected[f"arr_{number}"]
-            found = np.frombuffer(read_bytes(address, size), wanted.dtype).reshape(wanted.shape)
+            found = np.frombuffer(read_bytes(array.handle, array.size), wanted.dtype).reshape(wanted.shape)
             assert difference(found, wanted) <= allowed[number], (path.name, number)
             compared += 1
     print(compared)
