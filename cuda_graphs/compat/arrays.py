@@ -25,7 +25,7 @@ class PeerMembers:
         index = plain_index(index)
         found = super().__getitem__(index)  # type: ignore[misc]
         if isinstance(found, HostVector):
-            return vector_element(found, lambda changed: self.__setitem__(index, changed))  # type: ignore[attr-defined]
+            return vector_element(found, lambda changed: self.__setitem__(index, changed))
         return found
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -112,11 +112,11 @@ class PeerStructMembers:
         return list(self.members)
 
 
-class PeerStructArray(PeerStructMembers, StructArray):
+class PeerStructArray(PeerStructMembers, StructArray):  # type: ignore[misc]
     """An array of structures with the peers' members."""
 
 
-class PeerStructField(PeerStructMembers, StructField):
+class PeerStructField(PeerStructMembers, StructField):  # type: ignore[misc]
     """A field of structures with the peers' members."""
 
 

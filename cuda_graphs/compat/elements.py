@@ -58,7 +58,7 @@ class PeerVector(HostVector):
 
     def get_shape(self) -> tuple[int, ...]:
         """Return the numbers of rows and columns, or of components."""
-        return self.shape
+        return tuple(int(each) for each in self.shape)
 
 
 class PeerVectorType(VectorType):

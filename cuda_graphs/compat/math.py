@@ -18,8 +18,9 @@ from .elements import peer_type
 from .words import Inlined, Word
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
-vec2, vec3, vec4, mat2, mat3, mat4 = map(peer_type, (cg.vec2, cg.vec3, cg.vec4, cg.mat2, cg.mat3, cg.mat4))
 # Type checkers see the types of the language as those of Python.
+SIZED: Any = (cg.vec2, cg.vec3, cg.vec4, cg.mat2, cg.mat3, cg.mat4)
+vec2, vec3, vec4, mat2, mat3, mat4 = map(peer_type, SIZED)
 vectors: Any = cg.types.vec
 matrices: Any = cg.types.mat
 ivec2, ivec3, ivec4 = (peer_type(vectors(n, cg.i32)) for n in (2, 3, 4))

@@ -14,7 +14,7 @@ import cuda_graphs as cg
 
 from . import ad, math, simt, types
 from .data import Layout, Struct, axes, dataclass, field, ndarray, root
-from .decompositions import eig, make_spd, polar_decompose, solve, svd, sym_eig
+from .decompositions import eig, polar_decompose, solve, svd, sym_eig
 from .kernels import data_oriented, func, kernel, pyfunc, real_func
 from .math import acos, asin, atan2, ceil, cos, exp, floor, frexp, log, rsqrt, sin, sqrt, tan, tanh
 from .program import cpu, cuda, gpu, init, reset, sync, x64, x86_64
@@ -83,7 +83,7 @@ __all__ = [
     "cache_read_only", "cast", "ceil", "cos", "cpu", "cuda", "data_oriented", "dataclass", "eig", "exp", "experimental",
     "field", "floor", "frexp", "func", "global_thread_idx", "gpu", "grouped", "i", "ij", "ijk", "ijkl", "ijl", "ik",
     "ikl", "il", "init", "j", "jk", "jkl", "jl", "k", "kernel", "kl", "l", "log", "loop_config",
-    "loop_unique", "make_spd", "math", "max", "min", "ndarray", "ndrange", "one", "polar_decompose", "pow", "pyfunc",
+    "loop_unique", "math", "max", "min", "ndarray", "ndrange", "one", "polar_decompose", "pow", "pyfunc",
     "randn", "random", "raw_div", "raw_mod", "real_func", "reset", "root", "round", "rsqrt", "select", "simt", "sin",
     "solve", "sqrt", "static", "static_assert", "static_print", "stop_grad", "svd", "sym_eig", "sync",
     "tan", "tanh", "template", "types", "volatile_load", "x64", "x86_64", "zero", *NAMES,

@@ -5,6 +5,7 @@
 import cuda_graphs as cg
 
 from ..absent import absent_names
+from ..decompositions import make_spd
 from ..dispatch import perf_dispatch
 from ..levels import CRITICAL, DEBUG, ERROR, INFO, TRACE, WARN, is_logging_effective, set_logging_level
 from ..names import *
@@ -30,6 +31,7 @@ __all__ = [
     "QuadrantsSyntaxError", "QuadrantsTypeError", "TRACE", "Tensor", "VectorTensor", "WARN", "algorithms",
     "atomic_exchange",
     "checkpoint", "graph", "graph_do_while", "graph_parallel", "graph_parallel_context", "is_logging_effective",
+    "make_spd",
     "lang", "perf_dispatch", "pure", "set_logging_level", "tensor", *common,
 ]  # fmt: skip
 __getattr__ = absent_names("quadrants")
