@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes performance.md from figures/graph_calls.json, kernels_*.json, compile.json, loading.json and ptx_kernels.json,
-growth.svg from growth.json.
+"""Writes performance.md from figures/graph_calls.json, kernels_*.json, whole_programs_*.json, compile.json,
+loading.json and ptx_kernels.json, growth.svg from growth.json, and whole_programs_*.svg.
 
 The benchmarks wrote these files on the machine that the page names. `.ci/gpu bench kernels growth` measures new files.
 Put them into figures/ and run `python -m docs.performance_page`.
@@ -14,7 +14,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from benchmarks.statistic import Figures, best_other, cell, ratio_cell, ratios, undecided
+from benchmarks.programs import PROGRAMS
+from benchmarks.statistic import Figures, best_other, cell, number, ratio_cell, ratios, undecided, value
 from docs.figures_text import LEGEND, absent, markdown
 
 HERE = Path(__file__).parent
@@ -94,6 +95,20 @@ Measured by `python benchmarks/kernels.py`;
 [what is inside the clock](../benchmarks/README.md#kernelspy-kernels-beside-other-compilers-and-libraries). The reasons
 for each "-" are in [figures/kernels_host.json](figures/kernels_host.json).
 
+## Whole programs
+
+Twelve programs in three sizes, from 2-D Jacobi to histogram equalisation. Results are compared before figures count.
+"Best peer / ours" is the lowest figure of the other contestants divided by ours: above 1 cuda_graphs is the fastest.
+The fraction of the limit is the time that the machine needs at least, divided by ours. The limit is that of bytes,
+where each step moves each element once, over the bandwidth of a copy; or that of operations over the peak rate of f32.
+Both are measured in the same run. Small programs stay in caches, so their fraction may exceed 1. The launch share is
+our time for as many launches with next to no data, divided by our time.
+
+{whole_programs}
+
+Measured by `python benchmarks/whole_programs.py`; [what is inside the
+clock](../benchmarks/README.md#whole_programspy-whole-programs-beside-those-of-others-and-beside-the-machine).
+
 ## First calls
 
 First calls in new processes, from the call until its result has been read. Milliseconds;
@@ -134,8 +149,30 @@ Measured by `python benchmarks/ptx_kernels.py`;
 [what is inside the clock](../benchmarks/README.md#ptx_kernelspy-kernels-of-cuda-c-on-the-host-driver).
 """
 
+WHOLE_PROGRAMS = """### {title}
+
+Microseconds; {machine}. A copy moves {bandwidth:.0f} GB/s, and fused multiply-adds do {rate:.1f} TFLOP/s.
+{absent}
+
+{table}
+
+![Times of all contestants over size, in parts of ours, and the limit of the machine](figures/{name}.svg)"""
+
+RUNS = {"whole_programs_gpu": "On a GPU", "whole_programs_host": "On two cores of a CPU"}
+
 OURS = "cuda_graphs"
-PEERS = ("numba", "Warp", "Quadrants", "NumPy", "numba-cuda", "CuPy", "Triton", "PyTorch")
+PEERS = (
+    "numba",
+    "Warp",
+    "Quadrants",
+    "NumPy",
+    "numba-cuda",
+    "CuPy",
+    "Triton",
+    "PyTorch",
+    "JAX",
+    "torch.compile",
+)
 
 
 def read(name: str) -> dict[str, Any]:
@@ -153,6 +190,9 @@ def performance_page() -> str:
         kernels_absent=wrapped(absent(host["absent"], PEERS)),
         kernels=kernels_table(host["figures"]),
         kernels_open=wrapped(open_rows(host["figures"])),
+        whole_programs="\n\n".join(
+            whole_programs(name, title) for name, title in RUNS.items() if is_taken(name)
+        ),
         **first_calls(),
         **host_driver(),
     )
@@ -201,6 +241,52 @@ def open_rows(figures: Figures) -> str:
     }
     rows = [f'"{title}"' for title, compared in found.items() if undecided(compared)]
     return f"The winner depends on the statistic in {len(rows)} rows: {'; '.join(rows)}." if rows else ""
+
+
+def is_taken(name: str) -> bool:
+    """Return whether there are figures of a run."""
+    return (FIGURES / f"{name}.json").exists()
+
+
+def whole_programs(name: str, title: str) -> str:
+    """Return the section of a run of whole programs."""
+    found = read(name)
+    limits = found["limits"]
+    return WHOLE_PROGRAMS.format(
+        name=name,
+        title=title,
+        machine=found["machine"],
+        bandwidth=limits["bytes"] / 1e9,
+        rate=limits["flops"] / 1e12,
+        absent=wrapped(absent(found["absent"], PEERS)),
+        table=whole_programs_table(found["programs"]),
+    )
+
+
+def whole_programs_table(programs: dict[str, Any]) -> str:
+    """Return a table with a line per program and size: our figures, and the best other contestant."""
+    lines = []
+    for program, entries in programs.items():
+        for size, entry in entries.items():
+            figures = entry["figures"]
+            ours, peers = figures[OURS], {name: one for name, one in figures.items() if name != OURS and one}
+            best = min(peers, key=lambda name: peers[name]["median"], default="-")
+            median = value(ours)
+            parts = [None if median is None else entry[key] / median for key in ("limit", "launch")]
+            lines.append([
+                f"{PROGRAMS[program]}, {size}", cell(ours, 1), best, cell(peers.get(best), 1),
+                ratio_cell(best_other(peers.values(), ours)), *(number(each) for each in parts),
+            ])  # fmt: skip
+    columns = [
+        "program",
+        OURS,
+        "best peer",
+        "its figure",
+        "best peer / ours",
+        "fraction of the limit",
+        "launch share",
+    ]
+    return markdown(columns, lines)
 
 
 def first_calls() -> dict[str, object]:
@@ -258,6 +344,10 @@ def main() -> None:
     growth = HERE.parent / "benchmarks/growth.py"
     drawing = ["--from", FIGURES / "growth.json", "--draw", FIGURES / "growth.svg"]
     subprocess.run([sys.executable, growth, *drawing], check=True)
+    for name in filter(is_taken, RUNS):
+        drawing = ["--from", FIGURES / f"{name}.json", "--draw", FIGURES / f"{name}.svg"]
+        program = HERE.parent / "benchmarks/whole_programs.py"
+        subprocess.run([sys.executable, program, *drawing], check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

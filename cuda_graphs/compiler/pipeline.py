@@ -160,7 +160,12 @@ def lower(
             if name != "part":
                 found = getattr(autodiff, make)(found)
         show(mode, why, found, verify_ir)
-    options = {fuse_tasks: {"fuse": fuse, "contracts": contracts}}
+    compared = {"fuse": fuse if mode is None else None}
+    options: dict[Any, dict[str, Any]] = {
+        demote_atomics: compared,
+        fuse_tasks: {"fuse": fuse, "contracts": contracts},
+        privatise_atomics: compared,
+    }
     for step, why in (DEBUG[debug], *PASSES):
         if step is fuse_tasks and (fuse is None or mode is not None):
             continue

@@ -237,3 +237,42 @@ def calls_of_the_pass(n):
 @pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 def test_the_work_of_the_pass_grows_as_the_loop_does():
     assert calls_of_the_pass(400) < 2.2 * calls_of_the_pass(200)
+
+
+EXTREME = function_of("""
+def extreme(x: ndarray(f32, 1), y: ndarray(f32, 1), most: ndarray(f32, 1)):
+    for i in y:
+        y[i] = x[i] * 2.0
+        cg.atomic_max(most[0], x[i])
+""")
+
+
+@pytest.mark.parametrize(
+    ("fuse", "left", "pairs"), [("call", 0, {"x", "y"}), ("any", 1, set()), (None, 1, set())]
+)
+def test_store_to_another_array_is_a_condition_on_calls_that_compare_their_arrays(fuse, left, pairs):
+    given = {"x": FLOATS, "y": FLOATS.copy(), "most": np.zeros(1, "f4")}
+    program, _ = lower(EXTREME, specialise(EXTREME, given), fuse=fuse, verify_ir=True)
+    (task,) = (task for task in program.tasks if task.loop)
+    assert sum(isinstance(s, ir.Atomic) for s in ir.walk(task.loop.body)) == left
+    assert {one.path for one, _ in program.apart} == ({"most"} if pairs else set())
+    assert {other.path for _, other in program.apart} == pairs
+
+
+TWO = function_of("""
+def two(x: ndarray(f32, 1), y: ndarray(f32, 1), z: ndarray(f32, 1)):
+    for i in x:
+        y[i] += x[i]
+        z[i] -= x[i] * y[i]
+""")
+
+
+@pytest.mark.parametrize(
+    ("fuse", "left", "pairs"), [("call", 0, {"y", "z"}), ("any", 2, set()), (None, 2, set())]
+)
+def test_two_arrays_that_a_loop_adds_to_are_apart_in_calls_that_compare_their_arrays(fuse, left, pairs):
+    given = {name: FLOATS.copy() for name in "xyz"}
+    program, _ = lower(TWO, specialise(TWO, given), fuse=fuse, verify_ir=True)
+    (task,) = (task for task in program.tasks if task.loop)
+    assert sum(isinstance(s, ir.Atomic) for s in ir.walk(task.loop.body)) == left
+    assert {array.path for pair in program.apart for array in pair} == pairs

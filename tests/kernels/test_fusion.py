@@ -342,3 +342,41 @@ def test_gradients_are_those_of_the_loops(with_graph):
         np.testing.assert_array_equal(fused, unfused)
     x = np.linspace(-2, 2, 20)
     np.testing.assert_allclose(found[0][2], 3 * x * x + 0.5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_reduction_into_an_array_that_the_loop_writes_comes_before_the_store(graph):
+    """Loops of one iteration, so that the order of its atomic and its store decides."""
+
+    def reduce(x: cg.Array1[cg.f32], y: cg.Array1[cg.f32], most: cg.Array1[cg.f32]) -> None:
+        for i in x:
+            cg.atomic_max(most[0], x[i])
+            y[i] = -1.0
+
+    kernel = cg.kernel(reduce, graph=graph)
+    x, y, most = (cg.full(1, number, cg.f32) for number in (7.0, 0.0, 0.0))
+    for _ in range(2):
+        kernel(x, y, most)
+        assert (y[0], most[0]) == (-1, 7)
+        kernel(x, most, most)
+        assert most[0] == -1
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("place", PLACES)
+def test_additions_to_two_arrays_lose_nothing_where_the_arrays_overlap(place, graph):
+    """Whole numbers, so that any order of the additions has the same bits."""
+
+    def add(y: f32_1d, z: f32_1d) -> None:
+        for i in range(16):
+            y[i] += 1.0
+            z[i] += 2.0
+
+    kernel = cg.kernel(add, graph=graph)
+    whole = cg.zeros(SIZE, cg.f32)
+    wanted = np.zeros(SIZE)
+    for _ in range(3):
+        kernel(*slices(whole, place))
+        for begin, number in zip(PLACES[place], (1, 2)):
+            wanted[begin : begin + 16] += number
+    np.testing.assert_array_equal(whole.to_numpy(), wanted)

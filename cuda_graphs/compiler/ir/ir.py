@@ -545,6 +545,7 @@ class Kernel:
     checkpoints  in the order of the source
     parts        of a part of a kernel: the plan of all parts (autodiff/parts.py)
     stack_bytes  the most bytes of the stack of a thread that recursion takes (passes/limit_recursion.py)
+    apart        pairs of arrays that calls of this code must not let overlap (passes/demote_atomics.py)
     """
 
     name: str
@@ -559,6 +560,7 @@ class Kernel:
     checkpoints: tuple[Checkpoint, ...] = ()
     parts: tuple[Any, ...] = ()
     stack_bytes: int = 0
+    apart: tuple[tuple[Array, Array], ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -596,7 +598,7 @@ class Program:
     results  the temporaries that hold the values that the kernel returns
     early    a task may begin before the previous task has ended, and waits for that itself
     fusion   (lines of neighbouring tasks, the reason why they are not one task; "" for fused tasks)
-    apart    pairs of arrays that calls of this code must not let overlap: fused tasks use both
+    apart    pairs of arrays that calls of this code must not let overlap: those of the kernel, and of fused tasks
     equal    pairs of extents (artifact.bound_of) that are equal in calls of this code: fused tasks had both as bounds
     sums     sizes (artifact.LoopSize) of loops with sums of floats: if all are large, other code has fewer tasks
     """

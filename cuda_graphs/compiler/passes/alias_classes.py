@@ -20,7 +20,12 @@ from collections.abc import Callable, Collection
 
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["AliasClass", "Aliases", "alias_class", "aliases_of", "assign_alias_classes", "may_alias"]
+__all__ = [
+    "COMPARES", "PASSED", "AliasClass", "Aliases", "alias_class", "aliases_of", "assign_alias_classes", "may_alias",
+]  # fmt: skip
+
+PASSED = (ir.Space.PARAM, ir.Space.FIELD)  # the spaces of arrays whose ranges a call can compare
+COMPARES = ("call", "large")  # the FUSIONS of code whose calls compare their arrays
 
 AliasClass = tuple[str, ...]
 Aliases = Callable[[ir.Array, ir.Array], bool]

@@ -24,7 +24,7 @@ from itertools import groupby, takewhile
 from cuda_graphs.compiler.artifact import MOST_LIGHT, LoopSize, axes_of, iterations
 from cuda_graphs.compiler.ir import ir
 
-from .alias_classes import may_alias
+from .alias_classes import PASSED, may_alias
 from .free_order import is_sum
 from .fuse_tests import renumbered
 from .propagate import without_unused
@@ -32,7 +32,6 @@ from .task_groups import Access, Extents, Group, Pairs, different_spaces, group_
 
 __all__ = ["fuse_tasks"]
 
-PASSED = (ir.Space.PARAM, ir.Space.FIELD)  # the spaces of arrays whose ranges a call can compare
 CONTRACTS = "fast_math=True may round a value differently if it does not pass through memory"
 
 
@@ -75,7 +74,7 @@ class _Fuser:
         self.tasks = list(program.tasks)
         self.knows_calls, self.large, self.contracts = fuse != "any", fuse == "large", contracts
         self.notes: list[tuple[tuple[int, ...], str]] = []
-        self.apart: Pairs = {}
+        self.apart: Pairs = dict.fromkeys(program.apart)
         self.equal: Extents = {}
 
     def plan(self, plan: ir.Plan) -> ir.Plan:

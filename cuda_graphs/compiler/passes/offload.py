@@ -64,7 +64,9 @@ def offload(kernel: ir.Kernel) -> ir.Program:
     )
     plan = make_plan(items, {segment: number for number, segment in enumerate(segments)})
     own = [array for array in kernel.arrays if array.space is ir.Space.TEMP]
-    return ir.Program(kernel, tasks, plan, (*own, *boundaries.temps.values(), *results), results)
+    return ir.Program(
+        kernel, tasks, plan, (*own, *boundaries.temps.values(), *results), results, apart=kernel.apart
+    )
 
 
 def split_into_segments(body: ir.Block) -> list[Item]:

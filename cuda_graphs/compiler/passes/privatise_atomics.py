@@ -7,12 +7,16 @@ not be touched in another way. Loads of other arrays that come first are an exce
 iterations anyway, in no defined order. The order of atomics has no meaning, so the values may be added in any order.
 Sums of floats are marked as loose, which lets loops vectorise. An element that no iteration changes is not touched.
 Loops whose threads cooperate in blocks have faster reductions, and are left unchanged.
+
+Two parameters of one element type may be the same memory: in `y[i] = x[i]; cg.atomic_max(most[0], y[i])` a store to y
+may change most[0]. In code for calls such a pair becomes a condition, `Program.apart`, as in fuse_tasks.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import neutral as neutral_value
@@ -20,7 +24,7 @@ from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.scalars import is_small
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, i32, i64
 
-from .alias_classes import Aliases, aliases_of
+from .alias_classes import COMPARES, PASSED, Aliases, aliases_of
 from .copy import Copier
 from .demote_atomics import ROWS
 from .free_order import is_unsigned
@@ -33,10 +37,34 @@ ACCESSES = (ir.Load, ir.Store, ir.Atomic)
 ElementKey = tuple[ir.Array, tuple[Hashable, ...]]
 
 
-def privatise_atomics(program: ir.Program) -> ir.Program:
-    """Returns the program with such atomics after the loops."""
-    aliases = aliases_of(program.apart)
-    return ir.replace(program, tasks=tuple(privatise_in_task(task, aliases) for task in program.tasks))
+def privatise_atomics(program: ir.Program, fuse: str | None = None) -> ir.Program:
+    """Returns the program with such atomics after the loops.
+
+    `fuse`: one of FUSIONS or None, as in fuse_tasks. Only code whose calls compare their arrays gets more of `apart`.
+    """
+    apart = dict.fromkeys(program.apart)
+    if fuse in COMPARES:
+        for task in program.tasks:
+            apart.update(conditions(task, aliases_of(apart)))
+    aliases = aliases_of(apart)
+    tasks = tuple(privatise_in_task(task, aliases) for task in program.tasks)
+    return ir.replace(program, tasks=tasks, apart=tuple(apart))
+
+
+def conditions(task: ir.Task, aliases: Aliases) -> dict[tuple[ir.Array, ir.Array], None]:
+    """Returns the pairs of arrays that calls must keep apart so that more atomics of a loop can be accumulated."""
+    if task.loop is None or task.loop.block_dim:
+        return {}
+
+    def kept_apart(a: ir.Array, b: ir.Array) -> bool:
+        return aliases(a, b) and (a is b or a.space not in PASSED or b.space not in PASSED)
+
+    more = privatisable(task, task.loop, kept_apart).keys() - privatisable(task, task.loop, aliases).keys()
+    used = dict.fromkeys(array_of(s) for s in ir.walk(task.loop.body) if is_access(s))
+    arrays = [array for array in used if any(array is key[0] for key in more)]
+    return {
+        (one, other): None for one in arrays for other in used if one is not other and aliases(one, other)
+    }
 
 
 def privatise_in_task(task: ir.Task, aliases: Aliases) -> ir.Task:
@@ -110,7 +138,7 @@ class LoopAccesses:
         fits: Callable[[ir.Atomic], bool] = lambda atomic: True,
     ) -> None:
         used = {value for s in ir.walk(task.body) for value in ir.operands_of(s)}
-        self.accesses = [s for s in statements if isinstance(s, ACCESSES) and isinstance(s.array, ir.Array)]
+        self.accesses = [s for s in statements if is_access(s)]
         self.fits = {
             s for s in self.accesses if isinstance(s, ir.Atomic) and s not in used and is_exact(s) and fits(s)
         }
@@ -176,6 +204,11 @@ def last_accesses_of_loops(
             for s in again:
                 found[s] = max(found.get(s, -1), numbers[again[-1]])
     return found
+
+
+def is_access(statement: ir.Statement) -> TypeGuard[ir.Load | ir.Store | ir.Atomic]:
+    """Returns whether a statement reads or writes an array."""
+    return isinstance(statement, ACCESSES) and isinstance(statement.array, ir.Array)
 
 
 def array_of(access: ir.Load | ir.Store | ir.Atomic) -> ir.Array:
