@@ -178,6 +178,7 @@ from cuda_graphs.compiler.language.library import (
     degrees as degrees,
     e as e,
     fract as fract,
+    frexp as frexp,
     inf as inf,
     mix as mix,
     mod as mod,

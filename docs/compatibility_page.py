@@ -27,7 +27,6 @@ OTHER = {
     "Matrix.to_list": "`v.tolist()`, on the host",
     "Matrix.to_numpy": "`numpy.array(v)`, on the host",
     "Matrix.frobenius_inner": "`(a * b).sum()`",
-    "algorithms": "the module is there, and refuses calls: call CuPy or CUB on the arrays",
     "Field.from_paddle": "`x.from_numpy`",
     "Field.to_paddle": "`paddle.from_dlpack(x)`",
     "Ndarray.get_type": "`x.dtype`, `x.element_shape`",

@@ -77,7 +77,7 @@ DATA: tuple[Row, ...] = (
     (
         "ti.algorithms.parallel_sort, ti.algorithms.PrefixSumExecutor",
         "",
-        "call CuPy or CUB, also in a capture",
+        "in `cuda_graphs.compat.taichi`; or call CuPy or CUB, also in a capture",
     ),
 )
 
@@ -104,7 +104,7 @@ TYPES: tuple[Row, ...] = (
 KERNELS: tuple[Row, ...] = (
     ("ti.kernel", "cg.kernel", ""),
     ("ti.func, ti.pyfunc", "cg.func", "plain functions on run-time values are inlined too"),
-    ("qd.real_func, ti.experimental.real_func", "", "functions are inlined"),
+    ("qd.real_func, ti.experimental.real_func", "cg.func", "`cg.func(inline=False)`"),
     ("ti.data_oriented", "cg.data_oriented", ""),
     ("ti.static", "cg.static", ""),
     ("ti.static_assert", "cg.static_assert", ""),
@@ -157,7 +157,7 @@ OPERATIONS: tuple[Row, ...] = (
     ("ti.math.isinf, ti.math.isnan", "cg.isinf, cg.isnan", ""),
     ("ti.math.clamp, ti.math.mix, ti.math.step", "cg.clamp, cg.mix, cg.step", ""),
     ("ti.math.fract, ti.math.sign, ti.math.mod", "cg.fract, cg.sign, cg.mod", ""),
-    ("ti.math.smoothstep", "cg.smoothstep", ""),
+    ("ti.math.smoothstep, ti.frexp", "cg.smoothstep, cg.frexp", ""),
     ("ti.math.degrees, ti.math.radians", "cg.degrees, cg.radians", ""),
     ("ti.math.log2, ti.math.popcnt, ti.math.clz", "cg.log2, cg.popcnt, cg.clz", "also `cg.ffs`"),
     ("ti.math.length, ti.math.distance", "cg.length, cg.distance", ""),

@@ -16,7 +16,6 @@ QUANT = "quantised types: use i8, i16 or f16, or shifts and masks"
 WINDOWS = "windows and images: show x.to_numpy() with Matplotlib, or write it with PIL"
 PROFILE = "the profiler of the peers: use cuda-graphs profile, or cg.Event around calls"
 SOLVERS = "sparse solvers: pass arrays to CuPy, PyTorch or SciPy"
-ALGORITHMS = "algorithms: call CuPy or CUB on the arrays"
 TEXTURES = "textures: CUDA C++ kernels take texture handles as u64"
 BACKENDS = "backends other than x86-64 and CUDA: use cpu, cuda or gpu"
 AOT = (
@@ -25,11 +24,8 @@ AOT = (
 MASKS = "operations on the active lanes of a warp: use subgroup.ballot and subgroup.shuffle"
 SCANS = "operations of a block: use subgroup scans and a shared array, or call CUB"
 TILES = "operations on tiles of a warp: write them with subgroup.shuffle"
-ROTATIONS = "rotations by angles: use cg.quat_from_axis_angle and cg.quat_to_matrix"
-MANTISSAS = "parts of floats: use bit_cast and masks"
-GRADIENTS = "a matrix for a solver: add a multiple of the identity"
 ORDER = "fences without a barrier: use block.sync, or a kernel for each phase"
-REAL = "functions that are not inlined: write @cg.func(inline=False)"
+REAL = "arguments by reference: a func that is inlined changes its arguments of type template"
 LOGGING = "the log of the peers: use the logging module of Python"
 STREAMS = "use cg.Stream and cg.Event, and pass stream= to calls"
 GRAPHS = "graphs of the peers: use cg.GraphDef, or @kernel(graph=True)"
@@ -49,28 +45,18 @@ BY_REASON = {
     WINDOWS: "GUI ui tools hex_to_rgb rgb_to_hex",
     PROFILE: "profiler",
     SOLVERS: "linalg sparse_matrix_builder types.sparse_matrix_builder",
-    ALGORITHMS: "algorithms",
     TEXTURES: "Format Texture types.texture types.rw_texture",
     BACKENDS: "amdgpu arm64 dx11 dx12 gles metal opengl vulkan extension is_extension_enabled DeviceCapability interop",
     AOT: "aot",
     MASKS: "simt.warp.unique",
     TILES: (
-        "simt.subgroup.bitonic_sort_kv "
-        "simt.subgroup.bitonic_sort_kv_tiled simt.subgroup.exclusive_max simt.subgroup.exclusive_max_tiled "
-        "simt.subgroup.exclusive_min simt.subgroup.exclusive_min_tiled simt.subgroup.segmented_reduce_add "
-        "simt.subgroup.segmented_reduce_add_tiled simt.subgroup.segmented_reduce_max "
-        "simt.subgroup.segmented_reduce_max_tiled simt.subgroup.segmented_reduce_min "
-        "simt.subgroup.segmented_reduce_min_tiled simt.tile_slicing simt.reductions simt.sorting"
+        "simt.subgroup.exclusive_max simt.subgroup.exclusive_max_tiled "
+        "simt.subgroup.exclusive_min simt.subgroup.exclusive_min_tiled "
+        "simt.tile_slicing simt.reductions simt.sorting"
     ),
-    SCANS: (
-        "simt.block.inclusive_add simt.block.exclusive_add simt.block.inclusive_max simt.block.exclusive_max "
-        "simt.block.inclusive_min simt.block.exclusive_min simt.block.inclusive_scan simt.block.exclusive_scan "
-        "simt.block.reduce simt.block.reduce_all simt.block.radix_rank_match_atomic_or"
-    ),
+    SCANS: "simt.block.radix_rank_match_atomic_or",
     ORDER: "simt.grid.memfence simt.grid.mem_fence",
-    ROTATIONS: "math.rot_yaw_pitch_roll math.rotation3d",
-    MANTISSAS: "frexp",
-    REAL: "experimental real_func ref",
+    REAL: "ref",
     LOGGING: "CRITICAL DEBUG ERROR INFO TRACE WARN is_logging_effective set_logging_level dump_compile_config",
     STREAMS: "Event Stream create_event create_stream stream_parallel",
     GRAPHS: "graph GraphStatus",
@@ -80,7 +66,6 @@ BY_REASON = {
     ),
     TIMERS: "clock_counter clock_freq_hz",
     BUFFERS: "BufferView",
-    GRADIENTS: "make_spd",
 }  # fmt: skip
 
 ABSENT = {name: reason for reason, names in BY_REASON.items() for name in names.split()}

@@ -8,14 +8,38 @@ from functools import partial
 from typing import Any
 
 import cuda_graphs as cg
+from cuda_graphs.compiler.language.host_vectors import HostVector
 from cuda_graphs.kernels.arrays.creation import field_maker, make_elements
 from cuda_graphs.kernels.arrays.ndarray import number_array
+from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 
-__all__ = ["PeerField", "PeerNdarray", "make_field", "make_ndarray"]
+from .elements import structure_element, vector_element
+
+__all__ = ["PeerField", "PeerNdarray", "PeerStructArray", "PeerStructField", "make_field", "make_ndarray"]
 
 
 class PeerMembers:
     """The members of the peers' arrays and fields that those of the library lack, or that have further arguments."""
+
+    def __getitem__(self, index: Any) -> Any:
+        index = plain_index(index)
+        found = super().__getitem__(index)  # type: ignore[misc]
+        if isinstance(found, HostVector):
+            return vector_element(found, lambda changed: self.__setitem__(index, changed))
+        return found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(plain_index(index), value)  # type: ignore[misc]
+
+    @property
+    def n(self: Any) -> int:
+        """The number of components of the vectors, or of rows of the matrices."""
+        return extent_of(self, 0)
+
+    @property
+    def m(self: Any) -> int:
+        """The number of columns of the matrices; 1 for vectors."""
+        return extent_of(self, 1)
 
     def has_grad(self: Any) -> bool:
         return bool(self.needs_grad)
@@ -57,13 +81,81 @@ class PeerField(PeerMembers, cg.Field):  # type: ignore[misc]
     _partner_class = PeerNdarray
 
 
+class PeerStructMembers:
+    """The members of the peers' structures of arrays."""
+
+    def __getitem__(self: Any, index: Any) -> Any:
+        index = plain_index(index)
+        found = super().__getitem__(index)  # type: ignore[misc]
+        if isinstance(found, StructArray):
+            return with_peer_members(found)
+        return structure_element(found, self.cls, lambda changed: self.__setitem__(index, changed))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(plain_index(index), value)  # type: ignore[misc]
+
+    def to_numpy(self: Any) -> dict[str, Any]:
+        """Return a copy of the members as arrays of NumPy, by name."""
+        return {name: member.to_numpy() for name, member in self.members.items()}
+
+    def from_numpy(self: Any, values: Any) -> None:
+        """Copy arrays of NumPy to the members. `values` has them by name, as a dict or a structured array."""
+        for name, member in self.members.items():
+            member.from_numpy(values[name])
+
+    def get_member_field(self: Any, name: str) -> Any:
+        """Return the field of a member."""
+        return self.members[name]
+
+    def keys(self: Any) -> list[str]:
+        """Return the names of the members."""
+        return list(self.members)
+
+
+class PeerStructArray(PeerStructMembers, StructArray):  # type: ignore[misc]
+    """An array of structures with the peers' members."""
+
+
+class PeerStructField(PeerStructMembers, StructField):  # type: ignore[misc]
+    """A field of structures with the peers' members."""
+
+
+def with_peer_members(found: StructArray) -> StructArray:
+    """Give an array or field of structures, and those inside it, the peers' members."""
+    found.__class__ = PeerStructField if isinstance(found, StructField) else PeerStructArray
+    for each in found.members.values():
+        if isinstance(each, StructArray):
+            with_peer_members(each)
+    return found
+
+
+def plain_index(index: Any) -> Any:
+    """Return an index, which the peers also take as a vector of ints, or None for no index."""
+    return () if index is None else tuple(index.tolist()) if isinstance(index, HostVector) else index
+
+
+def extent_of(array: Any, axis: int) -> int:
+    """Return an extent of the vectors or matrices of an array.
+
+    Raises:
+        AttributeError: The elements are numbers.
+    """
+    if not array.element_shape:
+        raise AttributeError(f"{array!r} has numbers, which have no rows and columns")
+    return int((*array.element_shape, 1)[axis])
+
+
+def peer_elements(made: Any) -> Any:
+    return with_peer_members(made) if isinstance(made, StructArray) else made
+
+
 PeerNdarray._partner_class = PeerNdarray  # type: ignore[attr-defined]
 
 
 def make_ndarray(dtype: Any, shape: Any, needs_grad: bool = False) -> Any:
     """Return an array. The arguments are those of `cg.ndarray`."""
     make = partial(number_array, cls=PeerNdarray)
-    return make_elements(make, dtype, shape, needs_grad, False, None, None)
+    return peer_elements(make_elements(make, dtype, shape, needs_grad, False, None, None))
 
 
 def make_field(
@@ -71,4 +163,4 @@ def make_field(
 ) -> Any:
     """Return a field. The arguments are those of `cg.field`."""
     make = field_maker(dtype, offset, PeerField)
-    return make_elements(make, dtype, shape, needs_grad, needs_dual, None, None)
+    return peer_elements(make_elements(make, dtype, shape, needs_grad, needs_dual, None, None))

@@ -8,6 +8,9 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakSet
+
+from cuda_graphs.compiler.language.annotations import VectorType
 
 from .arrays import make_field, make_ndarray
 from .program import settings
@@ -62,22 +65,45 @@ class UnplacedField:
     """A field that gets its shape after it was made. It passes all uses on to a field of the library."""
 
     def __init__(self, dtype: Any, options: dict[str, Any]) -> None:
-        self.__dict__.update(element=dtype, options=options, found=None)
+        self.__dict__.update(element=dtype, options=options, found=None, extents=None)
 
     def place(self, shape: tuple[int, ...], offset: Any) -> None:
-        """Give the field its shape."""
-        if self.found is not None:
-            raise RuntimeError(f"{self.found!r} is placed already")
-        options = self.options if offset is None else {**self.options, "offset": offset}
-        self.__dict__["found"] = make_field(self.element, shape, **options)
+        """Give the field its shape. It gets memory at its first use, since it may get a gradient until then."""
+        if self.extents is not None:
+            raise RuntimeError(f"{self!r} is placed already")
+        if offset is not None:
+            self.options["offset"] = offset
+        self.__dict__["extents"] = shape
+
+    def add_partner(self, option: str) -> None:
+        """Give a field without memory a gradient ("needs_grad") or a dual ("needs_dual").
+
+        Raises:
+            RuntimeError: The field has memory already.
+        """
+        if self.found is not None and not self.options[option]:
+            raise RuntimeError(f"{self.found!r} was used without it: make the field with {option}=True")
+        self.options[option] = True
 
     def placed(self) -> Any:
         """Return the field of the library."""
-        if self.found is None:
+        if self.extents is None:
             raise RuntimeError(
                 "the field has no shape yet: place it with root.dense(...).place(field), or give shape="
             )
+        if self.found is None:
+            self.__dict__["found"] = make_field(self.element, self.extents, **self.options)
         return self.found
+
+    @property
+    def grad(self) -> Any:
+        """The gradient; before the field is placed, its place in root.dense(...).place(field, field.grad)."""
+        return Partner(self, "needs_grad") if self.extents is None else self.placed().grad
+
+    @property
+    def dual(self) -> Any:
+        """The dual; before the field is placed, its place, as that of the gradient."""
+        return Partner(self, "needs_dual") if self.extents is None else self.placed().dual
 
     @property
     def __cuda_graphs_field__(self) -> Any:
@@ -98,7 +124,18 @@ class UnplacedField:
         return len(self.placed())
 
     def __repr__(self) -> str:
-        return "<a field without a shape>" if self.found is None else repr(self.found)
+        return "<a field without a shape>" if self.extents is None else repr(self.placed())
+
+
+class Partner:
+    """The place of the gradient or dual of a field that has no shape yet."""
+
+    def __init__(self, field: UnplacedField, option: str) -> None:
+        self.field, self.option = field, option
+
+    def place(self, shape: tuple[int, ...], offset: Any) -> None:
+        """Give the field the partner, which has the shape of the field."""
+        self.field.add_partner(self.option)
 
 
 class Axes(tuple[int, ...]):
@@ -130,13 +167,24 @@ class Node:
         """Give fields the shape of this layer, and the fields of their gradients too."""
         shape = tuple(self.extents[axis] for axis in sorted(self.extents))
         for each in fields:
-            if not isinstance(each, UnplacedField):
+            if not isinstance(each, (UnplacedField, Partner)):
                 raise TypeError(f"{each!r} has its shape already: make the field without shape=")
             each.place(shape, offset)
+            if isinstance(each, UnplacedField):
+                PLACED.add(each)
         return self
 
     def lazy_grad(self) -> None:
-        """Do nothing: fields with needs_grad=True have their gradients."""
+        """Give a gradient to all fields of floats that are placed and not used yet."""
+        for each in list(PLACED):
+            if each.found is None and has_floats(each.element):
+                each.add_partner("needs_grad")
+
+    def lazy_dual(self) -> None:
+        """Give a dual to all fields of floats that are placed and not used yet."""
+        for each in list(PLACED):
+            if each.found is None and has_floats(each.element):
+                each.add_partner("needs_dual")
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
@@ -150,6 +198,13 @@ class Node:
         return math.prod(self.extents.values())
 
 
+def has_floats(element: Any) -> bool:
+    """Return True for numbers and vectors that can have a gradient."""
+    scalar = element.dtype if isinstance(element, VectorType) else element
+    return getattr(scalar, "kind", None) == "float"
+
+
+PLACED: WeakSet[UnplacedField] = WeakSet()
 root = Node({})
 
 

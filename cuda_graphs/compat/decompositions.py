@@ -11,7 +11,7 @@ import cuda_graphs as cg
 from .math import on_host
 from .words import Inlined
 
-__all__ = ["eig", "polar_decompose", "solve", "svd", "sym_eig"]
+__all__ = ["eig", "make_spd", "polar_decompose", "solve", "svd", "sym_eig"]
 
 
 def typed(a: Any, dt: cg.template) -> Any:
@@ -42,6 +42,17 @@ def solve_of(A: Any, b: Any, dt: cg.template = None) -> Any:  # noqa: N803
     return cg.solve(typed(A, dt), typed(b, dt))
 
 
+def spd_of(A: Any, dt: cg.template = None) -> Any:  # noqa: N803
+    """Return the positive semi-definite matrix nearest to a symmetric one: the same with negative eigenvalues at 0."""
+    values, vectors = cg.sym_eig(typed(A, dt))
+    scaled = vectors
+    for i in cg.static(range(A.n)):
+        for j in cg.static(range(A.n)):
+            scaled[i, j] = vectors[i, j] * max(values[j], 0.0)
+    return scaled @ vectors.transpose()
+
+
+make_spd = Inlined(spd_of, on_host)
 svd, polar_decompose, eig, sym_eig, solve = (
     Inlined(each, on_host) for each in (svd_of, polar_of, eig_of, sym_eig_of, solve_of)
 )

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 import cuda_graphs as cg
+from cuda_graphs.compiler.language.number_rules import lenient_literals
 
 from .program import Settings, settings, wait
 
-__all__ = ["Kernel", "data_oriented", "func", "kernel", "pyfunc"]
+__all__ = ["Kernel", "data_oriented", "func", "kernel", "pyfunc", "real_func"]
 
 # Options of the peers' kernels without a meaning here.
+MOST_CALLS = 64  # calls of a real function inside one another
 IGNORED = ("pure", "fastcache")
 
 
@@ -31,7 +33,8 @@ class Kernel:
         """Return the kernel of the library for the options of `init`."""
         now = settings()
         if self.settings is not now and self.settings != now:
-            self.made = cg.kernel(self.function, **{**now.options(), **self.options})
+            with lenient_literals():
+                self.made = cg.kernel(self.function, **{**now.options(), **self.options})
             self.settings = now
         return self.made
 
@@ -98,6 +101,11 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 def pyfunc(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates a function for kernels and for the host. It stays a function of Python, which kernels inline."""
     return function
+
+
+def real_func(function: Callable[..., Any]) -> Any:
+    """Decorates a function that is compiled once for each signature. It may call itself, MOST_CALLS levels deep."""
+    return cg.func(function, inline=False, max_depth=MOST_CALLS)
 
 
 func = cg.func

@@ -14,15 +14,17 @@ import cuda_graphs as cg
 
 from .absent import absent_names
 from .complex_numbers import cconj, cdiv, cexp, cinv, clog, cmul, cpow, csqrt
+from .elements import peer_type
 from .words import Inlined, Word
 
 e, inf, nan, pi = cg.e, cg.inf, cg.nan, cg.pi
-vec2, vec3, vec4, mat2, mat3, mat4 = cg.vec2, cg.vec3, cg.vec4, cg.mat2, cg.mat3, cg.mat4
 # Type checkers see the types of the language as those of Python.
+SIZED: Any = (cg.vec2, cg.vec3, cg.vec4, cg.mat2, cg.mat3, cg.mat4)
+vec2, vec3, vec4, mat2, mat3, mat4 = map(peer_type, SIZED)
 vectors: Any = cg.types.vec
 matrices: Any = cg.types.mat
-ivec2, ivec3, ivec4 = (vectors(n, cg.i32) for n in (2, 3, 4))
-uvec2, uvec3, uvec4 = (vectors(n, cg.u32) for n in (2, 3, 4))
+ivec2, ivec3, ivec4 = (peer_type(vectors(n, cg.i32)) for n in (2, 3, 4))
+uvec2, uvec3, uvec4 = (peer_type(vectors(n, cg.u32)) for n in (2, 3, 4))
 max, min, abs, pow, round = builtins.max, builtins.min, builtins.abs, builtins.pow, builtins.round
 
 acos, asin, atan2 = Word(cg.acos, np.arccos), Word(cg.asin, np.arcsin), Word(cg.atan2, np.arctan2)
@@ -38,6 +40,7 @@ exp, log, log2, sqrt = (
     Word(cg.log2, np.log2),
     Word(cg.sqrt, np.sqrt),
 )
+frexp = Word(cg.frexp, np.frexp)
 rsqrt = Word(cg.rsqrt, lambda x: 1 / np.sqrt(x))
 degrees, radians = Word(cg.degrees, np.degrees), Word(cg.radians, np.radians)
 isinf, isnan, sign = Word(cg.isinf, np.isinf), Word(cg.isnan, np.isnan), Word(cg.sign, np.sign)
@@ -126,12 +129,25 @@ def rotation_by_axis(axis: Any, angle: Any) -> Any:
     )  # fmt: skip
 
 
+def rotation_by_angles(yaw: Any, pitch: Any, roll: Any) -> Any:
+    """Return the rotation about z by `roll` after that about x by `pitch` after that about y by `yaw`."""
+    about_z = rotation_by_axis(cg.vec3(0.0, 0.0, 1.0), roll)
+    about_x = rotation_by_axis(cg.vec3(1.0, 0.0, 0.0), pitch)
+    return about_z @ about_x @ rotation_by_axis(cg.vec3(0.0, 1.0, 0.0), yaw)
+
+
+def rotation_of_axes(ang_x: Any, ang_y: Any, ang_z: Any) -> Any:
+    """Return the rotation about x by `ang_x`, about z by `ang_y`, and about y by `ang_z`, as the peers do."""
+    return rotation_by_angles(ang_z, ang_x, ang_y)
+
+
 def on_host(*_: Any) -> Any:
     raise RuntimeError("this function has a meaning in kernels only: call it in a kernel or a func")
 
 
-translate, scale, rot_by_axis = (
-    Inlined(each, on_host) for each in (translate_by, scale_by, rotation_by_axis)
+IN_KERNELS = (translate_by, scale_by, rotation_by_axis, rotation_by_angles, rotation_of_axes)
+translate, scale, rot_by_axis, rot_yaw_pitch_roll, rotation3d = (
+    Inlined(each, on_host) for each in IN_KERNELS
 )
 
 __all__ = [
@@ -139,7 +155,8 @@ __all__ = [
     "cos", "cpow", "cross", "csqrt", "degrees", "determinant", "distance", "dot", "e", "exp", "eye", "ffs",
     "floor", "fract", "inf", "inverse", "isinf", "isnan", "ivec2", "ivec3", "ivec4", "length", "log", "log2",
     "mat2", "mat3", "mat4", "max", "min", "mix", "mod", "nan", "normalize", "pi", "popcnt", "pow", "radians",
-    "reflect", "refract", "rot_by_axis", "rotation2d", "round", "scale", "sign", "sin", "smoothstep", "sqrt",
+    "reflect", "refract", "rot_by_axis", "rot_yaw_pitch_roll", "rotation2d",
+    "rotation3d", "round", "scale", "sign", "sin", "smoothstep", "sqrt",
     "step", "tan", "tanh", "translate", "uvec2", "uvec3", "uvec4", "vdir", "vec2", "vec3", "vec4",
 ]  # fmt: skip
 __getattr__ = absent_names("math", "math.")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import builtins
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,8 @@ import cuda_graphs as cg
 from . import ad, math, simt, types
 from .data import Layout, Struct, axes, dataclass, field, ndarray, root
 from .decompositions import eig, polar_decompose, solve, svd, sym_eig
-from .kernels import data_oriented, func, kernel, pyfunc
-from .math import acos, asin, atan2, ceil, cos, exp, floor, log, rsqrt, sin, sqrt, tan, tanh
+from .kernels import data_oriented, func, kernel, pyfunc, real_func
+from .math import acos, asin, atan2, ceil, cos, exp, floor, frexp, log, rsqrt, sin, sqrt, tan, tanh
 from .program import cpu, cuda, gpu, init, reset, sync, x64, x86_64
 from .scalars import *  # noqa: F403
 from .scalars import NAMES
@@ -38,11 +39,20 @@ atomic_add, atomic_sub, atomic_mul = cg.atomic_add, cg.atomic_sub, cg.atomic_mul
 atomic_min, atomic_max, atomic_cas = cg.atomic_min, cg.atomic_max, cg.atomic_cas
 atomic_and, atomic_or, atomic_xor = cg.atomic_and, cg.atomic_or, cg.atomic_xor
 static, static_assert, static_print = cg.static, cg.static_assert, cg.static_print
-ndrange, grouped, loop_config, template = cg.ndrange, cg.grouped, cg.loop_config, cg.template
+ndrange, loop_config, template = cg.ndrange, cg.loop_config, cg.template
 Field, Ndarray = cg.Field, cg.NDArray
 ScalarField = MatrixField = Field
 ScalarNdarray = VectorNdarray = MatrixNdarray = Ndarray
 StructField, Template = cg.StructField, cg.types.Template
+
+
+def host_grouped(x: Any) -> Any:
+    """Return the indices of a field or array, or the points of ndrange, as vectors."""
+    points = np.ndindex(*x.shape) if hasattr(x, "shape") else x
+    return (Vector(list(each)) for each in points)
+
+
+grouped = Word(cg.grouped, host_grouped)
 
 
 def itself(value: Any, *hints: Any) -> Any:
@@ -62,6 +72,7 @@ def normal(dt: cg.template = cg.f32) -> Any:
     return cg.random_normal(dt)
 
 
+experimental = SimpleNamespace(real_func=real_func)
 randn = Inlined(normal, lambda dt=None: float(np.random.default_rng().standard_normal()))
 
 __all__ = [
@@ -69,11 +80,11 @@ __all__ = [
     "Struct", "StructField", "Template", "Vector", "VectorNdarray", "abs", "acos", "ad", "asin",
     "assume_in_range", "atan2", "atomic_add", "atomic_and", "atomic_cas", "atomic_max", "atomic_min",
     "atomic_mul", "atomic_or", "atomic_sub", "atomic_xor", "axes", "bit_cast", "bit_shr", "block_local",
-    "cache_read_only", "cast", "ceil", "cos", "cpu", "cuda", "data_oriented", "dataclass", "eig", "exp",
-    "field", "floor", "func", "global_thread_idx", "gpu", "grouped", "i", "ij", "ijk", "ijkl", "ijl", "ik",
+    "cache_read_only", "cast", "ceil", "cos", "cpu", "cuda", "data_oriented", "dataclass", "eig", "exp", "experimental",
+    "field", "floor", "frexp", "func", "global_thread_idx", "gpu", "grouped", "i", "ij", "ijk", "ijkl", "ijl", "ik",
     "ikl", "il", "init", "j", "jk", "jkl", "jl", "k", "kernel", "kl", "l", "log", "loop_config",
     "loop_unique", "math", "max", "min", "ndarray", "ndrange", "one", "polar_decompose", "pow", "pyfunc",
-    "randn", "random", "raw_div", "raw_mod", "reset", "root", "round", "rsqrt", "select", "simt", "sin",
+    "randn", "random", "raw_div", "raw_mod", "real_func", "reset", "root", "round", "rsqrt", "select", "simt", "sin",
     "solve", "sqrt", "static", "static_assert", "static_print", "stop_grad", "svd", "sym_eig", "sync",
     "tan", "tanh", "template", "types", "volatile_load", "x64", "x86_64", "zero", *NAMES,
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 import cuda_graphs as cg
 
+from . import blocks
 from .absent import absent_names
 from .subgroups import NAMES, word
 
@@ -101,17 +102,12 @@ block = Part(
     sync=cg.block.sync,
     mem_sync=cg.block.sync,
     mem_fence=cg.block.sync,
-    reduce_add=cg.block.reduce_add,
-    reduce_max=cg.block.reduce_max,
-    reduce_min=cg.block.reduce_min,
     thread_idx=cg.block.thread,
     global_thread_idx=global_thread_idx,
     sync_all_nonzero=word(block_all),
     sync_any_nonzero=word(block_any),
     sync_count_nonzero=word(block_count),
-    reduce_all_add=cg.block.reduce_add,
-    reduce_all_max=cg.block.reduce_max,
-    reduce_all_min=cg.block.reduce_min,
+    **blocks.NAMES,
 )
 warp = Part(
     "simt.warp",

@@ -113,6 +113,55 @@ def exclusive(combine: Combine, first: Callable[[Any], Any]) -> tuple[Inlined, I
     return word(whole), word(tiled)
 
 
+def segmented(value: Any, head_flag: Any, combine: cg.template, log2_size: cg.template) -> Any:
+    """Return the combined values from the last lane with a head flag, or the first lane of the tile, up to this one."""
+    result = value
+    lane = cg.warp.lane() & ((1 << log2_size) - 1)
+    head = scanned(cg.select(head_flag != 0, lane, 0), greatest, log2_size)
+    for k in cg.static(range(log2_size)):
+        lower = cg.warp.shuffle_up(result, 1 << k)
+        if lane - head >= 1 << k:
+            result = combine(lower, result)
+    return result
+
+
+def segmented_reduction(combine: Combine) -> tuple[Inlined, Inlined]:
+    """Return the segmented reduction of a warp, and that of a tile."""
+
+    def whole(value: Any, head_flag: Any) -> Any:
+        return segmented(value, head_flag, combine, 5)
+
+    def tiled(value: Any, head_flag: Any, log2_size: cg.template) -> Any:
+        return segmented(value, head_flag, combine, log2_size)
+
+    return word(whole), word(tiled)
+
+
+def comes_before(key: Any, value: Any, other_key: Any, other_value: Any) -> Any:
+    return key < other_key or (key == other_key and value < other_value)
+
+
+def bitonic_sort_kv_tiled(key: Any, value: Any, log2_size: cg.template) -> Any:
+    """Return the pair of this lane after a bitonic sort of the pairs (key, value) of a tile, in ascending order."""
+    k, v = key, value
+    lane = cg.warp.lane() & ((1 << log2_size) - 1)
+    for size in cg.static(range(1, log2_size + 1)):
+        for step in cg.static(range(size - 1, -1, -1)):
+            other_k = cg.warp.shuffle_xor(k, 1 << step)
+            other_v = cg.warp.shuffle_xor(v, 1 << step)
+            takes_least = (lane & (1 << step) == 0) == (lane & (1 << size) == 0)
+            before = comes_before(other_k, other_v, k, v)
+            after = comes_before(k, v, other_k, other_v)
+            if (takes_least and before) or (not takes_least and after):
+                k = other_k
+                v = other_v
+    return k, v
+
+
+def bitonic_sort_kv(key: Any, value: Any) -> Any:
+    return bitonic_sort_kv_tiled(key, value, 5)
+
+
 def bits_of_tile(predicate: Any, log2_size: cg.template) -> Any:
     """Return the bits of the lanes of this tile that have a true predicate, from bit 0 on."""
     start = (cg.warp.lane() >> log2_size) << log2_size
@@ -194,7 +243,7 @@ def lanemask_gt(lane_id: Any) -> Any:
 
 FUNCTIONS = (
     all_equal, all_equal_tiled, all_true, all_true_tiled, any_true, any_true_tiled, ballot, ballot_first_n,
-    broadcast, broadcast_first, elect, group_size, lanemask_eq, lanemask_ge,
+    bitonic_sort_kv, bitonic_sort_kv_tiled, broadcast, broadcast_first, elect, group_size, lanemask_eq, lanemask_ge,
     lanemask_gt, lanemask_le, lanemask_lt, log2_group_size,
 )  # fmt: skip
 COMBINE: dict[str, Combine] = {
@@ -214,6 +263,7 @@ def pairs() -> dict[str, Inlined]:
         }
         if name in ("add", "min", "max"):
             made[f"reduce_all_{name}"] = made[f"reduce_{name}"]
+            made[f"segmented_reduce_{name}"] = segmented_reduction(combine)
         if name in FIRST:
             made[f"exclusive_{name}"] = exclusive(combine, FIRST[name])
         for key, (whole, tiled) in made.items():

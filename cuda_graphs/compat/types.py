@@ -11,6 +11,7 @@ import cuda_graphs as cg
 
 from .absent import absent_names
 from .data import element_type, struct_type
+from .elements import peer_type
 from .scalars import *  # noqa: F403
 from .scalars import NAMES, NUMBERS
 
@@ -28,12 +29,12 @@ template, struct = cg.template, struct_type
 
 def vector(n: int, dtype: Any = None) -> Any:
     """Return the type of vectors of `n` components. Without a dtype a function takes vectors of any type."""
-    return vectors(n, element_type(dtype))
+    return peer_type(vectors(n, element_type(dtype)))
 
 
 def matrix(n: int, m: int, dtype: Any = None) -> Any:
     """Return the type of matrices. Without a dtype a function takes matrices of any type."""
-    return matrices(n, m, element_type(dtype))
+    return peer_type(matrices(n, m, element_type(dtype)))
 
 
 def ndarray(

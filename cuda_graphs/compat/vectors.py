@@ -11,6 +11,7 @@ import numpy as np
 import cuda_graphs as cg
 
 from .data import element_type, field, ndarray
+from .elements import PeerVector
 from .tensors import tensor
 from .words import Inlined
 
@@ -33,7 +34,7 @@ def on_host(parts: Any, dt: Any = None) -> Any:
     shape = values.shape
     make: Any = cg.types.vec if len(shape) == 1 else cg.types.mat
     kind = make(*shape, element_type(dt))
-    return kind(values.tolist())
+    return kind(values.tolist()).view(PeerVector)
 
 
 def vector_zero(dt: cg.template, n: cg.template) -> Any:

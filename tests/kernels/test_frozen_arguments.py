@@ -56,12 +56,45 @@ def test_members_of_a_frozen_instance_are_looked_up_once():
     assert pair.x.to_numpy().tolist() == [4, 4]
 
 
-def test_other_instances_have_their_own_members():
+@pytest.mark.parametrize("calls", [1, 3])
+def test_other_instances_have_their_own_members(calls):
     pair = Fixed(cg.zeros(2, cg.i32), cg.ones(2, cg.i32))
     other = replace(pair, x=cg.full(2, 10, cg.i32))
     for each in (pair, other, other, pair):
-        add_fixed(each)
-    assert (pair.x[0], other.x[1]) == (2, 12)
+        for _ in range(calls):
+            add_fixed(each)
+    assert (pair.x[0], other.x[1]) == (2 * calls, 10 + 2 * calls)
+
+
+@dataclass(frozen=True)
+class Nested:
+    pair: Fixed
+    step: cg.i32
+    flag: bool
+
+
+@cg.kernel
+def add_nested(whole: Nested) -> None:
+    for i in whole.pair.x:
+        whole.pair.x[i] += whole.pair.y[i] * whole.step + (1 if whole.flag else 0)
+
+
+def test_nested_frozen_instances_keep_arrays_and_numbers_apart():
+    pair = Fixed(cg.zeros(2, cg.i32), cg.ones(2, cg.i32))
+    first, second = Nested(pair, 2, True), Nested(pair, 5, False)
+    for each in (first, first, first, second, second, second, first):
+        add_nested(each)
+    assert pair.x.to_numpy().tolist() == [4 * 3 + 3 * 5] * 2
+
+
+def test_frozen_instance_is_read_again_after_forget():
+    pair = Fixed(cg.zeros(2, cg.i32), cg.ones(2, cg.i32))
+    for _ in range(3):
+        add_fixed(pair)
+    add_fixed.forget()
+    for _ in range(3):
+        add_fixed(pair)
+    assert pair.x.to_numpy().tolist() == [6, 6]
 
 
 def test_instances_that_can_change_are_looked_up_in_each_call():
@@ -72,13 +105,15 @@ def test_instances_that_can_change_are_looked_up_in_each_call():
     assert pair.x.to_numpy().tolist() == [6, 6]
 
 
-def test_kernel_keeps_no_member_of_an_instance_that_died(device):
+@pytest.mark.parametrize("calls", [1, 3])
+def test_kernel_keeps_no_member_of_an_instance_that_died(device, calls):
     class Watched(cg.NDArray):
         """An array with weak references."""
 
     array = cg.kernels.arrays.ndarray.number_array(cg.i32, 2, False, False, None, Watched)
     pair = Fixed(array, cg.ones(2, cg.i32))
-    add_fixed(pair)
+    for _ in range(calls):
+        add_fixed(pair)
     device.sync()
     seen = weakref.ref(array)
     del pair, array
@@ -87,9 +122,13 @@ def test_kernel_keeps_no_member_of_an_instance_that_died(device):
     assert seen() is None
 
 
-def test_closed_member_of_a_frozen_instance_is_refused():
+@pytest.mark.parametrize("calls", [1, 3])
+@pytest.mark.parametrize("kernel", [add_fixed, add_nested])
+def test_closed_member_of_a_frozen_instance_is_refused(kernel, calls):
     pair = Fixed(cg.zeros(2, cg.i32), cg.ones(2, cg.i32))
-    add_fixed(pair)
+    argument = pair if kernel is add_fixed else Nested(pair, 1, True)
+    for _ in range(calls):
+        kernel(argument)
     pair.y.buffer.close()
     with pytest.raises(cg.ClosedBufferError):
-        add_fixed(pair)
+        kernel(argument)

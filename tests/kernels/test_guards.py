@@ -6,6 +6,7 @@ same is made once. A row: how a kernel reads a value, what changes it, and what 
 import collections
 import contextlib
 import dataclasses
+import enum
 import gc
 import sys
 import types
@@ -249,3 +250,62 @@ def test_numbers_of_templates_are_never_given_twice():
     known.forget()
     assert first == [0, 1, 0]
     assert [known.number(value) for value in ("b", "c")] == [2, 3]
+
+
+class Rate:
+    step = 5
+
+
+WIDE = types.ModuleType("wide")
+WIDE.step = 5
+WIDE.Rate = Rate
+
+
+class Colour(enum.Enum):
+    RED = 5
+    GREEN = 7
+
+
+@cg.kernel
+def through_modules_and_classes(out: i32_0d):
+    out[()] = Rate.step + 10 * WIDE.step + 100 * WIDE.Rate.step + 1000 * cg.static(Colour.RED.value) + FACTOR
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("owner", "name", "expected"),
+    [(Rate, "step", 5660), (WIDE, "step", 5570), (sys.modules[__name__], "FACTOR", 5561)],
+    ids=["class", "module", "global"],
+)
+def test_change_is_seen_however_often_the_unchanged_value_was_used(owner, name, expected, calls, monkeypatch):
+    out = cg.zeros((), cg.i32)
+    for _ in range(calls):
+        through_modules_and_classes(out)
+    assert out[()] == 5560
+    monkeypatch.setattr(owner, name, 6)
+    for _ in range(calls):
+        through_modules_and_classes(out)
+    assert out[()] == expected + (1 if owner is Rate else 0)
+    monkeypatch.undo()
+    for _ in range(calls):
+        through_modules_and_classes(out)
+    assert out[()] == 5560
+
+
+def test_class_of_another_name_with_the_same_members_is_seen(monkeypatch):
+    class Base:
+        step = 5
+
+    class Other:
+        step = 6
+
+    class Derived(Base):
+        pass
+
+    monkeypatch.setattr(sys.modules[__name__], "Rate", Derived)
+    out = cg.zeros((), cg.i32)
+    for _ in range(3):
+        through_modules_and_classes(out)
+    Derived.__bases__ = (Other,)
+    through_modules_and_classes(out)
+    assert out[()] == 5561

@@ -5,12 +5,13 @@
 import cuda_graphs as cg
 
 from ..absent import absent_names
+from ..decompositions import make_spd
 from ..dispatch import perf_dispatch
 from ..levels import CRITICAL, DEBUG, ERROR, INFO, TRACE, WARN, is_logging_effective, set_logging_level
 from ..names import *
 from ..names import __all__ as common
 from ..tensors import Backend, tensor
-from . import _logging, graph, lang
+from . import _logging, algorithms, graph, lang
 
 __version__ = (1, 3, 3)
 
@@ -27,8 +28,10 @@ atomic_exchange = cg.atomic_exchange
 __all__ = [
     "Backend", "CRITICAL", "DEBUG", "ERROR", "INFO", "MatrixTensor", "QuadrantsAssertionError",
     "QuadrantsCompilationError", "QuadrantsNameError", "QuadrantsRuntimeError", "QuadrantsRuntimeTypeError",
-    "QuadrantsSyntaxError", "QuadrantsTypeError", "TRACE", "Tensor", "VectorTensor", "WARN", "atomic_exchange",
+    "QuadrantsSyntaxError", "QuadrantsTypeError", "TRACE", "Tensor", "VectorTensor", "WARN", "algorithms",
+    "atomic_exchange",
     "checkpoint", "graph", "graph_do_while", "graph_parallel", "graph_parallel_context", "is_logging_effective",
+    "make_spd",
     "lang", "perf_dispatch", "pure", "set_logging_level", "tensor", *common,
 ]  # fmt: skip
 __getattr__ = absent_names("quadrants")

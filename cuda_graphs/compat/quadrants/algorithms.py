@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`quadrants.algorithms`: names that programs import. Their use in a kernel is an error that says what to call."""
+"""`quadrants.algorithms`: what the host calls. The functions for kernels are refused with what to call."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import cuda_graphs as cg
 
 from ..absent import ABSENT
+from ..algorithms import PrefixSumExecutor, parallel_sort
 from ..words import Inlined
 
-__all__ = ["sort", "sort_scratch_slots"]
+__all__ = ["PrefixSumExecutor", "parallel_sort", "sort", "sort_scratch_slots"]
 
 MESSAGE = f"sort is absent in cuda_graphs.compat: {ABSENT['simt.block.radix_rank_match_atomic_or']}"
 

@@ -7,6 +7,7 @@ import cuda_graphs as cg
 from ..absent import absent_names
 from ..names import *
 from ..names import __all__ as common
+from . import algorithms
 
 __version__ = (1, 7, 3)
 
@@ -17,6 +18,6 @@ TaichiAssertionError = cg.KernelAssertionError
 
 __all__ = [
     "TaichiAssertionError", "TaichiCompilationError", "TaichiNameError", "TaichiRuntimeError", "TaichiRuntimeTypeError",
-    "TaichiSyntaxError", "TaichiTypeError", *common,
+    "TaichiSyntaxError", "TaichiTypeError", "algorithms", *common,
 ]  # fmt: skip
 __getattr__ = absent_names("taichi")

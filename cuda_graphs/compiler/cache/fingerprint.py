@@ -40,6 +40,8 @@ from cuda_graphs.compiler.language.host_objects import method_names, number_name
 from cuda_graphs.compiler.language.signature import resolve
 from cuda_graphs.native.versions import FOLDER, interpreter, llvm_version, state_of, tree_hash
 
+from .class_source import class_source
+
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash"]
 
 # Values of exactly these types are described by their `repr`. A derived class may have further members.
@@ -201,7 +203,7 @@ class Fingerprint:
             self.add(value._fields, [each for _, each in members_of(value) if is_own(each)])
             return
         try:
-            self.text(inspect.getsource(value))
+            self.text(class_source(value))
         except (OSError, TypeError):
             raise NoFingerprint(f"the class {value.__qualname__}, whose source cannot be found") from None
         self.add(type(value), *value.__bases__)

@@ -7,11 +7,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cuda_graphs.compiler.ir.types import u64
+from cuda_graphs.compiler.ir.types import f64, i32, i64, u64
 
 from . import intrinsics as cg
 
-__all__ = ["clamp", "degrees", "fract", "mix", "mod", "radians", "smoothstep", "step"]
+__all__ = ["clamp", "degrees", "fract", "frexp", "mix", "mod", "radians", "smoothstep", "step"]
 
 # Numbers with full precision, whatever type they meet.
 CONSTANTS = ("e", "inf", "nan", "pi")
@@ -20,6 +20,10 @@ e, inf, nan, pi = math.e, math.inf, math.nan, math.pi
 # Degrees per radian and radians per degree. Captured constants have full precision in any type.
 DEGREES, RADIANS = 180.0 / math.pi, math.pi / 180.0
 TURN = 2.0 * math.pi
+# frexp raises numbers below SMALL, among which are those with fewer bits, by a power of two.
+SMALL, RAISED_BY = 2.0**-900, 54
+RAISE = 2.0**RAISED_BY
+BIAS, EXPONENT_BITS, FRACTION_BITS = 1023, 2047, 52  # of the format f64
 
 
 @cg.func
@@ -44,6 +48,20 @@ def mod(x: Any, y: Any) -> Any:
 def fract(x: Any) -> Any:
     """Return x - floor(x)."""
     return x - cg.floor(x)
+
+
+@cg.func
+def frexp(x: Any) -> Any:
+    """Return (m, e) with x = m * 2 ** e and 0.5 <= abs(m) < 1, where e is an i32; (x, 0) for 0, infinities and NaN."""
+    # frontend/calls/float_parts.py gives x as an f64, which is exact, and m the type of x.
+    is_small = abs(x) < SMALL
+    raised = cg.select(is_small, x * RAISE, x)
+    e = cg.cast((cg.bit_cast(raised, u64) >> FRACTION_BITS) & EXPONENT_BITS, i32) - (BIAS - 1)
+    is_finite = e != EXPONENT_BITS - (BIAS - 1)
+    # The power of two is that of 2 - e: the numbers 2 ** -e would need two exponents more than f64 has.
+    power = cg.bit_cast(cg.cast(BIAS + 2 - e, i64) << FRACTION_BITS, f64)
+    m = cg.select(is_finite and x != 0.0, raised * 0.25 * power, x)
+    return m, cg.select(is_finite and x != 0.0, e - cg.select(is_small, RAISED_BY, 0), 0)
 
 
 @cg.func

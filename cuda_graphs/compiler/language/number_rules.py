@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, i32
 
-__all__ = ["USUAL", "NumberRules", "current_defaults", "default_types"]
+__all__ = ["USUAL", "NumberRules", "current_defaults", "default_types", "lenient_literals"]
 
 
 class NumberRules(NamedTuple):
@@ -21,11 +21,13 @@ class NumberRules(NamedTuple):
         float: The type of a literal with a point, of `float`, and of a quotient of integers.
         int: The type of a literal without a point, and of `int`.
         strict: True if an implicit conversion that can lose bits or range is an error.
+        lenient: True if a literal of any kind makes a number of any type, as in `f32(0)` and `i32(2.5)`.
     """
 
     float: ScalarType = f32
     int: ScalarType = i32
     strict: bool = False
+    lenient: bool = False
 
     def named(self, given: Any) -> Any:
         """Return the scalar type for a number type of Python or NumPy; another object itself."""
@@ -44,7 +46,7 @@ class NumberRules(NamedTuple):
             raise TypeError(f"{name} takes a float type, cg.f32 or cg.f64, not {self.float!r}")
         if not isinstance(whole, ScalarType) or whole.kind != "int" or whole.size < i32.size:
             raise TypeError(f"{name} takes a signed integer type, cg.i32 or cg.i64, not {self.int!r}")
-        return NumberRules(real, whole, bool(self.strict))
+        return NumberRules(real, whole, bool(self.strict), self.lenient)
 
 
 USUAL = NumberRules()
@@ -76,8 +78,18 @@ def default_types(*, float: Any = None, int: Any = None) -> Iterator[None]:
         TypeError: A type is not a float type, or not a signed integer type of at least 4 bytes.
     """
     now = current_defaults()
-    rules = NumberRules(now.float if float is None else float, now.int if int is None else int)
+    rules = now._replace(float=now.float if float is None else float, int=now.int if int is None else int)
     token = _defaults.set(rules.checked("default_types()"))
+    try:
+        yield
+    finally:
+        _defaults.reset(token)
+
+
+@contextmanager
+def lenient_literals() -> Iterator[None]:
+    """Let literals of any kind make numbers of any type, in kernels that are decorated in the `with` block."""
+    token = _defaults.set(current_defaults()._replace(lenient=True))
     try:
         yield
     finally:

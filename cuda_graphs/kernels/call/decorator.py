@@ -115,7 +115,7 @@ def kernel(
     )
     options = options.with_defaults()
     if function is None:
-        return functools.partial(kernel, **options._asdict())
+        return functools.partial(kernel, **options.keywords())
     if not hasattr(function, "__code__"):
         raise TypeError(f"@kernel takes a function, got {type(function).__name__}")
     options.check(function)

@@ -24,6 +24,7 @@ from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import NDArray, OutsideName
 from cuda_graphs.compiler.language.free_names import dotted, free_names, is_installed, is_ours, path_value
 from cuda_graphs.compiler.language.signature import is_template, resolve
+from cuda_graphs.kernels.arrays.ndarray import NDArray as OurArray
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.kernels.specialisation.snapshots import Memo
 
@@ -88,14 +89,14 @@ class OutsideArrays:
         if found is None:
             found = self.found = self.search()
             self.is_needed = bool(found.places or found.templates)
-        given = [path_value(*place) for place in found.places]
         objects = [
             each
             for each in found.templates
             if each.number < len(args) and self.holds_references(args[each.number])
         ]
-        if not given and not objects:
+        if not found.places and not objects:
             return None
+        given = [path_value(*place) for place in found.places]
         known = {each.name: annotation_of(args[each.number], each.uses) for each in objects}
         for name, uses, value in zip(found.names, found.places.values(), given, strict=True):
             known[name] = annotation_of(value, uses)
@@ -110,7 +111,10 @@ class OutsideArrays:
 
     def holds_references(self, value: Any) -> bool:
         """Return True for an object that holds arrays that kernels take by reference."""
-        return not is_array(value) and not is_struct_array(value) and not self.without_arrays.of(value)
+        # Most values are constants that the memo knows. It is asked about no array, since it would compare them.
+        if isinstance(value, OurArray) or self.without_arrays.of(value):
+            return False
+        return not is_array(value) and not is_struct_array(value)
 
     def search(self) -> Found:
         """Return the objects around the kernel that hold arrays, and its parameters that may be such objects."""
@@ -163,7 +167,7 @@ def has_references(value: Any) -> bool:
 
 def is_without_references(value: Any) -> bool | None:
     """Return True for a value without such arrays, else None: no Memo keeps arrays alive."""
-    return True if not has_references(value) else None
+    return None if is_array(value) or is_struct_array(value) or has_references(value) else True
 
 
 def places_of(function: Callable[..., Any]) -> Iterator[tuple[Place, Names]]:

@@ -31,6 +31,10 @@ cdef class Reader:
     # Returns `value` as a graph keeps it: itself, or a KeptArgument, which does not keep the graph alive.
     cdef object keep(self, object value)
 
+    # Returns True if `value` gives the same leaves and keys in each call, without objects of the call itself, until a
+    # Buffer is closed or the reader forgets.
+    cdef bint is_steady(self, object value) except -1
+
     # Releases the template values of compiled code.
     cdef int forget(self) except -1
 

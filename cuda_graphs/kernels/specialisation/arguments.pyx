@@ -18,6 +18,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.weakref cimport PyWeakref_GetObject
 from libc.stdint cimport int64_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
+from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr, CUresult
 from cuda_graphs.core.driver.seam cimport check_attempt
@@ -27,7 +28,7 @@ from cuda_graphs.graph.operands.parameter cimport ArrayParameter
 from cuda_graphs.objects.code.arguments cimport StandIn
 from cuda_graphs.graph.operands.condition cimport Condition
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
-from cuda_graphs.objects.memory.buffer cimport Buffer, is_of_graph
+from cuda_graphs.objects.memory.buffer cimport Buffer, closed_buffers, is_of_graph
 from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
@@ -40,7 +41,7 @@ from cuda_graphs.compiler.language.signature import array_spec, is_condition, is
 from cuda_graphs.compiler.language.structs import is_struct, member_type, struct_members
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType
 from cuda_graphs.errors import ClosedBufferError
-from cuda_graphs.kernels.specialisation.constants import Interned
+from cuda_graphs.kernels.specialisation.constants import Interned, is_fixed
 from cuda_graphs.kernels.arrays.struct_values import is_structured, numpy_structures
 from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
 
@@ -113,6 +114,9 @@ cdef class Reader:
     cdef object keep(self, object value):
         return value
 
+    cdef bint is_steady(self, object value) except -1:
+        return False
+
     cdef int forget(self) except -1:
         return 0
 
@@ -162,6 +166,9 @@ cdef class Integer(Reader):
             f"parameter {self.path!r} takes {self.annotation}, from {self.low} to {self.high}, got {value}"
         )
 
+    cdef bint is_steady(self, object value) except -1:
+        return type(value) is int
+
     cdef object _index(self, object value):
         number = as_int(value)
         if number is not None:
@@ -197,6 +204,9 @@ cdef class Bool(Reader):
         r.leaves[self.leaf].bits = value is True
         return 0
 
+    cdef bint is_steady(self, object value) except -1:
+        return value is True or value is False
+
     cdef object spec(self, object value):
         return annotations.ScalarSpec(self.annotation)
 
@@ -226,6 +236,9 @@ cdef class Float(Reader):
         else:
             self._small(&r.leaves[self.leaf], number)
         return 0
+
+    cdef bint is_steady(self, object value) except -1:
+        return type(value) is float
 
     cdef double _number(self, object value) except? -1:
         if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")) or (
@@ -363,6 +376,10 @@ cdef class Array(Reader):
         r.keys[self.key] = found
         return 0
 
+    cdef bint is_steady(self, object value) except -1:
+        # The partners of an array may get memory later.
+        return value is None or (self.leaves == 1 and isinstance(value, NDArray) and not isinstance(value, Field))
+
     cdef int add_owners(self, dict owners, object value) except -1:
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad
         if isinstance(value, ArrayParameter):
@@ -493,6 +510,25 @@ cdef object part_of(object value, object name):
     return value[name] if kind is list or kind is tuple or kind is dict else getattr(value, name)
 
 
+cdef class Block:
+    """The leaves and keys of an instance whose members give the same in each call, until a Buffer is closed."""
+
+    cdef list parts    # the members of the instance
+    cdef list members  # the members at all depths, as lists
+    cdef bint is_steady  # False if the members must be read in each call
+    cdef vector[Leaf] leaves
+    cdef vector[uint64_t] keys
+    cdef int device  # that of the arrays
+    cdef unsigned long long closed_buffers  # before the members were read
+
+    cdef int write(self, Reading* r, Reader reader) except -1:
+        note_device(r, reader, self.device)
+        (<list>r.members).extend(self.members)
+        memcpy(r.leaves + reader.leaf, self.leaves.data(), self.leaves.size() * sizeof(Leaf))
+        memcpy(r.keys + reader.key, self.keys.data(), self.keys.size() * sizeof(uint64_t))
+        return 0
+
+
 cdef class Struct(Reader):
     """Reads an instance of a dataclass member by member, the members of `self` that a kernel uses, or the items of a list,
     tuple or dict with arrays in it."""
@@ -502,6 +538,7 @@ cdef class Struct(Reader):
     cdef bint is_frozen  # the members of an instance never change
     cdef object seen     # a weak reference to the last instance, if that is frozen, and
     cdef list kept       # its members, until it dies
+    cdef Block block     # the block of these members, from the second call on
 
     cdef list _parts(self, object value):
         """Return the members of an instance in the order of the readers."""
@@ -510,19 +547,33 @@ cdef class Struct(Reader):
             return kept
         kept = [part_of(value, name) for name in self.names]
         if self.is_frozen and hasattr(value, "__weakref__"):
-            self.kept = None  # other code never sees an instance together with the members of another one
+            self.kept = self.block = None  # other code never sees an instance together with the members of another one
             self.seen = weakref.ref(value, self._drop)
             self.kept = kept
         return kept
 
     def _drop(self, dead):
         if dead is self.seen:
-            self.kept = self.seen = None
+            self.kept = self.seen = self.block = None
+
+    cdef bint is_steady(self, object value) except -1:
+        cdef Reader member
+        cdef list parts = self.kept
+        cdef Py_ssize_t i
+        if parts is None or PyWeakref_GetObject(self.seen) != <PyObject*>value:
+            return False
+        for i in range(len(parts)):
+            member = self.members[i]
+            if not member.is_steady(parts[i]):
+                return False
+        return True
 
     cdef int read(self, Reading* r, object value) except -1:
-        cdef Reader member
+        cdef list before = self.kept
         cdef list parts
-        cdef Py_ssize_t i
+        cdef Block block
+        cdef Py_ssize_t depth
+        cdef unsigned long long closed
         if type(value) is not self.cls and not isinstance(value, self.cls):
             raise TypeError(f"parameter {self.path!r} takes a {self.cls.__name__}, got a {type(value).__name__}")
         if r.members == NULL:
@@ -530,10 +581,39 @@ cdef class Struct(Reader):
             Py_INCREF(found)
             r.members = <PyObject*>found
         parts = self._parts(value)
+        block = self.block  # read once: another thread may replace it
+        closed = closed_buffers()
+        if block is not None and block.parts is parts and block.is_steady and block.closed_buffers == closed:
+            return block.write(r, self)
+        depth = len(<list>r.members)
         (<list>r.members).append(parts)
+        self._read_members(r, parts)
+        if parts is before and (block is None or block.is_steady):
+            self._keep_block(r, value, parts, (<list>r.members)[depth:], closed)
+        return 0
+
+    cdef int _read_members(self, Reading* r, list parts) except -1:
+        cdef Reader member
+        cdef Py_ssize_t i
         for i in range(len(parts)):
             member = self.members[i]
             member.read(r, parts[i])
+        return 0
+
+    cdef int _keep_block(self, Reading* r, object value, list parts, list members, unsigned long long closed) except -1:
+        """Keep what the members of an instance gave."""
+        cdef Block block = Block.__new__(Block)
+        cdef Reading own = r[0]
+        block.parts, block.members, block.closed_buffers = parts, members, closed
+        block.is_steady = self.is_steady(value)
+        if block.is_steady:
+            own.device = kNoDevice
+            self._read_members(&own, parts)  # the same leaves again, for the device of these arrays alone
+            block.device = own.device
+            block.leaves.assign(r.leaves + self.leaf, r.leaves + self.leaf + self.leaves)
+            block.keys.assign(r.keys + self.key, r.keys + self.key + self.keys)
+        if self.kept is parts:
+            self.block = block
         return 0
 
     cdef int add_owners(self, dict owners, object value) except -1:
@@ -553,6 +633,7 @@ cdef class Struct(Reader):
 
     cdef int forget(self) except -1:
         cdef Reader member
+        self.block = None
         for reader in self.members:
             member = reader
             member.forget()
@@ -569,6 +650,9 @@ cdef class Struct(Reader):
 
 cdef class StructArray(Struct):
     """Reads an array of structures: the arrays of its members. A structured array of NumPy has views as members."""
+
+    cdef bint is_steady(self, object value) except -1:
+        return False
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef Reader member
@@ -651,6 +735,9 @@ cdef class Tensor(Reader):
         r.keys[self.key] = OF_FIELD | <uint64_t>self.numbers.number_of(value)
         return 0
 
+    cdef bint is_steady(self, object value) except -1:
+        return bool(is_fixed(value)) if self.is_constant(value) else self.array.is_steady(value)
+
     cdef int add_owners(self, dict owners, object value) except -1:
         return 0 if self.is_constant(value) else self.array.add_owners(owners, value)
 
@@ -673,6 +760,9 @@ cdef class Fixed(Reader):
 
     cdef int read(self, Reading* r, object value) except -1:
         return 0
+
+    cdef bint is_steady(self, object value) except -1:
+        return True
 
     cdef int add_owners(self, dict owners, object value) except -1:
         return 0

@@ -5,7 +5,12 @@
 Each call runs the guards. A guard looks up the name and compares identities. It compares values only if it finds
 another object. Containers change in place, so a guard compares the identities of their content. Objects of NumPy are
 compared by value in each call.
+
+Large kernels have hundreds of guards, which look into a few modules and classes. Their dicts have versions, which every
+change replaces (PEP 509). While no version changed, only the guards run that look elsewhere. Python 3.13 has no such versions.
 """
+
+import enum
 
 import sys
 import types
@@ -13,11 +18,29 @@ import types
 from cpython.dict cimport PyDict_GetItem
 from cpython.module cimport PyModule_CheckExact, PyModule_GetDict
 from cpython.object cimport PyObject
+from libc.stdint cimport uint64_t
 
-from .snapshots cimport Snapshot, snapshot_of
+from .snapshots cimport Snapshot, dict_of_class, snapshot_of
 
 from cuda_graphs.compiler.frontend.free_values import CONTAINERS
 from .constants import freeze, is_method_of_value, is_of_numpy
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #pragma GCC diagnostic push
+    #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    static inline uint64_t version_of(PyObject* dict) {
+    #if PY_VERSION_HEX < 0x030D0000
+        return ((PyDictObject*)dict)->ma_version_tag;
+    #else
+        return 0;
+    #endif
+    }
+    #pragma GCC diagnostic pop
+    """
+    # Returns the version of a dict, which no other state of any dict has; 0 if this Python has no versions.
+    uint64_t version_of(object dict)
 
 # Immutable numbers and strings: two objects with the same value make the same code.
 PLAIN = (bool, int, float, str, bytes, type(None))
@@ -60,6 +83,20 @@ cdef class Guard:
             value = getattr(value, attribute) if found == NULL else <object>found
         return value
 
+    cdef list _dicts(self):
+        """Return the dicts whose versions tell that the guard still holds; None if it must run in each call."""
+        if self.namespace is None or self.changing:
+            return None
+        dicts = [self.namespace]
+        value = self.namespace.get(self.name)
+        for attribute in self.attributes:
+            found = dicts_of_attribute(value, attribute)
+            if found is None:
+                return None
+            dicts += found
+            value = getattr(value, attribute)
+        return dicts
+
     cdef tuple _place(self):
         """Return what the guard checks. Functions of one module check the same names."""
         return id(self.cell if self.namespace is None else self.namespace), self.name, self.attributes
@@ -85,15 +122,80 @@ cdef class Guard:
         return True
 
 
+cdef class Versions:
+    """The dicts in which guards found their names, with the versions of that time."""
+
+    cdef bint are_current(self) noexcept:
+        cdef size_t i
+        for i in range(self.versions.size()):
+            if version_of(<object>self.dicts_of[i]) != self.versions[i]:
+                return False
+        return True
+
+
 cdef class Guards:
     """The globals and closure variables that one specialisation captured."""
 
     cdef bint hold(self) except -1:
-        cdef Guard guard
-        for guard in self.guards:
-            if not guard._holds():
-                return False
-        return True
+        cdef Versions known = self.known  # read once: another thread may replace it
+        if known is not None and known.are_current():
+            return all_hold(known.others)
+        self.comparisons += 1
+        # A program that changes its globals in each call must not pay for new versions in each call.
+        if self.comparisons & (self.comparisons - 1) == 0:
+            known = versions_of(self.guards)  # before the comparison: later changes must show
+            if all_hold(self.guards):
+                self.known = known
+                return True
+            return False
+        return all_hold(self.guards)
+
+
+cdef bint all_hold(list guards) except -1:
+    cdef Guard guard
+    for guard in guards:
+        if not guard._holds():
+            return False
+    return True
+
+
+cdef Versions versions_of(list guards):
+    """Return the versions of all dicts that decide what the guards find; None if this Python has no versions."""
+    cdef Versions self = Versions.__new__(Versions)
+    cdef Guard guard
+    dicts = {}
+    self.others = []
+    for guard in guards:
+        found = guard._dicts()
+        if found is None:
+            self.others.append(guard)
+        else:
+            dicts.update([(id(each), each) for each in found])
+    self.dicts = list(dicts.values())
+    for each in self.dicts:
+        if version_of(each) == 0:
+            return None
+        self.dicts_of.push_back(<PyObject*>each)
+        self.versions.push_back(version_of(each))
+    return self
+
+
+cdef list dicts_of_attribute(object value, str attribute):
+    """Return the dicts that decide an attribute of a module or class; None if other state may decide it."""
+    cdef PyObject* found
+    if PyModule_CheckExact(value):
+        names = <dict>PyModule_GetDict(value)
+        return [names] if attribute in names else None
+    if isinstance(value, enum.EnumType):  # its members cannot be replaced
+        return [] if attribute in value.__members__ else None
+    if type(value) is not type or hasattr(type, attribute):
+        return None
+    found = dict_of_class(<PyObject*>value)
+    if found == NULL or attribute not in <dict>found:  # a base may have it, and other bases may replace that
+        return None
+    inner = (<dict>found)[attribute]
+    is_same = isinstance(inner, (types.FunctionType, staticmethod)) or not hasattr(type(inner), "__get__")
+    return [<object>found] if is_same else None
 
 
 def guards_of(free_values) -> Guards:

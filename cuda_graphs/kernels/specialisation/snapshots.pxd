@@ -1,5 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from cpython.object cimport PyObject
+
+cdef extern from *:
+    # Extensions read the dict of a class without the copies that `vars` makes.
+    """
+    static inline PyObject* dict_of_class(PyObject* cls) { return ((PyTypeObject*)cls)->tp_dict; }
+    """
+    PyObject* dict_of_class(PyObject* cls)
 
 
 # The state of an object at one time.

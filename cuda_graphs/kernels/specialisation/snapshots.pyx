@@ -20,13 +20,6 @@ from .constants import data_of, is_array, is_fixed
 cdef extern from "Python.h":
     object PyObject_GenericGetDict(object value, void* context)
 
-cdef extern from *:
-    # Extensions read the dict of a class without the copies that `vars` makes.
-    """
-    static inline PyObject* dict_of_class(PyObject* cls) { return ((PyTypeObject*)cls)->tp_dict; }
-    """
-    PyObject* dict_of_class(PyObject* cls)
-
 # Types whose content has no identities to compare, and derived types of containers.
 cdef tuple CHANGING = (dict, list, tuple, set, frozenset, types.MethodType, types.BuiltinMethodType)
 cdef int DEPTH = 8  # levels of attributes, as in `freeze`

@@ -42,6 +42,9 @@ cdef class Buffer:
     cdef int _ask(self) except -2
 
 
+# Returns how many times the program has closed a Buffer. While the number is the same, open Buffers are still open.
+cdef unsigned long long closed_buffers() noexcept
+
 # Returns a Buffer of `size` bytes of another Buffer, from `address` on. It keeps the memory, also after close() of `whole`.
 cdef Buffer part_of(Buffer whole, CUdeviceptr address, size_t size)
 

@@ -58,6 +58,13 @@ from cuda_graphs.objects import constructors
 from cuda_graphs.objects.device.stream import default_stream
 from cuda_graphs.errors import ClosedBufferError
 
+cdef unsigned long long closed = 0  # calls of close()
+
+
+cdef unsigned long long closed_buffers() noexcept:
+    return closed
+
+
 cdef class Buffer:
     """A piece of device or host memory. `Device.allocate` and the `allocate` of a memory resource return it.
 
@@ -161,6 +168,8 @@ cdef class Buffer:
             if on is not None:
                 self._free_on(on)
             self._free_captured()
+        global closed
+        closed += 1
         self._h.reset()
         self._memory_resource = None
         self._owner = None

@@ -58,6 +58,7 @@ from .conversions import (
 )
 from .decompositions import DECOMPOSITIONS
 from .elementwise import elementwise, power, rounding, select, variadic
+from .float_parts import FLOAT_PARTS
 from .host_calls import host_call
 from .inlining import inline, inline_local
 from .messages import print_call
@@ -257,6 +258,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.blocks: blocks_call,
     **BLOCK_OPERATIONS,
     **DECOMPOSITIONS,
+    **FLOAT_PARTS,
     **SEQUENCES,
     len: length,
     abs: elementwise("abs"),

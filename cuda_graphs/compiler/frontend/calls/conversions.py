@@ -48,13 +48,16 @@ def is_literal(node: ast.Call) -> bool:
 
 
 def convert(frame: Frame, type: ScalarType, *args: Any, literal: bool = False) -> Any:
-    """Return the value of `cg.f32(x)`. A literal must be of the type's kind: `cg.i32(2.5)` is probably a mistake."""
+    """Return the value of `cg.f32(x)`. A literal must be of the type's kind: `cg.i32(2.5)` is probably a mistake.
+
+    Lenient rules take any literal.
+    """
     if len(args) != 1:
         raise compile_error(
             CompileArgumentError, frame.builder.loc, f"{type} takes one value, not {len(args)}", "cg.f32(x)"
         )
     kinds = {int: ("int", "uint"), float: ("float",)}.get(args[0].__class__, ())
-    if literal and kinds and type.kind not in kinds:
+    if literal and kinds and type.kind not in kinds and not frame.rules.lenient:
         raise compile_error(
             CompileLiteralError, frame.builder.loc, f"{args[0]!r} is not a literal of {type}",
             f"write {float(args[0])}" if type.kind == "float" else f"write {int(args[0])}, or cg.cast(...)",

@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`simt.block` of the peers: reductions and scans of the threads of a block.
+
+The peers' functions take the number of threads and the type of the values. Scans use them for a shared array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import cuda_graphs as cg
+
+from .subgroups import Combine, added, greatest, least, word
+from .words import Inlined
+
+__all__ = ["NAMES"]
+
+
+def scanned(value: Any, block_dim: cg.template, op: cg.template, dtype: cg.template) -> Any:
+    """Return the combined values of the threads up to this one."""
+    shared = cg.block.shared_array(dtype, block_dim)
+    thread = cg.block.thread()
+    result = cg.cast(value, dtype)
+    shared[thread] = result
+    cg.block.sync()
+    for k in cg.static(range((block_dim - 1).bit_length())):
+        if thread >= 1 << k:
+            result = op(shared[thread - (1 << k)], result)
+        cg.block.sync()
+        shared[thread] = result
+        cg.block.sync()
+    return result
+
+
+def scanned_before(
+    value: Any, block_dim: cg.template, op: cg.template, identity: Any, dtype: cg.template
+) -> Any:
+    """Return the combined values of the threads below this one; the identity for thread 0."""
+    shared = cg.block.shared_array(dtype, block_dim)
+    thread = cg.block.thread()
+    shared[thread] = scanned(value, block_dim, op, dtype)
+    cg.block.sync()
+    result = cg.cast(identity, dtype)
+    if thread > 0:
+        result = shared[thread - 1]
+    cg.block.sync()
+    return result
+
+
+def reduced(value: Any, block_dim: cg.template, op: cg.template, dtype: cg.template) -> Any:
+    """Return the combined values of all threads of the block, in each of them."""
+    shared = cg.block.shared_array(dtype, block_dim)
+    shared[cg.block.thread()] = scanned(value, block_dim, op, dtype)
+    cg.block.sync()
+    result = shared[block_dim - 1]
+    cg.block.sync()
+    return result
+
+
+def greatest_of(dtype: Any) -> Any:
+    """Return the greatest number of a type, which changes no minimum."""
+    return math.inf if dtype.kind == "float" else dtype.maximum
+
+
+def least_of(dtype: Any) -> Any:
+    """Return the least number of a type, which changes no maximum."""
+    return -math.inf if dtype.kind == "float" else dtype.minimum
+
+
+def zero_of(dtype: Any) -> Any:
+    return 0
+
+
+def reduction(function: Any) -> Inlined:
+    """Return a reduction of the library with the further arguments of the peers, which it does not need."""
+
+    def reduce(value: Any, block_dim: cg.template = None, dtype: cg.template = None) -> Any:
+        return function(value)
+
+    return word(reduce)
+
+
+def inclusive(op: Combine) -> Inlined:
+    def scan(value: Any, block_dim: cg.template, dtype: cg.template) -> Any:
+        return scanned(value, block_dim, op, dtype)
+
+    return word(scan)
+
+
+def exclusive(op: Combine, first: Callable[[Any], Any]) -> Inlined:
+    def scan(value: Any, block_dim: cg.template, dtype: cg.template) -> Any:
+        return scanned_before(value, block_dim, op, cg.static(first(dtype)), dtype)
+
+    return word(scan)
+
+
+# Operation -> its function of two values, the reduction of the library, and what an exclusive scan starts with.
+ROWS: dict[str, tuple[Combine, Any, Callable[[Any], Any]]] = {
+    "add": (added, cg.block.reduce_add, zero_of),
+    "min": (least, cg.block.reduce_min, greatest_of),
+    "max": (greatest, cg.block.reduce_max, least_of),
+}
+
+
+def rows() -> dict[str, Inlined]:
+    """Return the reductions and scans by name."""
+    found = {}
+    for name, (op, function, first) in ROWS.items():
+        found[f"reduce_{name}"] = found[f"reduce_all_{name}"] = reduction(function)
+        found[f"inclusive_{name}"] = inclusive(op)
+        found[f"exclusive_{name}"] = exclusive(op, first)
+    return found
+
+
+NAMES: dict[str, Any] = {
+    **rows(),
+    "reduce": word(reduced),
+    "reduce_all": word(reduced),
+    "inclusive_scan": word(scanned),
+    "exclusive_scan": word(scanned_before),
+}

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Vectors, matrices and structures on the host that programs of the peers change in place.
+
+An element of a field or array writes its changes back: `x[0][1] = 2`, `particles[3].mass = 1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from cuda_graphs.compiler.language.annotations import VectorType
+from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
+
+__all__ = ["PeerVector", "PeerVectorType", "peer_type", "structure_element", "vector_element"]
+
+Write = Callable[[Any], None]
+
+
+class PeerVector(HostVector):
+    """A vector or matrix whose components can be assigned."""
+
+    write: Write | None = None  # stores the vector where it is an element
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        np.ndarray.__setitem__(self, index, value)
+        self._changed()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        letters = next((each for each in SWIZZLES if name and set(name) <= set(each[: len(self)])), None)
+        if letters is None:
+            object.__setattr__(self, name, value)
+        else:
+            np.ndarray.__setitem__(self, [letters.index(each) for each in name], value)
+            self._changed()
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if isinstance(found, PeerVector) and found.base is not None:  # a row of a matrix
+            object.__setattr__(found, "write", lambda part: self._changed())
+        return found
+
+    def _changed(self) -> None:
+        if self.write is not None:
+            self.write(self)
+
+    def to_list(self) -> Any:
+        """Return the components as nested lists."""
+        return self.tolist()
+
+    def to_numpy(self) -> Any:
+        """Return the components as an array of NumPy."""
+        return np.array(self.view(np.ndarray))
+
+    def get_shape(self) -> tuple[int, ...]:
+        """Return the numbers of rows and columns, or of components."""
+        return tuple(int(each) for each in self.shape)
+
+
+class PeerVectorType(VectorType):
+    """A type of vectors or matrices whose values on the host can be changed in place. It equals that of the library."""
+
+    def __call__(self, *args: Any) -> PeerVector:
+        return super().__call__(*args).view(PeerVector)
+
+    def __getitem__(self, dtype: Any) -> PeerVectorType:
+        return peer_type(super().__getitem__(dtype))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, VectorType):
+            return NotImplemented
+        return (self.dtype, self.shape, self.is_open) == (other.dtype, other.shape, other.is_open)
+
+    __hash__ = VectorType.__hash__
+
+
+def peer_type(kind: VectorType) -> PeerVectorType:
+    """Return the type of the same vectors with values that can be changed."""
+    return PeerVectorType(kind.dtype, kind.shape, kind.is_open)
+
+
+def vector_element(found: HostVector, write: Write) -> PeerVector:
+    """Return an element that is a vector, whose changes are stored by `write`."""
+    made = found.view(PeerVector)
+    object.__setattr__(made, "write", write)
+    return made
+
+
+def structure_element(found: Any, cls: Any, write: Write) -> Any:
+    """Return an element that is a structure of the dataclass `cls`, whose changes are stored by `write`."""
+    made = object.__new__(writing_class(cls))
+    values = {name: getattr(found, name) for name in cls.__dataclass_fields__}
+    object.__setattr__(made, "values", values)
+    object.__setattr__(made, "write", write)
+    return made
+
+
+@cache
+def writing_class(cls: Any) -> Any:
+    """Return the subclass of a dataclass whose instances are elements."""
+
+    def member(name: str) -> property:
+        def read(self: Any) -> Any:
+            value = self.values[name]
+
+            def store(part: Any) -> None:
+                self.values[name] = part
+                self.write(self)
+
+            if isinstance(value, HostVector):
+                return vector_element(value, store)
+            if hasattr(type(value), "__dataclass_fields__"):
+                return structure_element(value, struct_class(value), store)
+            return value
+
+        def change(self: Any, value: Any) -> None:
+            self.values[name] = value
+            self.write(self)
+
+        return property(read, change)
+
+    def equal(self: Any, other: Any) -> Any:
+        if not isinstance(other, cls):
+            return NotImplemented
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in self.values)
+
+    members = {name: member(name) for name in cls.__dataclass_fields__}
+    return type(
+        cls.__name__, (cls,), {**members, "__module__": cls.__module__, "__eq__": equal, "__hash__": None}
+    )
+
+
+def struct_class(value: Any) -> Any:
+    """Return the dataclass of a structure, which elements derive from."""
+    kind = type(value)
+    return kind if "__dataclass_fields__" in vars(kind) else kind.__mro__[1]
