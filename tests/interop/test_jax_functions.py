@@ -18,7 +18,7 @@ Vector, Number = cg.Array1[f32], cg.types.ndarray(f32, 0)
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 def place(request, session_device):
-    """A device of JAX. Compiled code of a test goes with the test."""
+    """A device of JAX. Each test frees its compiled code at its end."""
     try:
         (device, *_) = jax.devices(request.param)
     except RuntimeError as error:

@@ -836,15 +836,15 @@ cdef Reader array_reader(object annotation):
 
 
 cdef Reader vector_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key):
-    cdef Vector vector = Vector.__new__(Vector)
+    cdef Vector found = Vector.__new__(Vector)
     cdef Reader part
-    vector.parts = []
+    found.parts = []
     inner = annotations.VectorType(annotation.dtype, annotation.shape[1:]) if annotation.shape[1:] else annotation.dtype
     for i in range(annotation.shape[0]):
-        part = reader_of(inner, f"{path}.{i}", leaf + vector.leaves, key)
-        vector.leaves += part.leaves
-        vector.parts.append(part)
-    return vector
+        part = reader_of(inner, f"{path}.{i}", leaf + found.leaves, key)
+        found.leaves += part.leaves
+        found.parts.append(part)
+    return found
 
 
 cdef Reader struct_array_reader(object annotation, str path, Py_ssize_t leaf, Py_ssize_t key, int extra_leaf):

@@ -7,11 +7,11 @@ another object. Containers change in place, so a guard compares the identities o
 compared by value in each call.
 
 Large kernels have hundreds of guards, which look into a few modules and classes. Their dicts have versions, which every
-change replaces (PEP 509). While no version changed, only the guards run that look elsewhere. Python 3.13 has no such versions.
+change replaces (PEP 509). While no version changed, only the guards run that look elsewhere. Python 3.13 has no such
+versions.
 """
 
 import enum
-
 import sys
 import types
 
