@@ -7,6 +7,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import cuda_graphs as cg
 from cuda_graphs.compiler.language.host_vectors import HostVector
 from cuda_graphs.kernels.arrays.creation import field_maker, make_elements
@@ -134,6 +136,11 @@ def plain_index(index: Any) -> Any:
     return () if index is None else tuple(index.tolist()) if isinstance(index, HostVector) else index
 
 
+def plain_shape(shape: Any) -> Any:
+    """Return a shape, which the peers also take as a list, a vector or an array of NumPy."""
+    return tuple(shape.tolist()) if isinstance(shape, np.ndarray) and shape.ndim else shape
+
+
 def extent_of(array: Any, axis: int) -> int:
     """Return an extent of the vectors or matrices of an array.
 
@@ -155,7 +162,7 @@ PeerNdarray._partner_class = PeerNdarray  # type: ignore[attr-defined]
 def make_ndarray(dtype: Any, shape: Any, needs_grad: bool = False) -> Any:
     """Return an array. The arguments are those of `cg.ndarray`."""
     make = partial(number_array, cls=PeerNdarray)
-    return peer_elements(make_elements(make, dtype, shape, needs_grad, False, None, None))
+    return peer_elements(make_elements(make, dtype, plain_shape(shape), needs_grad, False, None, None))
 
 
 def make_field(
@@ -163,4 +170,4 @@ def make_field(
 ) -> Any:
     """Return a field. The arguments are those of `cg.field`."""
     make = field_maker(dtype, offset, PeerField)
-    return peer_elements(make_elements(make, dtype, shape, needs_grad, needs_dual, None, None))
+    return peer_elements(make_elements(make, dtype, plain_shape(shape), needs_grad, needs_dual, None, None))
