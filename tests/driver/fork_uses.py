@@ -44,7 +44,7 @@ again, switch = wait.while_loop(h.create_condition(0)), wait.switch(h.create_con
 memories = cg.GraphDef(); alloc = memories.alloc(64); free = alloc.free(alloc.dptr)
 array = cg.GraphDef().alloc(shape=(4, 4), dtype=cg.f32); part = array[1:]
 flowing = cg.GraphDef(); flow = flowing.task_flow().__enter__(); flowed = flow.memset(memory, 0)
-executable = h.instantiate()
+executable, optimized = h.instantiate(), inner.instantiate(optimize=True)
 condition = h.create_condition(0)
 in_work, in_fill, in_copy, in_child = executable[work], executable[fill], executable[copy], executable[child]
 in_host, in_record, in_wait = executable[host], executable[record], executable[wait]
@@ -81,13 +81,14 @@ kernel.occupancy.max_potential_cluster_size(ONE) | cg.launch(stream, ONE, kernel
 cg.GraphDef() | g.nodes() | g.edges() | g.edge_data(node, loop) | g.check() | g.diff(g) | g.instantiate()
 h.task_flow().__enter__() | flow.memset(memory, 1) | flow.join() | flow.call(Emitter()) | flow.alloc(64)
 flow.launch(ONE, kernel, pinned, 1, 0) | flow.while_loop(condition) | flow.explain(flowed, flowed)
+g.memory
 g.create_condition() | g.create_condition(0) | g.debug_dot_print(os.devnull) | g.draw() | loop.body.nodes()
 g.join() | node.join() | work.join(fill) | g.callback(int) | node.callback(int) | h.call(Emitter())
 h.launch(ONE, kernel, pinned, 1, 0) | h.launch(ONE, kernel, pinned, alpha, 0) | fill.launch(ONE, kernel, pinned, 1, 0)
 g.save('never.cgg') | h.alloc(64) | memories.free(alloc.dptr) | memories.free(memory.handle) | switch.branches[1].join()
 h.memset(memory, 0) | h.memset(memory.handle, 0, 64) | h.memcpy(memory, pinned)
 h.memcpy(memory.handle, pinned.handle, 64) | h.embed(inner) | h.record_event(event) | h.wait_event(event)
-h.if_then(condition) | h.if_else(condition) | h.while_loop(condition) | h.switch(condition, 2)
+h.capture_call(stream.record) | h.if_then(condition) | h.if_else(condition) | h.while_loop(condition) | h.switch(condition, 2)
 node.type | set(node.pred) | len(node.succ) | host in work.pred | sorted(node.succ)
 host.succ.add(fill) | host.succ.discard(work) | host.succ.remove(work) | host.succ.pop() | host.succ.clear()
 host.succ.update([fill]) | host.succ.replace([]) | host.succ.__ior__({fill}) | host.succ.__iand__({fill})
@@ -103,7 +104,7 @@ copy.dst | copy.src | copy.size | copy.width | copy.height | copy.depth | copy.d
 copy.dst_height | copy.src_height | copy.update(size=8) | copy.update(src=pinned)
 child.child_graph.nodes() | child.update(inner) | record.event | record.update(event) | wait.event | wait.update(event)
 graph.launch(stream) | graph.profile(stream) | graph.draw() | graph.cancel() | graph.iterations
-graph.upload(stream) | graph.update(g)
+graph.upload(stream) | optimized.explain() | graph.update(g)
 executable.launch(stream, alpha=4) | executable.set(alpha=4)
 executable.params | executable.update(h) | executable.update(ended) | executable[work]
 in_work.update(config=ONE, kernel=kernel, args=(pinned, 1, 0)) | in_work.is_enabled | in_work.enable()

@@ -127,6 +127,13 @@ def abs_of_nothing():
     return abs(0)
 
 
+adds("capture_call", lambda w, n, _: n.capture_call(add_on_the_current_stream, w.kernels.add, w.at(1), warm_up=False))
+
+
+def add_on_the_current_stream(kernel, address):
+    cg.launch(cg.current_stream(), ONE, kernel, address, 1, 1)
+
+
 class Emits:
     def __cuda_graph_emit__(self, node, args):
         for place in args:
@@ -332,6 +339,7 @@ looks("nodes", lambda g, node: g.nodes())
 looks("edges", lambda g, node: g.edges())
 looks("neighbours", lambda g, node: (list(node.pred), list(node.succ), node in node.succ))
 looks("check", lambda g, node: g.check())
+looks("memory", lambda g, node: g.memory)
 looks("draw", lambda g, node: g.debug_dot_print("/dev/null", cg.GraphDebugPrintOptions(verbose=True)))
 
 
@@ -396,6 +404,7 @@ def changed(world, nodes):
 on_executable("launch_graph", lambda w, graph, n, s, e: graph.launch(s))
 on_executable("launch_with_values", lambda w, graph, n, s, e: graph.launch(s, n=7, v=2))
 on_executable("set_values", lambda w, graph, n, s, e: graph.set(n=7, v=2))
+on_executable("explain", lambda w, graph, n, s, e: graph.explain(), options={"optimize": True})
 on_executable("upload", lambda w, graph, n, s, e: graph.upload(s))
 on_executable("update_graph", lambda w, graph, n, s, e: graph.update(changed(w, n)))
 on_executable("set_kernel", lambda w, graph, n, s, e: graph[n["kernel"]].update(

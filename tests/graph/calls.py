@@ -26,6 +26,7 @@ GOOD = {
     "while_loop": lambda n: {"condition": n.condition},
     "switch": lambda n: {"condition": n.condition, "count": 2},
     "call": lambda n: {"*": (Emits(), 1)},
+    "capture_call": lambda n: {"*": (launch_on_the_current_stream, n.kernels.affine, n.address)},
     "edge_data": lambda n: {"before": n.node, "after": n.memory},
     "create_condition": lambda n: {},
     "param": lambda n: {"name": "p", "type": cg.i32},
@@ -37,6 +38,11 @@ GOOD = {
     "check": lambda n: {},
 }
 FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda data: None)
+
+
+def launch_on_the_current_stream(kernel, address):
+    """What `capture_call` takes."""
+    cg.launch(cg.current_stream(), ONE, kernel, address, 1, 1)
 
 
 class Emits:

@@ -81,6 +81,8 @@ ROWS = {
     ("while_loop", "do"): (NO_FLAG, "do"),
     ("while_loop", "max_iterations"): (optional(NO_INT), "max_iterations"),
     ("call", "*0"): (NOT_OURS, "__cuda_graph_emit__"),
+    ("capture_call", "*0"): ((NONE, TEXT, FLOAT, LIST, BYTES, STRANGER, 42), "function"),
+    ("capture_call", "warm_up"): (NO_FLAG, "warm_up"),
     ("edge_data", "before"): (NOT_OURS, "before"),
     ("edge_data", "after"): (NOT_OURS, "after"),
     ("create_condition", "default_value"): (optional(NO_INT), "default_value"),
@@ -92,6 +94,7 @@ ROWS = {
     ("instantiate", "upload_stream"): (optional(NOT_OURS), "Stream"),
     ("instantiate", "device_launch"): (NO_FLAG, "device_launch"),
     ("instantiate", "use_node_priority"): (NO_FLAG, "use_node_priority"),
+    ("instantiate", "optimize"): (NO_FLAG, "optimize"),
     ("check", "limit"): (NO_INT, "limit"),
     ("debug_dot_print", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
     ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),
@@ -107,8 +110,11 @@ ROWS = {
     ("save", "architecture"): ((FLOAT, LIST, STRANGER, 42), "architecture"),
 }
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
-# An emitter interprets its own arguments, and any object may own memory.
-ANYTHING = {("call", "*1"), ("memset", "dst_owner"), ("memcpy", "dst_owner"), ("memcpy", "src_owner")}
+# Emitters and captured functions interpret their own arguments, and any object may own memory.
+ANYTHING = {
+    *(("call", "*1"), ("capture_call", "*1"), ("capture_call", "*4")),
+    *(("memset", "dst_owner"), ("memcpy", "dst_owner"), ("memcpy", "src_owner")),
+}
 # A wrong word is a ValueError, of whatever type it is.
 WORDS = {("alloc", "memory_type")}
 # The other methods: the type of the result of a right call.
@@ -155,7 +161,7 @@ def test_a_builder_with_right_arguments_adds_one_node_of_that_name(method, needs
     assert len(added) == 1
     (node,) = added
     assert node.name == "mine"
-    assert made == node
+    assert getattr(made, "node", made) == node
 
 
 @pytest.mark.parametrize("method", RESULTS)

@@ -133,6 +133,10 @@ def executable(world):
     return world.definition.instantiate()
 
 
+def optimized(world):
+    return world.definition.instantiate(optimize=True)
+
+
 def with_loop(world):
     g, flag = cg.GraphDef(), cg.zeros(1, cg.i32)
     g.while_loop(flag, name="loop").body.memset(flag, 0)
@@ -155,6 +159,7 @@ GRAPH = {
     ],
     "cancel": [(with_loop, lambda w, g: g.cancel())],
     "draw": [(executable, lambda w, g: g.draw())],
+    "explain": [(optimized, lambda w, g: g.explain())],
     "profile": [(executable, lambda w, g: g.profile(w.stream, 2))],
     "iterations": [(with_loop, lambda w, g: g.iterations)],
     "params": [(with_value, lambda w, g: dict(g.params))],
