@@ -95,8 +95,8 @@ def run(
     module: str = "tests.fuzz.images",
     make: Callable[[int], bytes] = case,
 ) -> tuple[int, dict[int, str]]:
-    """(how many cases ran, what was wrong by number). `make` returns the case of a number, which `module` runs. A case that
-    is wrong is told and kept at once."""
+    """(how many cases ran, what was wrong by number). `make` returns the case of a number, which `module` runs. It
+    tells and keeps each wrong case at once."""
     end = time.monotonic() + 60 * minutes
     number = first
     wrong: dict[int, str] = {}

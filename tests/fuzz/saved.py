@@ -58,8 +58,8 @@ def places(value: object, found: list) -> list:
 
 
 def damage_values(chance: random.Random, manifest: dict) -> None:
-    """Changes, drops, doubles or swaps some values. Whatever is put in is a copy, so that each case follows from its number
-    alone, and no value encloses itself."""
+    """Changes, drops, doubles or swaps some values. It puts in copies, so that each case follows from its number alone,
+    and no value encloses itself."""
     for _ in range(chance.choice((1, 1, 1, 2, 5))):
         everywhere = places(manifest, [])
         container, key = chance.choice(everywhere)
