@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: the graphs of every example can be saved; another process loads them, and a launch gives the same arrays."""
+"""Law: the graphs of every example can be saved; another process loads them, on this driver or on the other one, and a
+launch gives the same arrays."""
 
 import json
 import os
@@ -57,22 +58,38 @@ def test_every_example_is_saved_or_has_a_reason():
 
 
 @pytest.mark.parametrize("name", SAVED)
-def test_files_of_examples_give_the_same_in_another_process(name, tmp_path):
+def test_files_of_examples_give_the_same_in_another_process(name, driver, tmp_path):
+    record_and_replay(name, driver.kind, driver.kind, tmp_path)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize(("saver", "loader"), [("host", "cuda"), ("cuda", "host")])
+@pytest.mark.parametrize("name", SAVED)
+def test_files_of_examples_give_the_same_on_the_other_driver(name, saver, loader, tmp_path):
+    record_and_replay(name, saver, loader, tmp_path)
+
+
+def record_and_replay(name, saver, loader, tmp_path):
+    """Save the graphs of an example on one driver; load and launch them on another one."""
     arguments, graphs = SAVED[name]
     folder = tmp_path / "saved"
     folder.mkdir()
-    run("record", folder, ROOT / f"examples/{name}.py", *arguments, cwd=tmp_path)
+    run(saver, "record", folder, ROOT / f"examples/{name}.py", *arguments, cwd=tmp_path)
     assert json.loads((folder / "found.json").read_text()) == [""] * graphs
-    assert int(run("replay", folder, cwd=tmp_path)) > 0
+    assert int(run(loader, "replay", folder, cwd=tmp_path)) > 0
 
 
-def run(*arguments, cwd):
-    """Run the script, and return the last line of its output."""
+def run(driver, *arguments, cwd):
+    """Run the script on a driver, and return the last line of its output."""
+    environment = {
+        "PYTHONPATH": str(ROOT),
+        "CUDA_GRAPHS_DRIVER": driver,
+        "CUDA_GRAPHS_HOST_THREADS": "0",  # otherwise the order of sums may decide how often a loop runs
+    }
     child = subprocess.run(
         [sys.executable, str(SCRIPT), *map(str, arguments)],
         cwd=cwd,
-        # One thread: otherwise the order of sums may decide how often a loop runs.
-        env=os.environ | {"PYTHONPATH": str(ROOT), "CUDA_GRAPHS_HOST_THREADS": "0"},
+        env=os.environ | environment,
         capture_output=True,
         text=True,
         timeout=180,

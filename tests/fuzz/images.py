@@ -95,9 +95,18 @@ def run(
     module: str = "tests.fuzz.images",
     make: Callable[[int], bytes] = case,
 ) -> tuple[int, dict[int, str]]:
-    """(how many cases ran, what was wrong by number). `make` returns the case of a number, which `module` runs."""
+    """(how many cases ran, what was wrong by number). `make` returns the case of a number, which `module` runs. It
+    tells and keeps each wrong case at once."""
     end = time.monotonic() + 60 * minutes
-    number, wrong = first, {}
+    number = first
+    wrong: dict[int, str] = {}
+
+    def note(bad: int, what: str) -> None:
+        wrong[bad] = what
+        print(f"case {bad}: {what}", flush=True)
+        keep.mkdir(parents=True, exist_ok=True)
+        (keep / f"case{bad}").write_bytes(make(bad))
+
     while time.monotonic() < end:
         worker = Worker(number, module)
         while time.monotonic() < end:
@@ -108,17 +117,13 @@ def run(
                 tail = found or ""
                 what = "it hangs" if found is None else ""
             if not head or not tail.startswith("done"):
-                wrong[number] = (what if head else "") or worker.end()
+                note(number, (what if head else "") or worker.end())
                 number += 1
                 break
             if tail.strip() != "done ''":
-                wrong[number] = tail
+                note(number, tail)
             number += 1
         worker.end()
-    for bad, what in wrong.items():
-        keep.mkdir(parents=True, exist_ok=True)
-        (keep / f"case{bad}").write_bytes(make(bad))
-        print(f"case {bad}: {what}")
     print(
         f"{number - first} files, {len(wrong)} of them crash, hang or fail in another way than by a refusal"
     )

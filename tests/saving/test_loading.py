@@ -179,6 +179,18 @@ def test_an_included_input_has_its_contents_as_default(device, stream, tmp_path)
     assert out.to_numpy().tolist() == [5, 6]
 
 
+def test_parts_of_an_array_are_inputs_and_outputs_of_their_own(device, stream, tmp_path):
+    x, y = cg.array(np.arange(8, dtype=np.float32)), cg.ndarray(cg.f32, 8)
+    g = cg.GraphDef()
+    g.memcpy(y[4:], x[4:]).memset(y[:4], 1.0)
+    g.save(tmp_path / "parts.cgg", inputs={"tail": x[4:]}, outputs={"head": y[:4], "y": y[4:]})
+    given, out = cg.array(np.arange(10, 30, dtype=np.float32)), cg.ndarray(cg.f32, 20)
+    out.fill(0)
+    cg.load(tmp_path / "parts.cgg").instantiate().launch(stream, tail=given[8:12], head=out[:4], y=out[12:16])
+    stream.sync()
+    assert out.to_numpy().tolist() == [1] * 4 + [0] * 8 + [18, 19, 20, 21] + [0] * 4
+
+
 def test_kernels_of_nvrtc_keep_their_types(kernels, device, pinned, run, tmp_path):
     x, left = pinned(1), pinned([3])
     g = cg.GraphDef()
