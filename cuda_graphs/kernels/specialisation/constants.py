@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Interned", "freeze", "is_fixed"]
+__all__ = ["Interned", "Seen", "freeze", "is_fixed"]
 
 PLAIN = (bool, int, str, bytes, type(None))
 # Types whose objects compare by identity alone: their attributes are ignored.
