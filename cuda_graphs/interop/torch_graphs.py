@@ -29,7 +29,7 @@ from .torch_calls import is_tensor
 __all__ = ["GraphedCallable", "make_graphed_callable"]
 
 WARM_UPS = 3  # runs before a capture, in which PyTorch makes library handles and workspaces
-# What PyTorch warns of during a capture, and that is as it must be.
+# PyTorch warns of these things during a capture, where they do not matter.
 EXPECTED = (
     "The CUDA Graph is empty",  # a backward pass that hands gradients on has no work
     # PyTorch's thread for backward passes takes the primary context, which is that of the tensors.
@@ -431,7 +431,7 @@ def leaves_of(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
 
 @contextmanager
 def expected_warnings() -> Iterator[None]:
-    """Leave out the warnings of PyTorch that a capture always gives rise to. Others are shown."""
+    """Leave out the warnings of PyTorch that do not matter to a capture. Others are shown."""
     with warnings.catch_warnings():
         for message in EXPECTED:
             warnings.filterwarnings("ignore", message=message, category=UserWarning)
