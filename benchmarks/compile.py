@@ -111,11 +111,18 @@ def take(row: Row, commands: dict[str, list[str]], rounds: int, reasons: dict[st
     return turns
 
 
+def chosen(title: str, only: str) -> bool:
+    """Tell whether a row contains all the words, joined by plus signs, of one of the choices."""
+    return any(all(word in title for word in choice.split("+")) for choice in only.split(","))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--driver", choices=("host", "cuda"), default="host")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", default="", help="rows that contain one of these, separated by commas")
+    parser.add_argument(
+        "--only", default="", help="rows that contain one of these, separated by commas; a+b: both"
+    )
     parser.add_argument(
         "--peers", default="", help="columns beside ours, separated by commas; all by default"
     )
@@ -134,7 +141,7 @@ def main() -> None:
     }
     figures: dict[str, Figures] = {clock: {} for clock in CLOCKS}
     for title, row in ROWS.items():
-        if not any(part in title for part in options.only.split(",")):
+        if not chosen(title, options.only):
             continue
         turns = take(row, commands, options.rounds, reasons)
         for clock, by_row in figures.items():

@@ -55,6 +55,7 @@ CACHES = (
     "QD_OFFLINE_CACHE_FILE_PATH",
     "TRITON_CACHE_DIR",
     "CUPY_CACHE_DIR",
+    "CUDA_CACHE_PATH",  # the driver keeps what it made of PTX
 )
 SLOW, ENOUGH = 150_000.0, 3  # microseconds of a slow turn, and how many slow turns are enough
 FIRST_CALLS = 3  # processes for each figure of a first call

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Classes of values: `@record` stands for `@dataclass(frozen=True)`.
+"""Classes of values and of objects: `@record` and `@entity` stand for `@dataclass(frozen=True)` and `@dataclass`.
 
-Type checkers refuse assignments to the fields; nothing does so at run time. All records share their functions for
-comparison, hash and text. The standard library compiles four to six functions for each frozen dataclass: for the
-compiler, that took 10 of the 110 ms of the first compilation in a process. A frozen object also takes longer to make.
+Type checkers refuse assignments to the fields of records; nothing does so at run time. All records share their
+functions for comparison, hash and text, and all entities that for text. The standard library compiles two to six
+functions for each dataclass: for the compiler, that took 10 of the 110 ms of the first compilation in a process. A
+frozen object also takes longer to make.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from operator import attrgetter
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform
 
-__all__ = ["record"]
+__all__ = ["entity", "record"]
 
 T = TypeVar("T")
 
@@ -32,6 +33,14 @@ def record(cls: type[T]) -> type[T]:
     for name, function in SHARED.items():
         if name not in own:
             setattr(made, name, function)
+    return made
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
+def entity(cls: type[T]) -> type[T]:
+    """Make a class of objects whose fields may change. An object equals itself alone."""
+    made: Any = dataclass(eq=False, repr=False)(cls)
+    made.__repr__ = text_of
     return made
 
 

@@ -29,6 +29,15 @@ from .torch_calls import is_tensor
 __all__ = ["GraphedCallable", "make_graphed_callable"]
 
 WARM_UPS = 3  # runs before a capture, in which PyTorch makes library handles and workspaces
+# PyTorch warns of these things during a capture, where they do not matter.
+EXPECTED = (
+    "The CUDA Graph is empty",  # a backward pass that hands gradients on has no work
+    # PyTorch's thread for backward passes takes the primary context, which is that of the tensors.
+    "Attempting to run cuBLAS, but there was no current CUDA context",
+    # Results of the caller still refer to the nodes of parameters, on another stream. A capture hands gradients out:
+    # it adds nothing to them.
+    "The AccumulateGrad node's stream does not match",
+)
 
 
 def make_graphed_callable(
@@ -316,7 +325,7 @@ class Captures:
 
     def warm_up(self, run: Callable[[], None]) -> None:
         self.torch.cuda.synchronize(self.device)
-        with self.torch.cuda.stream(self.stream):
+        with expected_warnings(), self.torch.cuda.stream(self.stream):
             for _ in range(WARM_UPS):
                 run()
         self.torch.cuda.synchronize(self.device)
@@ -324,14 +333,12 @@ class Captures:
     def record(self, run: Callable[[], list[Any]]) -> Capture:
         graph = self.torch.cuda.CUDAGraph()
         with (
-            warnings.catch_warnings(),
+            expected_warnings(),
             self.torch.cuda.device(self.device),
             self.torch.cuda.graph(
                 graph, pool=self.pool, stream=self.stream, capture_error_mode="thread_local"
             ),
         ):
-            # A backward pass that hands gradients on has no work.
-            warnings.filterwarnings("ignore", message="The CUDA Graph is empty", category=UserWarning)
             results = run()
         return Capture(graph, results)
 
@@ -420,6 +427,15 @@ def leaves_of(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
             known.add(id(leaf))
             found.append(leaf)
     return found
+
+
+@contextmanager
+def expected_warnings() -> Iterator[None]:
+    """Leave out the warnings of PyTorch that do not matter to a capture. Others are shown."""
+    with warnings.catch_warnings():
+        for message in EXPECTED:
+            warnings.filterwarnings("ignore", message=message, category=UserWarning)
+        yield
 
 
 @contextmanager

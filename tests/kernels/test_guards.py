@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
-from cuda_graphs.kernels.specialisation.constants import Interned
+from cuda_graphs.kernels.specialisation.constants import Interned, freeze
 from tests.kernels.test_constants import count, i32_0d
 
 FACTOR = 5
@@ -309,3 +309,27 @@ def test_class_of_another_name_with_the_same_members_is_seen(monkeypatch):
     Derived.__bases__ = (Other,)
     through_modules_and_classes(out)
     assert out[()] == 5561
+
+
+def test_objects_that_refer_to_each_other_are_frozen_in_polynomial_time_and_no_change_is_missed():
+    parts = [types.SimpleNamespace(weight=float(i), others=[], names=set()) for i in range(30)]
+    for part in parts:
+        part.others.extend(parts)  # 30 ** 8 ways of length 8
+    before = freeze(parts[0])
+    assert freeze(parts[0]) == before
+    for part in parts:
+        part.weight += 1
+        changed = freeze(parts[0])
+        assert changed != before
+        before = changed
+
+
+def test_the_depth_of_a_key_does_not_depend_on_the_way_that_is_found_first():
+    far = types.SimpleNamespace(value=1)
+    chain = far
+    for _ in range(7):
+        chain = types.SimpleNamespace(next=chain)
+    owner = types.SimpleNamespace(long=chain, short=far)
+    before = freeze(owner)
+    far.value = 2
+    assert freeze(owner) != before

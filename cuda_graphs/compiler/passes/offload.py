@@ -14,7 +14,7 @@ the call of an object of the host.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +22,7 @@ from cuda_graphs.compiler.artifact import bound_of
 from cuda_graphs.compiler.errors import CompileTypeError, compile_error
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.host_calls import Argument
+from cuda_graphs.compiler.records import entity
 
 from .alias_classes import may_alias
 from .copy import Copier
@@ -29,7 +30,7 @@ from .copy import Copier
 __all__ = ["offload"]
 
 
-@dataclass(eq=False)
+@entity
 class Segment:
     """The statements of one task, before they are copied into it."""
 
@@ -40,7 +41,7 @@ class Segment:
         return list(ir.walk(ir.Block(self.body)))
 
 
-@dataclass(eq=False)
+@entity
 class NestedSegments:
     """A Conditional or Sections with its blocks cut."""
 

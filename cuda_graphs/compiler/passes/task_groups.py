@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cuda_graphs.compiler.artifact import bound_of
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import f32
-from cuda_graphs.compiler.records import record
+from cuda_graphs.compiler.records import entity, record
 
 from .alias_classes import aliases_of
 from .copy import Copier
@@ -58,7 +56,7 @@ class Access:
         return "changes" if self.kind else "writes" if self.writes else "reads"
 
 
-@dataclass
+@entity
 class Group:
     """One task, or several that become one. The loop is that of the first; None for statements of one thread.
 

@@ -22,7 +22,7 @@ from cuda_graphs.compiler.language.free_names import is_ours
 from cuda_graphs.kernels.arrays.ndarray import Field
 from cuda_graphs.kernels.arrays.ndarray import NDArray as OurArray
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
-from cuda_graphs.kernels.specialisation.constants import freeze
+from cuda_graphs.kernels.specialisation.constants import Seen, freeze
 
 __all__ = [
     "CONTAINERS", "MemberUses", "has_arrays", "has_members", "has_own_members", "is_array", "is_struct_array",
@@ -166,16 +166,17 @@ def is_func(value: Any) -> bool:
     return hasattr(value, "__cuda_graphs_func__")
 
 
-def key_of(record: Record) -> Any:
-    """Return a hashable key that is equal for objects with the same kernel."""
-    members = [(name, member_key(member)) for name, member in record.members]
+def key_of(record: Record, seen: Seen | None = None) -> Any:
+    """Return a hashable key that is equal for objects with the same kernel. Objects that were `seen` are in it once."""
+    seen = {} if seen is None else seen
+    members = [(name, member_key(member, seen)) for name, member in record.members]
     return record.cls, tuple(members)
 
 
-def member_key(member: Any) -> Any:
+def member_key(member: Any, seen: Seen) -> Any:
     if isinstance(member, Record):
-        return key_of(member)
-    return freeze(member.value) if isinstance(member, Fixed) else member
+        return key_of(member, seen)
+    return freeze(member.value, seen=seen) if isinstance(member, Fixed) else member
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Interned", "freeze", "is_fixed"]
+__all__ = ["Interned", "Seen", "freeze", "is_fixed"]
 
 PLAIN = (bool, int, str, bytes, type(None))
 # Types whose objects compare by identity alone: their attributes are ignored.
@@ -26,6 +26,9 @@ BY_IDENTITY = (type, types.ModuleType, types.FunctionType, types.BuiltinFunction
 # Types whose methods return results that depend on the value alone.
 VALUES = (bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
+
+Seen = dict[int, tuple[int, Any]]
+"""id -> (depth to which an object was looked at, the object: the reference keeps its id unique)."""
 
 # Protocols of arrays. Their `==` compares element by element.
 ARRAYS = ("__array_interface__", "__cuda_array_interface__", "__dlpack__")
@@ -107,39 +110,45 @@ def is_method_of_value(value: Any) -> bool:
     return type(value.__self__) in VALUES or is_of_numpy(value.__self__)
 
 
-def freeze(value: Any, depth: int = 8) -> Any:
-    """Return a hashable key that is equal for two values exactly if they make the same code."""
+def freeze(value: Any, depth: int = 8, seen: Seen | None = None) -> Any:
+    """Return a hashable key that is equal for two values exactly if they make the same code.
+
+    Attributes of objects count up to a depth. An object that was `seen` to that depth or deeper is in the key once:
+    objects that refer to each other on many ways would take exponential time otherwise.
+    """
     kind = type(value)
     if kind in PLAIN:
         return kind, value
     if kind is float:
         return kind, value.hex()  # distinguishes 0.0 from -0.0, and NaN equals NaN
+    seen = {} if seen is None else seen
     if isinstance(value, (tuple, list)):
-        return kind, tuple([freeze(each, depth) for each in value])
+        return kind, tuple([freeze(each, depth, seen) for each in value])
     if isinstance(value, dict):
-        return kind, tuple([(freeze(k, depth), freeze(v, depth)) for k, v in value.items()])
+        return kind, tuple([(freeze(k, depth, seen), freeze(v, depth, seen)) for k, v in value.items()])
     if isinstance(value, (set, frozenset)):
-        return kind, frozenset([freeze(each, depth) for each in value])
+        return kind, frozenset([freeze(each, depth, dict(seen)) for each in value])  # in any order
     if is_of_numpy(value):
         return kind, str(value.dtype), getattr(value, "shape", ()), value.tobytes()
     if is_method_of_value(value):
-        return kind, value.__name__, freeze(value.__self__, depth)
+        return kind, value.__name__, freeze(value.__self__, depth, seen)
     if kind is types.MethodType:
-        return kind, id(value.__func__), freeze(value.__self__, depth)
+        return kind, id(value.__func__), freeze(value.__self__, depth, seen)
     if isinstance(value, BY_IDENTITY):
         return kind, id(value)
     if is_frozen(value):
         fields = dataclasses.fields(value)
         return (
             kind,
-            tuple([freeze(getattr(value, each.name, None), depth) for each in fields]),
+            tuple([freeze(getattr(value, each.name, None), depth, seen) for each in fields]),
             class_data(kind),
         )
     if is_own_value(value):
         return kind, value
-    if depth == 0:
+    if depth == 0 or seen.get(id(value), (-1,))[0] >= depth:
         return kind, id(value)
-    return kind, id(value), tuple([(name, freeze(each, depth - 1)) for name, each in members(value)])
+    seen[id(value)] = depth, value
+    return kind, id(value), tuple([(name, freeze(each, depth - 1, seen)) for name, each in members(value)])
 
 
 def members(value: Any) -> list[tuple[str, Any]]:

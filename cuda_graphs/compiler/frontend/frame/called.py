@@ -5,17 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.records import entity
 
 __all__ = ["MAX_DEPTH", "CalledFunction", "CalledFunctions"]
 
 MAX_DEPTH = 64  # frames inside frames
 
 
-@dataclass(eq=False)
+@entity
 class CalledFunction:
     """A function for one signature.
 
@@ -32,7 +33,7 @@ class CalledFunction:
     is_recursive: bool = False
 
 
-@dataclass
+@entity
 class CalledFunctions:
     """The called functions of a kernel.
 

@@ -4,15 +4,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.records import entity
 
 # The block and the position of each section in a region.
 Region = list[tuple[ir.Block, ir.Loc | None]]
 
 
-@dataclass
+@entity
 class Checkpoints:
     """The checkpoints of a kernel that were translated so far.
 
@@ -26,7 +27,7 @@ class Checkpoints:
     current: ir.Block | None = None
 
 
-@dataclass
+@entity
 class GraphState:
     """The state of a graph kernel.
 

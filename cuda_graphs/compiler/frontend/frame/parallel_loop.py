@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.records import entity
 
 
-@dataclass(eq=False)
+@entity
 class ParallelLoop:
     """A parallel loop. At its end it is known whether the loop is one of blocks.
 

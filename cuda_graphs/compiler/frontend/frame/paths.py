@@ -8,11 +8,11 @@ both branches of an `if` may go on, a flag decides whether the rest runs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.records import entity
 
 from .scope import Scope
 
@@ -26,7 +26,7 @@ class Paths(Enum):
     GUARDED = 2
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class OpenPath:
     """The only path that goes on: at the end of this block."""
 
@@ -37,7 +37,7 @@ class OpenPath:
 Path = Paths | OpenPath | None  # None: no path has returned
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class ReturnPoint:
     """A return: the place in the IR at which its value is known."""
 

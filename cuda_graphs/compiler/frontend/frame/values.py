@@ -7,12 +7,11 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
-from cuda_graphs.compiler.records import record
+from cuda_graphs.compiler.records import entity, record
 
 
 @record
@@ -200,7 +199,7 @@ class Bound:
     name: str
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class BoundFunction:
     """A function of the language that is a method of a structure: `self.area`."""
 
@@ -208,7 +207,7 @@ class BoundFunction:
     owner: Struct
 
 
-@dataclass(frozen=True, eq=False)
+@entity
 class LocalFunction:
     """A lambda or function that a kernel defines: it sees the names of the block around its definition.
 
