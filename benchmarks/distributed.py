@@ -279,7 +279,15 @@ def figures_of_this_rank(sizes: list[int], iterations: int, turns: int) -> Figur
         found[f"{comm.size} ranks, {size} floats"] = measure(contestants, turns)
         if comm.rank == 0:
             print(f"{comm.size} ranks, {size} floats: the graph kernel runs as", iterate.graph_stats.lowering)
+    close_torch()
     return found
+
+
+def close_torch() -> None:
+    """Free the process group of torch.distributed, if a contestant has made it."""
+    group = sys.modules.get("torch.distributed")
+    if group is not None and group.is_initialized():
+        group.destroy_process_group()
 
 
 def run_ranks(count: int, options: argparse.Namespace) -> Figures:

@@ -25,10 +25,16 @@ __all__ = ["identify", "unwatch", "watch"]
 
 TICK_MS = 100  # between two looks at the engines
 GRACE_S = 0.5  # for collectives that the rank still took part in
+CAUSE_S = (
+    1.5  # from an error of an engine to the end of the process that caused it: its GPU is freed in between
+)
 
 _lock = threading.RLock()
 _watched: dict[int, tuple[weakref.ref[Health], int, int]] = {}  # pidfd -> (health, rank, process id)
 _known: weakref.WeakSet[Health] = weakref.WeakSet()
+_errors: weakref.WeakKeyDictionary[Health, float] = (
+    weakref.WeakKeyDictionary()
+)  # when its engine had the first one
 
 
 def identify() -> str:
@@ -105,10 +111,19 @@ def look() -> None:
         find_differences()
         with _lock:  # `unwatch` returns only when no engine is being asked
             for health in list(_known):
-                for engine in health.engines:
-                    error = None if health.reason else engine.find_error()
-                    if error is not None:
-                        health.fail(error)
+                error = None if health.reason else find_error(health)
+                if (
+                    error is not None
+                    and time.monotonic() > _errors.setdefault(health, time.monotonic()) + CAUSE_S
+                ):
+                    health.fail(error)
+
+
+def find_error(health: Health) -> str | None:
+    """Return the first error that an engine has found in the background, or None."""
+    return next(
+        (error for error in (each.find_error() for each in health.engines) if error is not None), None
+    )
 
 
 def has_ended(fd: int) -> bool:
