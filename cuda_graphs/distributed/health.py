@@ -92,8 +92,9 @@ class Health:
             raise RankError(self.reason)
 
     def check_within(self, seconds: float) -> None:
-        """Raise RankError if this communicator fails within some seconds. A library may see that a rank has ended before
-        the thread of watch.py does.
+        """Raise RankError if this communicator fails within some seconds.
+
+        A library may see that a rank has ended before the thread of watch.py does.
         """
         end = time.monotonic() + seconds
         while self.reason is None and time.monotonic() < end:
