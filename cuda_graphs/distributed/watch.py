@@ -102,21 +102,31 @@ def look() -> None:
         for fd in list(_watched):
             poll.register(fd, select.POLLIN)
         for fd, _ in poll.poll(TICK_MS):
-            found = _watched.get(fd)
-            health = None if found is None else found[0]()
-            if found is not None and health is not None and has_ended(fd):
-                wait_for_calls(health)
-                health.fail(text_of(*found[1:]))
-                drop(fd)
+            look_at_rank(fd)
         find_differences()
-        with _lock:  # `unwatch` returns only when no engine is being asked
-            for health in list(_known):
-                error = None if health.reason else find_error(health)
-                if (
-                    error is not None
-                    and time.monotonic() > _errors.setdefault(health, time.monotonic()) + CAUSE_S
-                ):
-                    health.fail(error)
+        look_at_engines()
+
+
+def look_at_rank(fd: int) -> None:
+    """Let the communicator of a pidfd fail if the process has ended."""
+    found = _watched.get(fd)
+    health = None if found is None else found[0]()
+    if found is not None and health is not None and has_ended(fd):
+        wait_for_calls(health)
+        health.fail(text_of(*found[1:]))
+        drop(fd)
+
+
+def look_at_engines() -> None:
+    """Let the communicators fail whose engines had errors for some time, which no end of a process explains."""
+    with _lock:  # `unwatch` returns only when no engine is being asked
+        for health in list(_known):
+            error = None if health.reason else find_error(health)
+            if (
+                error is not None
+                and time.monotonic() > _errors.setdefault(health, time.monotonic()) + CAUSE_S
+            ):
+                health.fail(error)
 
 
 def find_error(health: Health) -> str | None:
