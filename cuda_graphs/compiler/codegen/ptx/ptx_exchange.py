@@ -16,7 +16,7 @@ Therefore each round also writes one word beyond its elements, a different one i
 Each rank adds the elements in the order of the ranks, so the results are the same bits on all ranks. A poll ends when
 the word of health.py is not 0; the result is undefined then.
 
-The block issues an instruction for each of its warps, which limits the speed more than the link does. So the parts of
+The block issues each instruction once for each of its warps, so their number counts. Therefore the parts of
 ranks that are not there are skipped by branches, which all threads take alike. Loads of all ranks are under way at the
 same time. A resident launch keeps the number of the round in a register, and passes it to the function.
 """
