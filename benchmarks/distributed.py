@@ -110,8 +110,8 @@ def bare_kernel(rank: int, size: int) -> cg.Kernel:
 def scale(x: Floats, left: Left, factor: cg.f32) -> None:
     for i in x:
         x[i] *= factor
-    for _ in range(1):
-        left[0] -= 1
+        if i == 0:
+            left[i] -= 1
 
 
 @cg.kernel(graph=True)
@@ -119,9 +119,8 @@ def iterate(x: Floats, left: Left, factor: cg.f32, comm: cg.distributed.Communic
     while cg.graph_while(x[0] > 0 and left[0] > 0):
         for i in x:
             x[i] *= factor
-        for _ in range(1):
-            left[0] -= 1
         comm.all_reduce(x)
+        left[0] -= 1
 
 
 def goes_on(x: Floats, left: Left) -> bool:
@@ -279,7 +278,15 @@ def figures_of_this_rank(sizes: list[int], iterations: int, turns: int) -> Figur
         found[f"{comm.size} ranks, {size} floats"] = measure(contestants, turns)
         if comm.rank == 0:
             print(f"{comm.size} ranks, {size} floats: the graph kernel runs as", iterate.graph_stats.lowering)
+    close_torch()
     return found
+
+
+def close_torch() -> None:
+    """Free the process group of torch.distributed, if a contestant has made it."""
+    group = sys.modules.get("torch.distributed")
+    if group is not None and group.is_initialized():
+        group.destroy_process_group()
 
 
 def run_ranks(count: int, options: argparse.Namespace) -> Figures:

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from contestants import machine
+from distributed import close_torch
 from statistic import Figures
 from timing import measure, show, write
 
@@ -193,6 +194,7 @@ def figures_of_this_rank(size: int, tolerance: float, turns: int) -> Figures:
         found[f"{kind}, {comm.size} ranks, {layers} x {size} x {size}"] = measure(contestants, turns)
         if comm.rank == 0:
             print(f"{kind}, {comm.size} ranks: {rig.iterations} iterations", flush=True)
+    close_torch()
     return found
 
 

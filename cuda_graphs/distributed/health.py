@@ -11,6 +11,7 @@ of the program raises RankError, and so does every later use of the communicator
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections import deque
 from contextlib import suppress
@@ -89,6 +90,16 @@ class Health:
             with suppress(ValueError):  # a wait has raised it, or nothing was running
                 _unraised.remove(self._error)
             raise RankError(self.reason)
+
+    def check_within(self, seconds: float) -> None:
+        """Raise RankError if this communicator fails within some seconds.
+
+        A library may see that a rank has ended before the thread of watch.py does.
+        """
+        end = time.monotonic() + seconds
+        while self.reason is None and time.monotonic() < end:
+            time.sleep(0.01)
+        self.check()
 
     def find_difference(self) -> None:
         """Fail if debug mode has found a difference between ranks in a launch."""

@@ -59,6 +59,9 @@ BYTE = TYPES["u1"]
 OPERATIONS = {"sum": 0, "prod": 1, "max": 2, "min": 3}  # ncclRedOp_t
 NO_COLOR = -1  # NCCL_SPLIT_NOCOLOR
 SUCCESS, IN_PROGRESS = 0, 7  # ncclResult_t
+# Errors of arguments. All others may come from a rank that has ended.
+OF_ARGUMENTS = (4, 5)
+CAUSE_LIMIT_S = 2  # for the thread of watch.py to find the rank
 C_TYPES = {
     "send": ctypes.c_void_p,
     "recv": ctypes.c_void_p,
@@ -115,17 +118,30 @@ def load_of_wheel(reason: OSError) -> ctypes.CDLL:
     raise ImportError(f"{MISSING} ({reason})") from reason
 
 
+class NcclError(RuntimeError):
+    """A function of NCCL has reported an error.
+
+    Attributes:
+        status: The number of the error (ncclResult_t).
+    """
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
 def call(name: str, *args: Any) -> None:
     """Call a function of NCCL.
 
     Raises:
-        RuntimeError: The function reports an error.
+        NcclError: The function reports an error.
     """
     library = load_nccl()
     status = getattr(library, name)(*args)
     if status:
         reason = library.ncclGetErrorString(status).decode()
-        raise RuntimeError(f"{name} failed: {reason}. {library.ncclGetLastError(None).decode()}".strip())
+        text = f"{name} failed: {reason}. {library.ncclGetLastError(None).decode()}".strip()
+        raise NcclError(text, status)
 
 
 def call_in_thread(function: Any, argument: ctypes.c_void_p) -> None:
@@ -180,6 +196,19 @@ class NcclEngine:
         call("ncclCommInitRank", ctypes.byref(found), size, unique, rank)
         return cls(found.value or 0)
 
+    def _call(self, name: str, *args: Any) -> None:
+        """Call a function of NCCL that may exchange data with other ranks.
+
+        Raises:
+            RankError: A rank has ended.
+            NcclError: The function reports another error.
+        """
+        try:
+            call(name, *args)
+        except NcclError as error:
+            self.health.check_within(0 if error.status in OF_ARGUMENTS else CAUSE_LIMIT_S)
+            raise
+
     def _ask(self, name: str) -> int:
         found = ctypes.c_int()
         call(name, self.handle, ctypes.byref(found))
@@ -202,7 +231,7 @@ class NcclEngine:
 
     def _split(self, color: int, key: int) -> int:
         found = ctypes.c_void_p()
-        call("ncclCommSplit", self.handle, color, key, ctypes.byref(found), None)
+        self._call("ncclCommSplit", self.handle, color, key, ctypes.byref(found), None)
         return found.value or 0
 
     def agree(self, flags: Sequence[bool]) -> list[bool]:
@@ -288,9 +317,9 @@ class NcclEngine:
         try:
             for step in steps:
                 for name, values in self.calls_of(step):
-                    call(name, *values, self.handle, handle)
+                    self._call(name, *values, self.handle, handle)
         finally:
-            call("ncclGroupEnd")
+            self._call("ncclGroupEnd")
         if self.size == 1 and capture_of(stream):  # NCCL has nothing to do for one rank in place
             CapturedInsertionPoint(stream).join()
 

@@ -25,10 +25,16 @@ __all__ = ["identify", "unwatch", "watch"]
 
 TICK_MS = 100  # between two looks at the engines
 GRACE_S = 0.5  # for collectives that the rank still took part in
+CAUSE_S = (
+    1.5  # from an error of an engine to the end of the process that caused it: its GPU is freed in between
+)
 
 _lock = threading.RLock()
 _watched: dict[int, tuple[weakref.ref[Health], int, int]] = {}  # pidfd -> (health, rank, process id)
 _known: weakref.WeakSet[Health] = weakref.WeakSet()
+_errors: weakref.WeakKeyDictionary[Health, float] = (
+    weakref.WeakKeyDictionary()
+)  # when its engine had the first one
 
 
 def identify() -> str:
@@ -96,19 +102,38 @@ def look() -> None:
         for fd in list(_watched):
             poll.register(fd, select.POLLIN)
         for fd, _ in poll.poll(TICK_MS):
-            found = _watched.get(fd)
-            health = None if found is None else found[0]()
-            if found is not None and health is not None and has_ended(fd):
-                wait_for_calls(health)
-                health.fail(text_of(*found[1:]))
-                drop(fd)
+            look_at_rank(fd)
         find_differences()
-        with _lock:  # `unwatch` returns only when no engine is being asked
-            for health in list(_known):
-                for engine in health.engines:
-                    error = None if health.reason else engine.find_error()
-                    if error is not None:
-                        health.fail(error)
+        look_at_engines()
+
+
+def look_at_rank(fd: int) -> None:
+    """Let the communicator of a pidfd fail if the process has ended."""
+    found = _watched.get(fd)
+    health = None if found is None else found[0]()
+    if found is not None and health is not None and has_ended(fd):
+        wait_for_calls(health)
+        health.fail(text_of(*found[1:]))
+        drop(fd)
+
+
+def look_at_engines() -> None:
+    """Let the communicators fail whose engines had errors for some time, which no end of a process explains."""
+    with _lock:  # `unwatch` returns only when no engine is being asked
+        for health in list(_known):
+            error = None if health.reason else find_error(health)
+            if (
+                error is not None
+                and time.monotonic() > _errors.setdefault(health, time.monotonic()) + CAUSE_S
+            ):
+                health.fail(error)
+
+
+def find_error(health: Health) -> str | None:
+    """Return the first error that an engine has found in the background, or None."""
+    return next(
+        (error for error in (each.find_error() for each in health.engines) if error is not None), None
+    )
 
 
 def has_ended(fd: int) -> bool:

@@ -35,9 +35,27 @@ def stream_of(graph):
     return stream
 
 
+def goes_on(x):
+    return x[0] > 0
+
+
+def compile_all(comm):
+    """Compile and load what the waits below and the show of a usable process need, which may take seconds."""
+    x, y = cg.ones(1, cg.f64), cg.array(np.ones(5))
+    g = cg.GraphDef()
+    g.while_loop(goes_on, args=(x,)).body.call(add_one, x)
+    g.instantiate()
+    with cg.capture() as builder, builder.while_loop(goes_on, args=(x,)):
+        add_one(x)
+    builder.complete()
+    add_one(y)
+    comm.all_reduce(y)
+    cg.Device().sync()
+
+
 def in_a_body(comm, x):
     g = cg.GraphDef()
-    g.while_loop(lambda x: x[0] > 0, args=(x,)).body.call(comm.all_reduce, x, None, "max")
+    g.while_loop(goes_on, args=(x,)).body.call(comm.all_reduce, x, None, "max")
     stream_of(g.instantiate()).sync()
 
 
@@ -64,7 +82,7 @@ def in_a_kernel(name):
 
 
 def in_a_captured_body(comm, x):
-    with cg.capture() as builder, builder.while_loop(lambda x: x[0] > 0, args=(x,)):
+    with cg.capture() as builder, builder.while_loop(goes_on, args=(x,)):
         comm.all_reduce(x, op="max")
     stream_of(builder.complete()).sync()
 
@@ -73,7 +91,7 @@ def beside_a_loop_on_the_device(comm, x):
     """A loop that the compiler may make resident does not exchange data, and never ends by itself."""
     g, y = cg.GraphDef(), cg.ones(1, cg.f64)
     g.call(comm.all_reduce, x)
-    g.while_loop(lambda y: y[0] > 0, args=(y,)).body.call(add_one, y)
+    g.while_loop(goes_on, args=(y,)).body.call(add_one, y)
     stream_of(g.instantiate()).sync()
 
 
@@ -156,8 +174,9 @@ def main(folder, wait, way, path):
     rank, last = comm.rank, comm.rank == comm.size - 1
     rest = comm.split(None if last else 0)
     x = cg.ones(1, cg.f64)
+    compile_all(comm)
     if wait in KERNELS:
-        KERNELS[wait](cg.zeros(1, cg.f64), comm)  # compiles it, which may take seconds
+        KERNELS[wait](cg.zeros(1, cg.f64), comm)  # compiles it
     comm.barrier()  # all have the split
     if last:
         Path(folder, str(rank)).write_text(str(time.monotonic()))  # the clock of all processes of this host

@@ -16,6 +16,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.core.driver.choice import HOST_LIBRARY
 from cuda_graphs.distributed import nccl_engine
+from cuda_graphs.distributed.health import Health
 from tests.distributed import laws
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,3 +88,37 @@ def test_the_abort_of_a_communicator_does_not_wait_for_that_of_another_one(monke
         ended.set()
         for _ in range(2):  # `blocking` must live until both threads have left it
             returned.get(timeout=30)
+
+
+def failing_library(status):
+    """Return what stands for NCCL, whose function returns the number of an error."""
+    return SimpleNamespace(
+        ncclCommSplit=lambda *args: status,
+        ncclGetErrorString=lambda status: f"error {status}".encode(),
+        ncclGetLastError=lambda handle: b"",
+    )
+
+
+def engine_with(status, monkeypatch):
+    monkeypatch.setattr(nccl_engine, "load_nccl", lambda: failing_library(status))
+    engine = nccl_engine.NcclEngine.__new__(nccl_engine.NcclEngine)
+    engine.handle, engine.is_owned, engine.rank, engine.health = ctypes.c_void_p(1), False, 0, Health()
+    return engine
+
+
+@pytest.mark.parametrize("status", [1, 2, 3, 6])
+def test_an_error_of_nccl_after_the_end_of_a_rank_is_a_rank_error_that_names_the_rank(status, monkeypatch):
+    """NCCL sees the closed connection of a rank before its process has ended."""
+    engine = engine_with(status, monkeypatch)
+    later = threading.Timer(0.3, engine.health.fail, ["rank 7 has ended"])
+    later.start()
+    with pytest.raises(cg.distributed.RankError, match="rank 7 has ended"):
+        engine.duplicate()
+    later.join()
+
+
+@pytest.mark.parametrize("status", [1, 4, 5])
+def test_any_other_error_of_nccl_is_raised_as_it_is(status, monkeypatch):
+    monkeypatch.setattr(nccl_engine, "CAUSE_LIMIT_S", 0.1)
+    with pytest.raises(nccl_engine.NcclError, match=f"ncclCommSplit failed: error {status}"):
+        engine_with(status, monkeypatch).duplicate()

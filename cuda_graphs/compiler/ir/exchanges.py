@@ -3,12 +3,12 @@
 """Exchanges of small arrays between GPUs of one host: which ones there are, and the layout of their memory.
 
 Each rank owns a table, and behind it memory for what the others send: words of 8 bytes, [2 halves][MOST_RANKS][PIECES].
-The table of a rank has words of 8 bytes:
+The table of a rank has words of 8 bytes, and fills a cache line, so that what a warp sends fills cache lines, too:
 
     [0]      the number of the round, 4 bytes, which the exchange increments; the first one is 1
     [1]      the address of the word that ends polls, an i64
     [2]      the number of this rank, and in its upper half the number of ranks
-    [3 + r]  the address of the table of rank r
+    [3 + r]  the address of the table of rank r; the words behind are not used
 
 The code that uses it is in codegen/ptx/ptx_exchange.py.
 """
@@ -33,7 +33,7 @@ LARGEST_BYTES = 4096  # of the array of a rank
 PIECES = LARGEST_BYTES // 4  # words of one sender in one half
 MOST_RANKS = 8  # the code has a part for each of them, so that their words are loaded at the same time
 FIRST_RANK = 3  # its word of the table
-TABLE_WORDS = FIRST_RANK + MOST_RANKS
+TABLE_WORDS = 16
 MEMORY_BYTES = 8 * (TABLE_WORDS + 2 * MOST_RANKS * PIECES)  # of a rank, with the table
 TYPES = ("i4", "u4", "f4", "i8", "u8", "f8")  # of elements, as in a typestr
 OPERATIONS = ("sum", "prod", "min", "max")

@@ -15,12 +15,16 @@ Therefore each round also writes one word beyond its elements, a different one i
 
 Each rank adds the elements in the order of the ranks, so the results are the same bits on all ranks. A poll ends when
 the word of health.py is not 0; the result is undefined then.
+
+The block issues each instruction once for each of its warps, so their number counts. Therefore the parts of
+ranks that are not there are skipped by branches, which all threads take alike. Loads of all ranks are under way at the
+same time. A resident launch keeps the number of the round in a register, and passes it to the function.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 from cuda_graphs.compiler.ir.exchanges import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
@@ -49,13 +53,29 @@ def exchange_entry(name: str, kind: str, op: str) -> str:
         kind: A key of TYPES.
         op: A key of OPERATIONS.
     """
-    parameters = ", ".join(f".param .u{bits} {each}" for each, bits in PARAMETERS.items())
-    body = "\n".join(Exchange(kind, op).lines())
+    given = {each: bits for each, bits in PARAMETERS.items() if each != ROUND}
+    parameters = ", ".join(f".param .u{bits} {each}" for each, bits in given.items())
+    body = "\n".join(entry_lines(Exchange(kind, op), given))
     return f"{HEAD}\n.visible .entry {name}({parameters})\n.maxntid {MOST_THREADS}\n{{\n{body}\n}}\n"
 
 
+def entry_lines(exchange: Exchange, given: Iterable[str]) -> Iterator[str]:
+    """Yield the body of an entry, which reads the number of the round from the table and increments it."""
+    yield from exchange.begin(given)
+    yield "ld.global.u32 %round, [%table];"
+    yield from exchange.lines()
+    yield "barrier.sync 0;"  # not aligned: threads come from different polls
+    yield "mov.u32 %i, %tid.x;"
+    yield "setp.ne.u32 %ends, %i, 0;"
+    yield "@%ends bra LEFT;"
+    yield "add.u32 %round, %round, 1;"
+    yield "st.global.u32 [%table], %round;"
+    yield "LEFT:"
+    yield "ret;"
+
+
 def exchange_name(kind: str, op: str) -> str:
-    """Return the name of the function of an exchange, whose parameters are those of `exchange_entry`."""
+    """Return the name of the function of an exchange, whose parameters are PARAMETERS."""
     return f"exchange_{op}_{kind}"
 
 
@@ -67,15 +87,21 @@ def with_exchanges(parts: Sequence[str]) -> list[str]:
 
 @cache
 def exchange_function(name: str) -> str:
-    """Return a module with the function of a name that `exchange_name` has returned."""
+    """Return a module with the function of a name that `exchange_name` has returned.
+
+    All threads of a block call it. They wait for each other before the next call, whose round is the next one.
+    """
     _, op, kind = name.split("_")
     parameters = ", ".join(f".param .b{bits} {each}" for each, bits in PARAMETERS.items())
-    body = "\n".join(Exchange(kind, op).lines())
+    exchange = Exchange(kind, op)
+    body = "\n".join([*exchange.begin(PARAMETERS), *exchange.lines(), "ret;"])
     return f"{HEAD}.func {name}({parameters})\n{{\n{body}\n}}\n"
 
 
 EXTERNAL = re.compile(r"^\.extern \.func\s+(exchange_\w+)", re.MULTILINE)
-PARAMETERS = {"table": 64, "source": 64, "target": 64, "count": 32}
+PARAMETERS = {"table": 64, "source": 64, "target": 64, "count": 32, "round": 32}
+ROUND = "round"
+FIRST_TIER = 2  # ranks whose parts are not skipped
 
 
 class Exchange:
@@ -86,52 +112,59 @@ class Exchange:
         self.type, self.words = f"{LETTERS[kind[0]]}{8 * self.bytes}", self.bytes // 4
         self.reduction = f"{INSTRUCTIONS[op][kind[0] == 'f']}.{self.type}"
 
-    def lines(self) -> Iterator[str]:
-        """Yield the body of a function whose parameters are PARAMETERS."""
+    def begin(self, given: Iterable[str]) -> Iterator[str]:
+        """Yield the registers, and the loads of the parameters that are given."""
         yield from self.registers()
-        for each, bits in PARAMETERS.items():
-            yield f"ld.param.u{bits} %{each}, [{each}];"
-        yield "ld.global.u32 %round, [%table];"
-        yield "ld.global.u64 %ending, [%table + 8];"
-        yield "ld.global.u32 %rank, [%table + 16];"
-        yield "ld.global.u32 %size, [%table + 20];"
+        for each in given:
+            yield f"ld.param.u{PARAMETERS[each]} %{each}, [{each}];"
+
+    def lines(self) -> Iterator[str]:
+        """Yield the exchange, whose registers of PARAMETERS are set."""
         yield from self.places()
         yield from self.send()
         yield from self.refresh()
         yield from self.receive()
         yield "OVER:"
-        yield "barrier.sync 0;"  # not aligned: threads come from different polls
-        yield "mov.u32 %i, %tid.x;"
-        yield "setp.ne.u32 %ends, %i, 0;"
-        yield "@%ends bra LEFT;"
-        yield "add.u32 %round, %round, 1;"
-        yield "st.global.u32 [%table], %round;"
-        yield "LEFT:"
-        yield "ret;"
 
     def registers(self) -> Iterator[str]:
         for each, bits in PARAMETERS.items():
             yield f".reg .b{bits} %{each};"
         yield ".reg .pred %ends, %all;"
-        yield ".reg .b32 %round, %rank, %size, %half, %i, %step, %seen, %piece0, %piece1, %tries;"
-        yield ".reg .b64 %ending, %stop, %at, %from, %offset, %word, %memory, %in;"
-        yield f".reg .{self.type} %own, %found, %value;"
+        yield ".reg .b32 %rank, %size, %half, %i, %step, %seen, %piece0, %piece1, %tries;"
+        yield ".reg .b64 %number, %ending, %stop, %at, %from, %offset, %word, %in;"
+        yield f".reg .{self.type} %found, %value;"
         for rank in range(MOST_RANKS):
-            yield f".reg .pred %is{rank}, %other{rank};"  # is a rank; is a rank, but not this one
-            yield f".reg .b64 %to{rank};"
-            yield f".reg .b32 {', '.join(f'%got{rank}_{word}' for word in range(self.words))};"
+            yield f".reg .pred %lacks{rank}, %other{rank};"  # is no rank; is a rank, but not this one
+            yield f".reg .b64 %to{rank}, {', '.join(f'%word{rank}_{word}' for word in range(self.words))};"
+
+    def of_each_rank(self, label: str, part: Callable[[int], Iterator[str]]) -> Iterator[str]:
+        """Yield the parts of all ranks, and the label behind them to which threads go from the first absent rank."""
+        for rank in range(MOST_RANKS):
+            if rank >= FIRST_TIER:
+                yield f"@%lacks{rank} bra.uni {label};"
+            yield from part(rank)
+        yield f"{label}:"
 
     def places(self) -> Iterator[str]:
         """Set %to of the other ranks to where this rank writes, and %in to where it reads what rank 0 has sent."""
+        words = ["%number", "%ending", *(f"%to{rank}" for rank in range(MOST_RANKS))]
+        words.insert(2, "%word")
+        yield f"ld.global.u64 {words.pop()}, [%table + {8 * (FIRST_RANK + MOST_RANKS - 1)}];"
+        for number in range(0, len(words), 2):
+            pair = ", ".join(words[number : number + 2])
+            yield f"ld.global.v2.u64 {{{pair}}}, [%table + {8 * number}];"
+        yield "mov.b64 {%rank, %size}, %word;"
         yield "and.b32 %half, %round, 1;"
         yield f"mad.lo.u32 %half, %half, {MOST_RANKS * PIECES}, {TABLE_WORDS};"
         yield f"mad.lo.u32 %i, %rank, {PIECES}, %half;"
         for each in range(MOST_RANKS):
-            yield f"setp.gt.u32 %is{each}, %size, {each};"
-            yield f"setp.ne.and.u32 %other{each}, %rank, {each}, %is{each};"
-            yield f"@%other{each} ld.global.u64 %memory, [%table + {8 * (FIRST_RANK + each)}];"
-            yield f"mad.wide.u32 %to{each}, %i, 8, %memory;"
+            yield f"setp.le.u32 %lacks{each}, %size, {each};"
+        yield from self.of_each_rank("PLACED", self.place)
         yield "mad.wide.u32 %in, %half, 8, %table;"
+
+    def place(self, rank: int) -> Iterator[str]:
+        yield f"setp.ne.and.u32 %other{rank}, %rank, {rank}, !%lacks{rank};"
+        yield f"mad.wide.u32 %to{rank}, %i, 8, %to{rank};"
 
     def send(self) -> Iterator[str]:
         yield "mov.u32 %step, %ntid.x;"
@@ -140,23 +173,26 @@ class Exchange:
         yield "setp.ge.u32 %ends, %i, %count;"
         yield "@%ends bra SENT;"
         yield from self.load_own()
-        yield from self.split("%own", "%piece0", "%piece1")
         yield f"mul.wide.u32 %offset, %i, {8 * self.words};"
-        for word in range(self.words):
-            yield f"mov.b64 %word, {{%piece{word}, %round}};"
-            for each in range(MOST_RANKS):
-                yield f"add.u64 %at, %to{each}, %offset;"
-                yield f"@%other{each} st.relaxed.sys.global.u64 [%at + {8 * word}], %word;"
+        yield from self.of_each_rank("WRITTEN", self.write)
         yield "add.u32 %i, %i, %step;"
         yield "bra SEND;"
         yield "SENT:"
 
     def load_own(self) -> Iterator[str]:
+        """Set the pieces to those of the element of this rank."""
         yield f"mad.wide.u32 %from, %i, {self.bytes}, %source;"
-        yield f"ld.global.{self.type} %own, [%from];"
+        if self.words == 1:
+            yield "ld.global.u32 %piece0, [%from];"
+        else:
+            yield "ld.global.u64 %word, [%from];"
+            yield "mov.b64 {%piece0, %piece1}, %word;"
 
-    def split(self, value: str, low: str, high: str) -> Iterator[str]:
-        yield f"mov.b64 {{{low}, {high}}}, {value};" if self.words == 2 else f"mov.b32 {low}, {value};"
+    def write(self, rank: int) -> Iterator[str]:
+        yield f"add.u64 %at, %to{rank}, %offset;"
+        for word in range(self.words):
+            yield f"mov.b64 %word, {{%piece{word}, %round}};"
+            yield f"@%other{rank} st.relaxed.sys.global.u64 [%at + {8 * word}], %word;"
 
     def refresh(self) -> Iterator[str]:
         """Let the first thread write one word beyond the elements."""
@@ -169,10 +205,11 @@ class Exchange:
         yield "setp.lt.u32 %ends, %i, %seen;"
         yield "@%ends bra REFRESHED;"
         yield "mov.b64 %word, {%seen, %round};"
-        for each in range(MOST_RANKS):
-            yield f"mad.wide.u32 %at, %i, 8, %to{each};"
-            yield f"@%other{each} st.relaxed.sys.global.u64 [%at], %word;"
-        yield "REFRESHED:"
+        yield from self.of_each_rank("REFRESHED", self.refresh_of)
+
+    def refresh_of(self, rank: int) -> Iterator[str]:
+        yield f"mad.wide.u32 %at, %i, 8, %to{rank};"
+        yield f"@%other{rank} st.relaxed.sys.global.u64 [%at], %word;"
 
     def receive(self) -> Iterator[str]:
         yield "mov.u32 %tries, 0;"
@@ -182,24 +219,26 @@ class Exchange:
         yield "@%ends bra OVER;"
         yield from self.load_own()
         yield f"mul.wide.u32 %offset, %i, {8 * self.words};"
+        yield "add.u64 %at, %in, %offset;"
+        yield from self.of_each_rank("OWN", self.set_own)
         yield from self.poll()
-        yield from self.reduce()
+        yield from self.of_each_rank("REDUCED", self.reduce)
         yield f"mad.wide.u32 %at, %i, {self.bytes}, %target;"
         yield f"st.global.{self.type} [%at], %value;"
         yield "add.u32 %i, %i, %step;"
         yield "bra RECEIVE;"
 
+    def set_own(self, rank: int) -> Iterator[str]:
+        """Set the words of a rank to those of this rank, which no load changes if it is this rank."""
+        for word in range(self.words):
+            yield f"mov.b64 %word{rank}_{word}, {{%piece{word}, %round}};"
+
     def poll(self) -> Iterator[str]:
         """Wait for the words of all other ranks, whose loads are under way at the same time."""
         yield "POLL:"
+        yield from self.of_each_rank("LOADED", self.load)
         yield "setp.eq.u32 %all, %i, %i;"
-        yield "add.u64 %at, %in, %offset;"
-        for each in range(MOST_RANKS):
-            for word in range(self.words):
-                yield "mov.b64 %word, {%round, %round};"  # of ranks that send nothing
-                yield f"@%other{each} ld.relaxed.sys.global.u64 %word, [%at + {8 * (each * PIECES + word)}];"
-                yield f"mov.b64 {{%got{each}_{word}, %seen}}, %word;"
-                yield "setp.eq.and.u32 %all, %seen, %round, %all;"
+        yield from self.of_each_rank("CHECKED", self.check)
         yield "@%all bra CAME;"
         yield "add.u32 %tries, %tries, 1;"
         yield f"and.b32 %seen, %tries, {POLLS - 1};"
@@ -211,16 +250,25 @@ class Exchange:
         yield "bra OVER;"
         yield "CAME:"
 
-    def reduce(self) -> Iterator[str]:
-        """Set %value to the reduction of the elements of all ranks, in their order."""
-        for each in range(MOST_RANKS):
-            yield f"mov.{self.type} %found, %own;"
-            yield f"@%other{each} {self.join(each)}"
-            if each == 0:
-                yield f"mov.{self.type} %value, %found;"
-            else:
-                yield f"@%is{each} {self.reduction} %value, %value, %found;"
+    def load(self, rank: int) -> Iterator[str]:
+        for word in range(self.words):
+            at = f"%at + {8 * (rank * PIECES + word)}"
+            yield f"@%other{rank} ld.relaxed.sys.global.u64 %word{rank}_{word}, [{at}];"
 
-    def join(self, rank: int) -> str:
-        pieces = ", ".join(f"%got{rank}_{word}" for word in range(self.words))
-        return f"mov.b{8 * self.bytes} %found, {f'{{{pieces}}}' if self.words == 2 else pieces};"
+    def check(self, rank: int) -> Iterator[str]:
+        """Clear %all if a word of another rank is not of this round."""
+        for word in range(self.words):
+            yield f"mov.b64 {{%piece{word}, %seen}}, %word{rank}_{word};"
+            yield f"@%other{rank} setp.eq.and.u32 %all, %seen, %round, %all;"
+
+    def reduce(self, rank: int) -> Iterator[str]:
+        """Reduce the elements of the ranks before, in %value, and that of this one."""
+        for word in range(self.words):
+            yield f"mov.b64 {{%piece{word}, %seen}}, %word{rank}_{word};"
+        pieces = "{%piece0, %piece1}" if self.words == 2 else "%piece0"
+        if rank == 0:
+            yield f"mov.b{8 * self.bytes} %value, {pieces};"
+            return
+        yield f"mov.b{8 * self.bytes} %found, {pieces};"
+        guard = f"@!%lacks{rank} " if rank < FIRST_TIER else ""
+        yield f"{guard}{self.reduction} %value, %value, %found;"

@@ -80,6 +80,10 @@ class GpuResidentTasks(ResidentTasks):
             "i32"
         )  # read before any block can change it, as a change needs this block too
         e.line(f"store i32 {self.load_word(SERIAL, 'monotonic')}, ptr {self.serial_count}")
+        # The number of the round of each table, in all threads of the first block.
+        self.rounds = {step.table: e.slot("i32") for step in resident.exchanges}
+        for table, slot in self.rounds.items():
+            e.line(f"store i32 {e.let(f'load i32, {e.pointer(table)} {e.addresses[table]}')}, ptr {slot}")
 
     def word_address(self, word: int) -> str:
         return self.e.let(
@@ -91,8 +95,21 @@ class GpuResidentTasks(ResidentTasks):
 
     def run(self) -> None:
         super().run()
-        if self.serial:
+        if self.serial or self.rounds:
             self.synchronise()
+        if self.rounds:
+            self.store_rounds()
+
+    def store_rounds(self) -> None:
+        """Let one thread store the numbers of the next rounds."""
+        e = self.e
+        store, stored = e.label("store"), e.label("stored")
+        e.jump_if(e.let(f"and i1 {self.first}, {self.leads}"), store, stored)
+        e.start(store)
+        for table, slot in self.rounds.items():
+            e.line(f"store i32 {e.let(f'load i32, ptr {slot}')}, {e.pointer(table)} {e.addresses[table]}")
+        e.jump(stored)
+        e.start(stored)
 
     def task(self, task: ir.Task) -> None:
         if task.loop is None:
@@ -110,13 +127,17 @@ class GpuResidentTasks(ResidentTasks):
         e.jump_if(self.first, reduce, reduced)
         e.start(reduce)
         name = exchange_name(typestr_of(step.source.element), step.op)
-        e.declare(name, f"declare void @{name}(i64, i64, i64, i32) convergent")
+        e.declare(name, f"declare void @{name}(i64, i64, i64, i32, i32) convergent")
         addresses = [
             e.let(f"ptrtoint {e.pointer(each)} {e.addresses[each]} to i64")
             for each in (step.table, step.source, step.target)
         ]
         count = e.let(f"trunc i64 {self.count_of(step.source)} to i32")
-        e.line(f"call void @{name}({', '.join(f'i64 {each}' for each in addresses)}, i32 {count}) convergent")
+        slot = self.rounds[step.table]
+        number = e.let(f"load i32, ptr {slot}")
+        arguments = [*(f"i64 {each}" for each in addresses), f"i32 {count}", f"i32 {number}"]
+        e.line(f"call void @{name}({', '.join(arguments)}) convergent")
+        e.line(f"store i32 {e.let(f'add i32 {number}, 1')}, ptr {slot}")
         e.jump(reduced)
         e.start(reduced)
         self.pending = True
