@@ -25,6 +25,7 @@ from cuda_graphs.compiler.language.annotations import NDArray, OutsideName
 from cuda_graphs.compiler.language.free_names import dotted, free_names, is_installed, is_ours, path_value
 from cuda_graphs.compiler.language.signature import is_template, resolve
 from cuda_graphs.kernels.arrays.ndarray import NDArray as OurArray
+from cuda_graphs.kernels.specialisation.constants import Seen
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.kernels.specialisation.snapshots import Memo
 
@@ -100,7 +101,8 @@ class OutsideArrays:
         known = {each.name: annotation_of(args[each.number], each.uses) for each in objects}
         for name, uses, value in zip(found.names, found.places.values(), given, strict=True):
             known[name] = annotation_of(value, uses)
-        key = tuple((name, key_of_annotation(each)) for name, each in known.items())
+        seen: Seen = {}
+        key = tuple((name, key_of_annotation(each, seen)) for name, each in known.items())
         with self.lock:
             kernel = self.kernels.get(key)
             if kernel is None:
@@ -156,8 +158,8 @@ def annotation_of(value: Any, names: Names) -> Any:
     return record_of(value, vars(value) if used is None else used)
 
 
-def key_of_annotation(annotation: Any) -> Any:
-    return annotation if isinstance(annotation, NDArray) else member_key(annotation)
+def key_of_annotation(annotation: Any, seen: Seen) -> Any:
+    return annotation if isinstance(annotation, NDArray) else member_key(annotation, seen)
 
 
 def has_references(value: Any) -> bool:
