@@ -127,7 +127,10 @@ def abs_of_nothing():
     return abs(0)
 
 
-adds("capture_call", lambda w, n, _: n.capture_call(add_on_the_current_stream, w.kernels.add, w.at(1), warm_up=False))
+adds(
+    "capture_call",
+    lambda w, n, _: n.capture_call(add_on_the_current_stream, w.kernels.add, w.at(1), warm_up=False),
+)
 
 
 def add_on_the_current_stream(kernel, address):
