@@ -161,7 +161,7 @@ class Communicator:
         self._side = current_device().create_stream()  # is in no capture
         with stream_block(self._side):
             identities = [each.decode() for each in engine.gather(identify().encode())]
-            watch(self._health, engine.rank, identities)
+            watch(self._health, engine.rank, identities, engine.gather)
             self._refusal = find_refusal(identities, direct)
             self._at_once = Lease(self._new_engine())
         self._word = zeros(1, np.int32)  # of barriers in graphs

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import cuda_graphs as cg
@@ -122,3 +123,17 @@ def test_any_other_error_of_nccl_is_raised_as_it_is(status, monkeypatch):
     monkeypatch.setattr(nccl_engine, "CAUSE_LIMIT_S", 0.1)
     with pytest.raises(nccl_engine.NcclError, match=f"ncclCommSplit failed: error {status}"):
         engine_with(status, monkeypatch).duplicate()
+
+
+def test_pinned_memory_is_lent_again_but_not_after_a_borrower_failed():
+    """A collective may still write to it. To free it would wait for this collective."""
+    cg.Device().set_current()
+    staging = nccl_engine.Staging()
+    with staging.borrow(5000) as large, staging.borrow(3) as small:
+        assert (large.size, small.size) == (5000, 3) and not np.shares_memory(large, small)
+    with staging.borrow(8192) as again:
+        assert np.shares_memory(large, again)
+    with pytest.raises(KeyboardInterrupt), staging.borrow(5000) as lost:
+        raise KeyboardInterrupt
+    with staging.borrow(5000) as new, staging.borrow(4096) as other:
+        assert not np.shares_memory(new, lost) and np.shares_memory(other, small)
