@@ -150,7 +150,9 @@ def test_a_node_of_other_code_has_its_arguments_without_a_kernel_object(function
     assert x.tolist() == [6, 7]
 
 
-def test_arguments_that_other_code_packed_cannot_be_told_and_can_be_replaced(function, stream, pinned, tmp_path):
+def test_arguments_that_other_code_packed_cannot_be_told_and_can_be_replaced(
+    function, stream, pinned, tmp_path
+):
     x = pinned([1, 2])
     g = launch_of_other_code(function, stream, x, packed=True)
     (node,) = g.nodes()
