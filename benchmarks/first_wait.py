@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """From `load` to the end of the first wait, in Python and in C: a saved chain of nodes is loaded and launched.
 
-    python benchmarks/first_wait.py [--driver host|cuda] [--nodes 2 100 1000] [--rounds 15] [--json out.json]
+    python benchmarks/first_wait.py [--driver host|cuda] [--nodes 2 100 1000] [--rounds 15] [--cubins]
+        [--json out.json]
 
 Each turn is a process of its own, in which the context is present and cuda_graphs is imported. A byte has been
 allocated and filled, since the first allocation makes the pool of the device. The bar is 1.2 times the time of the
-program in C (raw/first_wait.c), which loads the same file by the library for C.
+program in C (raw/first_wait.c), which loads the same file by the library for C. With --cubins the file has machine
+code for this GPU; else the driver compiles PTX, or finds it in its cache.
 """
 
 import argparse
@@ -76,6 +78,7 @@ def main() -> None:
     parser.add_argument("--driver", choices=["host", "cuda"])
     parser.add_argument("--nodes", type=int, nargs="+", default=[2, 100, 1000])
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--cubins", action="store_true")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     if args.driver:
@@ -83,6 +86,7 @@ def main() -> None:
     cg.Device().set_current()
     os.environ["CUDA_GRAPHS_DRIVER"] = kind = cg.driver_info().kind
     (add, _) = ways().values()
+    architectures = [f"sm_{cg.Device().arch}"] if args.cubins else []
     table: dict[str, dict[str, object]] = {}
     print(
         f"{kind} driver; ms, median and best of {args.rounds} processes; load average {os.getloadavg()[0]:.1f}"
@@ -91,7 +95,7 @@ def main() -> None:
         program = built(Path(folder))
         for nodes in args.nodes:
             file = Path(folder, "chain.cgg")
-            Chain(nodes, add, file)
+            Chain(nodes, add, file, architectures)
             commands = {"C": [program, file]}
             for name, before in CONTESTANTS.items():
                 commands[name] = [sys.executable, "-c", IN_PYTHON.format(before=before), file]
