@@ -13,7 +13,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,15 @@ class Chain:
         nodes: Their number.
         add: A function that adds a kernel node after a node.
         file: The path of the file.
+        architectures: GPUs for which the file has cubins.
     """
 
-    def __init__(self, nodes: int, add: Callable[..., Any], file: Path) -> None:
+    def __init__(
+        self, nodes: int, add: Callable[..., Any], file: Path, architectures: Sequence[str] = ()
+    ) -> None:
         self.nodes, self.add, self.file = nodes, add, file
         self.x, self.y = cg.ndarray(cg.f32, 1024), cg.ndarray(cg.f32, 1024)
-        self.build().save(file, include=[self.x, self.y])
+        self.build().save(file, include=[self.x, self.y], architectures=architectures)
 
     def build(self) -> cg.GraphDef:
         g = cg.GraphDef()

@@ -25,7 +25,7 @@ HELP = "show drivers, devices, versions and the cache"
 
 # Packages whose versions matter. Those of the first line are required.
 PACKAGES = """numpy ml_dtypes llvmlite cuda-python cuda-bindings cuda-pathfinder
-    nvidia-cuda-nvrtc nvidia-nvvm cupti-python nvtx rich resvg-py shtab
+    nvidia-cuda-nvrtc nvidia-nvjitlink nvidia-nvvm cupti-python nvtx rich resvg-py shtab
     cuda-core cupy-cuda13x cupy-cuda12x jax numba-cuda quadrants taichi torch triton warp-lang""".split()
 # Variables of CUDA and of containers that decide which devices a process has.
 VARIABLES = ("CUDA_", "NVIDIA_", "LD_LIBRARY_PATH")

@@ -24,6 +24,7 @@ def save(
     outputs: Mapping[str, Any] | None = None,
     include: Sequence[Any] = (),
     architecture: str | None = None,
+    architectures: Sequence[str] = (),
 ) -> None:
     """Write the definition, with the code of its kernels, to a file that `load` reads on another machine and driver.
 
@@ -36,11 +37,21 @@ def save(
                   default has the contents
     architecture  the oldest GPU for which the host driver saves kernels of Python. None: "sm_80". Newer GPUs run the
                   code too. A file that is saved on a GPU has code for this GPU and newer ones
+    architectures GPUs for which the file has cubins beside the PTX, such as ["sm_90", "sm_100"]. They load cubins without
+                  compiling, and so do GPUs of the same major and a higher minor version. Other GPUs compile the PTX.
+                  Needs nvJitLink: pip install 'cuda-graphs[cubins]'
 
     Raises SavedGraphError, which lists each node that cannot be saved with its reason: memory that no argument names,
-    a part of an input or output, an address as an int, a callback without a name, and code of other libraries. Raises
-    TypeError and ValueError for other arguments, and OSError if the file cannot be written.
+    a part of an input or output, an address as an int, a callback without a name, code of other libraries, and
+    PTX that cannot be compiled for one of `architectures`. Raises TypeError and ValueError for other arguments,
+    RuntimeError if nvJitLink is needed and not installed, and OSError if the file cannot be written.
     """
     constructors.saving().save(
-        self, path, inputs=inputs, outputs=outputs, include=include, architecture=architecture
+        self,
+        path,
+        inputs=inputs,
+        outputs=outputs,
+        include=include,
+        architecture=architecture,
+        architectures=architectures,
     )

@@ -103,10 +103,24 @@ class Codes {
             if (std::string_view(type.name) == "cubin" && !is_for_this_gpu(row)) return;
             codes_.push_back({codes.index(type.name, archive_.table("blobs").size()), &type});
         };
-        if (is_on_host_)
+        if (is_on_host_) {
             for (const CodeType& type : kHostTypes) add(type);
-        else
+        } else {
+            list_cubins(row);
             for (const CodeType& type : kCudaTypes) add(type);
+        }
+    }
+
+    // A cubin runs on GPUs of its major version, from its minor version on. The nearest is the best.
+    void list_cubins(const Row& row) {
+        if (row.get("cubins") == nullptr) return;
+        const Row cubins(row.get("cubins"), {"the cubins", Where::kNone, &row.where});
+        const std::string major = std::to_string(device_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
+        for (int minor = device_attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR); minor >= 0; --minor) {
+            const std::string name = major + std::to_string(minor);
+            if (cubins.get(name.c_str()) != nullptr)
+                codes_.push_back({cubins.index(name.c_str(), archive_.table("blobs").size()), kCudaTypes});
+        }
     }
 
     static bool is_for_this_gpu(const Row& row) {

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code of the kernels of a definition: for the driver that it was built on, and for the other one if possible.
 
-Kernels of Python are compiled again for the other driver. PTX serves both drivers, and its translation for this CPU is
+Kernels of Python are compiled again for the other driver. PTX is compiled to cubins for the architectures asked for. PTX serves both drivers, and its translation for this CPU is
 saved too, so that the host driver needs no LLVM. Code for one GPU alone serves that GPU.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH
@@ -22,6 +22,7 @@ from cuda_graphs.kernels.targets import CODE_TYPES, other_target
 from cuda_graphs.objects.code.object_code import read_signature
 from cuda_graphs.objects.device.device import Device
 
+from .cubins import cubin_of
 from .schema import Row
 from .sizes import TaskSize, describe_task
 
@@ -72,6 +73,7 @@ class SavedKernel:
         slots: What each parameter is, for a kernel of Python; else None.
         temps: {path: bytes} of the temporary arrays of a kernel of Python.
         size: The TaskSize of a kernel of Python, else None.
+        problem: Why it has no cubin for one of the architectures asked for, or "".
     """
 
     def __init__(self, number: int) -> None:
@@ -79,6 +81,7 @@ class SavedKernel:
         self.slots: tuple[Slot, ...] | None = None
         self.temps: dict[str, int] = {}
         self.size: TaskSize | None = None
+        self.problem = ""
 
 
 class Codes:
@@ -86,11 +89,16 @@ class Codes:
 
     Args:
         architecture: The oldest GPU that code is compiled for on the host driver.
+        cubins: Names of the architectures for which kernels have cubins, beside their PTX.
     """
 
-    def __init__(self, blobs: Blobs, architecture: str | None) -> None:
+    def __init__(self, blobs: Blobs, architecture: str | None, cubins: Sequence[str]) -> None:
         self.rows: list[dict[str, Any]] = []
         self._blobs, self._architecture = blobs, architecture
+        self._wanted = cubins
+        self._cubins: dict[
+            tuple[int, str], int | str
+        ] = {}  # blob, or a reason, by blob of PTX and architecture
         self._known: dict[int, SavedKernel] = {}
         self._artifacts: dict[int, Any] = {}  # by Specialisation
 
@@ -121,6 +129,8 @@ class Codes:
             self._add_task(found, row, *origin)
         elif code_type == "ptx":
             self._add_translation(row, image.code)
+        if self._wanted:
+            found.problem = self._add_cubins(row)
         self.rows.append(row)
         return found
 
@@ -145,6 +155,31 @@ class Codes:
             row["code"]["native"] = self._blobs.add(native_code(ptx))
         except ImageError as error:
             row["missing"] = f"it cannot be translated for the host driver: {str(error).splitlines()[0]}"
+
+    def _add_cubins(self, row: dict[str, Any]) -> str:
+        """Add the cubins for all architectures that are wanted; return why there is none for one of them, or ""."""
+        ptx, row["cubins"] = row["code"].get("ptx"), {}
+        for name in self._wanted:
+            number = name.removeprefix("sm_")
+            if ptx is None:
+                if row.get("architecture") == number:
+                    continue  # its own cubin is for this one
+                return f"has no PTX to make a cubin for {name} from: {row['missing']}"
+            cubin = self._cubin(ptx, name)
+            if isinstance(cubin, str):
+                return f"has no cubin for {name}: {cubin}"
+            row["cubins"][number] = cubin
+        return ""
+
+    def _cubin(self, ptx: int, architecture: str) -> int | str:
+        """Return the blob of a cubin, or the reason why there is none."""
+        if (ptx, architecture) not in self._cubins:
+            try:
+                cubin: int | str = self._blobs.add(cubin_of(self._blobs.all[ptx], architecture))
+            except RuntimeError as error:
+                cubin = str(error)
+            self._cubins[ptx, architecture] = cubin
+        return self._cubins[ptx, architecture]
 
     def _compiled(self, code: Any) -> Any:
         """Return the artifact for the other driver, or a text with the reason for its absence."""

@@ -146,6 +146,8 @@ class NodeRows:
                 node, "launches a kernel of another library, whose code is unknown: load it with ObjectCode"
             )
             return {}
+        if found.problem:
+            self.problem(node, f"launches a kernel that {found.problem}")
         if raw is None:
             self.problem(node, "has arguments that other code packed")
             return {}

@@ -23,10 +23,10 @@ class Tables:
         names: {"inputs": {name: number of the parameter}, "outputs": ...}.
     """
 
-    def __init__(self, architecture: str | None) -> None:
+    def __init__(self, architecture: str | None, cubins: Sequence[str]) -> None:
         self.blobs = Blobs()
         self.memory = Memory(self.blobs)
-        self.codes = Codes(self.blobs, architecture)
+        self.codes = Codes(self.blobs, architecture, cubins)
         self.problems: list[str] = []
         self.parameters: list[dict[str, Any]] = []
         self.names: dict[str, dict[str, int]] = {"inputs": {}, "outputs": {}}

@@ -17,6 +17,7 @@ from cuda_graphs.errors import SavedGraphError
 from cuda_graphs.graph.display.reading import read_order
 
 from .archive import write_archive
+from .cubins import accept_architectures, is_architecture
 from .node_rows import NodeRows
 from .schema import FORMAT, SCHEMA
 from .tables import Tables
@@ -37,6 +38,7 @@ def save(
     outputs: Mapping[str, Any] | None = None,
     include: Sequence[Any] = (),
     architecture: str | None = None,
+    architectures: Sequence[str] = (),
 ) -> None:
     """Write a definition to a file; see `GraphDef.save`."""
     if not isinstance(path, str | os.PathLike):
@@ -48,9 +50,9 @@ def save(
         raise TypeError(f"include must be a list of arrays, got {type(include).__name__}")
     if not isinstance(architecture, str | None):
         raise TypeError(f"architecture must be a str or None, got {type(architecture).__name__}")
-    if architecture is not None and not (architecture[:3] == "sm_" and architecture[3:].isdigit()):
+    if architecture is not None and not is_architecture(architecture):
         raise ValueError(f'architecture must be the name of one, such as "sm_90", got {architecture!r}')
-    tables = Tables(architecture)
+    tables = Tables(architecture, accept_architectures(architectures))
     tables.name_arrays(inputs or {}, outputs or {}, include)
     write_archive(path, manifest_of(definition, tables), tables.blobs.all)
 

@@ -7,6 +7,10 @@
 
 `record` saves each definition that the example instantiates, with the contents of all arrays, launches it, keeps the
 contents afterwards, and restores the arrays. Then the example goes on. `replay` launches the files, and compares.
+
+Two kinds of memory are no arrays. Memory that kernels have for themselves, such as partial sums and the counts of
+barriers, is no result: it depends on the number of threads, and a file makes it anew. Kernels of other libraries have no
+code that a file could hold, so an example that can use such a library runs without it.
 """
 
 import gc
@@ -19,26 +23,69 @@ from pathlib import Path
 import numpy as np
 
 import cuda_graphs as cg
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH
+from cuda_graphs.graph.display.reading import read_order
 from cuda_graphs.graph.executable.executable import observe_instantiations
+from cuda_graphs.graph.nodes.node_kinds import KernelNode
 from cuda_graphs.graph.nodes.restoring import memory_of_counter, read_bytes
 from cuda_graphs.graph.operands.loop_counter import LoopCounter
 from cuda_graphs.kernels.graph.replay import is_replayed
+from cuda_graphs.kernels.specialisation.origins import origin_of
 from cuda_graphs.objects.code.arguments import is_known_memory
+from cuda_graphs.objects.code.signature import FORMS
 from cuda_graphs.saving.loader import add_nodes
 
 TIMEOUT_S = 20
 MARGIN = 20  # allowed difference, as a multiple of that of two launches
 ROUNDING = 1e-5  # allowed difference, as a multiple of the largest element
+ELEMENTS = {"float": np.float32, "double": np.float64, "int": np.int32, "unsigned int": np.uint32}
+OTHER_LIBRARIES = ("cupy", "torch")
 ROUNDING_ACROSS = 1e-3  # the same on another driver, where functions and the order of sums differ
 
 
-def whole_arrays():
+def whole_arrays(definition):
     """The arrays and buffers whose memory is part of no other one, in the order of their addresses."""
-    chosen = []
+    chosen, own = [], memory_of_kernels(definition)
     for address, size, each in sorted(known_memory(), key=lambda row: (row[1], rank(row[2])), reverse=True):
-        if all(address + size <= start or address >= start + length for start, length, _ in chosen):
+        is_part = any(address < start + length and start < address + size for start, length, _ in chosen)
+        if address not in own and not is_part:
             chosen.append((address, size, each))
     return [each for _, _, each in sorted(chosen, key=lambda row: row[0])]
+
+
+def kernel_arguments(definition):
+    """Yield (kernel, number of the argument, its bytes) for the pointers of all kernel nodes."""
+    for reading in read_order(definition):
+        for node in reading.nodes:
+            for number, (form, data, *_) in enumerate(raw_arguments(node)):
+                if FORMS[form] == "pointer" or len(data) == 8:
+                    yield node.kernel, number, int.from_bytes(data, "little")
+
+
+def raw_arguments(node):
+    return node._raw_arguments() if isinstance(node, KernelNode) else ()
+
+
+def memory_of_kernels(definition):
+    """The addresses of the memory that kernels of Python have for themselves."""
+    found = set()
+    for kernel, number, address in kernel_arguments(definition):
+        code, task = origin_of(kernel) or (None, 0)
+        if code is not None:
+            slot = code.artifact.tasks[task].slots[number]
+            own = {OVERFLOW_PATH, *dict(code.artifact.temps)}
+            found |= {address} if slot.kind == "pointer" and slot.path in own else set()
+    return found
+
+
+def types_of_buffers(definition):
+    """The types of the elements of Buffers, by address, from the types of the parameters of kernels."""
+    found = {}
+    for kernel, number, address in kernel_arguments(definition):
+        dtype = ELEMENTS.get(kernel.signature[number].replace("const ", "").rstrip("* "))
+        if dtype is not None:
+            found[address] = dtype
+    return found
 
 
 def rank(each):
@@ -80,13 +127,13 @@ def numpy_arrays():
         frame = frame.f_back
 
 
-def contents(each):
-    """The elements of an array, or the bytes of a buffer."""
+def contents(each, types):
+    """The elements of an array, or those of a buffer whose type a kernel tells; else its bytes."""
     if isinstance(each, np.ndarray):
         return each.copy()
     if isinstance(each, cg.NDArray):
         return each.to_numpy().copy()
-    return np.frombuffer(read_bytes(each.handle, each.size), np.uint8)
+    return np.frombuffer(read_bytes(each.handle, each.size), types.get(each.handle, np.uint8))
 
 
 def restore(each, values):
@@ -95,7 +142,7 @@ def restore(each, values):
     elif isinstance(each, cg.NDArray):
         each.from_numpy(values)
     else:
-        each.view(cg.u8, (each.size,)).from_numpy(values)
+        each.view(cg.u8, (each.size,)).from_numpy(values.view(np.uint8))
 
 
 def launched(graph):
@@ -106,13 +153,13 @@ def launched(graph):
     stream.sync(timeout=TIMEOUT_S)
 
 
-def results(graph, arrays, before):
+def results(graph, arrays, types, before):
     """The contents of the arrays after a launch. Their contents are `before` again."""
     try:
         launched(graph)
     finally:
         cg.Device().sync()
-        after = [contents(each) for each in arrays]
+        after = [contents(each, types) for each in arrays]
         for each, values in zip(arrays, before, strict=True):
             restore(each, values)
     return after
@@ -161,12 +208,12 @@ class Recorder:
     def record(self, definition, graph):
         """Return "" for a saved graph, or why it cannot be saved or launched by itself."""
         cg.Device().sync()
-        arrays = whole_arrays()
-        before = [contents(each) for each in arrays]
+        arrays, types = whole_arrays(definition), types_of_buffers(definition)
+        before = [contents(each, types) for each in arrays]
         path = self.folder / f"{len(self.found)}.cgg"
         try:
             definition.save(path, include=arrays)
-            after, again = (results(graph, arrays, before) for _ in range(2))
+            after, again = (results(graph, arrays, types, before) for _ in range(2))
         except (cg.SavedGraphError, RuntimeError, TimeoutError, TypeError) as error:
             path.unlink(missing_ok=True)
             graph.cancel()
@@ -178,6 +225,7 @@ class Recorder:
 
 def record(folder, example, *arguments):
     recorder = Recorder(folder)
+    sys.modules.update(dict.fromkeys(OTHER_LIBRARIES))  # as if they were not installed
     observe_instantiations(recorder)
     sys.argv = [example, *arguments]
     sys.path[0] = str(Path(example).parent)

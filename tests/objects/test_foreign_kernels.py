@@ -121,6 +121,55 @@ def test_a_module_s_function_is_captured(function, device, stream, pinned):
     assert x.tolist() == [6, 7]
 
 
+def launch_of_other_code(function, stream, x, packed=False):
+    """Capture `add(x, 2, 5)` as code does that knows only the driver; return the definition."""
+    driver = ctypes.CDLL(cg.driver_info().path)
+    values = ctypes.c_void_p(x.ctypes.data), ctypes.c_int(2), ctypes.c_int(5)
+    addresses = (ctypes.c_void_p * 3)(*(ctypes.addressof(each) for each in values))
+    block, size = (ctypes.c_char * 16).from_buffer_copy(b"".join(map(bytes, values))), ctypes.c_size_t(16)
+    # cuda.h: CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
+    extra = (ctypes.c_void_p * 5)(1, ctypes.addressof(block), 2, ctypes.addressof(size), 0)
+    with stream.create_graph_builder() as gb:
+        given = (None, extra) if packed else (addresses, None)
+        launch = ctypes.c_void_p(function), 1, 1, 1, 2, 1, 1, 0, ctypes.c_void_p(stream.handle), *given
+        assert driver.cuLaunchKernel(*launch) == 0
+    return gb.graph_definition
+
+
+def test_a_node_of_other_code_has_its_arguments_without_a_kernel_object(function, stream, pinned, tmp_path):
+    x = pinned([1, 2])
+    g = launch_of_other_code(function, stream, x)
+    (node,) = g.nodes()
+    for _ in range(100):  # nothing else keeps what is known of the kernel, so each call asks for it again
+        assert node.args == (x.ctypes.data, 2, 5)
+        assert list(g.check()) == []
+    with pytest.raises(cg.SavedGraphError, match="a kernel of another library, whose code is unknown"):
+        g.save(tmp_path / "other.cgg", include=[x])
+    g.instantiate().launch(stream)
+    stream.sync()
+    assert x.tolist() == [6, 7]
+
+
+def test_arguments_that_other_code_packed_cannot_be_told_and_can_be_replaced(
+    function, stream, pinned, tmp_path
+):
+    x = pinned([1, 2])
+    g = launch_of_other_code(function, stream, x, packed=True)
+    (node,) = g.nodes()
+    with pytest.raises(RuntimeError, match=r"arguments of .*add.* were packed by other code"):
+        _ = node.args
+    with pytest.raises(cg.SavedGraphError, match="a kernel of another library"):
+        g.save(tmp_path / "other.cgg", include=[x])
+    graph = g.instantiate()
+    graph.launch(stream)
+    stream.sync()
+    assert x.tolist() == [6, 7]
+    graph[node].update(config=node.config, kernel=node.kernel, args=(x.ctypes.data, cg.i32(1), cg.i32(10)))
+    graph.launch(stream)
+    stream.sync()
+    assert x.tolist() == [16, 7]
+
+
 @pytest.mark.parametrize("make", ["from_function", "from_handle"])
 def test_the_owner_of_a_kernel_lives_as_long_as_it_and_its_nodes(make, function, raw_kernel, eventually):
     raw = function if make == "from_function" else raw_kernel

@@ -19,6 +19,13 @@ def changed(path, change):
             archive.writestr(name, data)
 
 
+def contents(path):
+    """(manifest, blobs) of a file."""
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        return manifest, [archive.read(f"blobs/{number}") for number in range(len(manifest["blobs"]))]
+
+
 def without_code(path, *code_types):
     """Leaves out the code of these types, as if it were for another machine."""
 

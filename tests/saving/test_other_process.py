@@ -19,8 +19,8 @@ import numpy as np
 import cuda_graphs as cg
 
 HEAVY = (
-    "llvmlite", "ml_dtypes", "cuda.bindings.nvrtc", "cuda_graphs.objects.code.program", "cuda_graphs.compiler.codegen",
-    "cuda_graphs.compiler.passes", "cuda_graphs.native",
+    "llvmlite", "ml_dtypes", "cuda.bindings.nvrtc", "cuda.bindings.nvjitlink", "cuda_graphs.objects.code.program",
+    "cuda_graphs.compiler.codegen", "cuda_graphs.compiler.passes", "cuda_graphs.native",
 )
 g = cg.load("saved.cgg")
 values = {name: cg.array(np.load(f"{name}.npy")) for name in g.inputs}

@@ -24,6 +24,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     kWhole,
 )
 from cuda_graphs.core.resources.handles cimport Parameter as KernelParameter
+from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.numbers cimport read_size
@@ -102,10 +103,12 @@ cdef object as_span(const Span& span):
 
 
 cdef int describe_accesses(NodeSpec& spec, const DeclaredAccesses* declared, NodeAccesses& accesses) except -1:
+    cdef Kernel kernel  # it may be the only one that keeps the parameters
     cdef const vector[KernelParameter]* parameters = NULL
     cdef CUresult status
     if spec.kind == NodeKind.kKernel and (declared == NULL or not declared.is_known):
-        parameters = kernel_of(spec)._parameters()
+        kernel = kernel_of(spec)
+        parameters = kernel._parameters()
     with nogil:
         status = add_accesses(spec, declared, parameters, accesses)
     if status:

@@ -48,6 +48,7 @@ from cuda_graphs.core.resources.handles cimport (
     create_event_ref,
 )
 from cuda_graphs.objects.code.conversion cimport value_of
+from cuda_graphs.objects.code.kernel cimport Kernel
 from cuda_graphs.objects.body_rules cimport check_copy_fits_body
 from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.device.event cimport Event
@@ -126,6 +127,9 @@ cdef class KernelNode(GraphNode):
         (or its extent) that provides it, or a number of its type. A value of unknown type is its bytes as an unsigned int.
 
         Memory of an alloc node is its address if no array of it is alive. A dataclass instance is a copy.
+
+        Raises:
+            RuntimeError: Other code packed the arguments of a captured launch.
         """
         self._open()
         cdef NodeCall call = call_of(self._record())
@@ -178,7 +182,8 @@ cdef class KernelNode(GraphNode):
         """
         cdef shared_ptr[NodeSpec] spec = self._parameters()
         cdef NodeRecord* record = self._record()
-        cdef const vector[Parameter]* parameters = kernel_of(dereference(spec))._parameters()
+        cdef Kernel kernel = kernel_of(dereference(spec))  # it may be the only one that keeps the parameters
+        cdef const vector[Parameter]* parameters = kernel._parameters()
         cdef size_t i
         found = []
         if spec.get().params.kernel.kernelParams == NULL and not parameters.empty():
@@ -207,7 +212,8 @@ cdef class KernelNode(GraphNode):
         """Return True if the arguments contain the 8 bytes of a handle, in any type, or cannot be read."""
         cdef NodeSpec spec
         self._load(spec)
-        cdef const vector[Parameter]* parameters = kernel_of(spec)._parameters()
+        cdef Kernel kernel = kernel_of(spec)
+        cdef const vector[Parameter]* parameters = kernel._parameters()
         cdef size_t i, word
         if spec.params.kernel.kernelParams == NULL:  # other code packed the arguments (`extra` of cuda.h)
             return not parameters.empty()
@@ -246,9 +252,15 @@ cdef tuple raw_arguments(KernelNode self):
     """Return the Parameter, or the value, of each parameter of the kernel."""
     cdef shared_ptr[NodeSpec] spec = self._parameters()
     cdef NodeRecord* record = self._record()
-    cdef const vector[Parameter]* parameters = kernel_of(dereference(spec))._parameters()
+    cdef Kernel kernel = kernel_of(dereference(spec))
+    cdef const vector[Parameter]* parameters = kernel._parameters()
     cdef size_t i
     found = []
+    if spec.get().params.kernel.kernelParams == NULL and not parameters.empty():
+        raise RuntimeError(
+            f"the arguments of {self._identify()} were packed by other code (`extra` of cuLaunchKernel), and only that code "
+            "can take them apart: give it new ones by `update`"
+        )
     for i in range(parameters.size()):
         found.append(value_of(<char*>spec.get().params.kernel.kernelParams[i], parameters[0][i]))
     if record.metadata and record.metadata.get().parameters:

@@ -173,6 +173,7 @@ cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
     if code.function != NULL:
         spec.params.kernel.kern = NULL
     spec.params.kernel.kernelParams = spec.arguments.pointers()
+    spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
     spec.owners.first = as_owner(kernel._h)
     spec.owners.second.reset()
     own_arguments(args, spec.owners.second)
