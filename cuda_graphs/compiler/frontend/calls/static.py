@@ -35,6 +35,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.free_names import dotted
+from cuda_graphs.compiler.language.intrinsics import inside_static
 
 
 def static_value(frame: Frame, node: ast.Call) -> Any:
@@ -76,6 +77,7 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
         return found
 
     recorded = _AttributeRecorder(names).visit(given)
+    outer = inside_static.set(True)
     try:
         code = compile(ast.fix_missing_locations(ast.Expression(recorded)), frame.source.file, "eval")
         return eval(code, {**vars(builtins), **names, **parts.found, RECORD: record})
@@ -84,6 +86,8 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
             CompileStaticError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
             "Python evaluates the expression when compiling: try it outside of a kernel",
         ) from error  # fmt: skip
+    finally:
+        inside_static.reset(outer)
 
 
 def names_used_whole(expression: ast.expr) -> list[ast.Name]:
@@ -192,7 +196,7 @@ def static_name(frame: Frame, node: ast.Name) -> Any:
 
 
 class KnownStruct(SimpleNamespace):
-    """A structure as a compile-time Python object: its members, and the plain methods and values of its class."""
+    """A structure as a compile-time Python object: its members, and the methods and values of its class."""
 
     __slots__ = ("cls",)
 
@@ -204,7 +208,7 @@ class KnownStruct(SimpleNamespace):
         found = getattr_static(self.cls, name)
         if isinstance(found, property) and found.fget is not None:
             return found.fget(self)
-        if isinstance(found, types.FunctionType) and not hasattr(found, "__cuda_graphs_func__"):
+        if isinstance(found, types.FunctionType):
             return types.MethodType(found, self)
         return getattr(self.cls, name)
 

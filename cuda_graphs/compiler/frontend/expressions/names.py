@@ -89,6 +89,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if isinstance(owner, Struct):
         if node.attr not in owner.members:
             method: Any = getattr(owner.cls, node.attr, None)
+            if isinstance(method, property) and method.fget is not None:
+                return call_of(frame, node, BoundFunction(method.fget, owner))
             if isinstance(getattr_static(owner.cls, node.attr, None), staticmethod):
                 return method
             if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
@@ -143,6 +145,14 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if path is not None:
         frame.record(path, found, whole)
     return meaning
+
+
+def call_of(frame: Frame, node: ast.expr, function: BoundFunction) -> Any:
+    """Translate a call without arguments, which an expression stands for."""
+    call = ast.Call(func=ast.Constant(value=function), args=[], keywords=[])  # type: ignore[arg-type]
+    for each in (call, call.func):
+        ast.copy_location(each, node)
+    return frame.visit(call)
 
 
 def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.Param:
