@@ -24,7 +24,7 @@ import numpy as np
 
 from cuda_graphs.graph.capture.builder import capture
 from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
-from cuda_graphs.graph.nodes.node_kinds import HostCallbackNode, KernelNode
+from cuda_graphs.graph.nodes.node_kinds import EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
 from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.graph.host_calls import BodyRefusal
 from cuda_graphs.objects.device.current import current_stream
@@ -42,6 +42,13 @@ PROXY = (
     "network, or without peer access, so NCCL adds host nodes for its proxy thread, which bodies may not hold. Put a "
     "few iterations into the graph itself, and repeat its launch on the host (docs/guide/scaling.md)"
 )
+
+MIXING = (
+    "{} cannot be in a body of a conditional node here: NCCL adds event nodes, which bodies may not hold, as another "
+    "library has used NCCL in this process before. Set the variable NCCL_GRAPH_MIXING_SUPPORT=0 before it does"
+)
+# Class of nodes that bodies refuse -> why NCCL has added them.
+REFUSED = {HostCallbackNode: PROXY, EventRecordNode: MIXING, EventWaitNode: MIXING}
 
 # Method -> function of NCCL, and its arguments before the communicator and the stream.
 FUNCTIONS = {
@@ -382,8 +389,9 @@ class NcclEngine:
         try:
             return place.embed(captured, name=steps[0].name if len(steps) == 1 else "group")
         except ValueError as error:
-            if any(isinstance(node, HostCallbackNode) for node in captured.nodes()):
-                raise BodyRefusal(PROXY.format(steps[0].name)) from error
+            for kind, reason in REFUSED.items():
+                if any(isinstance(node, kind) for node in captured.nodes()):
+                    raise BodyRefusal(reason.format(steps[0].name)) from error
             raise
 
     def calls_of(self, step: Step) -> list[tuple[str, list[Any]]]:
