@@ -197,7 +197,7 @@ class Variant:
         self.torch, self.tree, self.device, self.name = owner._torch, owner._tree, device, repr(owner)
         self.with_gradients = self.torch.is_grad_enabled()
         self.calls, self.is_spent = 0, True
-        self.around: list[Any] = []  # leaves that the function uses by itself
+        self.around: list[Any] = []  # parameters of no module
         self.stream: Any = None  # of the last use
         copies = [self._static(each) if is_tensor(each) else each for each in leaves]
         self.inputs = [each for each in copies if is_tensor(each)]
@@ -221,12 +221,13 @@ class Variant:
     def _record(self, recorder: Captures | Repetitions) -> None:
         tracked = [each for each in self.inputs if not each.is_inference()]
         versions = [each._version for each in tracked]
-        recorder.warm_up(self._run_and_differentiate)
+        recorder.warm_up(self._find_parameters_around, 1)
         if any(is_in_use(self.torch, each) for each in self.around):
             raise RuntimeError(
                 f"{self.name} uses parameters that belong to no module around it, and results of earlier passes "
                 "through them are still alive: delete these results, or put the parameters into a module"
             )
+        recorder.warm_up(self._run_and_differentiate, WARM_UPS)
         self.forward = recorder.record(self._run)
         for number, (each, version) in enumerate(zip(tracked, versions)):
             if each._version != version:
@@ -255,12 +256,15 @@ class Variant:
         outputs = [each for each in self.forward.results if has_history(each)]
         return list(self.torch.autograd.grad(outputs, self.sources, self.adjoints, allow_unused=True))
 
+    def _find_parameters_around(self) -> None:
+        leaves = leaves_of(self._run(), self.inputs)
+        self.around = [each for each in leaves if id(each) not in self.views]
+
     def _run_and_differentiate(self) -> None:
         results = self._run()
         outputs = [each for each in results if has_history(each)]
         if outputs:
             leaves = leaves_of(results, self.inputs)
-            self.around = [each for each in leaves if id(each) not in self.views]
             sources = [each for each in (*self.inputs, *leaves) if each.requires_grad]
             adjoints = [self.torch.zeros_like(each) for each in outputs]
             self.torch.autograd.grad(outputs, sources, adjoints, allow_unused=True)
@@ -330,10 +334,10 @@ class Captures:
         self.torch, self.device = torch, device
         self.stream, self.pool = torch.cuda.Stream(device), torch.cuda.graph_pool_handle()
 
-    def warm_up(self, run: Callable[[], None]) -> None:
+    def warm_up(self, run: Callable[[], None], times: int) -> None:
         self.torch.cuda.synchronize(self.device)
         with expected_warnings(), self.torch.cuda.stream(self.stream):
-            for _ in range(WARM_UPS):
+            for _ in range(times):
                 run()
         self.torch.cuda.synchronize(self.device)
 
@@ -367,7 +371,7 @@ class Capture:
 class Repetitions:
     """Repeats functions on the CPU, in place of captures."""
 
-    def warm_up(self, run: Callable[[], None]) -> None:
+    def warm_up(self, run: Callable[[], None], times: int) -> None:
         pass
 
     def record(self, run: Callable[[], list[Any]]) -> Repetition:
