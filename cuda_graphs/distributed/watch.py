@@ -46,19 +46,22 @@ def identify() -> str:
 
 
 def watch(
-    health: Health, rank: int, identities: Sequence[str], gather: Callable[[bytes], list[bytes]]
-) -> None:
-    """Let `health` fail when another rank ends. All ranks call this.
+    health: Health, rank: int, identities: Sequence[str], gather: Callable[[bytes], list[bytes]] | None
+) -> bool:
+    """Let `health` fail when another rank ends. All ranks call this. Returns False if hosts cannot connect.
 
     Args:
         health: That of the communicator.
         rank: The number of this rank.
         identities: The results of `identify` on all ranks, by their numbers.
-        gather: A function that returns the bytes that each rank passes to it.
+        gather: A function that returns the bytes that each rank passes to it. None: hosts could not connect before.
     """
     places, _, processes = zip(*(each.rpartition(" ") for each in identities), strict=True)
-    if len(set(places)) > 1:
-        for link in connect_hosts(rank, [int(each) for each in processes], gather):
+    connects = gather is not None
+    if gather is not None and len(set(places)) > 1:
+        links = connect_hosts(rank, [int(each) for each in processes], gather)
+        connects = bool(links)
+        for link in links:
             add_link(health, link)
     for other, (place, process) in enumerate(zip(places, processes, strict=True)):
         if other != rank and place == places[rank] and int(process) != os.getpid():
@@ -66,6 +69,7 @@ def watch(
     with _lock:
         _known.add(health)
     start_thread()
+    return connects
 
 
 def add(health: Health, rank: int, process: int) -> None:

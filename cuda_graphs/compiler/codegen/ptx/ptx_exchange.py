@@ -16,9 +16,11 @@ Therefore each round also writes one word beyond its elements, a different one i
 Each rank adds the elements in the order of the ranks, so the results are the same bits on all ranks. A poll ends when
 the word of health.py is not 0; the result is undefined then.
 
-The block issues each instruction once for each of its warps, so their number counts. Therefore the parts of
-ranks that are not there are skipped by branches, which all threads take alike. Loads of all ranks are under way at the
-same time. A resident launch keeps the number of the round in a register, and passes it to the function.
+The block issues each instruction once for each of its warps, so their number counts. Therefore warps without an element
+leave at once, and the parts of ranks that are not there are skipped by branches, which all threads take alike. Words of
+the table are loaded where they are needed, one by one: a load of 16 bytes takes the memory pipeline twice as long, also
+if all threads load the same ones. Loads of all ranks are under way at the same time. A resident launch keeps the number
+of the round in a register, and passes it to the function.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from cuda_graphs.compiler.ir.exchanges import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
+from cuda_graphs.compiler.ir.exchanges import ENDING, FIRST_RANK, MOST_RANKS, PIECES, RANK, TABLE_WORDS
 
 __all__ = ["MOST_THREADS", "exchange_entry", "exchange_name", "with_exchanges"]
 
@@ -120,6 +122,10 @@ class Exchange:
 
     def lines(self) -> Iterator[str]:
         """Yield the exchange, whose registers of PARAMETERS are set."""
+        yield "mov.u32 %i, %tid.x;"
+        yield "setp.ge.u32 %ends, %i, %count;"
+        yield "setp.ne.and.u32 %ends, %i, 0, %ends;"  # the first thread refreshes
+        yield "@%ends bra OVER;"
         yield from self.places()
         yield from self.send()
         yield from self.refresh()
@@ -131,7 +137,7 @@ class Exchange:
             yield f".reg .b{bits} %{each};"
         yield ".reg .pred %ends, %all;"
         yield ".reg .b32 %rank, %size, %half, %i, %step, %seen, %piece0, %piece1, %tries;"
-        yield ".reg .b64 %number, %ending, %stop, %at, %from, %offset, %word, %in;"
+        yield ".reg .b64 %ending, %stop, %at, %from, %offset, %word, %in;"
         yield f".reg .{self.type} %found, %value;"
         for rank in range(MOST_RANKS):
             yield f".reg .pred %lacks{rank}, %other{rank};"  # is no rank; is a rank, but not this one
@@ -147,12 +153,9 @@ class Exchange:
 
     def places(self) -> Iterator[str]:
         """Set %to of the other ranks to where this rank writes, and %in to where it reads what rank 0 has sent."""
-        words = ["%number", "%ending", *(f"%to{rank}" for rank in range(MOST_RANKS))]
-        words.insert(2, "%word")
-        yield f"ld.global.u64 {words.pop()}, [%table + {8 * (FIRST_RANK + MOST_RANKS - 1)}];"
-        for number in range(0, len(words), 2):
-            pair = ", ".join(words[number : number + 2])
-            yield f"ld.global.v2.u64 {{{pair}}}, [%table + {8 * number}];"
+        yield f"ld.global.u64 %word, [%table + {8 * RANK}];"
+        for each in range(FIRST_TIER):
+            yield self.load_place(each)
         yield "mov.b64 {%rank, %size}, %word;"
         yield "and.b32 %half, %round, 1;"
         yield f"mad.lo.u32 %half, %half, {MOST_RANKS * PIECES}, {TABLE_WORDS};"
@@ -162,7 +165,12 @@ class Exchange:
         yield from self.of_each_rank("PLACED", self.place)
         yield "mad.wide.u32 %in, %half, 8, %table;"
 
+    def load_place(self, rank: int) -> str:
+        return f"ld.global.u64 %to{rank}, [%table + {8 * (FIRST_RANK + rank)}];"
+
     def place(self, rank: int) -> Iterator[str]:
+        if rank >= FIRST_TIER:
+            yield self.load_place(rank)
         yield f"setp.ne.and.u32 %other{rank}, %rank, {rank}, !%lacks{rank};"
         yield f"mad.wide.u32 %to{rank}, %i, 8, %to{rank};"
 
@@ -244,6 +252,7 @@ class Exchange:
         yield f"and.b32 %seen, %tries, {POLLS - 1};"
         yield "setp.ne.u32 %ends, %seen, 0;"
         yield "@%ends bra POLL;"
+        yield f"ld.global.u64 %ending, [%table + {8 * ENDING}];"
         yield "ld.relaxed.sys.global.u64 %stop, [%ending];"
         yield "setp.eq.u64 %ends, %stop, 0;"
         yield "@%ends bra POLL;"
