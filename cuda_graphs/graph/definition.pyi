@@ -66,6 +66,7 @@ class GraphDef(InsertionPoint):
         outputs: Mapping[str, Any] | None = None,
         include: Sequence[Any] = (),
         architecture: str | None = None,
+        architectures: Sequence[str] = (),
     ) -> None: ...
     def check(self, limit: int = 100) -> CheckReport: ...
     @property

@@ -37,9 +37,9 @@ def save(
                   default has the contents
     architecture  the oldest GPU for which the host driver saves kernels of Python. None: "sm_80". Newer GPUs run the
                   code too. A file that is saved on a GPU has code for this GPU and newer ones
-    architectures GPUs for which the file has cubins beside the PTX, such as ["sm_90", "sm_100"]. They load cubins without
-                  compiling, and so do GPUs of the same major and a higher minor version. Other GPUs compile the PTX.
-                  Needs nvJitLink: pip install 'cuda-graphs[cubins]'
+    architectures GPUs for which the file has cubins beside the PTX, such as ["sm_90", "sm_100"]. They load cubins
+                  without compiling, and so do GPUs of the same major and a higher minor version. Other GPUs compile
+                  the PTX. Needs nvJitLink: pip install 'cuda-graphs[cubins]'
 
     Raises SavedGraphError, which lists each node that cannot be saved with its reason: memory that no argument names,
     a part of an input or output, an address as an int, a callback without a name, code of other libraries, and

@@ -7,6 +7,7 @@ A file is a zip with a JSON manifest and blobs. docs/design/2026-11-saved-graphs
     schema      the tables of the manifest, and the functions that check what stands in one
     archive     the zip file: writing it, and reading the manifest
     sizes       the sizes of launches of kernels of Python, on any driver
+    cubins      machine code for chosen GPUs, from PTX
     codes       the code of a kernel for each driver
     addresses   memory and conditions behind the arguments of nodes
     tables      the tables of a file, apart from that of graphs

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code of the kernels of a definition: for the driver that it was built on, and for the other one if possible.
 
-Kernels of Python are compiled again for the other driver. PTX is compiled to cubins for the architectures asked for. PTX serves both drivers, and its translation for this CPU is
-saved too, so that the host driver needs no LLVM. Code for one GPU alone serves that GPU.
+Kernels of Python are compiled again for the other driver. PTX is compiled to cubins for the architectures asked for. It
+serves both drivers, and its translation for this CPU is saved too, so that the host driver needs no LLVM. Code for one
+GPU alone serves that GPU.
 """
 
 from __future__ import annotations

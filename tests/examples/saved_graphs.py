@@ -8,9 +8,9 @@
 `record` saves each definition that the example instantiates, with the contents of all arrays, launches it, keeps the
 contents afterwards, and restores the arrays. Then the example goes on. `replay` launches the files, and compares.
 
-Two kinds of memory are no arrays. Memory that kernels have for themselves, such as partial sums and the counts of
-barriers, is no result: it depends on the number of threads, and a file makes it anew. Kernels of other libraries have no
-code that a file could hold, so an example that can use such a library runs without it.
+Memory that kernels have for themselves, such as partial sums and the counts of barriers, is no result: it depends on
+the number of threads, and a file makes it anew. Kernels of other libraries have no code that a file could hold, so an
+example that can use such a library runs without it.
 """
 
 import gc

@@ -138,7 +138,7 @@ ORDER = {
     ],
     "saving": [
         "schema",
-        ("archive", "sizes"),
+        ("archive", "cubins", "sizes"),
         ("codes", "array_types", "text"),
         ("addresses", "loader"),
         "tables",

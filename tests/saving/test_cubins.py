@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: `save(architectures=...)` adds machine code for these GPUs. They load it without compiling PTX, in Python and in C,
-and get the same results. What nvJitLink cannot make is an error that names the node."""
+"""Law: `save(architectures=...)` adds machine code for these GPUs. They load it without PTX, and get the same results.
+What nvJitLink cannot make is an error that names the node."""
 
 import struct
 
