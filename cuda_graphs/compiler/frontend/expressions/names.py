@@ -200,10 +200,12 @@ def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
 
 
 def method_of(frame: Frame, owner: Any, name: str) -> Bound:
-    if isinstance(owner, ir.Array) or name not in (*METHODS, *CHANGES):
+    """Return a method of a vector, a matrix or an array."""
+    is_of_array = isinstance(owner, ir.Array)
+    if name not in (("fill",) if is_of_array else (*METHODS, *CHANGES)):
         known = (
             remedy_of_array_member(name)
-            if isinstance(owner, ir.Array)
+            if is_of_array
             else f"it has x, y, z, w, n, m, {', '.join((*METHODS, *CHANGES))}"
         )
         raise compile_error(
