@@ -96,19 +96,14 @@ def bind_parameters(
 
 def is_variable(found: Any) -> bool:
     """Return whether a function can change a vector or structure: its parts are variables, elements or such vectors."""
-    parts = (
-        found.components
-        if isinstance(found, Vector)
-        else found.members.values()
-        if isinstance(found, Struct)
-        else ()
-    )
-    return bool(parts) and all(
-        is_variable(each)
-        if isinstance(each, (Vector, Struct))
-        else isinstance(each, (ir.Local, Element, Component))
-        for each in parts
-    )
+    if isinstance(found, Struct):
+        return bool(found.members) and all(map(is_place, found.members.values()))
+    return isinstance(found, Vector) and all(map(is_place, found.leaves()))
+
+
+def is_place(found: Any) -> bool:
+    """Return whether a function can change a part of a vector or structure."""
+    return isinstance(found, (ir.Local, Element, Component)) or is_variable(found)
 
 
 def bind_parameter(frame: Frame, name: str, value: Any) -> Any:
