@@ -128,6 +128,7 @@ from cuda_graphs.compiler.language.intrinsics import (
     dot as dot,
     exp as exp,
     exp2 as exp2,
+    fence as fence,
     ffs as ffs,
     floor as floor,
     fma as fma,

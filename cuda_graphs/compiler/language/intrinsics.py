@@ -56,6 +56,7 @@ __all__ = [
     "dot",
     "exp",
     "exp2",
+    "fence",
     "ffs",
     "floor",
     "fma",
@@ -202,6 +203,15 @@ def grouped(what: Iterable[Any] | HostArray) -> Iterator[Vector[Any, int]]:
     shape = getattr(what, "shape", None)
     points: Iterable[Any] = what if shape is None else itertools.product(*map(range, shape))  # type: ignore[assignment]
     return (host_vector(i32, (len(each),), *each) for each in points)
+
+
+@_in_kernels_only
+def fence() -> None:
+    """Order the accesses of this thread to memory: a thread of any block that sees a later write sees all earlier ones.
+
+    The other thread needs a fence too, between its reads. No thread waits. The last block of a kernel, which a counter
+    finds, can then use what all other blocks wrote.
+    """
 
 
 @_in_kernels_only

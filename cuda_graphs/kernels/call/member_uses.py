@@ -17,7 +17,8 @@ from typing import Any
 from cuda_graphs.compiler.frontend.source import Source
 
 __all__ = [
-    "STAR", "MemberUses", "Uses", "is_func", "is_inlined", "merged", "plain", "uses_at", "uses_from", "uses_in", "uses_of",
+    "STAR", "MemberUses", "Uses", "is_func", "is_inlined", "merged", "plain", "uses_at", "uses_from", "uses_in",
+    "uses_of",
 ]  # fmt: skip
 
 Uses = dict[str, Any]

@@ -33,6 +33,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     VectorElement,
 )
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.free_names import dotted
 from cuda_graphs.compiler.language.intrinsics import inside_static
@@ -118,30 +119,34 @@ class _AttributeRecorder(ast.NodeTransformer):
         return ast.Call(ast.Name(RECORD, ast.Load()), [ast.Constant(path), node, ast.Constant(whole)], [])
 
 
-# Members of vectors and matrices that are known at compile time.
-SIZES = ("n", "m")
+# Members of numbers, vectors and matrices that are known at compile time.
+KNOWN = ("n", "m", "dtype")
 
 
 class _RunTimeParts(ast.NodeTransformer):
     """Translates the items of tuples and lists that are known at run time only; Python sees a RunTimePart for each.
-    Sizes of run-time vectors are numbers.
+    Sizes of run-time vectors are numbers, and the types of run-time numbers are types.
 
     Attributes:
         found: The parts by the names that stand for them in the expression.
     """
 
     def __init__(self, frame: Frame, inner: Container[str]) -> None:
-        self.frame, self.inner, self.found = frame, inner, dict[str, RunTimePart]()
+        self.frame, self.inner, self.found = frame, inner, dict[str, RunTimePart | ScalarType]()
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
         return self.items(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """Replace the number of components of a run-time vector by the number."""
-        if node.attr in SIZES and self.is_run_time(node.value):
+        """Replace the number of components of a run-time vector, or the type of a run-time number, by itself."""
+        if node.attr in KNOWN and self.is_run_time(node.value):
             found = python_value(self.frame, self.frame.visit(node))
             if type(found) is int:
                 return ast.copy_location(ast.Constant(found), node)
+            if isinstance(found, ScalarType):
+                name = f"part {len(self.found)}"  # cannot be a name in an expression
+                self.found[name] = found
+                return ast.copy_location(ast.Name(name, ast.Load()), node)
         self.generic_visit(node)
         return node
 
