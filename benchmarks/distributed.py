@@ -9,7 +9,7 @@ It starts itself by mpiexec for each number of ranks. Methods: a call and a wait
 on the host driver, or by torch.distributed on GPUs; the launch of a graph in each iteration; one launch of a while node
 whose body has a collective of the library, by hand and by the public API, or a direct exchange; and a graph kernel. The
 bare exchange is one word for each pair of ranks in a loop of one thread, without any other work. Methods that wait on
-the host in each iteration run a tenth of the iterations.
+the host in each iteration run a twentieth of the iterations.
 
 With --direct-bytes the direct exchange takes larger arrays than the package allows. So the size at which the library
 becomes faster can be measured.
@@ -49,7 +49,7 @@ from cuda_graphs.objects.device.current import current_stream
 
 Floats = cg.Array1[cg.f32]
 Left = cg.Array1[cg.i64]
-HOST = 10  # one iteration of how many is run, as its time does not depend on the number
+HOST = 20  # one iteration of how many is run, as its time does not depend on the number
 # Method -> one iteration of how many it runs.
 METHODS = {
     "library, host loop": HOST,

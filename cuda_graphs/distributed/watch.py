@@ -30,6 +30,7 @@ CAUSE_S = (
     1.5  # from an error of an engine to the end of the process that caused it: its GPU is freed in between
 )
 
+# Weak references drop entries at any time, on any thread: loops go over copies.
 _lock = threading.RLock()
 _watched: dict[int, tuple[weakref.ref[Health], int, int]] = {}  # pidfd -> (health, rank, process id)
 _links: dict[int, tuple[weakref.ref[Health], Link]] = {}  # by the number of the socket
@@ -85,8 +86,8 @@ def add(health: Health, rank: int, process: int) -> None:
 def unwatch(health: Health) -> None:
     with _lock:
         _known.discard(health)
-        ended = [fd for fd, (known, _, _) in _watched.items() if known() is health]
-        closed = [fd for fd, (known, _) in _links.items() if known() is health]
+        ended = [fd for fd, (known, _, _) in list(_watched.items()) if known() is health]
+        closed = [fd for fd, (known, _) in list(_links.items()) if known() is health]
     for fd in ended:
         drop(fd)
     for fd in closed:
@@ -154,10 +155,9 @@ def look_at_link(fd: int) -> None:
     if _links.get(fd) is not found:  # another thread has closed it
         return
     if reason is not None:
-        with _lock:
-            others = [link for known, link in _links.values() if known() is health and link.tells]
-        for link in others:
-            link.tell(reason)
+        for known, link in list(_links.values()):
+            if known() is health and link.tells:
+                link.tell(reason)
         wait_for_calls(health)
         health.fail(reason)
     if found[1].is_over:
