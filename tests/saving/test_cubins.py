@@ -13,6 +13,7 @@ from cuda_graphs.objects.code.kernel import CodeImage
 from cuda_graphs.objects.code.signature import Type
 from cuda_graphs.saving.codes import Blobs, Codes
 from cuda_graphs.saving.cubins import cubin_of
+from cuda_graphs.saving.text import facts_of
 from tests.graph_rig import ONE
 from tests.saving.files import changed, contents, without_code
 
@@ -81,6 +82,7 @@ def test_each_kernel_has_a_cubin_for_each_architecture(x, path, stream):
     }
     assert "ptx" in row["code"]
     assert all(row["name"].encode() in blobs[blob] for blob in row["cubins"].values())
+    assert facts_of(path)["kernels"][0]["code"] == ["native", "ptx", *sorted(f"cubin {name}" for name in names)]
     first = results(path, stream)
     g.save(path, inputs={"x": x})
     assert results(path, stream).tolist() == first.tolist()
