@@ -85,6 +85,7 @@ def main() -> None:
         os.environ["CUDA_GRAPHS_DRIVER"] = args.driver
     cg.Device().set_current()
     os.environ["CUDA_GRAPHS_DRIVER"] = kind = cg.driver_info().kind
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its byte code
     (add, _) = ways().values()
     architectures = [f"sm_{cg.Device().arch}"] if args.cubins else []
     table: dict[str, dict[str, object]] = {}
@@ -99,6 +100,8 @@ def main() -> None:
             commands = {"C": [program, file]}
             for name, before in CONTESTANTS.items():
                 commands[name] = [sys.executable, "-c", IN_PYTHON.format(before=before), file]
+            for command in commands.values():
+                milliseconds(*command)  # caches of the driver, and byte code
             turns: dict[str, list[list[float]]] = {name: [] for name in commands}
             for _ in range(args.rounds):
                 for name, command in commands.items():

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuda_graphs.core.driver.choice import driver_info
@@ -25,8 +24,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """The launch parameters of a parallel task.
 
     block      threads of a block, unless cg.loop_config sets them

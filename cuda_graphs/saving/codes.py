@@ -124,12 +124,14 @@ class Codes:
             row["missing"] = f"it has code of the type {code_type!r} alone"
         if code_type == "cubin":
             row["architecture"] = Device().arch
+        if image.ptx:
+            row["code"]["ptx"], row["missing"] = self._blobs.add(image.ptx), None
         found = self._known[kernel.handle] = SavedKernel(len(self.rows))
         origin = origin_of(kernel)
         if origin is not None:
             self._add_task(found, row, *origin)
-        elif code_type == "ptx":
-            self._add_translation(row, image.code)
+        elif "ptx" in row["code"]:
+            self._add_translation(row, image.ptx or image.code)
         if self._wanted:
             found.problem = self._add_cubins(row)
         self.rows.append(row)

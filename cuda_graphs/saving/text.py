@@ -43,7 +43,7 @@ def facts_of(path: str | os.PathLike[str]) -> dict[str, Any]:
         "kernels": [
             {
                 "name": row.text("name"),
-                "code": sorted(Row(row.get("code"), row.where).data),
+                "code": codes_of(row),
                 "missing": row.optional_text("missing"),
             }
             for row in kernels
@@ -66,6 +66,12 @@ def type_text(row: Row) -> str:
     if inner:
         name = f"{'vec' if len(inner) == 1 else 'mat'}({', '.join(map(str, inner))}, {name})"
     return name if ndim < 0 else f"ndarray({name}, ndim={ndim})"
+
+
+def codes_of(row: Row) -> list[str]:
+    """Return the types of the code of a kernel, and the architectures of its cubins."""
+    cubins = Row(row.get("cubins") or {}, row.where).data
+    return sorted(Row(row.get("code"), row.where).data) + [f"cubin sm_{name}" for name in sorted(cubins)]
 
 
 def role_of(manifest: Mapping[str, Any], name: str) -> str:

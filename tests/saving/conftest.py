@@ -11,10 +11,11 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.kernels.arrays import keep_alive
 from tests.conftest import ROOT
+from tests.graph.profile_rig import host_driver
 from tests.graph_rig import code, compiled, kernels, pinned, run
 from tests.saving import graphs
 
-__all__ = ["code", "compiled", "kernels", "pinned", "run"]
+__all__ = ["code", "compiled", "host_driver", "kernels", "pinned", "run"]
 
 
 @pytest.fixture

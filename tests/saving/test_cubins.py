@@ -9,6 +9,11 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.objects.code.kernel import CodeImage
+from cuda_graphs.objects.code.signature import Type
+from cuda_graphs.saving.codes import Blobs, Codes
+from cuda_graphs.saving.cubins import cubin_of
+from cuda_graphs.saving.text import facts_of
 from tests.graph_rig import ONE
 from tests.saving.files import changed, contents, without_code
 
@@ -77,6 +82,7 @@ def test_each_kernel_has_a_cubin_for_each_architecture(x, path, stream):
     }
     assert "ptx" in row["code"]
     assert all(row["name"].encode() in blobs[blob] for blob in row["cubins"].values())
+    assert facts_of(path)["kernels"][0]["code"] == ["native", "ptx", *sorted(f"cubin {name}" for name in names)]
     first = results(path, stream)
     g.save(path, inputs={"x": x})
     assert results(path, stream).tolist() == first.tolist()
@@ -103,6 +109,50 @@ PTX = b"""
     st.global.f32 [%a], 0f40E00000;
     ret;
 }
+"""
+
+
+class KernelOfAGpu:
+    """A kernel of CUDA C++ as a GPU has it: a cubin, and the PTX of which that was made."""
+
+    handle = 1
+
+    def _image(self):
+        signatures = {"seven": [Type("float*", "pointer", 8, "float", 4, False)]}
+        return CodeImage(cubin_of(PTX, "sm_90"), "cubin", "a program", "seven", signatures, PTX)
+
+
+def test_a_cubin_of_cuda_c_travels_with_its_ptx_and_the_code_for_this_cpu(device):
+    blobs = Blobs()
+    codes = Codes(blobs, None, ["sm_90", "sm_120"])
+    found = codes.add(KernelOfAGpu())
+    (row,) = codes.rows
+    assert (found.problem, row["missing"]) == ("", None)
+    assert sorted(row["code"]) == ["cubin", "native", "ptx"]
+    assert blobs.all[row["code"]["ptx"]] == PTX
+    assert sorted(row["cubins"]) == ["120", "90"]
+
+
+@pytest.mark.cuda
+def test_kernels_of_cuda_c_from_a_gpu_run_on_the_host_driver(x, path, stream, elsewhere):
+    source = 'extern "C" __global__ void halve(float* x) { x[threadIdx.x] *= 0.5f; }'
+    program = cg.Program(source, code_type="c++").compile("cubin")
+    g = cg.GraphDef()
+    g.launch(cg.LaunchConfig(grid=1, block=8), program.get_kernel("halve"), x)
+    g.save(path, inputs={"x": x})
+    assert results(path, stream).tolist() == [0.5 * each for each in range(8)]
+    text = elsewhere(ON_THE_HOST, path, CUDA_GRAPHS_DRIVER="host")
+    assert text == "[0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5]\n"
+
+
+ON_THE_HOST = """
+import sys
+import numpy as np
+import cuda_graphs as cg
+x, stream = cg.array(np.arange(8, dtype=np.float32)), cg.Device().create_stream()
+cg.load(sys.argv[1]).instantiate().launch(stream, x=x)
+stream.sync()
+print(x.to_numpy().tolist())
 """
 
 

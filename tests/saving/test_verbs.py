@@ -42,9 +42,12 @@ def test_show_lists_nodes_parameters_and_kernels(command, file):
     )
 
 
-def test_draw_check_and_profile_take_saved_graphs(command, file):
+def test_draw_and_check_take_saved_graphs(command, file):
     assert "kernel" in command("draw", file).stdout.splitlines()[1]
     assert command("check", file).stdout == "scaled: nothing found\n"
+
+
+def test_profile_takes_saved_graphs(command, file, host_driver):
     profile = json.loads(command("profile", file, "--launches", "3", "--json").stdout)
     assert [(graph["name"], graph["launches"]) for graph in profile["graphs"]] == [("scaled", 3)]
     assert [row["runs"] for row in profile["graphs"][0]["nodes"]] == [3]

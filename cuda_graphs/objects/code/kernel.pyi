@@ -22,6 +22,7 @@ class CodeImage(NamedTuple):
     label: str
     entry: str
     signatures: dict[str, list[Any]] | None
+    ptx: bytes | None = ...
 
 class LibraryHolder: ...
 

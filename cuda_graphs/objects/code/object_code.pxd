@@ -13,6 +13,7 @@ cdef class ObjectCode(LibraryHolder):
     cdef str _label  # the user's name for the code
     cdef dict _symbols
     cdef object _signatures  # types by the kernel's name in the code; None: the code itself tells them
+    cdef object _ptx  # bytes, the PTX of which this machine code was made; None: unknown
     cdef object __weakref__
 
 

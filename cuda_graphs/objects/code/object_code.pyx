@@ -130,7 +130,7 @@ cdef class ObjectCode(LibraryHolder):
             raise_for_kernel(self, raw_name.decode(errors="replace"))
         entry = raw_name.decode(errors="replace")
         set_signature(h, as_types(signature_of(self, entry)))
-        keep_image(h, CodeImage(self._code, self._code_type, self._label, entry, self._signatures))
+        keep_image(h, CodeImage(self._code, self._code_type, self._label, entry, self._signatures, self._ptx))
         return Kernel._from_handle(h)
 
     @property
@@ -165,17 +165,22 @@ cdef class ObjectCode(LibraryHolder):
         return hash((ObjectCode, <uintptr_t><void*>self))
 
     def __reduce__(self):
-        return make_object_code, (self._code, self._code_type, self._label, self._symbols, self._signatures)
+        return make_object_code, (
+            self._code, self._code_type, self._label, self._symbols, self._signatures, self._ptx
+        )
 
     def __repr__(self):
         handle = f"{<uintptr_t>raw_of(self._h):#x}" if self._h else "not loaded"
         return f"<ObjectCode handle={handle} code_type={self._code_type}>"
 
 
-def make_object_code(module, str code_type, str name="", symbol_mapping=None, signatures=None) -> ObjectCode:
+def make_object_code(
+    module, str code_type, str name="", symbol_mapping=None, signatures=None, bytes ptx=None
+) -> ObjectCode:
     """Return ObjectCode of any of CODE_TYPES, from bytes or the path of a file.
 
-    `signatures` is a dict with the types of kernels, by their names in the code. None reads them from the code.
+    `signatures` is a dict with the types of kernels, by their names in the code. None reads them from the code. `ptx` is the
+    PTX of which machine code was made, for files that other GPUs and the host driver load.
     """
     if isinstance(module, (str, os.PathLike)):
         with open(module, "rb") as file:
@@ -191,6 +196,7 @@ def make_object_code(module, str code_type, str name="", symbol_mapping=None, si
     self._label = name
     self._symbols = dict(symbol_mapping or {})
     self._signatures = signatures
+    self._ptx = ptx
     return self
 
 

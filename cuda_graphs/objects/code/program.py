@@ -259,14 +259,16 @@ class Program:
             return make_object_code(self._code, "ptx", self._options.name)
         given = name_expressions
         names: list[str | bytes] = [given] if isinstance(given, (str, bytes)) else list(given)
-        made, log, symbols = self._compile_with_nvrtc(target, names)
+        made, ptx, log, symbols = self._compile_with_nvrtc(target, names)
         if logs is not None and log:
             logs.write(log)
-        return make_object_code(made, target, self._options.name, symbols, self._signatures(made, symbols))
+        return make_object_code(
+            made, target, self._options.name, symbols, self._signatures(made, symbols), ptx
+        )
 
     def _compile_with_nvrtc(
         self, target: str, names: list[str | bytes]
-    ) -> tuple[bytes, str, dict[str | bytes, bytes]]:
+    ) -> tuple[bytes, bytes | None, str, dict[str | bytes, bytes]]:
         assert self._code is not None
         # The host driver translates PTX to machine code when it loads it.
         made_as = "ptx" if target == "cubin" and driver_info().kind == "host" else target
@@ -274,7 +276,8 @@ class Program:
         if target == "ltoir" and not self._options.link_time_optimization:
             words.append("--dlink-time-opt")
         with _Compiler(self._code, self._options.name) as compiler:
-            return compiler.compile(words, made_as, names)
+            made, log, symbols = compiler.compile(words, made_as, names)
+            return made, compiler.code("ptx") if made_as == "cubin" else None, log, symbols
 
     def _words(self, target: str) -> list[str]:
         """Return the options for NVRTC."""
@@ -356,8 +359,12 @@ class _Compiler:
     ) -> tuple[bytes, str, dict[str | bytes, bytes]]:
         symbols = self.mangle(words, names)
         log = self._text("ProgramLog")
+        return self.code(target), log, symbols
+
+    def code(self, target: str) -> bytes:
+        """Return the result of the compilation. A cubin is made of PTX, which stays available."""
         made = self._bytes({"cubin": "CUBIN", "ptx": "PTX", "ltoir": "LTOIR"}[target])
-        return made.rstrip(b"\0") if target == "ptx" else made, log, symbols
+        return made.rstrip(b"\0") if target == "ptx" else made
 
     def mangle(self, words: list[str], names: Sequence[str | bytes]) -> dict[str | bytes, bytes]:
         """Compile, and return the mangled names of C++ names."""

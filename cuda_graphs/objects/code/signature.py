@@ -41,8 +41,9 @@ NUMBERS = {
 }  # fmt: skip
 BYTES = ("char", "unsigned char", "std::byte", "cuda::std::byte")
 
-COMPLEX = re.compile(r"(?:\b[Cc]omplex<(float|double)>|^(float|double)2)$")
-VECTOR = re.compile(r"^u?(char|short|int|long|longlong|float|double)[1-4]$")
+# Patterns are compiled when they are needed first: a loaded graph needs none.
+COMPLEX = r"(?:\b[Cc]omplex<(float|double)>|^(float|double)2)$"
+VECTOR = r"^u?(char|short|int|long|longlong|float|double)[1-4]$"
 """CUDA's vector types, which hold numbers only."""
 
 # PTX letter of a number -> its form.
@@ -51,8 +52,8 @@ PTX_TEXTS = {
     "float": "float of {} bytes", "integer": "integer of {} bytes", "word": "integer or pointer of {} bytes",
     "unknown": "{} bytes of unknown type", "class": "structure of {} bytes",
 }  # fmt: skip
-NUMBER = re.compile(r"\.([usfb])(8|16|32|64)\b")
-EXTENT = re.compile(r"\[(\d+)\]\s*$")
+NUMBER = r"\.([usfb])(8|16|32|64)\b"
+EXTENT = r"\[(\d+)\]\s*$"
 
 
 def from_function(text: str) -> list[Type]:
@@ -90,7 +91,7 @@ def from_cpp(text: str) -> Type:
         return pointer_to(text[:-1])
     if text in NUMBERS:
         return Type(text, *NUMBERS[text])
-    number = COMPLEX.search(text)
+    number = re.search(COMPLEX, text)
     if number:
         return Type(text, "complex", 2 * NUMBERS[number[1] or number[2]][1])
     return Type(text, "class")
@@ -102,7 +103,7 @@ def pointer_to(text: str) -> Type:
     element = element.removesuffix(" const")
     form, size = NUMBERS.get(element, ("class", 0))
     is_plain = (
-        element in NUMBERS or element in BYTES or bool(COMPLEX.search(element) or VECTOR.match(element))
+        element in NUMBERS or element in BYTES or bool(re.search(COMPLEX, element) or re.match(VECTOR, element))
     )
     form = "byte" if element in BYTES else form
     return Type(spelled(text + "*"), "pointer", 8, form, size, is_const and is_plain)
@@ -136,7 +137,7 @@ def split_ptx(text: str) -> list[str]:
 
 
 def from_ptx_parameter(text: str, marks_pointers: bool) -> Type:
-    number, extent = NUMBER.search(text), EXTENT.search(text)
+    number, extent = re.search(NUMBER, text), re.search(EXTENT, text)
     if number is None:
         return Type("unknown type")
     size = int(number[2]) // 8
