@@ -48,7 +48,7 @@ BY_REASON = {
     BACKENDS: "amdgpu arm64 dx11 dx12 gles metal opengl vulkan extension is_extension_enabled DeviceCapability interop",
     AOT: "aot",
     MASKS: "simt.warp.unique",
-    TILES: "simt.tile_slicing simt.reductions simt.sorting simt.Tile16x16 simt.Tile32x32",
+    TILES: "simt.tile_slicing simt.reductions simt.sorting",
     SCANS: "simt.block.radix_rank_match_atomic_or",
     REAL: "ref",
     LOGGING: "CRITICAL DEBUG ERROR INFO TRACE WARN is_logging_effective set_logging_level dump_compile_config",
