@@ -101,6 +101,7 @@ adds(
 )
 adds("launch_before_the_end", lambda w, n, _: add(w, n, 1, edge=cg.EdgeData.programmatic()))
 adds("memset", lambda w, n, _: n.memset(w.at(1), np.uint16(3), 4))
+adds("memset_of_a_temporary", lambda w, n, t: n.memset(t, 3), lambda w, g: g.temporary(4, cg.u8))
 adds("memset_rows", lambda w, n, _: n.memset(w.at(1), 3, 4, 2, pitch=8))
 adds("memcpy", lambda w, n, _: n.memcpy(w.at(1), w.at(0), 4))
 adds("memcpy_of_arrays", lambda w, n, a: n.memcpy(a, w.x[2:6]), lambda w, g: w.x[8:12])

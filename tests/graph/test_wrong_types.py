@@ -111,6 +111,7 @@ ROWS = {
     ("save", "outputs"): ((FLOAT, STRANGER, 42), "outputs"),
     ("save", "include"): ((NONE, FLOAT, STRANGER, 42), "include"),
     ("save", "architecture"): ((FLOAT, LIST, STRANGER, 42), "architecture"),
+    ("save", "architectures"): ((NONE, FLOAT, STRANGER, 42), "architectures"),
 }
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
 # Emitters and captured functions interpret their own arguments, and any object may own memory.
