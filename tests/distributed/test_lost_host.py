@@ -7,6 +7,7 @@ send nothing any more, as after a loss of power.
 """
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def ip(*words):
 @pytest.fixture
 def other_host():
     """Make a network namespace with a cable to this one, and return its name."""
-    name = f"cg{os.getpid()}"
+    name = f"cg{secrets.token_hex(4)}"
     if os.geteuid() or shutil.which("ip") is None or ip("netns", "add", name).returncode:
         pytest.skip("needs the right to make network namespaces, and the program ip")
     try:
@@ -53,7 +54,8 @@ def other_host():
                 pytest.skip(f"ip {' '.join(words)}: {done.stderr}")
         yield name
     finally:
-        ip("netns", "delete", name)  # with the cable
+        ip("link", "delete", f"{name}a")  # the namespace may live a little longer
+        ip("netns", "delete", name)
 
 
 @pytest.fixture
