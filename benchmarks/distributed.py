@@ -2,25 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cost of an iteration "scale an array, sum it over all ranks, decide", over message size, ranks and method.
 
-    python benchmarks/distributed.py [--ranks 1 2 4] [--sizes 1 1024 65536] [--json out.json] [--draw picture.svg]
+    python benchmarks/distributed.py [--ranks 1 2 4] [--sizes 1 1024 65536] [--methods "graph kernel" ...]
+        [--direct-bytes 65536] [--json out.json] [--draw picture.svg]
 
 It starts itself by mpiexec for each number of ranks. Methods: a call and a wait in each iteration; the same by mpi4py
 on the host driver, or by torch.distributed on GPUs; the launch of a graph in each iteration; one launch of a while node
 whose body has a collective of the library, by hand and by the public API, or a direct exchange; and a graph kernel. The
-bare exchange is one word for each pair of ranks in a loop of one thread, without any other work.
+bare exchange is one word for each pair of ranks in a loop of one thread, without any other work. Methods that wait on
+the host in each iteration run a twentieth of the iterations.
+
+With --direct-bytes the direct exchange takes larger arrays than the package allows. So the size at which the library
+becomes faster can be measured.
+
+A size that takes longer than --limit ends all ranks, and shows where each of them is.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import faulthandler
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,22 +40,35 @@ from statistic import Figures
 from timing import measure, show, write
 
 import cuda_graphs as cg
-from cuda_graphs.compiler.ir.exchanges import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
+from cuda_graphs.compiler.codegen.ptx import ptx_exchange
+from cuda_graphs.compiler.ir import exchanges
+from cuda_graphs.compiler.ir.exchanges import FIRST_RANK, MOST_RANKS, TABLE_WORDS
+from cuda_graphs.distributed import direct as direct_exchange
 from cuda_graphs.distributed.nccl_engine import load_nccl
 from cuda_graphs.objects.device.current import current_stream
 
 Floats = cg.Array1[cg.f32]
 Left = cg.Array1[cg.i64]
-METHODS = (
-    "library, host loop",
-    "call and wait",
-    "graph and wait",
-    "while node, library by hand",
-    "while node, library",
-    "while node, direct",
-    "graph kernel",
-    "bare exchange",
+HOST = 20  # one iteration of how many is run, as its time does not depend on the number
+# Method -> one iteration of how many it runs.
+METHODS = {
+    "library, host loop": HOST,
+    "call and wait": HOST,
+    "graph and wait": HOST,
+    "while node, library by hand": 1,
+    "while node, library": 1,
+    "while node, direct": 1,
+    "graph kernel": 1,
+    "bare exchange": 1,
+}
+# Issue 22: the first method takes at most so many times the second one, for BAR_SIZE floats.
+BARS = (
+    ("graph kernel", "bare exchange", 2.5),
+    ("while node, library", "while node, library by hand", 1.05),
+    ("graph kernel", "while node, library", 0.3),
 )
+BAR_SIZE = 1024
+Run = Callable[[int], None]  # runs a number of iterations
 BARE = """.version 7.0
 .target sm_70
 .address_size 64
@@ -86,11 +107,13 @@ def bare_kernel(rank: int, size: int) -> cg.Kernel:
     others = [each for each in range(size) if each != rank]
 
     def place(sender: int, owner: int) -> str:
-        return f"mad.wide.u32 %in, %half, 1, %memory{owner}; add.u64 %in, %in, {8 * sender * PIECES};"
+        return (
+            f"mad.wide.u32 %in, %half, 1, %memory{owner}; add.u64 %in, %in, {8 * sender * exchanges.PIECES};"
+        )
 
     text = BARE.format(
         size=size,
-        half=8 * MOST_RANKS * PIECES,
+        half=8 * MOST_RANKS * exchanges.PIECES,
         memory="\n".join(
             f"ld.global.u64 %memory{r}, [%table + {8 * (FIRST_RANK + r)}]; "
             f"add.u64 %memory{r}, %memory{r}, {8 * TABLE_WORDS};"
@@ -127,6 +150,19 @@ def goes_on(x: Floats, left: Left) -> bool:
     return x[0] > 0 and left[0] > 0
 
 
+def exchange_directly(size: int) -> None:
+    """Let this process exchange arrays of up to `size` bytes directly, a power of two. All ranks do this first."""
+    pieces = size // 4
+    values = {
+        "LARGEST_BYTES": size,
+        "PIECES": pieces,
+        "MEMORY_BYTES": 8 * (TABLE_WORDS + 2 * MOST_RANKS * pieces),
+    }
+    for module in (exchanges, ptx_exchange, direct_exchange):
+        for name in values.keys() & vars(module).keys():
+            setattr(module, name, values[name])
+
+
 class Rig:
     """The arrays and graphs of this rank for one size. All ranks call the methods in the same order.
 
@@ -135,24 +171,24 @@ class Rig:
         direct: One that exchanges small arrays directly.
     """
 
-    def __init__(self, comm: Any, direct: Any, size: int, iterations: int) -> None:
-        self.comm, self.direct, self.iterations = comm, direct, iterations
+    def __init__(self, comm: Any, direct: Any, size: int) -> None:
+        self.comm, self.direct = comm, direct
         self.factor = 1 / comm.size  # keeps the sum as it is
-        self.x, self.left = cg.ones(size, cg.f32), cg.array([iterations], cg.i64)
+        self.x, self.left = cg.ones(size, cg.f32), cg.array([0], cg.i64)
         self.stream = cg.Device().create_stream()
         one = cg.GraphDef()
         one.call(scale, self.x, self.left, self.factor).call(comm.all_reduce, self.x)
         self.step = one.instantiate()
         self.is_direct = direct.explain(direct.all_reduce, self.x) == "direct"
 
-    def loop(self, comm: Any) -> Callable[[], None]:
+    def loop(self, comm: Any) -> Run:
         """Return the launch of a while node whose body calls a communicator."""
         graph = cg.GraphDef()
         loop = graph.while_loop(goes_on, args=(self.x, self.left))
         loop.body.call(scale, self.x, self.left, self.factor).call(comm.all_reduce, self.x)
         return self.launch_of(graph.instantiate())
 
-    def by_hand(self) -> Callable[[], None] | None:
+    def by_hand(self) -> Run | None:
         """Return the same with a captured call of NCCL; None without NCCL, and for one rank."""
         if cg.driver_info().kind == "host" or self.comm.size == 1:
             return None
@@ -165,68 +201,68 @@ class Rig:
             assert status == 0, f"ncclAllReduce returned {status}"
         return self.launch_of(builder.complete())
 
-    def launch_of(self, graph: Any) -> Callable[[], None]:
-        def run() -> None:
+    def launch_of(self, graph: Any) -> Run:
+        def run(iterations: int) -> None:
             graph.launch(self.stream)
             self.stream.sync()
 
         return run
 
-    def graph_kernel(self) -> None:
+    def graph_kernel(self, iterations: int) -> None:
         iterate(self.x, self.left, self.factor, self.direct)
         cg.Device().sync()
 
-    def bare(self) -> Callable[[], None]:
+    def bare(self) -> Run:
         kernel = bare_kernel(self.comm.rank, self.comm.size)
         exchange = self.direct._at_once.engine.exchange
 
-        def run() -> None:
-            cg.launch(
-                self.stream, {"grid": 1, "block": 1}, kernel, exchange.table, np.uint32(self.iterations)
-            )
+        def run(iterations: int) -> None:
+            cg.launch(self.stream, {"grid": 1, "block": 1}, kernel, exchange.table, np.uint32(iterations))
             self.stream.sync()
 
         return run
 
-    def timed(self, run: Callable[[], None]) -> Callable[[], float]:
+    def timed(self, run: Run, iterations: int) -> Callable[[], float]:
         """Return a contestant: microseconds of an iteration, from a barrier to the end of this rank."""
 
         def turn() -> float:
             self.x.fill(1.0)
-            self.left[0] = self.iterations
+            self.left[0] = iterations
             cg.Device().sync()
             self.comm.barrier()
             begin = time.perf_counter_ns()
-            run()
-            return (time.perf_counter_ns() - begin) / self.iterations / 1e3
+            run(iterations)
+            took = time.perf_counter_ns() - begin
+            np.testing.assert_allclose(self.x.to_numpy(), 1.0, rtol=1e-3)
+            return took / iterations / 1e3
 
         return turn
 
-    def call_and_wait(self) -> None:
-        for _ in range(self.iterations):
+    def call_and_wait(self, iterations: int) -> None:
+        for _ in range(iterations):
             scale(self.x, self.left, self.factor)
             self.comm.all_reduce(self.x)
             if not self.x[0] > 0:
                 break
 
-    def graph_and_wait(self) -> None:
-        for _ in range(self.iterations):
+    def graph_and_wait(self, iterations: int) -> None:
+        for _ in range(iterations):
             self.step.launch(self.stream)
             self.stream.sync()
             if not self.x[0] > 0:
                 break
 
-    def library(self) -> Callable[[], None] | None:
+    def library(self) -> Run | None:
         """Return the loop on the host by mpi4py or torch.distributed; None without PyTorch on GPUs."""
         if cg.driver_info().kind == "host":
             return self.by_mpi4py(import_module("mpi4py.MPI"))
         return None if find_spec("torch") is None else self.by_torch(import_module("torch"))
 
-    def by_mpi4py(self, mpi: Any) -> Callable[[], None]:
+    def by_mpi4py(self, mpi: Any) -> Run:
         x = np.ones(self.x.shape, np.float32)
 
-        def run() -> None:
-            for _ in range(self.iterations):
+        def run(iterations: int) -> None:
+            for _ in range(iterations):
                 np.multiply(x, np.float32(self.factor), out=x)
                 mpi.COMM_WORLD.Allreduce(mpi.IN_PLACE, x)
                 if not x[0] > 0:
@@ -234,7 +270,7 @@ class Rig:
 
         return run
 
-    def by_torch(self, torch: Any) -> Callable[[], None]:
+    def by_torch(self, torch: Any) -> Run:
         group = torch.distributed
         if not group.is_initialized():
             os.environ.setdefault("MASTER_ADDR", "localhost")
@@ -243,8 +279,8 @@ class Rig:
             group.init_process_group("nccl", rank=self.comm.rank, world_size=self.comm.size)
         x = torch.ones(self.x.shape, device=f"cuda:{cg.Device().device_id}")
 
-        def run() -> None:
-            for _ in range(self.iterations):
+        def run(iterations: int) -> None:
+            for _ in range(iterations):
                 x.mul_(self.factor)
                 group.all_reduce(x)
                 if not x[0].item() > 0:
@@ -252,34 +288,47 @@ class Rig:
 
         return run
 
-    def runs(self) -> dict[str, Callable[[], None] | None]:
-        """Return what each of METHODS runs; None where it does not exist."""
-        direct = self.loop(self.direct) if self.is_direct else None
-        bare = self.bare() if self.is_direct else None
-        found = (
-            self.library(),
-            self.call_and_wait,
-            self.graph_and_wait,
-            self.by_hand(),
-            self.loop(self.comm),
-            direct,
-            self.graph_kernel,
-            bare,
+    def runs(self, methods: Sequence[str]) -> dict[str, Run | None]:
+        """Return what each of METHODS runs; None where it does not exist or is not wanted."""
+        made: tuple[Callable[[], Run | None], ...] = (
+            self.library,
+            lambda: self.call_and_wait,
+            lambda: self.graph_and_wait,
+            self.by_hand,
+            lambda: self.loop(self.comm),
+            lambda: self.loop(self.direct) if self.is_direct else None,
+            lambda: self.graph_kernel,
+            lambda: self.bare() if self.is_direct else None,
         )
-        return dict(zip(METHODS, found, strict=True))
+        return {name: make() if name in methods else None for name, make in zip(METHODS, made, strict=True)}
+
+    def contestants(self, methods: Sequence[str], iterations: int) -> dict[str, Callable[[], float] | None]:
+        return {
+            name: None if run is None else self.timed(run, max(1, iterations // METHODS[name]))
+            for name, run in self.runs(methods).items()
+        }
 
 
-def figures_of_this_rank(sizes: list[int], iterations: int, turns: int) -> Figures:
+def write_figures(options: argparse.Namespace) -> None:
+    """Write the figures of rank 0 to its file after each size, and tell how long it took."""
+    if options.direct_bytes is not None:
+        exchange_directly(options.direct_bytes)
     comm, direct = cg.distributed.init(direct=False), cg.distributed.init(direct=True)
     found: Figures = {}
-    for size in sizes:
-        rig = Rig(comm, direct, size, iterations)
-        contestants = {name: None if run is None else rig.timed(run) for name, run in rig.runs().items()}
-        found[f"{comm.size} ranks, {size} floats"] = measure(contestants, turns)
+    for size in options.sizes:
+        begin, name = time.monotonic(), f"{comm.size} ranks, {size} floats"
+        faulthandler.dump_traceback_later(options.limit, exit=True)
+        contestants = Rig(comm, direct, size).contestants(options.methods, options.iterations)
+        found[name] = measure(contestants, options.turns)
+        faulthandler.cancel_dump_traceback_later()
         if comm.rank == 0:
-            print(f"{comm.size} ranks, {size} floats: the graph kernel runs as", iterate.graph_stats.lowering)
+            options.rank_file.write_text(json.dumps(found))
+            print(f"{name}: {time.monotonic() - begin:.1f} s{lowering_of(options.methods)}", flush=True)
     close_torch()
-    return found
+
+
+def lowering_of(methods: Sequence[str]) -> str:
+    return f", the graph kernel runs as {iterate.graph_stats.lowering}" if "graph kernel" in methods else ""
 
 
 def close_torch() -> None:
@@ -289,14 +338,39 @@ def close_torch() -> None:
         group.destroy_process_group()
 
 
-def run_ranks(count: int, options: argparse.Namespace) -> Figures:
-    """Return the figures of rank 0 of `count` ranks."""
+def run_ranks(count: int, arguments: Sequence[str]) -> Figures:
+    """Return the figures of rank 0 of `count` ranks, of those sizes that they completed."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "figures.json")
-        words = ["--sizes", *options.sizes, "--iterations", options.iterations, "--turns", options.turns]
-        program = [sys.executable, __file__, *words, "--rank-file", path]
-        subprocess.run(["mpiexec", "-n", str(count), *map(str, program)], check=True)
-        return dict(json.loads(path.read_text()))
+        program = [sys.executable, __file__, *arguments, "--rank-file", str(path)]
+        ended = subprocess.run(
+            ["mpiexec", "-n", str(count), *program], check=False, env=environment_of(arguments)
+        )
+        if ended.returncode != 0:
+            print(f"{count} ranks failed: the figures are those of the sizes before", file=sys.stderr)
+        return dict(json.loads(path.read_text())) if path.exists() else {}
+
+
+def environment_of(arguments: Sequence[str]) -> dict[str, str]:
+    """Return the variables of the ranks. Code for other sizes of the exchange must not come from the disk."""
+    return dict(os.environ) | ({"CUDA_GRAPHS_CACHE": "0"} if "--direct-bytes" in arguments else {})
+
+
+def bars(figures: Figures) -> dict[str, float]:
+    """Print how the medians compare with BARS. Returns the ratios."""
+    found: dict[str, float] = {}
+    for row, records in figures.items():
+        if not row.endswith(f", {BAR_SIZE} floats") or row.startswith("1 "):
+            continue
+        for ours, other, most in BARS:
+            mine, theirs = (
+                None if record is None else record["median"] for record in (records[ours], records[other])
+            )
+            if mine is not None and theirs is not None:
+                ratio = found[f"{row}: {ours} / {other}"] = mine / theirs
+                verdict = "holds" if ratio <= most else "does not hold"
+                print(f"{row}: {ours} / {other}: {ratio:.3f}, bar {most:g}: {verdict}")
+    return found
 
 
 def draw(figures: Figures, path: Path) -> None:
@@ -331,20 +405,21 @@ def main() -> None:
     )
     parser.add_argument("--iterations", type=int, default=100)
     parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="METHOD")
+    parser.add_argument("--direct-bytes", type=int, help="the largest array that is exchanged directly")
+    parser.add_argument("--limit", type=int, default=60, help="seconds of a size")
     parser.add_argument("--json", type=Path, help="write the figures here")
     parser.add_argument("--draw", type=Path, help="write the picture here")
     parser.add_argument("--rank-file", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.rank_file is not None:
-        found = figures_of_this_rank(options.sizes, options.iterations, options.turns)
-        if cg.distributed.init().rank == 0:
-            options.rank_file.write_text(json.dumps(found))
+        write_figures(options)
         return
     figures: Figures = {}
     for count in options.ranks:
-        figures |= run_ranks(count, options)
+        figures |= run_ranks(count, sys.argv[1:])
     show("an iteration", figures)
-    write(options.json, {"machine": machine(), "figures": figures})
+    write(options.json, {"machine": machine(), "bars": bars(figures), "figures": figures})
     if options.draw is not None:
         draw(figures, options.draw)
 

@@ -22,7 +22,7 @@ from contestants import machine
 from timing import write
 
 HERE = Path(__file__).parent
-SCENES = ("box", "stack", "mixed", "environments", "franka", "duck", "quadruped")
+SCENES = ("box", "stack", "mixed", "environments", "franka", "duck", "quadruped", "elastic", "liquid")
 SIDES = {"cuda_graphs": ["-m", "cuda_graphs.compat"], "Quadrants": []}
 MISSING = "genesis-world is not installed for {}: pip install genesis-world==1.4.5 torch"
 

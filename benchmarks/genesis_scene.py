@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One scene of Genesis: `genesis_scene.py SCENE STEPS FOLDER`. A child of genesis_compare.py, on either library.
 
-It writes the joint positions after each of the first steps, and the times, into the folder.
+It writes the positions of joints or particles after each of the first steps, and the times, into the folder.
 """
 
 import json
@@ -48,6 +48,22 @@ def quadruped(scene: Any) -> list[Any]:
     return [scene.add_entity(gs.morphs.URDF(file="urdf/go2/urdf/go2.urdf", pos=(0, 0, 0.42)))]
 
 
+def elastic(scene: Any) -> list[Any]:
+    return [
+        scene.add_entity(
+            material=gs.materials.MPM.Elastic(), morph=gs.morphs.Box(pos=(0, 0, 0.3), size=(0.2, 0.2, 0.2))
+        )
+    ]
+
+
+def liquid(scene: Any) -> list[Any]:
+    return [
+        scene.add_entity(
+            material=gs.materials.SPH.Liquid(), morph=gs.morphs.Box(pos=(0, 0, 0.3), size=(0.2, 0.2, 0.2))
+        )
+    ]
+
+
 SCENES: dict[str, Callable[[Any], list[Any]]] = {
     "box": falling_box,
     "stack": stack,
@@ -56,13 +72,26 @@ SCENES: dict[str, Callable[[Any], list[Any]]] = {
     "franka": franka,
     "duck": duck,
     "quadruped": quadruped,
+    "elastic": elastic,
+    "liquid": liquid,
 }
+BOX = {"lower_bound": (-0.5, -0.5, 0), "upper_bound": (0.5, 0.5, 1)}
+
+
+def options(name: str) -> dict[str, Any]:
+    """Return the options of a scene: those of particles have a box of their own and short steps."""
+    steps = {"sim_options": gs.options.SimOptions(dt=4e-3, substeps=4)}
+    if name == "elastic":
+        return {**steps, "mpm_options": gs.options.MPMOptions(grid_density=32, **BOX)}
+    if name == "liquid":
+        return {**steps, "sph_options": gs.options.SPHOptions(particle_size=0.02, **BOX)}
+    return {}
 
 
 def started(name: str) -> tuple[Any, list[Any], float]:
     """Return the scene after its build and two steps, its bodies, and the seconds that this took."""
     begin = time.perf_counter()
-    scene = gs.Scene(show_viewer=False)
+    scene = gs.Scene(show_viewer=False, **options(name))
     scene.add_entity(gs.morphs.Plane())
     bodies = SCENES[name](scene)
     scene.build(n_envs=4 if name == "environments" else 0)
@@ -74,11 +103,14 @@ def started(name: str) -> tuple[Any, list[Any], float]:
 
 
 def trajectory(scene: Any, bodies: list[Any], steps: int) -> Any:
-    """Return the joint positions of all bodies after each step."""
+    """Return the joint positions of all bodies, or the positions of all particles, after each step."""
     rows = []
     for _ in range(steps):
         scene.step()
-        rows.append(np.concatenate([np.asarray(each.get_qpos().cpu()).ravel() for each in bodies]))
+        places = [
+            each.get_qpos() if hasattr(each, "get_qpos") else each.get_particles_pos() for each in bodies
+        ]
+        rows.append(np.concatenate([np.asarray(each.cpu()).ravel() for each in places]))
     return np.array(rows)
 
 

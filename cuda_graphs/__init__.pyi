@@ -128,6 +128,7 @@ from cuda_graphs.compiler.language.intrinsics import (
     dot as dot,
     exp as exp,
     exp2 as exp2,
+    fence as fence,
     ffs as ffs,
     floor as floor,
     fma as fma,
@@ -271,7 +272,7 @@ from cuda_graphs.graph.nodes.options import (
 from cuda_graphs.graph.operands.condition import Condition as Condition
 from cuda_graphs.graph.operands.edge_data import EdgeData as EdgeData
 from cuda_graphs.graph.operands.graph_array import GraphArray as GraphArray
-from cuda_graphs.graph.operands.parameter import Parameter as Parameter
+from cuda_graphs.graph.operands.parameter import Parameter as Parameter, Temporary as Temporary
 from cuda_graphs.graph.operands.spans import Span as Span
 from cuda_graphs.graph.profiling.profile import Profile as Profile, profile as profile
 from cuda_graphs.kernels.arrays.foreign import from_dlpack as from_dlpack

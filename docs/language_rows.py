@@ -197,6 +197,7 @@ CALLS = {
     cg.zero: "t = cg.zero(v)",
     cg.one: "t = cg.one(v)",
     cg.stop_grad: "t = cg.stop_grad(a)\ncg.stop_grad(x)",
+    cg.fence: "cg.fence()",
     cg.random: "t = cg.random() + cg.random(cg.i32)",
     cg.random_normal: "t = cg.random_normal() + cg.random_normal(cg.f64)",
     cg.random_integer: "t = cg.random_integer(0, n)",

@@ -24,7 +24,6 @@ AOT = (
 MASKS = "operations on the active lanes of a warp: use subgroup.ballot and subgroup.shuffle"
 SCANS = "operations of a block: use subgroup scans and a shared array, or call CUB"
 TILES = "operations on tiles of a warp: write them with subgroup.shuffle"
-ORDER = "fences without a barrier: use block.sync, or a kernel for each phase"
 REAL = "arguments by reference: a func that is inlined changes its arguments of type template"
 LOGGING = "the log of the peers: use the logging module of Python"
 STREAMS = "use cg.Stream and cg.Event, and pass stream= to calls"
@@ -49,13 +48,8 @@ BY_REASON = {
     BACKENDS: "amdgpu arm64 dx11 dx12 gles metal opengl vulkan extension is_extension_enabled DeviceCapability interop",
     AOT: "aot",
     MASKS: "simt.warp.unique",
-    TILES: (
-        "simt.subgroup.exclusive_max simt.subgroup.exclusive_max_tiled "
-        "simt.subgroup.exclusive_min simt.subgroup.exclusive_min_tiled "
-        "simt.tile_slicing simt.reductions simt.sorting"
-    ),
+    TILES: "simt.tile_slicing simt.reductions simt.sorting",
     SCANS: "simt.block.radix_rank_match_atomic_or",
-    ORDER: "simt.grid.memfence simt.grid.mem_fence",
     REAL: "ref",
     LOGGING: "CRITICAL DEBUG ERROR INFO TRACE WARN is_logging_effective set_logging_level dump_compile_config",
     STREAMS: "Event Stream create_event create_stream stream_parallel",

@@ -7,13 +7,12 @@ The peers' functions take the number of threads and the type of the values. Scan
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import cuda_graphs as cg
 
-from .subgroups import Combine, added, greatest, least, word
+from .subgroups import Combine, added, greatest, greatest_of, least, least_of, word
 from .words import Inlined
 
 __all__ = ["NAMES"]
@@ -58,16 +57,6 @@ def reduced(value: Any, block_dim: cg.template, op: cg.template, dtype: cg.templ
     result = shared[block_dim - 1]
     cg.block.sync()
     return result
-
-
-def greatest_of(dtype: Any) -> Any:
-    """Return the greatest number of a type, which changes no minimum."""
-    return math.inf if dtype.kind == "float" else dtype.maximum
-
-
-def least_of(dtype: Any) -> Any:
-    """Return the least number of a type, which changes no maximum."""
-    return -math.inf if dtype.kind == "float" else dtype.minimum
 
 
 def zero_of(dtype: Any) -> Any:

@@ -101,7 +101,7 @@ block = Part(
     SharedArray=word(shared_array),
     sync=cg.block.sync,
     mem_sync=cg.block.sync,
-    mem_fence=cg.block.sync,
+    mem_fence=cg.fence,
     thread_idx=cg.block.thread,
     global_thread_idx=global_thread_idx,
     sync_all_nonzero=word(block_all),
@@ -127,5 +127,5 @@ warp = Part(
     sync=word(synchronised),
 )
 subgroup = Part("simt.subgroup", **NAMES)
-grid = Part("simt.grid")
+grid = Part("simt.grid", mem_fence=cg.fence, memfence=cg.fence)
 __getattr__ = absent_names("simt", "simt.")

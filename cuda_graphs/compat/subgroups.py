@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import cuda_graphs as cg
 from .math import on_host
 from .words import Inlined
 
-__all__ = ["NAMES", "word"]
+__all__ = ["NAMES", "greatest_of", "least_of", "word"]
 
 Combine = Callable[[Any, Any], Any]
 
@@ -60,6 +61,24 @@ def one_of(value: Any) -> Any:
 
 def ones_of(value: Any) -> Any:
     return ~cg.zero(value)
+
+
+def greatest_of(dtype: Any) -> Any:
+    """Return the greatest number of a type, which changes no minimum."""
+    return math.inf if dtype.kind == "float" else dtype.maximum
+
+
+def least_of(dtype: Any) -> Any:
+    """Return the least number of a type, which changes no maximum."""
+    return -math.inf if dtype.kind == "float" else dtype.minimum
+
+
+def greatest_like(value: Any) -> Any:
+    return cg.cast(cg.static(greatest_of(value.dtype)), value.dtype)
+
+
+def least_like(value: Any) -> Any:
+    return cg.cast(cg.static(least_of(value.dtype)), value.dtype)
 
 
 def reduced(value: Any, combine: cg.template, log2_size: cg.template) -> Any:
@@ -250,7 +269,10 @@ COMBINE: dict[str, Combine] = {
     "add": added, "mul": multiplied, "min": least, "max": greatest, "and": both_bits, "or": any_bits, "xor": other_bits,
 }  # fmt: skip
 # The result of an exclusive scan in lane 0.
-FIRST = {"add": zero_of, "mul": one_of, "and": ones_of, "or": zero_of, "xor": zero_of}
+FIRST = {
+    "add": zero_of, "mul": one_of, "and": ones_of, "or": zero_of, "xor": zero_of, "min": greatest_like,
+    "max": least_like,
+}  # fmt: skip
 
 
 def pairs() -> dict[str, Inlined]:
@@ -264,8 +286,7 @@ def pairs() -> dict[str, Inlined]:
         if name in ("add", "min", "max"):
             made[f"reduce_all_{name}"] = made[f"reduce_{name}"]
             made[f"segmented_reduce_{name}"] = segmented_reduction(combine)
-        if name in FIRST:
-            made[f"exclusive_{name}"] = exclusive(combine, FIRST[name])
+        made[f"exclusive_{name}"] = exclusive(combine, FIRST[name])
         for key, (whole, tiled) in made.items():
             found |= {key: whole, f"{key}_tiled": tiled}
     return found
@@ -277,8 +298,8 @@ NAMES: dict[str, Any] = {
     "ballot_full_subgroup": word(ballot),
     "barrier": cg.warp.sync,
     "invocation_id": cg.warp.lane,
-    "mem_fence": cg.warp.sync,
-    "memory_barrier": cg.warp.sync,
+    "mem_fence": cg.fence,
+    "memory_barrier": cg.fence,
     "shuffle": cg.warp.shuffle,
     "shuffle_down": cg.warp.shuffle_down,
     "shuffle_up": cg.warp.shuffle_up,

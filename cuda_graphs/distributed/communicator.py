@@ -153,7 +153,9 @@ class Communicator:
     )
     __cuda_graph_numbers__ = ("rank", "size")
 
-    def __init__(self, engine: Any, debug: bool = False, direct: bool | None = None) -> None:
+    def __init__(
+        self, engine: Any, debug: bool = False, direct: bool | None = None, connects: bool = True
+    ) -> None:
         self._engine: Any = engine
         self._health, self._debug, self._direct = engine.health, debug, direct
         if debug:
@@ -161,7 +163,7 @@ class Communicator:
         self._side = current_device().create_stream()  # is in no capture
         with stream_block(self._side):
             identities = [each.decode() for each in engine.gather(identify().encode())]
-            watch(self._health, engine.rank, identities)
+            self._connects = watch(self._health, engine.rank, identities, engine.gather if connects else None)
             self._refusal = find_refusal(identities, direct)
             self._at_once = Lease(self._new_engine())
         self._word = zeros(1, np.int32)  # of barriers in graphs
@@ -210,7 +212,7 @@ class Communicator:
             raise ValueError(f"color must be 0 or more, or None, got {color}")
         with stream_block(self._side):
             found = engine.split(color, engine.rank if key is None else key)
-        return None if found is None else Communicator(found, self._debug, self._direct)
+        return None if found is None else Communicator(found, self._debug, self._direct, self._connects)
 
     def close(self) -> None:
         """Free the communicator, and those of its definitions. All ranks call this. A second call does nothing.

@@ -183,6 +183,8 @@ class DirectEngine:
             return f"only {NAME} is exchanged directly, one at a time"
         if step.operand.type not in TYPES:
             return f"elements of type {step.operand.type} are not exchanged directly"
+        if step.count == 0:  # no rank would wait in this round, so one could be two rounds ahead
+            return "an array without elements is not exchanged directly"
         if step.operand.size > LARGEST_BYTES:
             return f"{step.operand.size} bytes are more than the {LARGEST_BYTES} that are exchanged directly"
         return None

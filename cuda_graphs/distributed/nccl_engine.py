@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -23,7 +24,7 @@ import numpy as np
 
 from cuda_graphs.graph.capture.builder import capture
 from cuda_graphs.graph.capture.captured_insertion_point import CapturedInsertionPoint
-from cuda_graphs.graph.nodes.node_kinds import HostCallbackNode, KernelNode
+from cuda_graphs.graph.nodes.node_kinds import EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
 from cuda_graphs.kernels.arrays.captures import capture_of
 from cuda_graphs.kernels.graph.host_calls import BodyRefusal
 from cuda_graphs.objects.device.current import current_stream
@@ -41,6 +42,13 @@ PROXY = (
     "network, or without peer access, so NCCL adds host nodes for its proxy thread, which bodies may not hold. Put a "
     "few iterations into the graph itself, and repeat its launch on the host (docs/guide/scaling.md)"
 )
+
+MIXING = (
+    "{} cannot be in a body of a conditional node here: NCCL adds event nodes, which bodies may not hold, as another "
+    "library has used NCCL in this process before. Set the variable NCCL_GRAPH_MIXING_SUPPORT=0 before it does"
+)
+# Class of nodes that bodies refuse -> why NCCL has added them.
+REFUSED = {HostCallbackNode: PROXY, EventRecordNode: MIXING, EventWaitNode: MIXING}
 
 # Method -> function of NCCL, and its arguments before the communicator and the stream.
 FUNCTIONS = {
@@ -62,6 +70,7 @@ SUCCESS, IN_PROGRESS = 0, 7  # ncclResult_t
 # Errors of arguments. All others may come from a rank that has ended.
 OF_ARGUMENTS = (4, 5)
 CAUSE_LIMIT_S = 2  # for the thread of watch.py to find the rank
+LEAST_STAGED = 4096  # bytes of an array of Staging
 C_TYPES = {
     "send": ctypes.c_void_p,
     "recv": ctypes.c_void_p,
@@ -164,6 +173,33 @@ def leave_without_destructors() -> None:
         process.on_exit(function, None)
 
 
+class Staging:
+    """Pinned memory for bytes that ranks exchange, which is used again and again.
+
+    Freeing it waits for all work of the device (cuMemFreeHost). That may be a collective that waits for a rank, so a
+    call would not return to the program, which could end this work. Pageable memory is copied with such waits, too, and
+    not in captures of other streams.
+    """
+
+    def __init__(self) -> None:
+        self._all: list[Any] = []  # is freed with the engine
+        self._unused: list[Any] = []
+
+    @contextmanager
+    def borrow(self, size: int) -> Iterator[Any]:
+        """Lend an array of u8. An array whose borrower fails is lent no more: a collective may still write to it."""
+        whole = next((each for each in self._unused if each.size >= size), None)
+        if whole is None:
+            whole = np.from_dlpack(
+                PinnedMemoryResource().allocate(max(LEAST_STAGED, 1 << (size - 1).bit_length()))
+            )
+            self._all.append(whole)
+        else:
+            self._unused = [each for each in self._unused if each is not whole]
+        yield whole[:size]
+        self._unused.append(whole)
+
+
 class NcclEngine:
     """A communicator of NCCL.
 
@@ -179,6 +215,7 @@ class NcclEngine:
         self.handle, self.is_owned = ctypes.c_void_p(handle), is_owned
         self.health = Health() if health is None else health
         self.health.add_engine(self)
+        self.staging = Staging()
         self.rank, self.size = self._ask("ncclCommUserRank"), self._ask("ncclCommCount")
 
     @classmethod
@@ -221,9 +258,9 @@ class NcclEngine:
 
     def connect_pairs(self) -> None:
         """Connect each rank with each other one. Otherwise the first send waits in its call for its receive."""
-        memory = PinnedMemoryResource().allocate(2 * self.size)
-        sent, received = (read_operand(each, "data") for each in np.split(np.from_dlpack(memory), 2))
-        self._run_now(Step("all_to_all", sent, received, 1, sent))
+        with self.staging.borrow(2 * self.size) as memory:
+            sent, received = (read_operand(each, "data") for each in np.split(memory, 2))
+            self._run_now(Step("all_to_all", sent, received, 1, sent))
 
     def split(self, color: int | None, key: int) -> NcclEngine | None:
         found = self._split(NO_COLOR if color is None else color, key)
@@ -238,12 +275,11 @@ class NcclEngine:
         """Return for each flag whether it is true on all ranks. Uses the current stream."""
         if not flags:
             return []
-        # Another stream may be captured meanwhile, when nothing may wait for the device or copy from pageable memory.
-        found = np.from_dlpack(PinnedMemoryResource().allocate(len(flags)))
-        found[:] = flags
-        operand = read_operand(found, "flags")
-        self._run_now(Step("all_reduce", operand, operand, operand.count, operand, op="min"))
-        return [bool(each) for each in found]
+        with self.staging.borrow(len(flags)) as found:
+            found[:] = flags
+            operand = read_operand(found, "flags")
+            self._run_now(Step("all_reduce", operand, operand, operand.count, operand, op="min"))
+            return [bool(each) for each in found]
 
     def gather(self, data: bytes) -> list[bytes]:
         """Return the bytes that each rank passes. All ranks call this. Uses the current stream."""
@@ -254,13 +290,12 @@ class NcclEngine:
 
     def _gather(self, data: Any) -> Any:
         """Return the u8 array of each rank. All have the same size."""
-        memory = PinnedMemoryResource().allocate((1 + self.size) * data.size)
-        found = np.from_dlpack(memory)
-        found[: data.size] = data
-        source = read_operand(found[: data.size], "data")
-        target = read_operand(found[data.size :], "data")
-        self._run_now(Step("all_gather", source, target, source.count, source))
-        return found[data.size :].reshape(self.size, -1)
+        with self.staging.borrow((1 + self.size) * data.size) as found:
+            found[: data.size] = data
+            source = read_operand(found[: data.size], "data")
+            target = read_operand(found[data.size :], "data")
+            self._run_now(Step("all_gather", source, target, source.count, source))
+            return found[data.size :].reshape(self.size, -1).copy()
 
     def _run_now(self, step: Step) -> None:
         """Run a step on the current stream, and wait for it.
@@ -354,8 +389,9 @@ class NcclEngine:
         try:
             return place.embed(captured, name=steps[0].name if len(steps) == 1 else "group")
         except ValueError as error:
-            if any(isinstance(node, HostCallbackNode) for node in captured.nodes()):
-                raise BodyRefusal(PROXY.format(steps[0].name)) from error
+            for kind, reason in REFUSED.items():
+                if any(isinstance(node, kind) for node in captured.nodes()):
+                    raise BodyRefusal(reason.format(steps[0].name)) from error
             raise
 
     def calls_of(self, step: Step) -> list[tuple[str, list[Any]]]:

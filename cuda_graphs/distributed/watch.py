@@ -5,7 +5,7 @@
 Ranks of one host tell each other their process ids. The thread holds a pidfd for each, which Linux marks as readable
 when the process ends (pidfd_open(2)): by a signal, by an exception, or at its regular end. A slow rank is therefore
 never mistaken for a dead one, and a process id that is used again does no harm. Ranks of other hosts have no pidfd
-here: NCCL reports a lost connection by its engine. MPI has no such report.
+here: the thread watches connections to them (links.py). NCCL also reports a lost connection by its engine.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import select
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 from .health import Health, find_differences
+from .links import Link, connect_hosts, text_of
 
 __all__ = ["identify", "unwatch", "watch"]
 
@@ -29,8 +30,10 @@ CAUSE_S = (
     1.5  # from an error of an engine to the end of the process that caused it: its GPU is freed in between
 )
 
+# Weak references drop entries at any time, on any thread: loops go over copies.
 _lock = threading.RLock()
 _watched: dict[int, tuple[weakref.ref[Health], int, int]] = {}  # pidfd -> (health, rank, process id)
+_links: dict[int, tuple[weakref.ref[Health], Link]] = {}  # by the number of the socket
 _known: weakref.WeakSet[Health] = weakref.WeakSet()
 _errors: weakref.WeakKeyDictionary[Health, float] = (
     weakref.WeakKeyDictionary()
@@ -43,22 +46,31 @@ def identify() -> str:
     return f"{boot} {os.readlink('/proc/self/ns/pid')} {os.getpid()}"
 
 
-def watch(health: Health, rank: int, identities: Sequence[str]) -> None:
-    """Let `health` fail when another rank ends.
+def watch(
+    health: Health, rank: int, identities: Sequence[str], gather: Callable[[bytes], list[bytes]] | None
+) -> bool:
+    """Let `health` fail when another rank ends. All ranks call this. Returns False if hosts cannot connect.
 
     Args:
         health: That of the communicator.
         rank: The number of this rank.
         identities: The results of `identify` on all ranks, by their numbers.
+        gather: A function that returns the bytes that each rank passes to it. None: hosts could not connect before.
     """
-    host = identities[rank].rpartition(" ")[0]
-    for other, identity in enumerate(identities):
-        place, _, process = identity.rpartition(" ")
-        if other != rank and place == host and int(process) != os.getpid():
+    places, _, processes = zip(*(each.rpartition(" ") for each in identities), strict=True)
+    connects = gather is not None
+    if gather is not None and len(set(places)) > 1:
+        links = connect_hosts(rank, [int(each) for each in processes], gather)
+        connects = bool(links)
+        for link in links:
+            add_link(health, link)
+    for other, (place, process) in enumerate(zip(places, processes, strict=True)):
+        if other != rank and place == places[rank] and int(process) != os.getpid():
             add(health, other, int(process))
     with _lock:
         _known.add(health)
     start_thread()
+    return connects
 
 
 def add(health: Health, rank: int, process: int) -> None:
@@ -74,9 +86,12 @@ def add(health: Health, rank: int, process: int) -> None:
 def unwatch(health: Health) -> None:
     with _lock:
         _known.discard(health)
-        ended = [fd for fd, (known, _, _) in _watched.items() if known() is health]
+        ended = [fd for fd, (known, _, _) in list(_watched.items()) if known() is health]
+        closed = [fd for fd, (known, _) in list(_links.items()) if known() is health]
     for fd in ended:
         drop(fd)
+    for fd in closed:
+        drop_link(fd)
 
 
 def drop(fd: int) -> None:
@@ -84,25 +99,38 @@ def drop(fd: int) -> None:
         os.close(fd)
 
 
-def text_of(rank: int, process: int) -> str:
-    return (
-        f"rank {rank} has ended (process {process}), so this communicator cannot be used any more. Results of its "
-        "collectives that had not ended are undefined"
-    )
+def add_link(health: Health, link: Link) -> None:
+    fd = link.fileno()
+    with _lock:
+        _links[fd] = weakref.ref(health, lambda _: drop_link(fd)), link
+
+
+def drop_link(fd: int) -> None:
+    found = _links.pop(fd, None)
+    if found is not None:
+        found[1].close()
+
+
+def forget_links() -> None:
+    """Close the sockets of a forked child. Otherwise the end of its parent would not be seen."""
+    while _links:
+        _links.popitem()[1][1].forget()
 
 
 @cache
 def start_thread() -> None:
+    os.register_at_fork(after_in_child=forget_links)
     threading.Thread(target=look, name="cuda_graphs ranks", daemon=True).start()
 
 
 def look() -> None:
     while True:
         poll = select.poll()
-        for fd in list(_watched):
+        for fd in [*_watched, *_links]:
             poll.register(fd, select.POLLIN)
         for fd, _ in poll.poll(TICK_MS):
             look_at_rank(fd)
+            look_at_link(fd)
         find_differences()
         look_at_engines()
 
@@ -115,6 +143,25 @@ def look_at_rank(fd: int) -> None:
         wait_for_calls(health)
         health.fail(text_of(*found[1:]))
         drop(fd)
+
+
+def look_at_link(fd: int) -> None:
+    """Let the communicator of a connection fail if a rank has ended. Rank 0 tells the others first."""
+    found = _links.get(fd)
+    health = None if found is None else found[0]()
+    if found is None or health is None:
+        return
+    reason = found[1].find_reason()
+    if _links.get(fd) is not found:  # another thread has closed it
+        return
+    if reason is not None:
+        for known, link in list(_links.values()):
+            if known() is health and link.tells:
+                link.tell(reason)
+        wait_for_calls(health)
+        health.fail(reason)
+    if found[1].is_over:
+        drop_link(fd)
 
 
 def look_at_engines() -> None:

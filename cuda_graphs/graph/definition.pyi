@@ -15,7 +15,7 @@ from cuda_graphs.graph.nodes.node import GraphNode
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions
 from cuda_graphs.graph.operands.condition import Condition
 from cuda_graphs.graph.operands.edge_data import EdgeData
-from cuda_graphs.graph.operands.parameter import Parameter
+from cuda_graphs.graph.operands.parameter import Parameter, Temporary
 from cuda_graphs.objects.device.stream import Stream
 
 class GraphDef(InsertionPoint):
@@ -33,6 +33,8 @@ class GraphDef(InsertionPoint):
     def edge_data(self, before: GraphNode, after: GraphNode) -> EdgeData: ...
     def create_condition(self, default_value: int | None = None) -> Condition: ...
     def param(self, name: str, type: Any, default: Any = None) -> Parameter: ...  # noqa: A002
+    def temporary(self, shape: int | Sequence[int], dtype: Any, *, name: str | None = None) -> Temporary: ...
+    def _has_temporaries(self) -> bool: ...
     def task_flow(self) -> TaskFlow: ...
     def instantiate(
         self,

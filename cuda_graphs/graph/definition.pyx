@@ -35,7 +35,7 @@ from cuda_graphs.objects.numbers cimport read_size, read_unsigned
 from cuda_graphs.objects.source cimport find_source, keep_source, text_of
 from cuda_graphs.graph.nodes.labels cimport property_of_holder
 from cuda_graphs.graph.operands.operands cimport accept_context
-from cuda_graphs.graph.operands.parameter cimport declare, list_unused
+from cuda_graphs.graph.operands.parameter cimport count_temporaries, declare, list_unused, make_temporary
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, hand_out, wrap_node, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
@@ -144,6 +144,23 @@ cdef class GraphDef(InsertionPoint):
         pools otherwise.
         """
         return declare(self._open(), name, type, default)
+
+    def temporary(self, shape, dtype, *, name=None):
+        """Return a Temporary: an array that nodes use in launches, without an address of its own.
+
+        shape  the extents, an int or a tuple of at most 8 ints of 1 or more
+        dtype  the type of the elements: a type of cuda_graphs (`cg.f32`, `cg.vec3`) or a scalar type of NumPy
+        name   a name for messages and pictures. None: "temporary" and a number
+
+        Nodes of this definition, and of graphs inside its conditional nodes, take it as an argument of kernels, copies and
+        fills. Its contents are undefined at the beginning of each launch. Each executable allocates memory for its
+        temporaries once. Two temporaries share memory if all nodes that use one come before all nodes that use the other, by
+        full edges; `memory` tells the plan. Kernels must not keep the address, and definitions with temporaries cannot be
+        embedded or saved.
+
+        Raises TypeError or ValueError for the arguments.
+        """
+        return make_temporary(self._open(), shape, dtype, name)
 
     def task_flow(self):
         """Return a TaskFlow for `with graph.task_flow() as tf:`. Its methods add nodes in program order and find their edges.
@@ -271,9 +288,9 @@ cdef class GraphDef(InsertionPoint):
 
     @property
     def memory(self):
-        """The MemoryUse of the alloc nodes: the bytes of their addresses, how many may be in use at once, and who shares.
+        """The MemoryUse of alloc nodes and temporaries: their bytes, how many may be in use at once, and who shares.
 
-        If `peak` is larger than `least`, free nodes come late: the driver gives an address again only to an alloc node that
+        If `peak` is larger than `least` without temporaries, free nodes come late: the driver gives an address again only to an alloc node that
         comes after the free node. The accesses are those of `check`. Memory without a free node counts to the end.
 
         Raises RuntimeError for a definition that is no longer valid, and ValueError for nodes that depend on one another in
@@ -302,6 +319,10 @@ cdef class GraphDef(InsertionPoint):
     def _first_on_other_device(self, device):
         """Return the first node that is known to be on another device, or None."""
         return refusals.first_on_other_device(self, device)
+
+    def _has_temporaries(self):
+        """Return whether nodes of the definition may use temporaries."""
+        return count_temporaries(self._open()) > 0
 
     def _unused_parameters(self):
         """Return the Parameters that no node uses; [] for a graph inside another graph."""

@@ -8,6 +8,10 @@ of these graphs (core/capture/borrowed_capture.cpp).
 
 Each set of shapes has a Variant, with memory for its inputs. A call copies its inputs there, launches the graph, and
 returns copies of the outputs. On the host driver a Variant calls the function itself instead, with the same rules.
+
+Modules run with other tensors in the memory of their parameters (`with_views`). A parameter has one node that takes
+its gradient, as long as any result refers to it, and the node belongs to the stream on which it was made: with results
+of the caller alive, a captured backward pass would have to wait for a stream that is not captured.
 """
 
 from __future__ import annotations
@@ -34,9 +38,6 @@ EXPECTED = (
     "The CUDA Graph is empty",  # a backward pass that hands gradients on has no work
     # PyTorch's thread for backward passes takes the primary context, which is that of the tensors.
     "Attempting to run cuBLAS, but there was no current CUDA context",
-    # Results of the caller still refer to the nodes of parameters, on another stream. A capture hands gradients out:
-    # it adds nothing to them.
-    "The AccumulateGrad node's stream does not match",
 )
 
 
@@ -96,8 +97,7 @@ class GraphedCallable:
         self.function, self.max_shapes, self.captures = function, max_shapes, 0
         self._torch = import_module("torch")
         self._tree = import_module("torch.utils._pytree")
-        module = getattr(function, "__self__", function)
-        self._module = module if isinstance(module, self._torch.nn.Module) else None
+        self._modules = self._torch.nn.ModuleList(modules_of(self._torch, function))
         self._signature = inspect.signature(getattr(function, "forward", function))
         self._variants: OrderedDict[Any, Variant] = OrderedDict()
         self._lock = RLock()
@@ -163,22 +163,18 @@ class GraphedCallable:
             )
         return device
 
-    def _buffers(self) -> list[Any]:
-        return [] if self._module is None else list(self._module.buffers())
-
     def _state(self) -> list[Any]:
-        """Return the parameters and buffers of the module."""
-        return [] if self._module is None else [*self._module.parameters(), *self._module.buffers()]
+        """Return the parameters and buffers of the modules."""
+        return [*self._modules.parameters(), *self._modules.buffers()]
 
     def _modes(self, device: Any) -> tuple[Any, ...]:
         """Return what decides about the work of the function, apart from its arguments."""
         torch = self._torch
-        modules = () if self._module is None else self._module.modules()
         return (
             torch.is_grad_enabled(),
             torch.is_inference_mode_enabled(),
             torch.is_autocast_enabled(device.type) and torch.get_autocast_dtype(device.type),
-            tuple(each.training for each in modules),
+            tuple(each.training for each in self._modules.modules()),
             tuple((each.data_ptr(), each.requires_grad) for each in self._state()),
         )
 
@@ -201,13 +197,18 @@ class Variant:
         self.torch, self.tree, self.device, self.name = owner._torch, owner._tree, device, repr(owner)
         self.with_gradients = self.torch.is_grad_enabled()
         self.calls, self.is_spent = 0, True
+        self.around: list[Any] = []  # parameters of no module
         self.stream: Any = None  # of the last use
         copies = [self._static(each) if is_tensor(each) else each for each in leaves]
         self.inputs = [each for each in copies if is_tensor(each)]
-        self.function, self.arguments = owner.function, self.tree.tree_unflatten(copies, spec)
+        self.function = owner.function
+        self.views: dict[int, Any] = {}  # id of a tensor in a parameter's memory -> the parameter
+        if self.with_gradients:
+            self.function, self.views = with_views(self.torch, owner.function, owner._modules)
+        self.arguments = self.tree.tree_unflatten(copies, spec)
         recorder = Captures(self.torch, device) if device.type == "cuda" else Repetitions()
         with ExitStack() as entered:
-            entered.enter_context(unchanged_state(self.torch, device, owner._buffers()))
+            entered.enter_context(unchanged_state(self.torch, device, list(owner._modules.buffers())))
             entered.enter_context(without_autocast_cache(self.torch))
             self._record(recorder)
 
@@ -220,7 +221,13 @@ class Variant:
     def _record(self, recorder: Captures | Repetitions) -> None:
         tracked = [each for each in self.inputs if not each.is_inference()]
         versions = [each._version for each in tracked]
-        recorder.warm_up(self._run_and_differentiate)
+        recorder.warm_up(self._find_parameters_around, 1)
+        if any(is_in_use(self.torch, each) for each in self.around):
+            raise RuntimeError(
+                f"{self.name} uses parameters that belong to no module around it, and results of earlier passes "
+                "through them are still alive: delete these results, or put the parameters into a module"
+            )
+        recorder.warm_up(self._run_and_differentiate, WARM_UPS)
         self.forward = recorder.record(self._run)
         for number, (each, version) in enumerate(zip(tracked, versions)):
             if each._version != version:
@@ -229,9 +236,10 @@ class Variant:
                     "new tensor, or keep the tensor outside of the arguments"
                 )
         results = self.forward.results
-        self.parameters = leaves_of(results, self.inputs)
+        leaves = leaves_of(results, self.inputs)
+        self.parameters = [self.views.get(id(each), each) for each in leaves]
         self.addresses = [each.data_ptr() for each in self.parameters]
-        self.sources = [each for each in (*self.inputs, *self.parameters) if each.requires_grad]
+        self.sources = [each for each in (*self.inputs, *leaves) if each.requires_grad]
         self.have_history = [has_history(each) for each in results if is_tensor(each)]
         self.adjoints = [self.torch.zeros_like(each) for each in results if has_history(each)]
         self.backward = recorder.record(self._differentiate) if self.adjoints else None
@@ -248,13 +256,16 @@ class Variant:
         outputs = [each for each in self.forward.results if has_history(each)]
         return list(self.torch.autograd.grad(outputs, self.sources, self.adjoints, allow_unused=True))
 
+    def _find_parameters_around(self) -> None:
+        leaves = leaves_of(self._run(), self.inputs)
+        self.around = [each for each in leaves if id(each) not in self.views]
+
     def _run_and_differentiate(self) -> None:
         results = self._run()
         outputs = [each for each in results if has_history(each)]
         if outputs:
-            sources = [
-                each for each in (*self.inputs, *leaves_of(results, self.inputs)) if each.requires_grad
-            ]
+            leaves = leaves_of(results, self.inputs)
+            sources = [each for each in (*self.inputs, *leaves) if each.requires_grad]
             adjoints = [self.torch.zeros_like(each) for each in outputs]
             self.torch.autograd.grad(outputs, sources, adjoints, allow_unused=True)
 
@@ -323,10 +334,10 @@ class Captures:
         self.torch, self.device = torch, device
         self.stream, self.pool = torch.cuda.Stream(device), torch.cuda.graph_pool_handle()
 
-    def warm_up(self, run: Callable[[], None]) -> None:
+    def warm_up(self, run: Callable[[], None], times: int) -> None:
         self.torch.cuda.synchronize(self.device)
         with expected_warnings(), self.torch.cuda.stream(self.stream):
-            for _ in range(WARM_UPS):
+            for _ in range(times):
                 run()
         self.torch.cuda.synchronize(self.device)
 
@@ -360,7 +371,7 @@ class Capture:
 class Repetitions:
     """Repeats functions on the CPU, in place of captures."""
 
-    def warm_up(self, run: Callable[[], None]) -> None:
+    def warm_up(self, run: Callable[[], None], times: int) -> None:
         pass
 
     def record(self, run: Callable[[], list[Any]]) -> Repetition:
@@ -427,6 +438,35 @@ def leaves_of(results: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
             known.add(id(leaf))
             found.append(leaf)
     return found
+
+
+def modules_of(torch: Any, function: Callable[..., Any]) -> list[Any]:
+    """Return the module, the module of a method, or the modules that a function refers to."""
+    owner = getattr(function, "__self__", function)
+    names = inspect.getclosurevars(function) if inspect.isfunction(function) else None
+    around = [] if names is None else [*names.nonlocals.values(), *names.globals.values()]
+    return [each for each in (owner, *around) if isinstance(each, torch.nn.Module)]
+
+
+def with_views(
+    torch: Any, function: Callable[..., Any], modules: Any
+) -> tuple[Callable[..., Any], dict[int, Any]]:
+    """Return the function on other tensors in the memory of the modules' parameters, and id of tensor -> parameter."""
+    inner = torch.nn.Module()
+    inner.used, inner.forward = modules, lambda *args, **keywords: function(*args, **keywords)
+    parameters = {name: each for name, each in inner.named_parameters() if each.requires_grad}
+    views = {name: each.detach().requires_grad_() for name, each in parameters.items()}
+
+    def run(*args: Any, **keywords: Any) -> Any:
+        return torch.func.functional_call(inner, views, args, keywords)
+
+    return run, {id(views[name]): each for name, each in parameters.items()}
+
+
+def is_in_use(torch: Any, leaf: Any) -> bool:
+    """Return True while a result refers to the node that takes the leaf's gradient. The node keeps its marks."""
+    torch.autograd.graph.get_gradient_edge(leaf).node.metadata["in use"] = True
+    return "in use" in torch.autograd.graph.get_gradient_edge(leaf).node.metadata
 
 
 @contextmanager

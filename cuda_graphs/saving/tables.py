@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter
+from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter, Temporary
 
 from .addresses import Memory, named_array
 from .codes import Blobs, Codes
@@ -65,6 +65,8 @@ class Tables:
 
     def parameter(self, parameter: Parameter) -> int:
         """Return the number of a named parameter of the definition."""
+        if isinstance(parameter, Temporary):
+            self.problem(f"{parameter!r} has memory in executables only: use alloc(shape=, dtype=) instead")
         number = self._by_name.get(parameter.name)
         if number is None:
             number = self._by_name[parameter.name] = len(self.parameters)

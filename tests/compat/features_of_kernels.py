@@ -314,6 +314,7 @@ def whilefor():
     @ti.kernel
     def f(n: ti.i32) -> ti.i32:
         s = 0
+        ti.loop_config(serialize=True)
         for i in range(n - 1, -1, -1):
             s = s * 3 + i
         j = 0

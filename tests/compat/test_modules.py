@@ -185,7 +185,8 @@ OPERATIONS = {
     "add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
     "xor": np.bitwise_xor,
 }  # fmt: skip
-FIRST = {"add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0}
+LIMITS = np.iinfo(np.int32)
+FIRST = {"add": 0, "mul": 1, "and": -1, "or": 0, "xor": 0, "min": LIMITS.max, "max": LIMITS.min}
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -196,7 +197,7 @@ def test_scans_and_reductions_of_tiles_are_those_of_numpy(name, log2):
     x, out = qd.field(qd.i32, shape=n), qd.field(qd.i32, shape=(n, 3))
     x.from_numpy(values)
     scan, reduce = getattr(subgroup, f"inclusive_{name}_tiled"), getattr(subgroup, f"reduce_{name}_tiled")
-    before = getattr(subgroup, f"exclusive_{name}_tiled") if name in FIRST else scan
+    before = getattr(subgroup, f"exclusive_{name}_tiled")
 
     @qd.kernel
     def run():
@@ -209,11 +210,7 @@ def test_scans_and_reductions_of_tiles_are_those_of_numpy(name, log2):
     run()
     tiles = values.reshape(-1, 2**log2)
     scans = OPERATIONS[name].accumulate(tiles, 1)
-    earlier = (
-        np.pad(scans[:, :-1], ((0, 0), (1, 0)), constant_values=FIRST.get(name, 0))
-        if name in FIRST
-        else scans
-    )
+    earlier = np.pad(scans[:, :-1], ((0, 0), (1, 0)), constant_values=FIRST[name])
     wanted = np.stack([scans.ravel(), np.repeat(scans[:, -1], 2**log2), earlier.ravel()], 1)
     np.testing.assert_array_equal(out.to_numpy(), wanted)
 
@@ -405,3 +402,52 @@ def test_one_thread_of_init_is_the_calling_thread(run_child, driver):
         print(threads() - before)
     """)
     assert (found.stdout, found.stderr) == ("0\n", "")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numpy"),
+    [(qd.f32, np.float32), (qd.f64, np.float64), (qd.u32, np.uint32), (qd.i64, np.int64)],
+)
+def test_exclusive_extremes_begin_with_the_limit_of_their_type(dtype, numpy):
+    x, out = qd.field(dtype, shape=32), qd.field(dtype, shape=(32, 2))
+    x.from_numpy(np.arange(32, 0, -1).astype(numpy))
+    is_float = numpy in (np.float32, np.float64)
+    least, greatest = (-np.inf, np.inf) if is_float else (np.iinfo(numpy).min, np.iinfo(numpy).max)
+
+    @qd.kernel
+    def run():
+        qd.loop_config(block_dim=32)
+        for i in range(32):
+            out[i, 0] = qd.simt.subgroup.exclusive_max(x[i])
+            out[i, 1] = qd.simt.subgroup.exclusive_min(x[i])
+
+    run()
+    found = out.to_numpy()
+    assert found[:, 0].tolist() == [least] + [32] * 31
+    assert found[:, 1].tolist() == [greatest, *range(32, 1, -1)]
+
+
+def test_last_block_to_end_sees_what_all_blocks_wrote_before_their_fences():
+    blocks, block = 20, 32
+    x, parts = qd.field(qd.i32, shape=blocks * block), qd.field(qd.i32, shape=blocks)
+    done, out = qd.field(qd.i32, shape=()), qd.field(qd.i32, shape=())
+    x.from_numpy(np.arange(blocks * block, dtype=np.int32))
+
+    @qd.kernel
+    def total():
+        qd.loop_config(block_dim=block)
+        for i in range(blocks * block):
+            ticket = qd.simt.block.SharedArray((1,), qd.i32)
+            part = qd.simt.subgroup.reduce_all_add(x[i])
+            if i % block == 0:
+                parts[i // block] = part
+                qd.simt.grid.mem_fence()
+                ticket[0] = qd.atomic_add(done[None], 1)
+            qd.simt.block.sync()
+            if i % block == 0 and ticket[0] == blocks - 1:
+                qd.simt.grid.memfence()
+                for k in range(blocks):
+                    out[None] += parts[k]
+
+    total()
+    assert out[None] == np.arange(blocks * block).sum()

@@ -3,9 +3,10 @@
 """Programs in which the last rank ends while the others wait for it. test_deaths.py runs them on several ranks.
 
     mpiexec -disable-auto-cleanup -n 3 python -m cuda_graphs.distributed
-        tests/distributed/deaths.py FOLDER WAIT WAY PATH
+        tests/distributed/deaths.py FOLDER WAIT WAY PATH [HOSTS ENDING]
 
-PATH is "direct" if small reductions go through memory of the ranks, else "library".
+PATH is "direct" if small reductions go through memory of the ranks, else "library". With HOSTS the ranks take
+themselves for ranks of so many hosts. ENDING is the rank that ends, in place of the last one.
 Each rank writes the time of its end or of its error to a file of its number in the folder, with the error. Before that
 it shows that its process is usable: a split of the surviving ranks, a graph and a kernel of its own work.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import cuda_graphs as cg
+from tests.distributed.hosts import take_for_hosts
 from tests.distributed.resident import compile_for_gpus
 
 
@@ -166,12 +168,13 @@ def show_that_the_process_is_usable(rest, comm):
     comm.close()
 
 
-def main(folder, wait, way, path):
+def main(folder, wait, way, path, hosts=1, ending=-1):
     if wait == "in_a_resident_loop":
         compile_for_gpus()
+    take_for_hosts(int(hosts))
     comm = cg.distributed.init(direct=path == "direct")
     assert (comm.explain(comm.all_reduce, cg.ones(1, cg.f64)) == "direct") == (path == "direct")
-    rank, last = comm.rank, comm.rank == comm.size - 1
+    rank, last = comm.rank, comm.rank == int(ending) % comm.size
     rest = comm.split(None if last else 0)
     x = cg.ones(1, cg.f64)
     compile_all(comm)

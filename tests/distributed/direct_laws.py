@@ -71,6 +71,18 @@ def rounds_of_different_sizes_and_types_do_not_mix(comm):
         assert x.to_numpy().tobytes() == y.to_numpy().tobytes() or not is_direct(comm)
 
 
+@law
+def arrays_without_elements_between_rounds_let_no_rank_run_ahead(comm):
+    """A rank that did not wait could overwrite words that another rank has not read."""
+    y, nothing = cg.zeros(600, cg.f32), cg.zeros(0, cg.f32)
+    for i in range(6):
+        comm.all_reduce(cg.array(numbers_of(comm.rank, 600, np.float32, i)), y)
+        for _ in range(3):
+            comm.all_reduce(nothing)
+        expected = in_order(comm, "sum", 600, np.float32, i)
+        np.testing.assert_allclose(y.to_numpy(), expected, rtol=1e-4, atol=1e-4)
+
+
 def set_round(comm, number):
     """Set the number of the next round of calls outside of graphs, on all ranks."""
     cg.Device().sync()
@@ -116,6 +128,7 @@ def an_explanation_names_what_refuses_the_direct_way(comm):
     x, large = cg.zeros(4, cg.f64), cg.zeros(513, cg.f64)
     reasons = {
         "4104 bytes are more than the 4096": (comm.all_reduce, large),
+        "without elements": (comm.all_reduce, cg.zeros(0, cg.f64)),
         "only all_reduce": (comm.broadcast, x),
         "one at a time": (comm.group, (comm.all_reduce, x), (comm.all_reduce, x)),
     }

@@ -452,6 +452,25 @@ def lower(count: cg.types.ndarray(cg.i64, ndim=1)):
 
 
 @law
+def a_barrier_does_not_wait_for_other_work_of_the_device(comm):
+    y, endless, stream = cg.ones(1, cg.f64), cg.GraphDef(), cg.Device().create_stream()
+    endless.while_loop(lambda y: y[0] > 0, args=(y,)).body.call(grow, y)
+    executable = endless.instantiate()
+    comm.barrier()
+    executable.launch(stream)
+    for _ in range(3):
+        comm.barrier()
+    raised(TimeoutError, stream.sync, 0)
+    executable.cancel()
+    stream.sync()
+
+
+@cg.kernel
+def grow(y: cg.types.ndarray(cg.f64, ndim=1)):
+    y[0] += 1.0
+
+
+@law
 def split_gives_communicators_of_the_ranks_of_a_color(comm):
     part = comm.split(comm.rank % 2)
     members = [rank for rank in range(comm.size) if rank % 2 == comm.rank % 2]

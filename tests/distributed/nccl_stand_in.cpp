@@ -24,10 +24,17 @@ struct Comm {};
 void tell_proxy(void*) {}
 
 // Copies what a collective of one rank copies: nothing in place, as NCCL.
-// With STAND_IN_PROXY it also adds a host node, as NCCL does for a network.
+// With STAND_IN_PROXY it also adds a host node, as NCCL does for a network. With STAND_IN_MIXING it adds an event node,
+// as NCCL does with its graph mixing support.
 int copy(const void* from, void* to, std::size_t count, int type, Comm*, CUstream stream) {
     using Tell = CUresult(CUstream, CUhostFn, void*);
     if (std::getenv("STAND_IN_PROXY") != nullptr) driver<Tell>("cuLaunchHostFunc")(stream, tell_proxy, nullptr);
+    if (std::getenv("STAND_IN_MIXING") != nullptr) {
+        static CUevent event = nullptr;
+        if (event == nullptr) driver<CUresult(CUevent*, unsigned)>("cuEventCreate")(&event, 0);
+        driver<CUresult(CUevent, CUstream, unsigned)>("cuEventRecordWithFlags")(event, stream,
+                                                                                CU_EVENT_RECORD_EXTERNAL);
+    }
     if (from == to) return 0;
     using Copy = CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream);
     return driver<Copy>("cuMemcpyDtoDAsync_v2")(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from),

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import cuda_graphs as cg
@@ -61,6 +62,13 @@ def test_every_law_holds_with_the_calls_of_nccl(stand_in):
 def test_a_body_refuses_a_collective_that_needs_the_proxy_and_names_it(stand_in):
     output = run(stand_in, "tests.distributed.nccl_proxy", STAND_IN_PROXY="1")
     assert "proxy thread" in output and "docs/guide/scaling.md" in output
+    assert "the kernel runs as host" in output
+
+
+def test_a_body_refuses_a_collective_with_event_nodes_and_names_the_setting(stand_in):
+    """As if another library had used NCCL before its graph mixing support was turned off."""
+    output = run(stand_in, "tests.distributed.nccl_proxy", STAND_IN_MIXING="1")
+    assert "event nodes" in output and "NCCL_GRAPH_MIXING_SUPPORT=0" in output
     assert "the kernel runs as host" in output
 
 
@@ -122,3 +130,17 @@ def test_any_other_error_of_nccl_is_raised_as_it_is(status, monkeypatch):
     monkeypatch.setattr(nccl_engine, "CAUSE_LIMIT_S", 0.1)
     with pytest.raises(nccl_engine.NcclError, match=f"ncclCommSplit failed: error {status}"):
         engine_with(status, monkeypatch).duplicate()
+
+
+def test_pinned_memory_is_lent_again_but_not_after_a_borrower_failed():
+    """A collective may still write to it. To free it would wait for this collective."""
+    cg.Device().set_current()
+    staging = nccl_engine.Staging()
+    with staging.borrow(5000) as large, staging.borrow(3) as small:
+        assert (large.size, small.size) == (5000, 3) and not np.shares_memory(large, small)
+    with staging.borrow(8192) as again:
+        assert np.shares_memory(large, again)
+    with pytest.raises(KeyboardInterrupt), staging.borrow(5000) as lost:
+        raise KeyboardInterrupt
+    with staging.borrow(5000) as new, staging.borrow(4096) as other:
+        assert not np.shares_memory(new, lost) and np.shares_memory(other, small)

@@ -38,7 +38,7 @@ def watched(child):
     health, engine = Health(), Engine()
     health.add_engine(engine)
     place = watch.identify().rpartition(" ")[0]
-    watch.watch(health, 0, [f"{place} {os.getpid()}", f"{place} {child.pid}"])
+    watch.watch(health, 0, [f"{place} {os.getpid()}", f"{place} {child.pid}"], gather=None)
     return health, engine
 
 

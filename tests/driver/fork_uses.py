@@ -30,7 +30,7 @@ kernel, setter = code.get_kernel("affine"), code.get_kernel("set")
 class Emitter:
     def __cuda_graph_emit__(self, node, args): return node.callback(int)
 h = cg.GraphDef()
-alpha = h.param("alpha", cg.u32, default=3)
+alpha, scratch = h.param("alpha", cg.u32, default=3), h.temporary(4, cg.f32)
 host = h.callback(int)
 work = host.launch(ONE, kernel, pinned, alpha, 0)
 fill = work.memset(memory, 0)
@@ -88,7 +88,8 @@ h.launch(ONE, kernel, pinned, 1, 0) | h.launch(ONE, kernel, pinned, alpha, 0) | 
 g.save('never.cgg') | h.alloc(64) | memories.free(alloc.dptr) | memories.free(memory.handle) | switch.branches[1].join()
 h.memset(memory, 0) | h.memset(memory.handle, 0, 64) | h.memcpy(memory, pinned)
 h.memcpy(memory.handle, pinned.handle, 64) | h.embed(inner) | h.record_event(event) | h.wait_event(event)
-h.capture_call(stream.record) | h.if_then(condition) | h.if_else(condition) | h.while_loop(condition) | h.switch(condition, 2)
+h.capture_call(stream.record)
+h.if_then(condition) | h.if_else(condition) | h.while_loop(condition) | h.switch(condition, 2)
 node.type | set(node.pred) | len(node.succ) | host in work.pred | sorted(node.succ)
 host.succ.add(fill) | host.succ.discard(work) | host.succ.remove(work) | host.succ.pop() | host.succ.clear()
 host.succ.update([fill]) | host.succ.replace([]) | host.succ.__ior__({fill}) | host.succ.__iand__({fill})
@@ -138,6 +139,8 @@ code.code | code.code_type | code.name | code.symbol_mapping | code.handle | rep
 kernel.handle | kernel.num_arguments | kernel.signature | kernel.arguments_info
 kernel.attributes | kernel.occupancy | repr(kernel)
 g.handle | g.is_valid | repr(g) | g == h | hash(g) | h.param("alpha", cg.u32, default=3) | repr(condition)
+h.temporary(4, cg.f32) | scratch.name | scratch.shape | scratch.bytesize | scratch.ndim | scratch.itemsize
+repr(scratch)
 condition.handle | alpha.name | alpha.type | alpha.default | repr(alpha)
 h.task_flow() | flow.graph | repr(flow)
 node.graph | node.handle | node.is_valid | node.source | node.pred | node.succ | loop.name | node == loop

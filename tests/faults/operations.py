@@ -101,6 +101,7 @@ adds(
 )
 adds("launch_before_the_end", lambda w, n, _: add(w, n, 1, edge=cg.EdgeData.programmatic()))
 adds("memset", lambda w, n, _: n.memset(w.at(1), np.uint16(3), 4))
+adds("memset_of_a_temporary", lambda w, n, t: n.memset(t, 3), lambda w, g: g.temporary(4, cg.u8))
 adds("memset_rows", lambda w, n, _: n.memset(w.at(1), 3, 4, 2, pitch=8))
 adds("memcpy", lambda w, n, _: n.memcpy(w.at(1), w.at(0), 4))
 adds("memcpy_of_arrays", lambda w, n, a: n.memcpy(a, w.x[2:6]), lambda w, g: w.x[8:12])
@@ -127,7 +128,10 @@ def abs_of_nothing():
     return abs(0)
 
 
-adds("capture_call", lambda w, n, _: n.capture_call(add_on_the_current_stream, w.kernels.add, w.at(1), warm_up=False))
+adds(
+    "capture_call",
+    lambda w, n, _: n.capture_call(add_on_the_current_stream, w.kernels.add, w.at(1), warm_up=False),
+)
 
 
 def add_on_the_current_stream(kernel, address):

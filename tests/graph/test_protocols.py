@@ -337,5 +337,5 @@ def test_every_class_of_graphs_has_room_for_weak_references():
     classes = [c for c in (getattr(cg, name) for name in cg.__all__) if isinstance(c, type)]
     ours = {c for c in classes if c.__module__.startswith("cuda_graphs.graph")}
     assert ours >= {cg.GraphDef, cg.GraphNode, cg.Condition, cg.Graph, cg.GraphAllocOptions, cg.GraphBuilder}
-    values = {cg.GraphNodeType, cg.LoopCount, cg.Span}  # an enumeration, and tuples
+    values = {cg.GraphNodeType, cg.LoopCount, cg.Span, cg.CapturedCall}  # an enumeration, and tuples
     assert {c for c in ours if not c.__weakrefoffset__} == values & ours

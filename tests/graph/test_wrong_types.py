@@ -89,6 +89,9 @@ ROWS = {
     ("param", "name"): ((NONE, *NO_NAME), "name"),
     ("param", "type"): ((*NOT_OURS, int), "type"),
     ("param", "default"): (optional(NO_INT), "parameter 'p'"),
+    ("temporary", "shape"): ((NONE, TEXT, FLOAT, BYTES, STRANGER), "shape"),
+    ("temporary", "dtype"): ((*NOT_OURS, int), "type"),
+    ("temporary", "name"): (NO_NAME, "name"),
     ("instantiate", "options"): (optional(NOT_OURS), "options"),
     ("instantiate", "auto_free_on_launch"): (NO_FLAG, "auto_free_on_launch"),
     ("instantiate", "upload_stream"): (optional(NOT_OURS), "Stream"),
@@ -108,6 +111,7 @@ ROWS = {
     ("save", "outputs"): ((FLOAT, STRANGER, 42), "outputs"),
     ("save", "include"): ((NONE, FLOAT, STRANGER, 42), "include"),
     ("save", "architecture"): ((FLOAT, LIST, STRANGER, 42), "architecture"),
+    ("save", "architectures"): ((NONE, FLOAT, STRANGER, 42), "architectures"),
 }
 ROWS |= {(name, "name"): (NO_NAME, "name") for name in BUILDERS}
 # Emitters and captured functions interpret their own arguments, and any object may own memory.
@@ -122,6 +126,7 @@ RESULTS = {
     "edge_data": cg.EdgeData,
     "create_condition": cg.Condition,
     "param": cg.Parameter,
+    "temporary": cg.Temporary,
     "instantiate": cg.Graph,
     "debug_dot_print": type(None),
     "draw": Picture,

@@ -4,10 +4,12 @@
 and `jax.vmap`, on the buffers and the stream of JAX."""
 
 import gc
+import os
 
 import pytest
 
 import cuda_graphs as cg
+from tests.conftest import LEFT
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy
@@ -23,6 +25,10 @@ def place(request, session_device):
         (device, *_) = jax.devices(request.param)
     except RuntimeError as error:
         pytest.skip(str(error))
+    if (
+        request.param == "cpu"
+    ):  # JAX calls on threads of its own. The Device of each has a pool, as long as the thread lives.
+        request.node.stash[LEFT] = {"pool": os.cpu_count() or 1}
     with jax.default_device(device):
         yield request.param
     jax.clear_caches()

@@ -143,6 +143,43 @@ def test_modes_have_graphs_of_their_own(model, batch, place):
     torch.testing.assert_close(graphed(x), model(x))
 
 
+def test_results_of_earlier_passes_may_be_alive(model, batch):
+    x = batch(3, grad=True)
+    wanted = model(x)
+    for function in (model, model.forward, lambda x: model(x)):
+        graphed = make(function, x)
+        for n in (3, 2, 3):
+            x = batch(n, grad=True)
+            found, wanted = graphed(x), model(x)
+            torch.testing.assert_close(found, wanted)
+            sources = (x, *model.parameters())
+            torch.testing.assert_close(gradients(found, *sources), gradients(wanted, *sources))
+
+
+def test_shared_parameters_have_the_sum_of_their_gradients(place, batch):
+    layers = torch.nn
+    first, last = layers.Linear(4, 4), layers.Linear(4, 4)
+    last.weight = first.weight
+    model = layers.Sequential(first, layers.Tanh(), last).to(place)
+    x = batch(3, grad=True)
+    graphed = make(model, x)
+    for each in model.parameters():
+        torch.testing.assert_close(gradients(graphed(x), each), gradients(model(x), each))
+
+
+@pytest.mark.cuda
+def test_function_whose_parameters_have_living_results_is_refused(place, batch):
+    if place != "cuda":
+        pytest.skip("the CPU captures nothing")
+    x, weight = batch(3), torch.randn(4, 2, device=place, requires_grad=True)
+    alive = x @ weight
+    with pytest.raises(RuntimeError, match="are still alive: delete these results, or put the parameters"):
+        make(lambda x: x @ weight, x)
+    del alive
+    graphed = make(lambda x: x @ weight, x)
+    torch.testing.assert_close(gradients(graphed(x), weight), gradients(x @ weight, weight))
+
+
 def test_random_numbers_are_drawn_in_each_call_and_follow_the_seed(batch, place):
     dropout = torch.nn.Dropout(0.5).to(place)
     x = torch.ones(4096, device=place)

@@ -306,7 +306,8 @@ class GraphMachine(RuleBasedStateMachine):
         if in_body(graph) and child.holds(*OUTSIDE):
             return
         if child.holds(*CONDITIONAL, *MEMORY) or self.unused_handles(child):
-            with pytest.raises(cg.CUDAError):
+            refused = ValueError if in_body(graph) and child.holds(*MEMORY) else cg.CUDAError
+            with pytest.raises(refused):
                 place.embed(self.real_graph(child))
             return
         real = place.embed(self.real_graph(child))

@@ -53,6 +53,7 @@ def test_names_that_are_the_same_are_in_the_table():
         "atan", "blocks", "cosh", "exp2", "ffs", "fma", "keep_condition", "log10", "random_integer", "random_normal",
         "replace_grad", "set_condition", "sinh", "trunc", "norm", "normalized", "outer", "transpose", "trace", "vector",
         "atomic_exchange",
+        "fence",
     }  # fmt: skip
     functions = {name for name in intrinsics.__all__ if not name.isupper()}
     assert functions - theirs - only_ours == set()

@@ -18,12 +18,14 @@ from __future__ import annotations
 from .types import ScalarType
 
 __all__ = [
+    "ENDING",
     "FIRST_RANK",
     "LARGEST_BYTES",
     "MEMORY_BYTES",
     "MOST_RANKS",
     "OPERATIONS",
     "PIECES",
+    "RANK",
     "TABLE_WORDS",
     "TYPES",
     "typestr_of",
@@ -32,7 +34,7 @@ __all__ = [
 LARGEST_BYTES = 4096  # of the array of a rank
 PIECES = LARGEST_BYTES // 4  # words of one sender in one half
 MOST_RANKS = 8  # the code has a part for each of them, so that their words are loaded at the same time
-FIRST_RANK = 3  # its word of the table
+ENDING, RANK, FIRST_RANK = 1, 2, 3  # words of the table
 TABLE_WORDS = 16
 MEMORY_BYTES = 8 * (TABLE_WORDS + 2 * MOST_RANKS * PIECES)  # of a rank, with the table
 TYPES = ("i4", "u4", "f4", "i8", "u8", "f8")  # of elements, as in a typestr

@@ -54,6 +54,7 @@ __all__ = [
     "Exchange",
     "Exit",
     "Extent",
+    "Fence",
     "For",
     "Fork",
     "Function",
@@ -289,6 +290,13 @@ class Barrier(Statement):
     """A barrier for the threads of the "block" or "warp", after which all see each other's earlier writes."""
 
     scope: str
+    loc: Loc | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Fence(Statement):
+    """Orders the memory accesses of one thread: whoever sees one of its later writes sees all earlier ones."""
+
     loc: Loc | None = None
 
 

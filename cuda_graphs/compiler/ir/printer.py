@@ -177,6 +177,7 @@ LINES: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Position: lambda p, s: s.kind,
     ir.Worker: lambda p, s: "worker",
     ir.Barrier: lambda p, s: f"barrier of the {s.scope}",
+    ir.Fence: lambda p, s: "fence",
     ir.Collective: lambda p, s: f"{s.name} {', '.join(map(p.value, s.args))}",
     ir.RegionCollective: lambda p, s: p.region_collective(s),
     ir.SetCondition: lambda p, s: (

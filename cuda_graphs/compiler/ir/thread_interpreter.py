@@ -323,6 +323,7 @@ STATEMENTS: dict[type, Any] = {
     ir.Continue: ThreadInterpreter.leave,
     ir.Exit: ThreadInterpreter.exit,
     ir.Random: ThreadInterpreter.random,
+    ir.Fence: lambda thread, statement: None,  # one statement follows the other
     ir.Print: ThreadInterpreter.print,
     ir.Assert: ThreadInterpreter.check,
     ir.Return: ThreadInterpreter.leave_kernel,

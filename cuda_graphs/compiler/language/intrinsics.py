@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from cuda_graphs.compiler.ir.types import f32
+from cuda_graphs.compiler.ir.types import f32, i32
 
 from .call_settings import called_copy, checked_depth
+from .host_vectors import host_vector
 
 if TYPE_CHECKING:
     from .declarations import AnyCondition, AnyNumber, HostArray, M, Matrix, N, Number, T, Value, Vector
@@ -54,6 +56,7 @@ __all__ = [
     "dot",
     "exp",
     "exp2",
+    "fence",
     "ffs",
     "floor",
     "fma",
@@ -132,6 +135,10 @@ _random: Callable[[Callable[..., Any]], Random] = _typed
 _make_vector: Callable[[Callable[..., Any]], MakeVector] = _typed
 
 
+inside_static: ContextVar[bool] = ContextVar("inside_static", default=False)
+"""True while Python evaluates an operand of `static`, where functions of the language run as plain Python."""
+
+
 @overload
 def func(function: F, *, inline: bool = True, max_depth: int | None = None) -> F: ...
 @overload
@@ -154,6 +161,8 @@ def func(function: Any = None, *, inline: bool = True, max_depth: int | None = N
 
     @wraps(function)
     def only_in_kernels(*args: Any, **keywords: Any) -> Any:
+        if inside_static.get():
+            return function(*args, **keywords)
         raise RuntimeError(f"{function.__name__} is a @cg.func: it is called from kernels")
 
     only_in_kernels.__cuda_graphs_func__ = function  # type: ignore[attr-defined]
@@ -184,9 +193,25 @@ def ndrange(*extents: int | tuple[int, int], axes: Sequence[int] | None = None) 
     return (tuple(point[place] for place in places) for point in points)
 
 
-@_in_kernels_only
 def grouped(what: Iterable[Any] | HostArray) -> Iterator[Vector[Any, int]]:
-    """Loop over an ndrange or an array with the index as one vector: `for I in grouped(...)`."""
+    """Loop over an ndrange or an array with the index as one vector: `for I in grouped(...)`.
+
+    In `static(grouped(ndrange(3, 3)))`, the components are known when compiling.
+    """
+    if not inside_static.get():
+        raise RuntimeError("cg.grouped has a meaning in kernels only: call it in a @cg.kernel or a @cg.func")
+    shape = getattr(what, "shape", None)
+    points: Iterable[Any] = what if shape is None else itertools.product(*map(range, shape))  # type: ignore[assignment]
+    return (host_vector(i32, (len(each),), *each) for each in points)
+
+
+@_in_kernels_only
+def fence() -> None:
+    """Order the accesses of this thread to memory: a thread of any block that sees a later write sees all earlier ones.
+
+    The other thread needs a fence too, between its reads. No thread waits. The last block of a kernel, which a counter
+    finds, can then use what all other blocks wrote.
+    """
 
 
 @_in_kernels_only

@@ -108,3 +108,10 @@ def integer_below(count: Any) -> Any:
 def long_integer_below(count: Any) -> Any:
     """Return a random integer below any count."""
     return cg.random(u64) % count
+
+
+@cg.func
+def fill_array(x: Any, value: Any) -> None:
+    """Assign a value to all elements of an array: `x.fill(0)`. A number is assigned to all components of vectors."""
+    for place in cg.grouped(x):
+        x[place] = value

@@ -127,7 +127,7 @@ class LoopAccesses:
     """The accesses of a loop, in order. `deferrable` finds the atomics that can be done later, unnoticed.
 
     Such an atomic is exact, its old value is unused, and `fits` is true for it. Memory that may alias it is touched
-    only by atomics of the same kind, and by loads of other arrays that come first, once.
+    only by atomics of the same kind, and by loads of other arrays that come first, once. A fence orders them all.
     """
 
     def __init__(
@@ -149,12 +149,9 @@ class LoopAccesses:
         for number, s in enumerate(self.accesses):
             for array in overlaps[array_of(s)]:
                 self.record(self.uses[array], array, s, number)
-        called = {
-            s.array
-            for each in called_in(statements)
-            for s in ir.walk(each.body)
-            if isinstance(s, ACCESSES) and isinstance(s.array, ir.Array)
-        }
+        inner = [s for each in called_in(statements) for s in ir.walk(each.body)]
+        self.is_ordered = any(isinstance(s, ir.Fence) for s in (*statements, *inner))
+        called = {s.array for s in inner if isinstance(s, ACCESSES) and isinstance(s.array, ir.Array)}
         for array, uses in self.uses.items():
             uses.others = uses.others or any(aliases(array, other) for other in called)
 
@@ -172,13 +169,17 @@ class LoopAccesses:
 
     def deferrable(self) -> list[ir.Atomic]:
         """Returns the atomics that can be done later."""
-        return [
-            s
-            for number, s in enumerate(self.accesses)
-            if isinstance(s, ir.Atomic)
-            and s in self.fits
-            and self.is_deferrable(self.uses[array_of(s)], number)
-        ]
+        return (
+            []
+            if self.is_ordered
+            else [
+                s
+                for number, s in enumerate(self.accesses)
+                if isinstance(s, ir.Atomic)
+                and s in self.fits
+                and self.is_deferrable(self.uses[array_of(s)], number)
+            ]
+        )
 
     def is_deferrable(self, uses: AliasingAccesses, number: int) -> bool:
         return not uses.others and not uses.read and len(uses.kinds) == 1 and uses.last < number

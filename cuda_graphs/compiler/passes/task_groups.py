@@ -26,6 +26,7 @@ REASONS: dict[type, str] = {
     ir.Exit: "may end the task",
     ir.Continue: "may end the iteration",
     ir.Call: "calls a function that is not inlined",
+    ir.Fence: "orders its accesses to memory",
     ir.For: "is a loop in an iteration",
     ir.While: "is a loop in an iteration",
     ir.Worker: "depends on the thread that runs it",

@@ -205,6 +205,7 @@ cdef extern from "named_parameter.hpp" namespace "cg" nogil:
         ParameterRef find(const string& name) except +
         cpp_bool has(const ParameterRef& parameter) except +
         void add(const ParameterRef& parameter) except +
+        const vector[ParameterRef]& all()
     size_t as_extent(const ValueType& type, uint64_t bits) noexcept
     ParameterRef find_clash(GraphBox& source, GraphBox& target) except +
     cpp_bool uses_parameters(GraphBox& graph) noexcept

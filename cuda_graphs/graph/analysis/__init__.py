@@ -7,6 +7,7 @@ Other rooms may import:
     check     GraphDef.check and its report
     comparison  GraphDef.diff and its result
     memory_use  GraphDef.memory
+    sharing   the plan by which temporaries share memory
     order     a topological order of nodes
     refusals  reasons why a driver refuses a node
 """

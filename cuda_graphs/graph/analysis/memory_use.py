@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""`GraphDef.memory`: how much memory the alloc nodes of a definition take, and how little would do.
+"""`GraphDef.memory`: how much memory the alloc nodes and temporaries of a definition take, and how little would do.
 
 The driver gives a new alloc node the address of an older one if the free node of the older one comes before it (CUDA
 Programming Guide, "Graph Memory Nodes", address reuse). So the bytes that a launch needs depend on the places of the
@@ -8,11 +8,13 @@ free nodes. An allocation is *in use* from its first access to its last one. Two
 accesses of one come before all accesses of the other. The allocations that may be in use at the same time are an
 antichain of this order. The heaviest antichain is the least memory that suffices. By the theorem of Dilworth, with
 weights, it is the sum of all sizes less the most bytes that allocations can pass on to later ones: a maximum flow.
+
+Temporaries are allocations too: they have the places of their plan (sharing.py) instead of addresses of the driver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
@@ -24,28 +26,30 @@ from cuda_graphs.graph.operands.spans import Span
 
 from .accesses import all_accesses, own_accesses
 from .order import CyclicError, Order
+from .sharing import SharingPlan, find_uses, plan_sharing
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node import GraphNode
     from cuda_graphs.graph.nodes.protocols import Definition
+    from cuda_graphs.graph.operands.parameter import Temporary
 
 __all__ = ["AllocatedMemory", "MemoryUse", "heaviest_antichain", "memory_use"]
 
 
 @dataclass(frozen=True)
 class AllocatedMemory:
-    """The memory of one alloc node.
+    """The memory of one alloc node or Temporary.
 
-    node    the alloc node
+    node    the alloc node, or the Temporary
     size    bytes
     users   the nodes that may access it, without its alloc and free nodes, in an order in which they may run
-    shares  alloc nodes to which the driver gave some of the same addresses
+    shares  alloc nodes to which the driver gave some of the same addresses; Temporaries with some of the same bytes
     """
 
-    node: AllocNode
+    node: AllocNode | Temporary
     size: int
     users: tuple[GraphNode, ...]
-    shares: tuple[AllocNode, ...]
+    shares: tuple[AllocNode | Temporary, ...]
 
     def __str__(self) -> str:
         used = f"from {self.users[0].name} to {self.users[-1].name}" if self.users else "by no node"
@@ -55,11 +59,12 @@ class AllocatedMemory:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """The memory of the alloc nodes of a definition. str() gives a line for each of them.
+    """The memory of the alloc nodes and temporaries of a definition. str() gives a line for each of them.
 
-    peak    bytes of all addresses that the driver gave to alloc nodes
+    peak    bytes of all addresses that the driver gave to alloc nodes, and those that an executable has for temporaries
     least   bytes that may be in use at the same time: no plan needs less
-    arrays  an AllocatedMemory for each alloc node, in an order in which they may run
+    arrays  an AllocatedMemory for each alloc node, in an order in which they may run, and for each Temporary with
+            users, in the order of the first ones
     """
 
     peak: int
@@ -85,30 +90,47 @@ def memory_use(graph: Definition) -> MemoryUse:
         ) from None
     lives = list_lives(order)
     find_users(order, lives)
+    plans = plan_sharing(graph)
+    alloc_nodes = lives[:]
+    if plans:
+        lives += temporary_lives(order)
     takers = passing(order, lives)
     used = [i for i, life in enumerate(lives) if life.users]
     place = {i: number for number, i in enumerate(used)}
+    shares = sharing_of(alloc_nodes, plans)
     arrays = tuple(
         AllocatedMemory(
-            life.node,
-            life.span.run,
-            tuple(order.nodes[step] for step in life.users),
-            tuple(other.node for other in lives if other is not life and other.span.meets(life.span)),
+            life.node, life.span.run, tuple(order.nodes[step] for step in life.users), shares[life.node]
         )
         for life in lives
     )
     least = heaviest_antichain(
         [lives[i].span.run for i in used], [[place[j] for j in takers[i]] for i in used]
     )
-    return MemoryUse(covered(life.span for life in lives), least, arrays)
+    peak = covered(life.span for life in alloc_nodes) + sum(plan.size for plan in plans)
+    return MemoryUse(peak, least, arrays)
+
+
+def sharing_of(
+    lives: Sequence[Life], plans: Sequence[SharingPlan]
+) -> Mapping[AllocNode | Temporary, tuple[AllocNode | Temporary, ...]]:
+    """Return, for each alloc node and temporary, those that have some of the same bytes."""
+    found: dict[AllocNode | Temporary, tuple[AllocNode | Temporary, ...]] = {
+        life.node: tuple(other.node for other in lives if other is not life and other.span.meets(life.span))
+        for life in lives
+    }
+    for plan in plans:
+        for number, temporary in enumerate(plan.temporaries):
+            found[temporary] = tuple(plan.sharing(number))
+    return found
 
 
 @dataclass(eq=False)
 class Life:
     """One allocation. `end` is the step of its free node; None if it outlives the launch. `users` are steps."""
 
-    node: AllocNode
-    span: Span
+    node: AllocNode | Temporary
+    span: Span  # of a temporary: its size only
     begin: int
     end: int | None = None
     users: list[int] = field(default_factory=list)
@@ -130,6 +152,14 @@ def list_lives(order: Order) -> list[Life]:
             if earlier:
                 earlier[-1].end = step
     return lives
+
+
+def temporary_lives(order: Order) -> list[Life]:
+    """Return the temporaries as allocations that end with their last users."""
+    return [
+        Life(use.temporary, Span(0, use.temporary.bytesize), use.steps[0], use.steps[-1], list(use.steps))
+        for use in find_uses(order)
+    ]
 
 
 def find_users(order: Order, lives: Sequence[Life]) -> None:

@@ -223,7 +223,9 @@ def box_of(node: GraphNode, key: str, frames: tuple[Frame, ...]) -> Box:
         frames=frames,
         is_named=node._given_name() is not None,
     )
-    return replace(box, **describe(node))
+    box = replace(box, **describe(node))
+    used = dict.fromkeys(each.name for each in node._temporaries())
+    return replace(box, hover=(*box.hover, f"temporaries: {', '.join(used)}")) if used else box
 
 
 def describe_nothing(node: Any) -> dict[str, Any]:

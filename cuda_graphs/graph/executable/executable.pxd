@@ -4,6 +4,7 @@ from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, ParameterCha
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from .callbacks cimport ExecutableCallbacks
 from .loop_control cimport LoopControl
+from .temporary_memory cimport TemporaryMemory
 from .parameter_values cimport Slots
 
 
@@ -14,6 +15,7 @@ cdef class Graph:
     cdef dict _changes       # what views have set in kernel nodes
     cdef ExecutableCallbacks _callbacks
     cdef LoopControl _loops
+    cdef TemporaryMemory _temporaries
     cdef tuple _guards       # see nodes/launch_guards.py
     cdef object _fused       # FusedNodes; None without optimize=True
     cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive

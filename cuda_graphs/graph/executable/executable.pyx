@@ -57,6 +57,7 @@ from cuda_graphs.objects.numbers cimport read_flag
 from cuda_graphs.objects.device.stream cimport Stream, accept_stream
 from .callbacks cimport ExecutableCallbacks
 from .loop_control cimport LoopControl
+from .temporary_memory cimport TemporaryMemory, plan_memory
 from .executable_nodes cimport mark_fused, unmark_fused, view_node
 from .parameter_values cimport Slots, check_problem, find_slots, present_values, read_changes
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
@@ -86,6 +87,7 @@ cdef class Graph:
         self._h = h
         self._slots, self._changes, self._guards = find_slots(h), {}, ()
         self._callbacks, self._loops = callbacks, LoopControl()
+        self._temporaries = TemporaryMemory()
         return self
 
     cdef int _check_open(self) except -1:
@@ -163,6 +165,8 @@ cdef class Graph:
         * The update replaces parameters that were set with `graph[node]`. A disabled node stays disabled.
         * Named parameters of the new definition keep the values that were set. Other named parameters are dropped.
         * `graph[node]` still takes nodes of the definition that this Graph was made from.
+        * Temporaries get the places that the new order allows. No other thread may launch a Graph with temporaries during
+          its update.
 
         A Graph of `optimize=True` fuses nodes again. It takes only the definition that it was made from, and no other
         thread may launch it during the update.
@@ -184,6 +188,7 @@ cdef class Graph:
         cdef ParameterProblem problem
         info.errorNode = info.errorFromNode = NULL
         cdef dict counts = self._callbacks.take(definition)
+        cdef TemporaryMemory temporaries = plan_memory(definition, self._temporaries)
         cdef CUresult status = CUDA_SUCCESS
         if self._fused is not None:
             check_own(self, definition)
@@ -204,6 +209,8 @@ cdef class Graph:
                     "definition that the Graph was made from, which is gone. Instantiate the new definition"
                 )
             self._callbacks.replace_all(counts)
+            self._temporaries = temporaries
+            temporaries.use(h)
         self._source = WeakNode(definition._h)
         self._slots = find_slots(h)
         self._changes.clear()
@@ -468,6 +475,8 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef Graph made = Graph._from_handle(h, callbacks)
     made._source = WeakNode(definition._h)
     made._loops.begin(h, graph)
+    made._temporaries = plan_memory(definition, made._temporaries)
+    made._temporaries.use(h)
     made._guards = guards_of(hierarchy_number(graph[0]))
     if optimizes:
         made._fuse(definition)

@@ -26,7 +26,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.device_scope cimport find_device, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport box_of
 from cuda_graphs.graph.nodes.insertion_point cimport wrap_node
-from cuda_graphs.graph.operands.parameter cimport is_hidden
+from cuda_graphs.graph.operands.parameter cimport is_hidden, is_temporary, wrap
 from cuda_graphs.graph.operands.values cimport present_value, read_value, type_text
 from cuda_graphs.objects.keyword_method cimport Arguments
 
@@ -187,9 +187,12 @@ cdef int check_problem(const ParameterProblem& problem, Slots slots, dict values
     if problem.node:
         node = wrap_node(problem.node, box_of[NodeRecord](problem.node))
         where = f" in {node._identify(True)}"
-    check_rules(problem, f"set parameter {name!r} to {value!r}{where}")
+    attempt = f"set parameter {name!r} to {value!r}"
+    if is_temporary(problem.parameter):
+        attempt = f"give temporary {name!r} its memory"
+    check_rules(problem, f"{attempt}{where}")
     where += copy_rule(problem) if problem.node else ""
-    return check_attempt(problem.status, f"set parameter {name!r} to {value!r}{where}")
+    return check_attempt(problem.status, f"{attempt}{where}")
 
 
 # tests/conformance/driver, patch/kinds_of_memory_beside_device
@@ -204,7 +207,7 @@ cdef str copy_rule(const ParameterProblem& problem):
 
 
 cdef str name_of(const ParameterRef& parameter):
-    return parameter.get().name.decode()
+    return wrap(parameter).name if is_temporary(parameter) else parameter.get().name.decode()
 
 
 cdef object present_values(const GraphExecHandle& graph):

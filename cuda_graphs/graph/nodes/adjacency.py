@@ -78,7 +78,8 @@ class AdjacencySet(MutableSet[Node]):
         """Add edges to nodes. Each argument is a node or an iterable of nodes."""
         wanted: set[Node] = set()
         for each in nodes:
-            wanted |= self._nodes(each if isinstance(each, Iterable) else (each,))
+            is_several = isinstance(each, Iterable) and not self._node._is_node(each)  # an alloc node is both
+            wanted |= self._nodes(each if is_several else (each,))
         self._change(add=wanted - self._now())
 
     def clear(self) -> None:

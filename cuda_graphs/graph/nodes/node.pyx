@@ -46,7 +46,7 @@ from cuda_graphs.objects.source cimport text_of
 from .access_ranges cimport declaration_of, describe_accesses, list_accesses
 from .labels cimport given_name, property_of_holder, set_name
 from cuda_graphs.graph.operands.operands cimport accept_edge
-from cuda_graphs.graph.operands.parameter cimport is_hidden, prepare_uses
+from cuda_graphs.graph.operands.parameter cimport is_hidden, prepare_uses, temporaries_of
 from .insertion_point cimport (
     InsertionPoint,
     cause_of_other_graph,
@@ -195,6 +195,10 @@ cdef class GraphNode(InsertionPoint):
                 if not is_hidden(use.parameter):
                     names[use.parameter.get().name.decode()] = None
         return tuple(names)
+
+    def _temporaries(self):
+        """Return the Temporaries that the node itself uses, one for each use."""
+        return temporaries_of(self._record())
 
     def _device(self):
         """Return the ordinal of the device that does the work of the node, or None if the driver does not report it."""

@@ -29,6 +29,10 @@ cdef class ArrayParameter(Parameter):
     pass
 
 
+cdef class Temporary(ArrayParameter):
+    pass
+
+
 cdef class ArrayExtent(StandIn):
     cdef ArrayParameter _array
     cdef Py_ssize_t _axis
@@ -36,6 +40,14 @@ cdef class ArrayExtent(StandIn):
 
 # Returns the parameter with that name in the hierarchy of a graph. Creates it if it does not exist.
 cdef Parameter declare(GraphBox* graph, object name, object type, object default)
+
+# Adds a Temporary to the hierarchy of a graph. Raises TypeError or ValueError for the arguments.
+cdef Temporary make_temporary(GraphBox* graph, object shape, object dtype, object name)
+cdef bint is_temporary(const ParameterRef& parameter) noexcept
+# Returns the number of Temporaries in the hierarchy of a graph.
+cdef Py_ssize_t count_temporaries(GraphBox* graph)
+# Returns the Temporaries that a node uses, one for each use.
+cdef list temporaries_of(NodeRecord* record)
 
 # Returns the object of a shared parameter.
 cdef Parameter wrap(const ParameterRef& p)

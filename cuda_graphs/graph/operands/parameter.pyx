@@ -1,6 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter: a value that nodes of a definition use by name. Each executable has its own value."""
+"""Parameter: a value that nodes of a definition use by name. Each executable has its own value.
+
+A Temporary is an array parameter whose name begins with a dot, so programs cannot set it. Executables give it memory by the plan
+of executable/temporary_memory.pyx.
+"""
+
+import math
 
 from cpython.object cimport PyObject
 from libcpp.memory cimport make_shared, unique_ptr
@@ -21,18 +27,23 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     copy_uses,
     bytes_of,
     find_clash,
+    kMostAxes,
     unused_parameters,
     use_placeholders,
     parameters_of,
 )
 from cuda_graphs.core.resources.handles cimport ValueForm
-from .values cimport accept_type, present_value, read_value, type_text
+from cuda_graphs.objects.memory.array_shape import accept_shape
+from .graph_array cimport ElementType, accept_element_type
+from .values cimport accept_scalar_type, accept_type, present_value, read_value, type_text
 
 # The forms of ValueKinds.
 cdef ValueForm[5] FORMS = [ValueForm.kInt, ValueForm.kUint, ValueForm.kFloat, ValueForm.kBool, ValueForm.kPointer]
 
 # Names of the positional arguments of Graph.launch.
 RESERVED = ("self", "stream")
+
+cdef string TEMPORARY = b".temporary "  # a number and the given name follow
 
 
 cdef class Parameter(StandIn):
@@ -114,6 +125,34 @@ cdef class ArrayParameter(Parameter):
         return tuple(found)
 
 
+cdef class Temporary(ArrayParameter):
+    """An array that exists only in launches, without an address that anybody can read. Made by `GraphDef.temporary`.
+
+    Nodes take it like an array parameter: kernels, copies and fills. Each executable has memory of its own for its
+    temporaries. Two of them share it if all nodes that use one of them come before all nodes that use the other.
+    """
+
+    @property
+    def name(self):
+        """The given name, else "temporary" and the number of the Temporary in its definition."""
+        _, number, given = self._named().name.decode().split(" ", 2)
+        return given or f"temporary {number}"
+
+    @property
+    def shape(self):
+        """The extents, as ints. Kernels of CUDA C++ take them as numbers."""
+        cdef NamedParameter* p = self._named()
+        return tuple([p.initial.extents[<size_t>axis] for axis in range(p.type.ndim)])
+
+    @property
+    def bytesize(self):
+        """The size in bytes."""
+        return self.itemsize * math.prod(self.shape)
+
+    def __repr__(self):
+        return f"<Temporary {self.name!r} {self.type} of shape {self.shape}>" if self._p else "<Temporary of nothing>"
+
+
 cdef class ArrayExtent(StandIn):
     """One extent of an ArrayParameter, as an argument of a kernel."""
 
@@ -127,11 +166,18 @@ cdef ValueForm form_of(const ValueType& type) noexcept:
     return FORMS[<int>type.kind]
 
 
+cdef Parameter class_for(const ParameterRef& p):
+    """Return a new object of the class of a parameter."""
+    if is_temporary(p):
+        return Temporary.__new__(Temporary)
+    return ArrayParameter.__new__(ArrayParameter) if p.get().type.is_array() else Parameter.__new__(Parameter)
+
+
 cdef Parameter wrap(const ParameterRef& p):
     cdef Parameter self
     if p.get().object != NULL:
         return <Parameter>p.get().object
-    self = ArrayParameter.__new__(ArrayParameter) if p.get().type.is_array() else Parameter.__new__(Parameter)
+    self = class_for(p)
     self._p = p
     self._bits, self._width = p.get().initial.bits, p.get().type.scalar.size
     self._form = form_of(p.get().type.scalar[0])
@@ -160,6 +206,50 @@ cdef Parameter declare(GraphBox* graph, object name, object type, object default
         return check_same(wrap(found), fresh)
     table.add(fresh)
     return wrap(fresh)
+
+
+cdef Temporary make_temporary(GraphBox* graph, object shape, object dtype, object name):
+    cdef ElementType element = accept_element_type(dtype)
+    cdef tuple extents = accept_shape(shape)
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a str or None, got {name.__class__.__name__}")
+    if len(extents) > <Py_ssize_t>kMostAxes:
+        raise ValueError(f"a temporary has at most {kMostAxes} dimensions, got the shape {extents}")
+    if 0 in extents:
+        raise ValueError(f"a temporary has 1 element or more, got the shape {extents}")
+    cdef ParameterTable* table = &parameters_of(graph[0])
+    cdef ParameterRef fresh = make_shared[NamedParameter]()
+    cdef NamedParameter* p = fresh.get()
+    p.name = TEMPORARY + f"{count_temporaries(graph)} {name or ''}".encode()
+    p.type.scalar, p.type.ndim = accept_scalar_type(element.dtype), <int>len(extents)
+    for extent in element.element_shape:
+        p.type.inner.push_back(extent)
+    for axis, extent in enumerate(extents):
+        p.initial.extents[<size_t>axis] = extent
+    table.add(fresh)
+    return wrap(fresh)
+
+
+cdef bint is_temporary(const ParameterRef& parameter) noexcept:
+    return parameter.get().name.compare(0, TEMPORARY.size(), TEMPORARY) == 0
+
+
+cdef Py_ssize_t count_temporaries(GraphBox* graph):
+    cdef Py_ssize_t count = 0
+    cdef ParameterTable* table = &parameters_of(graph[0])
+    cdef size_t i
+    for i in range(table.all().size()):
+        count += is_temporary(table.all()[i])
+    return count
+
+
+cdef list temporaries_of(NodeRecord* record):
+    cdef list found = []
+    if record.metadata and record.metadata.get().parameters:
+        for use in record.metadata.get().parameters.get().uses:
+            if is_temporary(use.parameter):
+                found.append(wrap(use.parameter))
+    return found
 
 
 cdef Parameter check_same(Parameter known, const ParameterRef& wanted):
@@ -196,7 +286,7 @@ cdef int use_argument(NodeSpec& spec, StandIn value, unsigned int argument) exce
     add_use(spec, parameter, Field.kArgument, argument)
     if isinstance(value, ArrayExtent):
         spec.uses.back().word = <unsigned char>((<ArrayExtent>value)._axis + 1)
-    if parameter._named().type.is_array() and not spec.rules.takes_any_shape:
+    if parameter._named().type.is_array() and not spec.rules.takes_any_shape and not is_temporary(parameter._p):
         if not parameter._named().initial.known:
             raise ValueError(
                 f"{parameter!r} has no default, so the config of a CUDA C++ kernel cannot fit its shape: give a default, "
@@ -289,7 +379,7 @@ cdef bint join_hidden(GraphBox* graph, ParameterRef& parameter) except -1:
     """
     cdef ParameterTable* table = &parameters_of(graph[0])
     cdef ParameterRef known
-    if not is_hidden(parameter):
+    if not is_hidden(parameter) or is_temporary(parameter):
         return False
     if parameter.get().name.size() == 1:
         return True
@@ -306,11 +396,17 @@ cdef bint is_hidden(const ParameterRef& parameter) noexcept:
 
 
 cdef list list_unused(GraphBox* graph):
-    return [wrap(parameter) for parameter in unused_parameters(graph[0]) if not is_hidden(parameter)]
+    return [wrap(parameter) for parameter in unused_parameters(graph[0]) if not is_hidden(parameter) or is_temporary(parameter)]
 
 
 cdef int check_clash(GraphBox* source, GraphBox* target) except -1:
-    cdef ParameterRef clash = find_clash(source[0], target[0])
+    cdef ParameterRef clash
+    if count_temporaries(source):
+        raise ValueError(
+            "cannot embed a definition with temporaries: each copy would need memory of its own. Add its nodes to the target "
+            "definition, or use arrays that exist all the time"
+        )
+    clash = find_clash(source[0], target[0])
     if not clash:
         return 0
     known = wrap(parameters_of(target[0]).find(clash.get().name))

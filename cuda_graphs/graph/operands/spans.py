@@ -65,8 +65,16 @@ class Span(NamedTuple):
     def __str__(self) -> str:
         rows = f" in {self.runs} runs of {self.run}" if self.axes else ""
         if isinstance(self.start, str):
-            return f"memory of parameter {self.start!r}{rows}"
+            return f"{memory_text(self.start)}{rows}"
         return f"{self.start:#x}..{self.end - 1:#x}{rows}"
+
+
+def memory_text(parameter: str) -> str:
+    """Return the words for the memory of a parameter. A dot begins the name of a temporary (parameter.pyx)."""
+    if not parameter.startswith("."):
+        return f"memory of parameter {parameter!r}"
+    _, number, given = parameter.split(" ", 2)
+    return f"temporary {given!r}" if given else f"temporary {number}"
 
 
 def reach(run: int, axes: Axes) -> int:

@@ -7,26 +7,26 @@ A Record lists them for one kernel. Kernels in classes (methods.py) and arrays f
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import types
-import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import Fixed, NDArray, OwnMethod, Record
 from cuda_graphs.compiler.language.free_names import is_ours
+from cuda_graphs.compiler.language.host_vectors import HostVector
 from cuda_graphs.kernels.arrays.ndarray import Field
 from cuda_graphs.kernels.arrays.ndarray import NDArray as OurArray
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 from cuda_graphs.kernels.specialisation.constants import Seen, freeze
 
+from .member_uses import STAR, Uses, is_func, is_inlined, merged, plain, uses_in
+
 __all__ = [
-    "CONTAINERS", "MemberUses", "has_arrays", "has_members", "has_own_members", "is_array", "is_struct_array",
-    "key_of", "member_key", "member_of", "record_of", "uses_from", "uses_of",
+    "CONTAINERS", "has_arrays", "has_members", "has_own_members", "is_array", "is_struct_array", "key_of",
+    "member_key", "member_of", "record_of",
 ]  # fmt: skip
 
 ARRAYS = ("__cuda_array_interface__", "__array_interface__", "__dlpack__")
@@ -40,10 +40,10 @@ def has_members(value: Any) -> bool:
 
 
 def is_array(value: Any) -> bool:
-    """Return True for an array whose address comes with each call, which excludes NumPy scalars and fields."""
+    """Return True for an array whose address comes with each call, which excludes fields, and numbers and vectors."""
     if isinstance(value, OurArray):  # its protocols for other libraries wait for the work on it
         return not isinstance(value, Field)
-    if isinstance(value, (type, np.generic)) or hasattr(value, "__cuda_graphs_field__"):
+    if isinstance(value, (type, np.generic, HostVector)) or hasattr(value, "__cuda_graphs_field__"):
         return False
     return any(hasattr(value, each) for each in ARRAYS)
 
@@ -53,31 +53,49 @@ def is_struct_array(value: Any) -> bool:
     return isinstance(value, StructArray) and not isinstance(value, StructField)
 
 
-def record_of(owner: Any, names: Iterable[str], depth: int = DEPTH, around: tuple[Any, ...] = ()) -> Record:
-    """Return the Record of the members with these names, and of the members that their methods use.
+def record_of(owner: Any, uses: Uses | None, depth: int = DEPTH, around: tuple[Any, ...] = ()) -> Record:
+    """Return the Record of the members that code uses, and of the members that their methods use.
 
-    A method of the class is inlined, so the record does not contain it. Objects in `around`, which hold this one, are
-    left out too.
+    `uses=None` stands for all attributes. Other members are read as Python reads them, so properties and other
+    descriptors give their values. A method of the class is inlined, so the record does not contain it. Objects in
+    `around`, which hold this one, are left out where they are used as a whole.
     """
-    members, waiting, done = [], list(names), set()
-    while waiting:
-        name = waiting.pop(0)
+    members, used = [], all_uses(owner, uses)
+    for name, inner in used.items():
         value = getattr(owner, name, MISSING)
-        if (
-            name in done
-            or value is MISSING
-            or hasattr(value, "__cuda_graphs_bound_kernel__")
-            or is_of_class(owner, name)
-        ):
+        if value is MISSING or hasattr(value, "__cuda_graphs_bound_kernel__"):
             continue
-        done.add(name)
-        value, methods = with_own_methods(value, owner)
-        for each in methods:
-            used = uses_of(each, type(owner)).names
-            waiting += vars(owner) if used is None else used
-        if not any(each is value for each in (*around, owner)):
-            members.append((name, member_of(value, depth, (*around, owner))))
+        value, _ = with_own_methods(value, owner)
+        if STAR + name in used and is_row(value):
+            members.append((name, Fixed(value.copy().view(HostVector))))
+            continue
+        if inner is not None or not any(each is value for each in (*around, owner)):
+            members.append((name, member_of(value, depth, (*around, owner), inner)))
     return Record(type(owner), tuple(members))
+
+
+def is_row(value: Any) -> bool:
+    """Return True for an array of NumPy of one dimension. Code that unpacks it needs its numbers when compiling."""
+    return isinstance(value, np.ndarray) and value.ndim == 1
+
+
+def all_uses(owner: Any, uses: Uses | None) -> Uses:
+    """Add to the uses of an object those of its methods, and of its members that are its methods, at any depth."""
+    found: Uses = {}
+    waiting, done = [uses], set[Any]()
+    while waiting:
+        uses = waiting.pop(0)
+        if uses is None:
+            uses = dict.fromkeys(vars(owner))
+        for name, inner in uses.items():
+            if is_of_class(owner, name):
+                methods = [plain(getattr(type(owner), name))]
+            else:
+                found[name] = merged(found[name], inner) if name in found else inner
+                methods = with_own_methods(getattr(owner, name, None), owner)[1]
+            waiting += [uses_in(each) for each in methods if each not in done]
+            done.update(methods)
+    return found
 
 
 def is_of_class(owner: Any, name: str) -> bool:
@@ -106,8 +124,8 @@ def with_own_methods(value: Any, owner: Any) -> tuple[Any, list[Callable[..., An
 MISSING = object()
 
 
-def member_of(value: Any, depth: int, around: tuple[Any, ...]) -> Any:
-    """Return the annotation of a member. `around`: the objects that hold it."""
+def member_of(value: Any, depth: int, around: tuple[Any, ...], uses: Uses | None = None) -> Any:
+    """Return the annotation of a member, of which code uses these members. `around`: the objects that hold it."""
     if is_array(value):
         return NDArray()
     if is_struct_array(value):
@@ -115,7 +133,7 @@ def member_of(value: Any, depth: int, around: tuple[Any, ...]) -> Any:
     if not depth:
         return Fixed(value)
     if has_members(value) or (has_own_members(value) and has_arrays(value)):
-        return record_of(value, vars(value), depth - 1, around)
+        return record_of(value, uses, depth - 1, around)
     if type(value) in CONTAINERS and has_arrays(value):
         items = items_of(value)
         return Record(type(value), tuple((name, member_of(each, depth - 1, around)) for name, each in items))
@@ -156,16 +174,6 @@ def has_arrays(value: Any, of_numpy: bool = True) -> bool:
     return False
 
 
-def is_inlined(value: Any) -> bool:
-    """Return True for a member of a class that kernels inline: a `func`, or a plain method."""
-    return is_func(value) or isinstance(value, types.FunctionType)
-
-
-def is_func(value: Any) -> bool:
-    """Return True for a `func`, or for a method that is a `func`."""
-    return hasattr(value, "__cuda_graphs_func__")
-
-
 def key_of(record: Record, seen: Seen | None = None) -> Any:
     """Return a hashable key that is equal for objects with the same kernel. Objects that were `seen` are in it once."""
     seen = {} if seen is None else seen
@@ -177,61 +185,3 @@ def member_key(member: Any, seen: Seen) -> Any:
     if isinstance(member, Record):
         return key_of(member, seen)
     return freeze(member.value, seen=seen) if isinstance(member, Fixed) else member
-
-
-@dataclasses.dataclass(frozen=True)
-class MemberUses:
-    """The members of `self` that a kernel uses, and the functions that were searched for them."""
-
-    names: tuple[str, ...] | None  # None if the kernel passes `self` on, so that it may use all members
-    functions: tuple[Callable[..., Any], ...]
-
-    def hold(self, cls: type) -> bool:
-        """Return True if the class still has these functions."""
-        return all(getattr(cls, each.__name__, None) is each for each in self.functions)
-
-    def plain_functions(self) -> list[Callable[..., Any]]:
-        """Return the functions without their decorators."""
-        return [getattr(each, "__cuda_graphs_func__", each) for each in self.functions]
-
-
-def uses_of(function: Callable[..., Any], cls: type) -> MemberUses:
-    """Return the MemberUses of a kernel and of the methods that it calls, at any depth."""
-    return uses_from(names_of(function), cls)
-
-
-def uses_from(names: set[str] | None, cls: type) -> MemberUses:
-    """Return the MemberUses of code that uses these members, and of the methods that it calls, at any depth."""
-    found: dict[str, None] = {}
-    functions: list[Callable[..., Any]] = []
-    waiting, whole = [names], False
-    while waiting:
-        names = waiting.pop()
-        whole = whole or names is None
-        for name in dir(cls) if names is None else names:
-            method: Any = getattr(cls, name, None)
-            if is_inlined(method) and not name.startswith("__") and method not in functions:
-                functions.append(method)
-                waiting.append(names_of(getattr(method, "__cuda_graphs_func__", method)))
-            found[name] = None
-    return MemberUses(None if whole else tuple(sorted(found)), tuple(functions))
-
-
-def names_of(function: Callable[..., Any]) -> set[str] | None:
-    """Return the members that one method uses; None if it passes `self` on."""
-    if function not in known_names:
-        known_names[function] = find_names(function)
-    return known_names[function]
-
-
-known_names: weakref.WeakKeyDictionary[Callable[..., Any], set[str] | None] = weakref.WeakKeyDictionary()
-
-
-def find_names(function: Callable[..., Any]) -> set[str] | None:
-    code = function.__code__
-    if not code.co_argcount:
-        return set()
-    nodes = list(ast.walk(Source(function).tree))
-    owners = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    uses = [id(node) for node in nodes if isinstance(node, ast.Name) and node.id == code.co_varnames[0]]
-    return {owners[each] for each in uses} if all(each in owners for each in uses) else None

@@ -17,7 +17,8 @@ from cuda_graphs.kernels.specialisation.options import Options
 
 from .function import KernelFunction
 from .kernel_factory import kernel_of
-from .members import MemberUses, has_members, key_of, record_of, uses_of
+from .member_uses import MemberUses, uses_of
+from .members import has_members, key_of, record_of
 
 __all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]
 
@@ -50,7 +51,7 @@ class KernelMethod:
         uses = self.uses.get(cls)
         if uses is None or not uses.hold(cls):
             uses = self.uses[cls] = uses_of(self.function, cls)
-        record = record_of(owner, vars(owner) if uses.names is None else uses.names)
+        record = record_of(owner, uses.names)
         key = key_of(record), uses.functions
         with self.lock:
             found = self.kernels.get(key)

@@ -9,7 +9,6 @@ arrays of the same types need no other code. All else in the objects is constant
 
 from __future__ import annotations
 
-import ast
 import inspect
 import sys
 import threading
@@ -22,12 +21,14 @@ import numpy as np
 from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.frontend.source import Source
 from cuda_graphs.compiler.language.annotations import NDArray, OutsideName
-from cuda_graphs.compiler.language.free_names import dotted, free_names, is_installed, is_ours, path_value
+from cuda_graphs.compiler.language.free_names import free_names, is_installed, is_ours, path_value
 from cuda_graphs.compiler.language.signature import is_template, resolve
 from cuda_graphs.kernels.arrays.ndarray import NDArray as OurArray
+from cuda_graphs.kernels.specialisation.constants import Seen
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.kernels.specialisation.snapshots import Memo
 
+from .member_uses import Uses, uses_at, uses_from
 from .members import (
     CONTAINERS,
     has_arrays,
@@ -37,13 +38,12 @@ from .members import (
     member_key,
     member_of,
     record_of,
-    uses_from,
 )
 
 __all__ = ["OutsideArrays"]
 
 Place = tuple[Callable[..., Any], str]  # a function, and the path of an object in it
-Names = set[str] | None  # the attributes of an object that a function uses; None for all of them
+Names = Uses | None  # the attributes of an object that a function uses; None for all of them
 
 
 class TemplateUse(NamedTuple):
@@ -100,7 +100,8 @@ class OutsideArrays:
         known = {each.name: annotation_of(args[each.number], each.uses) for each in objects}
         for name, uses, value in zip(found.names, found.places.values(), given, strict=True):
             known[name] = annotation_of(value, uses)
-        key = tuple((name, key_of_annotation(each)) for name, each in known.items())
+        seen: Seen = {}
+        key = tuple((name, key_of_annotation(each, seen)) for name, each in known.items())
         with self.lock:
             kernel = self.kernels.get(key)
             if kernel is None:
@@ -120,7 +121,7 @@ class OutsideArrays:
         """Return the objects around the kernel that hold arrays, and its parameters that may be such objects."""
         parameters = inspect.signature(self.function).parameters.values()
         templates = [
-            TemplateUse(i, each.name, attributes_of(self.function, each.name))
+            TemplateUse(i, each.name, uses_at(self.function, each.name))
             for i, each in enumerate(parameters)
             if each.name not in self.annotations and is_template(resolve(each.annotation, self.function))
         ]
@@ -152,12 +153,11 @@ def annotation_of(value: Any, names: Names) -> Any:
     """Return the annotation of an object that is, or holds, arrays, if a kernel uses these attributes of it."""
     if is_array(value) or not has_own_members(value):
         return member_of(value, depth=8, around=())
-    used = None if names is None else uses_from(names, type(value)).names
-    return record_of(value, vars(value) if used is None else used)
+    return record_of(value, names)
 
 
-def key_of_annotation(annotation: Any) -> Any:
-    return annotation if isinstance(annotation, NDArray) else member_key(annotation)
+def key_of_annotation(annotation: Any, seen: Seen) -> Any:
+    return annotation if isinstance(annotation, NDArray) else member_key(annotation, seen)
 
 
 def has_references(value: Any) -> bool:
@@ -187,9 +187,9 @@ def places_of(function: Callable[..., Any]) -> Iterator[tuple[Place, Names]]:
             if is_reference(holder):
                 if (each, place) not in found:
                     found.add((each, place))
-                    names = attributes_of(each, place)
+                    names = uses_at(each, place)
                     yield (each, place), names
-                    waiting += uses_from(names or set(dir(holder)), type(holder)).plain_functions()
+                    waiting += uses_from(names or None, type(holder)).plain_functions()
             else:
                 waiting += functions_of(value)
 
@@ -267,13 +267,3 @@ def functions_of(value: Any) -> list[Callable[..., Any]]:
     value = getattr(value, "__cuda_graphs_func__", value)
     is_users = isinstance(value, types.FunctionType) and not is_installed(value) and not is_ours(value)
     return [value] if is_users else []
-
-
-def attributes_of(function: Callable[..., Any], path: str) -> Names:
-    """Return the attributes of an object that a function uses; None if it uses the object as a whole."""
-    nodes = list(ast.walk(Source(function).tree))
-    owners = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    uses = [
-        id(node) for node in nodes if isinstance(node, (ast.Name, ast.Attribute)) and dotted(node) == path
-    ]
-    return {owners[each] for each in uses} if all(each in owners for each in uses) else None

@@ -870,7 +870,11 @@ cdef Reader add_members(
 ):
     cdef Reader part
     struct.cls, struct.names, struct.members = cls, [], []
-    struct.is_frozen = bool(getattr(getattr(cls, "__dataclass_params__", None), "frozen", False))
+    fields = getattr(cls, "__dataclass_fields__", {})
+    struct.is_frozen = (
+        bool(getattr(getattr(cls, "__dataclass_params__", None), "frozen", False))
+        and all(name in fields for name, _ in declared)  # a property may give another array each time
+    )
     for name, kind in declared:
         part = reader_of(kind, f"{path}.{name}", leaf + struct.leaves, key + struct.keys, extra_leaf)
         struct.leaves += part.leaves

@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import itertools
 import types
+import weakref
 from enum import Enum
 from typing import Any
 
@@ -165,13 +166,29 @@ def class_data(cls: type) -> tuple[Any, ...]:
 
 def data_of(cls: type) -> list[str]:
     """Return the names of the class attributes and slots of a class and its bases, without functions."""
-    return [
-        name
-        for each in cls.__mro__
-        for name, member in vars(each).items()
-        if (not name.startswith("__") and not hasattr(type(member), "__get__"))
-        or ("__slots__" in vars(each) and isinstance(member, types.MemberDescriptorType))
-    ]
+    return [name for each in cls.__mro__ for name in own_data_of(each)]
+
+
+Shape = tuple[tuple[str, ...], tuple[type, ...]]
+own_data: weakref.WeakKeyDictionary[type, tuple[Shape, list[str]]] = weakref.WeakKeyDictionary()
+
+
+def own_data_of(cls: type) -> list[str]:
+    """Return the names of the class attributes and slots of one class. They follow from the names and types of all its
+    attributes, which are compared with those of the last call."""
+    attributes = vars(cls)
+    shape = tuple(attributes), tuple(map(type, attributes.values()))
+    known = own_data.get(cls)
+    if known is None or known[0] != shape:
+        has_slots = "__slots__" in attributes
+        names = [
+            name
+            for name, kind in zip(*shape, strict=True)
+            if (not name.startswith("__") and not hasattr(kind, "__get__"))
+            or (has_slots and kind is types.MemberDescriptorType)
+        ]
+        known = own_data[cls] = shape, names
+    return known[1]
 
 
 class Interned:

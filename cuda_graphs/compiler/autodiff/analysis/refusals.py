@@ -35,7 +35,7 @@ CONSTRUCTS: dict[type, tuple[str, str]] = {
         ("control flow between tasks has a gradient in a tape only", "call the kernel in a cg.ad.Tape"),
     ),
     **dict.fromkeys(
-        (ir.Collective, ir.Barrier, ir.Position),
+        (ir.Collective, ir.Barrier, ir.Position, ir.Fence),
         ("threads that cooperate in blocks have no gradient", "write a loop without cg.blocks"),
     ),
 }  # fmt: skip

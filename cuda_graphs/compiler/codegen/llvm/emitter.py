@@ -429,6 +429,7 @@ EMIT: dict[type, Callable[[Emitter, Any], None]] = {
     ir.Worker: Emitter.worker,
     ir.Region: lambda e, s: e.block_schedule().region(s),
     ir.Barrier: lambda e, s: e.block_schedule().barrier(s),
+    ir.Fence: lambda e, s: e.target.fence(e),
     ir.RegionCollective: lambda e, s: e.block_schedule().collective(s),
     ir.If: Emitter.branch,
     ir.For: Emitter.loop,

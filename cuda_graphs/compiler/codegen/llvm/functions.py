@@ -22,7 +22,7 @@ from .values import ValueEmitter
 
 __all__ = ["CallEmitter"]
 
-WRITING = (ir.Store, ir.Atomic, ir.Print, ir.Assert)
+WRITING = (ir.Store, ir.Atomic, ir.Fence, ir.Print, ir.Assert)
 
 
 class CallEmitter(ValueEmitter):

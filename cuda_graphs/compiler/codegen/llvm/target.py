@@ -29,6 +29,9 @@ class Target(Protocol):
     def atomic_scope(self) -> str:
         """Return the `syncscope(...)` of atomics on global memory."""
 
+    def fence(self, e: FunctionText) -> None:
+        """Emit an order of this thread's accesses to memory that all threads of the device see."""
+
     def constants(self) -> str:
         """Return the address space of constant strings."""
 

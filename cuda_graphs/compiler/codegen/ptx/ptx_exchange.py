@@ -16,9 +16,11 @@ Therefore each round also writes one word beyond its elements, a different one i
 Each rank adds the elements in the order of the ranks, so the results are the same bits on all ranks. A poll ends when
 the word of health.py is not 0; the result is undefined then.
 
-The block issues each instruction once for each of its warps, so their number counts. Therefore the parts of
-ranks that are not there are skipped by branches, which all threads take alike. Loads of all ranks are under way at the
-same time. A resident launch keeps the number of the round in a register, and passes it to the function.
+The block issues each instruction once for each of its warps, so their number counts. Therefore warps without an element
+leave at once, and the parts of ranks that are not there are skipped by branches, which all threads take alike. Words of
+the table are loaded where they are needed, one by one: a load of 16 bytes takes the memory pipeline twice as long, also
+if all threads load the same ones. Loads of all ranks are under way at the same time. A resident launch keeps the number
+of the round in a register, and passes it to the function.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
-from cuda_graphs.compiler.ir.exchanges import FIRST_RANK, MOST_RANKS, PIECES, TABLE_WORDS
+from cuda_graphs.compiler.ir.exchanges import ENDING, FIRST_RANK, MOST_RANKS, PIECES, RANK, TABLE_WORDS
 
 __all__ = ["MOST_THREADS", "exchange_entry", "exchange_name", "with_exchanges"]
 
@@ -120,6 +122,9 @@ class Exchange:
 
     def lines(self) -> Iterator[str]:
         """Yield the exchange, whose registers of PARAMETERS are set."""
+        yield "mov.u32 %i, %tid.x;"
+        yield "setp.ge.u32 %ends, %i, %count;"
+        yield "@%ends bra OVER;"
         yield from self.places()
         yield from self.send()
         yield from self.refresh()
@@ -129,55 +134,67 @@ class Exchange:
     def registers(self) -> Iterator[str]:
         for each, bits in PARAMETERS.items():
             yield f".reg .b{bits} %{each};"
-        yield ".reg .pred %ends, %all;"
-        yield ".reg .b32 %rank, %size, %half, %i, %step, %seen, %piece0, %piece1, %tries;"
-        yield ".reg .b64 %number, %ending, %stop, %at, %from, %offset, %word, %in;"
+        yield ".reg .pred %ends, %all, %more;"
+        yield ".reg .b32 %rank, %size, %half, %mine, %index, %stride, %i, %step, %seen, %piece0, %piece1, %tries;"
+        yield ".reg .b64 %ending, %stop, %at, %from, %word, %in;"
         yield f".reg .{self.type} %found, %value;"
         for rank in range(MOST_RANKS):
             yield f".reg .pred %lacks{rank}, %other{rank};"  # is no rank; is a rank, but not this one
             yield f".reg .b64 %to{rank}, {', '.join(f'%word{rank}_{word}' for word in range(self.words))};"
 
-    def of_each_rank(self, label: str, part: Callable[[int], Iterator[str]]) -> Iterator[str]:
-        """Yield the parts of all ranks, and the label behind them to which threads go from the first absent rank."""
+    def of_each_rank(
+        self, label: str, part: Callable[[int], Iterator[str]], is_first: bool = False
+    ) -> Iterator[str]:
+        """Yield the parts of all ranks, and the label behind them to which threads go from the first absent rank.
+
+        The first parts also find out which ranks are absent.
+        """
         for rank in range(MOST_RANKS):
+            if is_first:
+                yield f"setp.le.u32 %lacks{rank}, %size, {rank};"
             if rank >= FIRST_TIER:
                 yield f"@%lacks{rank} bra.uni {label};"
             yield from part(rank)
         yield f"{label}:"
 
     def places(self) -> Iterator[str]:
-        """Set %to of the other ranks to where this rank writes, and %in to where it reads what rank 0 has sent."""
-        words = ["%number", "%ending", *(f"%to{rank}" for rank in range(MOST_RANKS))]
-        words.insert(2, "%word")
-        yield f"ld.global.u64 {words.pop()}, [%table + {8 * (FIRST_RANK + MOST_RANKS - 1)}];"
-        for number in range(0, len(words), 2):
-            pair = ", ".join(words[number : number + 2])
-            yield f"ld.global.v2.u64 {{{pair}}}, [%table + {8 * number}];"
+        """Set %to of the ranks to their tables, and %in to where this rank reads what rank 0 has sent.
+
+        %mine is the number of the first word that this rank writes in a table.
+        """
+        yield f"ld.global.u64 %word, [%table + {8 * RANK}];"
+        for each in range(FIRST_TIER):
+            yield self.load_place(each)
         yield "mov.b64 {%rank, %size}, %word;"
         yield "and.b32 %half, %round, 1;"
         yield f"mad.lo.u32 %half, %half, {MOST_RANKS * PIECES}, {TABLE_WORDS};"
-        yield f"mad.lo.u32 %i, %rank, {PIECES}, %half;"
-        for each in range(MOST_RANKS):
-            yield f"setp.le.u32 %lacks{each}, %size, {each};"
-        yield from self.of_each_rank("PLACED", self.place)
+        yield f"mad.lo.u32 %mine, %rank, {PIECES}, %half;"
+        yield from self.of_each_rank("PLACED", self.place, is_first=True)
         yield "mad.wide.u32 %in, %half, 8, %table;"
 
+    def load_place(self, rank: int) -> str:
+        return f"ld.global.u64 %to{rank}, [%table + {8 * (FIRST_RANK + rank)}];"
+
     def place(self, rank: int) -> Iterator[str]:
+        if rank >= FIRST_TIER:
+            yield self.load_place(rank)
         yield f"setp.ne.and.u32 %other{rank}, %rank, {rank}, !%lacks{rank};"
-        yield f"mad.wide.u32 %to{rank}, %i, 8, %to{rank};"
 
     def send(self) -> Iterator[str]:
         yield "mov.u32 %step, %ntid.x;"
-        yield "mov.u32 %i, %tid.x;"
+        yield f"mul.lo.u32 %stride, %step, {self.words};"
+        yield f"mad.lo.u32 %index, %i, {self.words}, %mine;"
         yield "SEND:"
-        yield "setp.ge.u32 %ends, %i, %count;"
-        yield "@%ends bra SENT;"
         yield from self.load_own()
-        yield f"mul.wide.u32 %offset, %i, {8 * self.words};"
         yield from self.of_each_rank("WRITTEN", self.write)
+        yield "add.u32 %index, %index, %stride;"
+        yield from self.next_element("SEND")
+
+    def next_element(self, label: str) -> Iterator[str]:
+        """Yield the jump to a label for the next element of this thread, if it has one."""
         yield "add.u32 %i, %i, %step;"
-        yield "bra SEND;"
-        yield "SENT:"
+        yield "setp.lt.u32 %more, %i, %count;"
+        yield f"@%more bra {label};"
 
     def load_own(self) -> Iterator[str]:
         """Set the pieces to those of the element of this rank."""
@@ -189,7 +206,7 @@ class Exchange:
             yield "mov.b64 {%piece0, %piece1}, %word;"
 
     def write(self, rank: int) -> Iterator[str]:
-        yield f"add.u64 %at, %to{rank}, %offset;"
+        yield f"mad.wide.u32 %at, %index, 8, %to{rank};"
         for word in range(self.words):
             yield f"mov.b64 %word, {{%piece{word}, %round}};"
             yield f"@%other{rank} st.relaxed.sys.global.u64 [%at + {8 * word}], %word;"
@@ -204,29 +221,26 @@ class Exchange:
         yield f"mul.lo.u32 %seen, %count, {self.words};"
         yield "setp.lt.u32 %ends, %i, %seen;"
         yield "@%ends bra REFRESHED;"
+        yield "add.u32 %index, %i, %mine;"
         yield "mov.b64 %word, {%seen, %round};"
         yield from self.of_each_rank("REFRESHED", self.refresh_of)
 
     def refresh_of(self, rank: int) -> Iterator[str]:
-        yield f"mad.wide.u32 %at, %i, 8, %to{rank};"
+        yield f"mad.wide.u32 %at, %index, 8, %to{rank};"
         yield f"@%other{rank} st.relaxed.sys.global.u64 [%at], %word;"
 
     def receive(self) -> Iterator[str]:
         yield "mov.u32 %tries, 0;"
         yield "mov.u32 %i, %tid.x;"
         yield "RECEIVE:"
-        yield "setp.ge.u32 %ends, %i, %count;"
-        yield "@%ends bra OVER;"
         yield from self.load_own()
-        yield f"mul.wide.u32 %offset, %i, {8 * self.words};"
-        yield "add.u64 %at, %in, %offset;"
+        yield f"mad.wide.u32 %at, %i, {8 * self.words}, %in;"
         yield from self.of_each_rank("OWN", self.set_own)
         yield from self.poll()
         yield from self.of_each_rank("REDUCED", self.reduce)
         yield f"mad.wide.u32 %at, %i, {self.bytes}, %target;"
         yield f"st.global.{self.type} [%at], %value;"
-        yield "add.u32 %i, %i, %step;"
-        yield "bra RECEIVE;"
+        yield from self.next_element("RECEIVE")
 
     def set_own(self, rank: int) -> Iterator[str]:
         """Set the words of a rank to those of this rank, which no load changes if it is this rank."""
@@ -244,6 +258,7 @@ class Exchange:
         yield f"and.b32 %seen, %tries, {POLLS - 1};"
         yield "setp.ne.u32 %ends, %seen, 0;"
         yield "@%ends bra POLL;"
+        yield f"ld.global.u64 %ending, [%table + {8 * ENDING}];"
         yield "ld.relaxed.sys.global.u64 %stop, [%ending];"
         yield "setp.eq.u64 %ends, %stop, 0;"
         yield "@%ends bra POLL;"

@@ -84,6 +84,9 @@ class Ptx:
     def atomic_scope(self) -> str:
         return ' syncscope("device")'
 
+    def fence(self, e: FunctionText) -> None:
+        e.call_void("llvm.nvvm.membar.gl", [])
+
     def constants(self) -> str:
         return GLOBAL
 

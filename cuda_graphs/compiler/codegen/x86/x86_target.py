@@ -88,6 +88,9 @@ class X86:
     def atomic_scope(self) -> str:
         return ""
 
+    def fence(self, e: FunctionText) -> None:
+        e.line("fence seq_cst")
+
     def constants(self) -> str:
         return ""
 

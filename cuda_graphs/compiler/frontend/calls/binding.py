@@ -21,6 +21,8 @@ from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, pytho
 from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
+    Component,
+    Element,
     HostObject,
     Static,
     Struct,
@@ -35,7 +37,7 @@ from cuda_graphs.compiler.language.annotations import NDArray, Tensor, VectorTyp
 from cuda_graphs.compiler.language.host_objects import is_host_object
 from cuda_graphs.compiler.language.signature import is_template, resolve
 
-__all__ = ["bind_parameter", "convert_to_declared", "declared_arguments", "refuse", "result_of"]
+__all__ = ["bind_parameters", "convert_to_declared", "declared_arguments", "refuse", "result_of"]
 
 FREE = (inspect.Parameter.empty, Any)  # annotations without a requirement
 
@@ -71,6 +73,37 @@ def declared_arguments(
         else:
             result[name] = convert_to_declared(frame, kind, value, f"{name!r} of {function.__name__}")
     return result
+
+
+def bind_parameters(
+    frame: Frame,
+    function: Any,
+    signature: inspect.Signature,
+    given: dict[str, Any],
+    around: Callable[..., Any] | None = None,
+) -> dict[str, Any]:
+    """Return the meanings of the parameters of an inlined function by name: values become variables.
+
+    A template parameter that gets a variable is that variable, so that the function can change it.
+    """
+
+    def bind(name: str, value: Any) -> Any:
+        kind = resolve(signature.parameters[name].annotation, around or function, frame.rules)
+        return value if is_template(kind) and is_variable(value) else bind_parameter(frame, name, value)
+
+    return {name: bind(name, value) for name, value in given.items()}
+
+
+def is_variable(found: Any) -> bool:
+    """Return whether a function can change a vector or structure: its parts are variables, elements or such vectors."""
+    if isinstance(found, Struct):
+        return bool(found.members) and all(map(is_place, found.members.values()))
+    return isinstance(found, Vector) and all(map(is_place, found.leaves()))
+
+
+def is_place(found: Any) -> bool:
+    """Return whether a function can change a part of a vector or structure."""
+    return isinstance(found, (ir.Local, Element, Component)) or is_variable(found)
 
 
 def bind_parameter(frame: Frame, name: str, value: Any) -> Any:

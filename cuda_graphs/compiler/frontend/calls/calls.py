@@ -58,6 +58,7 @@ from .conversions import (
 )
 from .decompositions import DECOMPOSITIONS
 from .elementwise import elementwise, power, rounding, select, variadic
+from .fences import fence
 from .float_parts import FLOAT_PARTS
 from .host_calls import host_call
 from .inlining import inline, inline_local
@@ -256,6 +257,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     cg.set_condition: set_condition,
     cg.keep_condition: keep_condition,
     cg.blocks: blocks_call,
+    cg.fence: fence,
     **BLOCK_OPERATIONS,
     **DECOMPOSITIONS,
     **FLOAT_PARTS,

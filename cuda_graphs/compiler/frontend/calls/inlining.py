@@ -17,7 +17,7 @@ from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import LocalFunction
 from cuda_graphs.compiler.frontend.source import Source, body_of
 
-from .binding import bind_parameter, declared_arguments, result_of
+from .binding import bind_parameters, declared_arguments, result_of
 from .called_functions import call_function, is_called
 
 
@@ -36,7 +36,7 @@ def inline(
     given = declared_arguments(frame, function, signature, args, keywords)
     if is_called(frame, function):
         return call_function(frame, function, signature, given, args[0] if is_method else None)
-    names = {name: bind_parameter(frame, name, value) for name, value in given.items()}
+    names = bind_parameters(frame, function, signature, given)
     if is_method and names:
         names[next(iter(names))] = args[0]
     root = frame.root
@@ -52,7 +52,7 @@ def inline_local(frame: Frame, function: LocalFunction, args: list[Any], keyword
     """Translate a call of a function that is defined in the kernel. Return its result."""
     around: Any = function.source.function
     given = declared_arguments(frame, function, function.signature, args, keywords, around)
-    names = {name: bind_parameter(frame, name, value) for name, value in given.items()}
+    names = bind_parameters(frame, function, function.signature, given, around)
     return run_body(
         frame,
         function.source,

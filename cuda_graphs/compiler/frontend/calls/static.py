@@ -33,8 +33,10 @@ from cuda_graphs.compiler.frontend.frame.values import (
     VectorElement,
 )
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.free_names import dotted
+from cuda_graphs.compiler.language.intrinsics import inside_static
 
 
 def static_value(frame: Frame, node: ast.Call) -> Any:
@@ -76,6 +78,7 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
         return found
 
     recorded = _AttributeRecorder(names).visit(given)
+    outer = inside_static.set(True)
     try:
         code = compile(ast.fix_missing_locations(ast.Expression(recorded)), frame.source.file, "eval")
         return eval(code, {**vars(builtins), **names, **parts.found, RECORD: record})
@@ -84,6 +87,8 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
             CompileStaticError, frame.builder.loc, f"cg.static: {type(error).__name__}: {error}",
             "Python evaluates the expression when compiling: try it outside of a kernel",
         ) from error  # fmt: skip
+    finally:
+        inside_static.reset(outer)
 
 
 def names_used_whole(expression: ast.expr) -> list[ast.Name]:
@@ -114,30 +119,34 @@ class _AttributeRecorder(ast.NodeTransformer):
         return ast.Call(ast.Name(RECORD, ast.Load()), [ast.Constant(path), node, ast.Constant(whole)], [])
 
 
-# Members of vectors and matrices that are known at compile time.
-SIZES = ("n", "m")
+# Members of numbers, vectors and matrices that are known at compile time.
+KNOWN = ("n", "m", "dtype")
 
 
 class _RunTimeParts(ast.NodeTransformer):
     """Translates the items of tuples and lists that are known at run time only; Python sees a RunTimePart for each.
-    Sizes of run-time vectors are numbers.
+    Sizes of run-time vectors are numbers, and the types of run-time numbers are types.
 
     Attributes:
         found: The parts by the names that stand for them in the expression.
     """
 
     def __init__(self, frame: Frame, inner: Container[str]) -> None:
-        self.frame, self.inner, self.found = frame, inner, dict[str, RunTimePart]()
+        self.frame, self.inner, self.found = frame, inner, dict[str, RunTimePart | ScalarType]()
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
         return self.items(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """Replace the number of components of a run-time vector by the number."""
-        if node.attr in SIZES and self.is_run_time(node.value):
+        """Replace the number of components of a run-time vector, or the type of a run-time number, by itself."""
+        if node.attr in KNOWN and self.is_run_time(node.value):
             found = python_value(self.frame, self.frame.visit(node))
             if type(found) is int:
                 return ast.copy_location(ast.Constant(found), node)
+            if isinstance(found, ScalarType):
+                name = f"part {len(self.found)}"  # cannot be a name in an expression
+                self.found[name] = found
+                return ast.copy_location(ast.Name(name, ast.Load()), node)
         self.generic_visit(node)
         return node
 
@@ -192,7 +201,7 @@ def static_name(frame: Frame, node: ast.Name) -> Any:
 
 
 class KnownStruct(SimpleNamespace):
-    """A structure as a compile-time Python object: its members, and the plain methods and values of its class."""
+    """A structure as a compile-time Python object: its members, and the methods and values of its class."""
 
     __slots__ = ("cls",)
 
@@ -204,7 +213,7 @@ class KnownStruct(SimpleNamespace):
         found = getattr_static(self.cls, name)
         if isinstance(found, property) and found.fget is not None:
             return found.fget(self)
-        if isinstance(found, types.FunctionType) and not hasattr(found, "__cuda_graphs_func__"):
+        if isinstance(found, types.FunctionType):
             return types.MethodType(found, self)
         return getattr(self.cls, name)
 

@@ -27,9 +27,11 @@ from cuda_graphs.compiler.frontend.frame.values import (
 )
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import f32
+from cuda_graphs.compiler.language import library
 from cuda_graphs.compiler.language.annotations import VectorType, mat
 
 from .conversions import cast, scalar_type
+from .inlining import inline
 
 
 def vector(frame: Frame, *args: Any) -> Vector:
@@ -53,7 +55,13 @@ def matrix(frame: Frame, rows: Any, columns: Any = None, dtype: Any = f32) -> Ve
 
 
 def fill(frame: Frame, owner: Any, value: Any) -> None:
-    """Assign a number to each component of a variable or element: `v.fill(0)`."""
+    """Assign a number to each component of a variable or element, or a value to each element of an array."""
+    if isinstance(owner, ir.Array):
+        value = frame.read(value)
+        if owner.inner and not isinstance(value, Vector):
+            value = filled(frame.scalar(value), owner.inner)
+        inline(frame, library.fill_array.__cuda_graphs_func__, [owner, value], {})  # type: ignore[attr-defined]
+        return
     found = frame.scalar(value)
     target = owner.elements if isinstance(owner, VectorElement) else owner
     if not all(isinstance(leaf, (ir.Local, Element, Component)) for leaf in target.leaves()):
@@ -65,7 +73,7 @@ def fill(frame: Frame, owner: Any, value: Any) -> None:
 
 
 def method(frame: Frame, bound: Bound, args: list[Any]) -> Any:
-    """Translate the call of a method of a vector or matrix."""
+    """Translate the call of a method of a vector or matrix, or of `fill` of an array."""
     if bound.name not in CHANGES:
         return METHODS[bound.name](frame, frame.read(bound.owner), *args)
     if len(args) != 1:

@@ -177,12 +177,19 @@ def item(frame: Frame, owner: Any, key: Any) -> Any:
         ) from None
 
 
+def flat_index(frame: Frame, index: tuple[Any, ...]) -> list[Any]:
+    """Return the numbers of an index, of which vectors, tuples and lists give several."""
+    flat: list[Any] = []
+    for each in map(frame.read, index):
+        is_sequence = isinstance(each, (tuple, list))
+        parts = each.components if isinstance(each, Vector) else each if is_sequence else [each]
+        flat += map(frame.read, parts)
+    return flat
+
+
 def element(frame: Frame, array: ir.Array, index: tuple[Any, ...]) -> Any:
     """Return an element of an array. For an array of vectors, it is the whole vector or an indexed component."""
-    flat: list[Any] = []
-    for each in index:
-        each = frame.read(each)
-        flat.extend(each.components if isinstance(each, Vector) else [each])
+    flat = flat_index(frame, index)
     free_name = array.ndim - len(array.inner)
     if len(flat) != free_name:
         raise compile_error(

@@ -20,6 +20,8 @@ from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_array_member
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
+    Component,
+    Element,
     HostMember,
     HostObject,
     Packed,
@@ -39,6 +41,8 @@ from cuda_graphs.compiler.language.signature import names_gradients
 from .linear import CHANGES, METHODS
 from .lvalues import extent, field_or_value, is_swizzle, swizzle
 from .struct_elements import member_of
+
+NUMBERS = (ir.Value, ir.Local, Element, Component)
 
 
 def name(frame: Frame, node: ast.Name) -> Any:
@@ -89,6 +93,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if isinstance(owner, Struct):
         if node.attr not in owner.members:
             method: Any = getattr(owner.cls, node.attr, None)
+            if isinstance(method, property) and method.fget is not None:
+                return call_of(frame, node, BoundFunction(method.fget, owner))
             if isinstance(getattr_static(owner.cls, node.attr, None), staticmethod):
                 return method
             if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
@@ -118,6 +124,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         return vector_attribute(frame, owner, node.attr)
     if isinstance(owner, ir.Array):
         return method_of(frame, owner, node.attr)
+    if node.attr == "dtype" and isinstance(owner, NUMBERS):
+        return frame.read(owner).type
     if isinstance(owner, ir.Value):
         raise compile_error(
             CompileNameError,
@@ -145,6 +153,14 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     return meaning
 
 
+def call_of(frame: Frame, node: ast.expr, function: BoundFunction) -> Any:
+    """Translate a call without arguments, which an expression stands for."""
+    call = ast.Call(func=ast.Constant(value=function), args=[], keywords=[])  # type: ignore[arg-type]
+    for each in (call, call.func):
+        ast.copy_location(each, node)
+    return frame.visit(call)
+
+
 def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.Param:
     """Return a method or a number of a host object."""
     known, numbers = method_names(owner.cls), dict(owner.numbers)
@@ -160,8 +176,11 @@ def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.P
 
 
 def vector_attribute(frame: Frame, owner: Vector | VectorElement, name: str) -> Any:
-    """Return components, the number of rows `n` or of columns `m`, or a method of a vector or matrix."""
+    """Return components, the number of rows `n` or of columns `m`, the `dtype` of the components, or a method of a
+    vector or matrix."""
     vector = owner.elements if isinstance(owner, VectorElement) else owner
+    if name == "dtype":
+        return frame.read(vector.leaves()[0]).type
     if name in ("n", "m") and len(vector.shape) > "nm".index(name):
         return vector.shape["nm".index(name)]
     return swizzle(frame, vector, name) if is_swizzle(name) else method_of(frame, owner, name)
@@ -190,10 +209,12 @@ def gradient_of(frame: Frame, array: ir.Array) -> ir.Array:
 
 
 def method_of(frame: Frame, owner: Any, name: str) -> Bound:
-    if isinstance(owner, ir.Array) or name not in (*METHODS, *CHANGES):
+    """Return a method of a vector, a matrix or an array."""
+    is_of_array = isinstance(owner, ir.Array)
+    if name not in (("fill",) if is_of_array else (*METHODS, *CHANGES)):
         known = (
             remedy_of_array_member(name)
-            if isinstance(owner, ir.Array)
+            if is_of_array
             else f"it has x, y, z, w, n, m, {', '.join((*METHODS, *CHANGES))}"
         )
         raise compile_error(

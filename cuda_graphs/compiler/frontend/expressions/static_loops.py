@@ -13,7 +13,7 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import PLACES
+from cuda_graphs.compiler.frontend.frame.values import PLACES, Vector
 from cuda_graphs.compiler.ir import ir
 
 from .assignment import declare
@@ -25,7 +25,7 @@ MAX_UNROLLED = 1_000_000
 def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
     if isinstance(target, ast.Name):
         found = field_or_value(frame, item)
-        is_place = isinstance(found, PLACES) and not isinstance(found, ir.Const)
+        is_place = isinstance(found, PLACES) and not is_constant(found)
         frame.scope.names[target.id] = declare(frame, target.id, frame.read(found)) if is_place else found
         return
     parts = parts_of(item)
@@ -39,6 +39,12 @@ def bind_static(frame: Frame, target: ast.expr, item: Any) -> None:
             "the loop variables do not fit the items",
             "write as many names as each item has parts",
         )
+
+
+def is_constant(found: Any) -> bool:
+    """Return True for a number, and for a vector of numbers, that is known when compiling."""
+    leaves = found.leaves() if isinstance(found, Vector) else [found]
+    return all(isinstance(each, ir.Const) for each in leaves)
 
 
 def parts_of(item: Any) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import i32
 
-from .lvalues import element, extent
+from .lvalues import element, extent, flat_index
 
 __all__ = ["arrays_in", "extents_of", "is_array", "member_of", "struct_element"]
 
@@ -59,9 +59,7 @@ def struct_element(frame: Frame, found: Any, index: tuple[Any, ...]) -> Any:
         return Struct(
             found.cls, {name: struct_element(frame, each, index) for name, each in found.members.items()}
         )
-    flat: list[Any] = []
-    for each in map(frame.read, index):
-        flat.extend(each.components if isinstance(each, Vector) else [each])
+    flat = flat_index(frame, index)
     count = found.array.ndim - 1
     if len(flat) != count:
         raise compile_error(

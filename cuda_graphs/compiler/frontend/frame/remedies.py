@@ -88,7 +88,7 @@ ARRAY = {
     "T": "exchange the indices: x[j, i]", "transpose": "exchange the indices: x[j, i]",
     "sum": "add in a loop: for i in x: total += x[i]", "mean": "add in a loop, and divide by x.shape[0]",
     "max": "take max in a loop, or cg.atomic_max", "min": "take min in a loop, or cg.atomic_min",
-    "fill": "write a loop: for i in x: x[i] = value", "copy": "write a loop: for i in x: y[i] = x[i]",
+    "copy": "write a loop: for i in x: y[i] = x[i]",
     "astype": "cast an element: cg.cast(x[i], cg.f32)", "reshape": "reshape it before the call, or compute the index",
     "ravel": "reshape it before the call, or compute the index",
     "flatten": "reshape it before the call, or compute the index",
@@ -137,4 +137,4 @@ def remedy_of_operand(symbol: str, found: Any) -> str:
 
 def remedy_of_array_member(name: str) -> str:
     """Return what to write in place of a member that arrays of NumPy have."""
-    return ARRAY.get(name, "it has shape, dtype and grad")
+    return ARRAY.get(name, "it has shape, dtype, grad and fill")

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+from libcpp.vector cimport vector
+
+from cuda_graphs.core.driver.cuda cimport CUdeviceptr
+from cuda_graphs.core.graphs.graph_handles cimport GraphExecHandle, ParameterRef
+from cuda_graphs.objects.memory.buffer cimport Buffer
+
+
+cdef class TemporaryMemory:
+    cdef tuple plans                      # a SharingPlan for each device
+    cdef vector[ParameterRef] parameters  # the temporaries, and the place of each
+    cdef vector[CUdeviceptr] addresses
+    cdef list owners                      # the Buffer of each temporary
+
+    cdef int add(self, object plan, Buffer buffer) except -1
+
+    # Gives the temporaries of an executable their places. Launches in flight keep the memory that they use.
+    cdef int use(self, const GraphExecHandle& exec) except -1
+
+
+# Returns the memory for the temporaries of a definition, without changing an executable: `present` if its plan is the same.
+cdef TemporaryMemory plan_memory(object definition, TemporaryMemory present)
