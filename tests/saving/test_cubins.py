@@ -82,7 +82,11 @@ def test_each_kernel_has_a_cubin_for_each_architecture(x, path, stream):
     }
     assert "ptx" in row["code"]
     assert all(row["name"].encode() in blobs[blob] for blob in row["cubins"].values())
-    assert facts_of(path)["kernels"][0]["code"] == ["native", "ptx", *sorted(f"cubin {name}" for name in names)]
+    assert facts_of(path)["kernels"][0]["code"] == [
+        "native",
+        "ptx",
+        *sorted(f"cubin {name}" for name in names),
+    ]
     first = results(path, stream)
     g.save(path, inputs={"x": x})
     assert results(path, stream).tolist() == first.tolist()
