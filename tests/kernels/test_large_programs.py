@@ -39,14 +39,14 @@ def group_text(number):
     return f"@dataclasses.dataclass(frozen=True)\nclass Group{number}:\n{members}\n"
 
 
-def function_text(number, decorator):
+def function_text(number, decorator, statements):
     """Returns a function of many statements, with static branches. It is Python too."""
     group = number % (ARRAYS // 10)
     lines = [
         f"{decorator}def f{number}(state: cg.template, i, j, config: cg.template):",
         f"    t = state.g{group}.x{group}_0[i, j]",
     ]
-    for k in range(STATEMENTS):
+    for k in range(statements):
         lines.append(f"    t = t * 0.5 + state.g{group}.x{group}_{k % 9}[i, j] * {k % 7 + 1}.0")
     lines += [
         "    if cg.static(config.solver.is_sparse):", "        t = t - 1.0", "    else:", "        t = t + 0.25",
@@ -56,17 +56,18 @@ def function_text(number, decorator):
     return "\n".join(lines) + "\n\n"
 
 
-def program_text(inline=""):
+def program_text(inline, functions, statements):
+    """Returns the text of a program with so many functions of so many statements."""
     groups = range(ARRAYS // 10)
     state = "".join(f"    g{i}: Group{i}\n" for i in groups)
-    calls = "".join(f"                f{n}(state, i, j, config)\n" for n in range(FUNCTIONS))
+    calls = "".join(f"                f{n}(state, i, j, config)\n" for n in range(functions))
     kernel = (
         "@cg.kernel\ndef step(state: State, config: cg.template) -> None:\n"
         "    for i in range(state.g0.x0_0.shape[0]):\n"
         "        for _ in range(cg.static(config.solver.iterations)):\n"
         f"            for j in range(state.g0.x0_0.shape[1]):\n{calls}"
     )
-    functions = "".join(function_text(n, inline) for n in range(FUNCTIONS))
+    functions = "".join(function_text(n, inline, statements) for n in range(functions))
     return (
         HEAD
         + "".join(map(group_text, groups))
@@ -77,10 +78,16 @@ def program_text(inline=""):
 
 
 @pytest.fixture
-def program(tmp_path, monkeypatch):
+def sizes():
+    """The number of functions, and that of the statements of each."""
+    return FUNCTIONS, STATEMENTS
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch, sizes):
     """Returns the module of the program."""
     path = tmp_path / "large_program.py"
-    path.write_text(textwrap.dedent(program_text("@cg.func\n")))
+    path.write_text(textwrap.dedent(program_text("@cg.func\n", *sizes)))
     spec = importlib.util.spec_from_file_location("large_program", path)
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(__import__("sys").modules, "large_program", module)
@@ -94,14 +101,14 @@ def state_of(program, arrays):
     return program.State(*groups)
 
 
-def run_in_python(program, arrays, config):
+def run_in_python(arrays, config, functions, statements):
     """The same statements, on all elements at once, by the rules of the text."""
     for _ in range(config.solver.iterations):
-        for number in range(FUNCTIONS):
+        for number in range(functions):
             group = number % (ARRAYS // 10)
             x = arrays[10 * group : 10 * group + 10]
             t = x[0]
-            for k in range(STATEMENTS):
+            for k in range(statements):
                 t = t * 0.5 + x[k % 9] * (k % 7 + 1)
             t = t - 1.0 if config.solver.is_sparse else t + 0.25
             for level in config.levels:
@@ -109,7 +116,7 @@ def run_in_python(program, arrays, config):
             x[9] += t
 
 
-def test_kernel_with_nested_arrays_and_a_configuration_computes_what_numpy_computes(program):
+def test_kernel_with_nested_arrays_and_a_configuration_computes_what_numpy_computes(program, sizes):
     given = np.random.default_rng(25).random((ARRAYS, 3, 4))
     arrays = [cg.array(each, cg.f64) for each in given]
     truth = [each.copy() for each in given]
@@ -121,7 +128,20 @@ def test_kernel_with_nested_arrays_and_a_configuration_computes_what_numpy_compu
     ]
     for config in (*configs, *(dataclasses.replace(each) for each in configs)):
         program.step(state, config)
-        run_in_python(program, truth, config)
+        run_in_python(truth, config, *sizes)
     for ours, wanted in zip(arrays, truth, strict=True):
         np.testing.assert_allclose(ours.to_numpy(), wanted, rtol=1e-12)
     assert repr(program.step).endswith("3 specialisations>")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("sizes", [(50, 400)])
+def test_kernel_of_20000_statements_computes_what_numpy_computes(program, sizes):
+    given = np.random.default_rng(25).random((ARRAYS, 3, 4))
+    arrays = [cg.array(each, cg.f64) for each in given]
+    truth = [each.copy() for each in given]
+    config = program.Config(program.Solver(iterations=1))
+    program.step(state_of(program, arrays), config)
+    run_in_python(truth, config, *sizes)
+    for ours, wanted in zip(arrays, truth, strict=True):
+        np.testing.assert_allclose(ours.to_numpy(), wanted, rtol=1e-12)

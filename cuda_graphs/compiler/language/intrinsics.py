@@ -201,8 +201,9 @@ def grouped(what: Iterable[Any] | HostArray) -> Iterator[Vector[Any, int]]:
     if not inside_static.get():
         raise RuntimeError("cg.grouped has a meaning in kernels only: call it in a @cg.kernel or a @cg.func")
     shape = getattr(what, "shape", None)
-    points: Iterable[Any] = what if shape is None else itertools.product(*map(range, shape))  # type: ignore[assignment]
-    return (host_vector(i32, (len(each),), *each) for each in points)
+    points: Any = what if shape is None else itertools.product(*map(range, shape))
+    found: Any = (host_vector(i32, (len(each),), *each) for each in points)
+    return found
 
 
 @_in_kernels_only
