@@ -146,6 +146,13 @@ def test_an_assignment_that_the_driver_refuses_changes_nothing(g, nodes):
         assert g.edges() == edges
 
 
+def test_an_alloc_node_is_one_node(g):
+    """It is iterable as an array as well."""
+    first, memory, array = g.join(), g.alloc(4), g.alloc(shape=(2, 8), dtype=cg.f32)
+    first.succ.update(memory, array)
+    assert set(first.succ) == {memory, array}
+
+
 def test_edges_decide_the_order(g, kernels, pinned, run):
     x = pinned([1], "u4")
     steps = [g.launch(ONE, kernels.affine, x.ctypes.data, 3, b) for b in (1, 5, 7)]

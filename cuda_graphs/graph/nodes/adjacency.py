@@ -78,8 +78,10 @@ class AdjacencySet(MutableSet[Node]):
         """Add edges to nodes. Each argument is a node or an iterable of nodes."""
         wanted: set[Node] = set()
         for each in nodes:
-            is_several = isinstance(each, Iterable) and not self._node._is_node(each)  # an alloc node is both
-            wanted |= self._nodes(each if is_several else (each,))
+            # An alloc node is iterable.
+            wanted |= self._nodes(
+                (each,) if not isinstance(each, Iterable) or self._node._is_node(each) else each
+            )
         self._change(add=wanted - self._now())
 
     def clear(self) -> None:
