@@ -13,6 +13,7 @@ python examples/torch_training.py [epochs]
 import importlib.util
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import cuda_graphs as cg
@@ -36,28 +37,19 @@ def snake(x: Matrix, frequency: cg.Array1[cg.f32], y: Matrix) -> None:
 snake_of = cg.interop.torch(snake, out={"y": "x"})
 
 
-class Model(torch.nn.Module):
-    """Three layers, and a frequency for each column between them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first, self.second, self.last = (
-            torch.nn.Linear(1, 32),
-            torch.nn.Linear(32, 32),
-            torch.nn.Linear(32, 1),
-        )
-        self.frequencies = torch.nn.ParameterList([torch.ones(32) for _ in range(2)])
-
-    def forward(self, x: Any) -> Any:
-        x = snake_of(self.first(x), self.frequencies[0])
-        x = snake_of(self.second(x), self.frequencies[1])
-        return self.last(x)
-
-
-def make_model() -> Model:
-    """Return a model with the same weights in each call."""
+def make_model() -> tuple[Callable[[Any], Any], list[Any]]:
+    """Return a model with the same weights in each call, and its parameters."""
     torch.manual_seed(7)
-    return Model().to(place)
+    first, second, last = torch.nn.Linear(1, 32), torch.nn.Linear(32, 32), torch.nn.Linear(32, 1)
+    layers = torch.nn.ModuleList([first, second, last]).to(place)
+    frequencies = torch.nn.ParameterList([torch.ones(32) for _ in range(2)]).to(place)
+
+    def model(x: Any) -> Any:
+        x = snake_of(first(x), frequencies[0])
+        x = snake_of(second(x), frequencies[1])
+        return last(x)
+
+    return model, [*layers.parameters(), *frequencies.parameters()]
 
 
 epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 12
@@ -83,11 +75,11 @@ def train(run: Any, parameters: Any) -> tuple[list[float], float]:
     return losses, (time.perf_counter() - begun) / epochs * 1e3
 
 
-plain, model = make_model(), make_model()
+(plain, plain_parameters), (model, parameters) = make_model(), make_model()
 plain(x[:2]).sum().backward()  # compiles the kernels
-eager, eager_ms = train(plain, plain.parameters())
+eager, eager_ms = train(plain, plain_parameters)
 graphed = cg.interop.make_graphed_callable(model, x[:128])
-found, graphed_ms = train(graphed, model.parameters())
+found, graphed_ms = train(graphed, parameters)
 
 assert graphed.captures == 2  # batches of 128, and the last one
 torch.testing.assert_close(torch.tensor(found), torch.tensor(eager), rtol=1e-2, atol=1e-4)

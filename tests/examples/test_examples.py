@@ -203,7 +203,7 @@ def test_training_with_graphs_is_training_without_them(tmp_path):
     output = run("torch_training.py", 4, cwd=tmp_path)
     if find_spec("torch"):
         assert "with and without graphs" in output
-        assert "<graphed Model for 2 of 8 shapes>" in output
+        assert "<graphed model for 2 of 8 shapes>" in output
     else:
         assert output.startswith("This example needs PyTorch")
 
