@@ -174,7 +174,9 @@ def lower(
         with trace.timed(step.__name__):
             found = step(found, **options.get(step, {}))
         show(step.__name__, why, found, verify_ir)
-    found = stop_loops(found, graph == "embedded" or has_host_calls(found.plan))
+    # A host object ends the loops of its graphs. Loops of the host end by the exceptions of its calls.
+    own = graph == "embedded" or (graph != "host" and has_host_calls(found.plan))
+    found = stop_loops(found, own)
     show("stop_loops", "the launching code can end loops", found, verify_ir)
     if graph in IN_MEMORY:
         found = conditions_in_memory(found)

@@ -10,6 +10,7 @@ When its Lease has ended on all ranks, the engine is free for another definition
 from __future__ import annotations
 
 import pickle
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -39,6 +40,7 @@ from .watch import identify, unwatch, watch
 __all__ = ["Communicator"]
 
 NOTHING = "-"  # stands for no text, since engines gather one byte or more
+DESTROYED_S = 0.5  # for CUDA to free what a destroyed graph has kept
 
 
 class BoundCollective:
@@ -225,7 +227,7 @@ class Communicator:
         """
         if self._engine is None:
             return
-        used = sum(lease() is not None for lease in self._leases)
+        used = self._count_graphs()
         if used:
             raise RuntimeError(
                 f"{self!r} is used by {used} graph{'s' * (used > 1)}: delete the definitions and executables first, "
@@ -240,6 +242,15 @@ class Communicator:
         self._engine = self._stream = None
         self._calls.clear()
         self._scratch = Scratch()
+
+    def _count_graphs(self) -> int:
+        """Return how many graphs use the communicator. CUDA frees what a destroyed one has kept in the background."""
+        end = time.monotonic() + DESTROYED_S
+        while True:
+            used = sum(lease() is not None for lease in self._leases)
+            if not used or time.monotonic() > end:
+                return used
+            time.sleep(0.001)
 
     def abort(self, reason: str) -> None:
         """End all waits of this process for the other ranks, as after ``stream.sync(timeout=...)`` has raised.

@@ -28,6 +28,16 @@ def test_ranks_that_sum_their_gradients_train_as_numpy_on_all_samples(count):
     assert "NumPy agrees" in output and output.count("steps in one launch") == count
 
 
+def test_loops_with_collectives_read_no_memory_that_nothing_has_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_GRAPHS_HOST_CHECK", "init")  # the host driver also fills new memory with -1
+    names = [
+        name for name in laws.LAWS if name.startswith(("the_host_starts_passes", "a_loop_with_collectives"))
+    ]
+    assert len(names) == 2
+    run(1, "-m", "tests.distributed.laws", "library", tmp_path, *names)
+    assert (tmp_path / "0").read_text().split() == names
+
+
 @pytest.mark.parametrize("way", ["library", "direct"])
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_every_law_holds_on_every_rank(count, way, tmp_path):

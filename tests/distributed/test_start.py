@@ -106,4 +106,5 @@ def test_ranks_with_the_variables_of_slurm_sum():
     finally:
         for child in children:
             child.kill()
+    assert [child.returncode for child in children] == [0] * ranks, output
     assert agreeing(output, ranks), output
