@@ -10,6 +10,7 @@ that hold to a file of its number in the folder, and ends at the first failure. 
 import faulthandler
 import gc
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -507,6 +508,17 @@ def close_is_refused_while_a_graph_uses_the_communicator(comm):
     part.close()
     assert "closed" in raised(RuntimeError, part.all_reduce, x)
     assert "closed" in raised(RuntimeError, cg.GraphDef().call, part.all_reduce, x)
+
+
+@law
+def close_waits_for_what_is_destroyed_in_the_background(comm):
+    part, used = comm.split(0), [object()]
+    part._leases.append(lambda: used[0] if used else None)
+    later = threading.Timer(0.1, used.clear)
+    later.start()
+    part.close()
+    later.join()
+    assert part.is_closed
 
 
 @law
