@@ -26,10 +26,10 @@ def total(x: Numbers, parts: Numbers, done: Words, out: Numbers):
         cg.block.sync()
         if t == 0 and ticket[0] == parts.shape[0] - 1:
             cg.fence()
-            sum = cg.i64(0)
+            found = cg.i64(0)
             for k in range(parts.shape[0]):
-                sum += parts[k]
-            out[0] = sum
+                found += parts[k]
+            out[0] = found
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 1000, 50_000])
@@ -47,7 +47,7 @@ def test_last_block_sees_the_parts_of_all_blocks(device, n):
 def test_atomics_before_a_fence_are_not_done_later(device):
     @cg.kernel
     def count(sums: Words, seen: Words, out: Words):
-        for i in out:
+        for _ in range(out.shape[0]):
             cg.atomic_add(sums[0], 1)
             cg.fence()
             cg.atomic_add(seen[0], 1)
@@ -94,5 +94,5 @@ def test_a_fence_has_no_gradient(device):
 
 
 def test_the_host_does_not_fence():
-    with pytest.raises(RuntimeError, match="cg.fence has a meaning in kernels only"):
+    with pytest.raises(RuntimeError, match=r"cg\.fence has a meaning in kernels only"):
         cg.fence()
