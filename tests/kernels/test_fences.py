@@ -47,7 +47,7 @@ def test_last_block_sees_the_parts_of_all_blocks(device, n):
 def test_atomics_before_a_fence_are_not_done_later(device):
     @cg.kernel
     def count(sums: Words, seen: Words, out: Words):
-        for _ in out:
+        for _ in range(out.shape[0]):
             cg.atomic_add(sums[0], 1)
             cg.fence()
             cg.atomic_add(seen[0], 1)
@@ -94,5 +94,5 @@ def test_a_fence_has_no_gradient(device):
 
 
 def test_the_host_does_not_fence():
-    with pytest.raises(RuntimeError, match="fence has a meaning in kernels only"):
+    with pytest.raises(RuntimeError, match=r"cg\.fence has a meaning in kernels only"):
         cg.fence()

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a kernel reads a member of a nested object as Python reads it, property or not, and only members it names."""
+"""Law: a kernel reads a member of a nested object as Python reads it, property or not, and only members that it
+names."""
 
 import functools
 
