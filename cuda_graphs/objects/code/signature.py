@@ -103,7 +103,9 @@ def pointer_to(text: str) -> Type:
     element = element.removesuffix(" const")
     form, size = NUMBERS.get(element, ("class", 0))
     is_plain = (
-        element in NUMBERS or element in BYTES or bool(re.search(COMPLEX, element) or re.match(VECTOR, element))
+        element in NUMBERS
+        or element in BYTES
+        or bool(re.search(COMPLEX, element) or re.match(VECTOR, element))
     )
     form = "byte" if element in BYTES else form
     return Type(spelled(text + "*"), "pointer", 8, form, size, is_const and is_plain)
