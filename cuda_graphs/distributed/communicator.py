@@ -33,13 +33,13 @@ from .halo import Halo, check_halo
 from .health import RankError, begin_debug_mode
 from .kept_results import Scratch, copy_kept
 from .lease import Lease, refuse_parameters
+from .links import NOTHING
 from .plans import Plan, first_difference
 from .steps import Operand, Step, check_writable, read_operand, read_operation, read_output, read_rank
 from .watch import identify, unwatch, watch
 
 __all__ = ["Communicator"]
 
-NOTHING = "-"  # stands for no text, since engines gather one byte or more
 DESTROYED_S = 0.5  # for CUDA to free what a destroyed graph has kept
 
 

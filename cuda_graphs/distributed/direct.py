@@ -37,6 +37,7 @@ from cuda_graphs.objects.memory.buffer import Buffer
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource, SynchronousMemoryResource
 from cuda_graphs.objects.memory.shared_memory import open_memory, share_memory
 
+from .links import NOTHING
 from .steps import Step
 
 __all__ = ["DirectEngine", "find_refusal", "with_exchange"]
@@ -125,7 +126,6 @@ def connect(engine: Any) -> tuple[Exchange | None, str | None]:
     return None, f"rank {first}: {failures[first]}"
 
 
-NOTHING = "-"  # stands for no text
 FAILED = "!"  # begins the text of a failure in place of a handle
 
 

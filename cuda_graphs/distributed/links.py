@@ -19,14 +19,14 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-__all__ = ["Link", "connect_hosts", "text_of"]
+__all__ = ["NOTHING", "Link", "connect_hosts", "text_of"]
 
 LOST_S = 3  # without an answer to the probes of a connection
 ACCEPT_S = 10  # for all ranks to connect to rank 0
 CONNECT_S = 3  # for one address of rank 0
 HELLO_S = 1  # for the first line of a connection
 FAREWELL = "-"  # this rank closes its communicator
-NOTHING = "-"  # stands for no text
+NOTHING = "-"  # stands for no text, since engines gather one byte or more
 MOST_BYTES = 4096
 TOKEN_BYTES = 16
 

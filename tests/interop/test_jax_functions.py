@@ -25,9 +25,8 @@ def place(request, session_device):
         (device, *_) = jax.devices(request.param)
     except RuntimeError as error:
         pytest.skip(str(error))
-    if (
-        request.param == "cpu"
-    ):  # JAX calls on threads of its own. The Device of each has a pool, as long as the thread lives.
+    if request.param == "cpu" and cg.driver_info().kind == "cuda":
+        # JAX calls on threads of its own. The Device of each has a pool, as long as the thread lives.
         request.node.stash[LEFT] = {"pool": os.cpu_count() or 1}
     with jax.default_device(device):
         yield request.param

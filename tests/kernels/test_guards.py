@@ -333,3 +333,15 @@ def test_the_depth_of_a_key_does_not_depend_on_the_way_that_is_found_first():
     before = freeze(owner)
     far.value = 2
     assert freeze(owner) != before
+
+
+def test_a_class_with_instances_of_itself_is_not_kept_alive_by_its_key():
+    class Mode:
+        """Like an enumeration: its members are class attributes."""
+
+    Mode.fast = Mode()
+    before = freeze(types.SimpleNamespace(mode=Mode.fast))
+    kept = weakref.ref(Mode)
+    del before, Mode
+    gc.collect()
+    assert kept() is None

@@ -169,17 +169,15 @@ class LoopAccesses:
 
     def deferrable(self) -> list[ir.Atomic]:
         """Returns the atomics that can be done later."""
-        return (
-            []
-            if self.is_ordered
-            else [
-                s
-                for number, s in enumerate(self.accesses)
-                if isinstance(s, ir.Atomic)
-                and s in self.fits
-                and self.is_deferrable(self.uses[array_of(s)], number)
-            ]
-        )
+        if self.is_ordered:
+            return []
+        return [
+            s
+            for number, s in enumerate(self.accesses)
+            if isinstance(s, ir.Atomic)
+            and s in self.fits
+            and self.is_deferrable(self.uses[array_of(s)], number)
+        ]
 
     def is_deferrable(self, uses: AliasingAccesses, number: int) -> bool:
         return not uses.others and not uses.read and len(uses.kinds) == 1 and uses.last < number

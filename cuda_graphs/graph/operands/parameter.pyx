@@ -35,6 +35,7 @@ from cuda_graphs.core.graphs.graph_handles cimport (
 from cuda_graphs.core.resources.handles cimport ValueForm
 from cuda_graphs.objects.memory.array_shape import accept_shape
 from .graph_array cimport ElementType, accept_element_type
+from .spans import temporary_parts
 from .values cimport accept_scalar_type, accept_type, present_value, read_value, type_text
 
 # The forms of ValueKinds.
@@ -135,7 +136,7 @@ cdef class Temporary(ArrayParameter):
     @property
     def name(self):
         """The given name, else "temporary" and the number of the Temporary in its definition."""
-        _, number, given = self._named().name.decode().split(" ", 2)
+        number, given = temporary_parts(self._named().name.decode())
         return given or f"temporary {number}"
 
     @property

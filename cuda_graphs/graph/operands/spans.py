@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .overlap import spans_overlap
 
-__all__ = ["Span"]
+__all__ = ["Span", "temporary_parts"]
 
 Axes = tuple[tuple[int, int], ...]
 
@@ -73,8 +73,14 @@ def memory_text(parameter: str) -> str:
     """Return the words for the memory of a parameter. A dot begins the name of a temporary (parameter.pyx)."""
     if not parameter.startswith("."):
         return f"memory of parameter {parameter!r}"
-    _, number, given = parameter.split(" ", 2)
+    number, given = temporary_parts(parameter)
     return f"temporary {given!r}" if given else f"temporary {number}"
+
+
+def temporary_parts(parameter: str) -> tuple[str, str]:
+    """Return the number of a temporary, and its given name or "", from the name of its parameter."""
+    _, number, given = parameter.split(" ", 2)
+    return number, given
 
 
 def reach(run: int, axes: Axes) -> int:

@@ -169,23 +169,26 @@ def data_of(cls: type) -> list[str]:
     return [name for each in cls.__mro__ for name in own_data_of(each)]
 
 
-Shape = tuple[tuple[str, ...], tuple[type, ...]]
+Shape = tuple[tuple[str, ...], tuple["weakref.ref[type]", ...]]
 own_data: weakref.WeakKeyDictionary[type, tuple[Shape, list[str]]] = weakref.WeakKeyDictionary()
 
 
 def own_data_of(cls: type) -> list[str]:
-    """Return the names of the class attributes and slots of one class. They follow from the names and types of all its
-    attributes, which are compared with those of the last call."""
+    """Return the names of the class attributes and slots of one class.
+
+    They follow from the names and types of all its attributes, which are compared with those of the last call. The
+    types are not kept alive: one of them may be the class, as for an enumeration.
+    """
     attributes = vars(cls)
-    shape = tuple(attributes), tuple(map(type, attributes.values()))
+    shape = tuple(attributes), tuple([weakref.ref(type(each)) for each in attributes.values()])
     known = own_data.get(cls)
     if known is None or known[0] != shape:
         has_slots = "__slots__" in attributes
         names = [
             name
-            for name, kind in zip(*shape, strict=True)
-            if (not name.startswith("__") and not hasattr(kind, "__get__"))
-            or (has_slots and kind is types.MemberDescriptorType)
+            for name, member in attributes.items()
+            if (not name.startswith("__") and not hasattr(type(member), "__get__"))
+            or (has_slots and isinstance(member, types.MemberDescriptorType))
         ]
         known = own_data[cls] = shape, names
     return known[1]

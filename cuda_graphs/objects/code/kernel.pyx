@@ -47,7 +47,8 @@ ParamInfo = namedtuple("ParamInfo", "offset size")
 
 CodeImage = namedtuple("CodeImage", "code code_type label entry signatures ptx", defaults=(None,))
 """The image that a kernel came from: its bytes, its type and name as in ObjectCode, the name of the kernel in it, and the
-types of its kernels, by name, if the code does not tell them; the PTX of machine code, if that is known. It refers to no other object, so that it closes no circle."""
+types of its kernels, by name, if the code does not tell them; the PTX of machine code, if that is known. It refers to no
+other object, so that it closes no circle."""
 
 MaxPotentialBlockSizeOccupancyResult = namedtuple(
     "MaxPotentialBlockSizeOccupancyResult", "min_grid_size max_block_size"
