@@ -95,8 +95,9 @@ def with_cuda_graphs(kit: Kit, b, tolerance, rounds) -> Run:
             alpha = norm / curvature
             rest = 0.0
             for i, j, k in b:
-                x[i, j, k] += alpha * p[i + 1, j + 1, k + 1]
-                left_over = r[i, j, k] - alpha * q[i, j, k]
+                place, along, left_over = x[i, j, k], p[i + 1, j + 1, k + 1], r[i, j, k]
+                left_over -= alpha * q[i, j, k]
+                x[i, j, k] = place + alpha * along
                 r[i, j, k] = left_over
                 rest += left_over * left_over
             beta = rest / norm

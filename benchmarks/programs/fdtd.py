@@ -67,8 +67,9 @@ def with_cuda_graphs(kit: Kit, e, steps) -> Run:
     def propagate(e: grid, hx: grid, hy: grid, left: count):
         while cg.graph_while(left[()] > 0):
             for i, j in cg.ndrange(e.shape[0] - 1, e.shape[1] - 1):
-                hx[i, j] -= COURANT * (e[i, j + 1] - e[i, j])
-                hy[i, j] += COURANT * (e[i + 1, j] - e[i, j])
+                own, right, below, x, y = e[i, j], e[i, j + 1], e[i + 1, j], hx[i, j], hy[i, j]
+                hx[i, j] = x - COURANT * (right - own)
+                hy[i, j] = y + COURANT * (below - own)
             for i, j in cg.ndrange((1, e.shape[0] - 1), (1, e.shape[1] - 1)):
                 e[i, j] += COURANT * ((hy[i, j] - hy[i - 1, j]) - (hx[i, j] - hx[i, j - 1]))
             left[()] -= 1

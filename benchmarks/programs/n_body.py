@@ -53,9 +53,8 @@ def smallest(done, parameters):
     return parameters | {"n": 2}
 
 
-def with_cuda_graphs(kit: Kit, x, v, steps) -> Run:
-    import cuda_graphs as cg
-
+def plain_kernel(cg):
+    """Return the kernel for a CPU. Neighbouring bodies are lanes of vectors."""
     points, count = cg.types.ndarray(cg.f32, 2), cg.types.ndarray(cg.i32, 0)
 
     @cg.kernel(graph=True)
@@ -81,6 +80,48 @@ def with_cuda_graphs(kit: Kit, x, v, steps) -> Run:
                 v[i, 2] += kick * fz
             left[()] -= 1
 
+    return simulate
+
+
+def warp_kernel(cg, bodies):
+    """Return the kernel for a GPU. A warp has some bodies, and its lanes share all the others."""
+    points, count = cg.types.ndarray(cg.f32, 2), cg.types.ndarray(cg.i32, 0)
+
+    @cg.kernel(graph=True, fast_math=True)
+    def simulate(x: points, v: points, left: count):
+        while cg.graph_while(left[()] > 0):
+            n = x.shape[0]
+            for i in range(n):
+                for d in cg.static(range(3)):
+                    x[i, d] += DT * v[i, d]
+            for block, thread in cg.blocks((n + 8 * bodies - 1) // (8 * bodies), 256):
+                first = (block * 8 + thread // 32) * bodies
+                own, force = cg.types.mat(bodies, 3, cg.f32)(0.0), cg.types.mat(bodies, 3, cg.f32)(0.0)
+                for b, d in cg.static(cg.ndrange(bodies, 3)):
+                    own[b, d] = x[min(first + b, n - 1), d]
+                for j in range(thread % 32, n, 32):
+                    other = cg.vec3(x[j, 0], x[j, 1], x[j, 2])
+                    for b in cg.static(range(bodies)):
+                        dx, dy, dz = other[0] - own[b, 0], other[1] - own[b, 1], other[2] - own[b, 2]
+                        pull = cg.rsqrt(dx * dx + dy * dy + dz * dz + SOFT)
+                        pull *= pull * pull
+                        force[b, 0] += dx * pull
+                        force[b, 1] += dy * pull
+                        force[b, 2] += dz * pull
+                for b, d in cg.static(cg.ndrange(bodies, 3)):
+                    total = cg.warp.reduce_add(force[b, d])
+                    if thread % 32 == 0 and first + b < n:
+                        v[first + b, d] += DT / cg.f32(n) * total
+            left[()] -= 1
+
+    return simulate
+
+
+def with_cuda_graphs(kit: Kit, x, v, steps) -> Run:
+    import cuda_graphs as cg
+
+    # More bodies in a warp read the others less often, but with few bodies the GPU has too few warps.
+    simulate = warp_kernel(cg, 4 if len(x) > 8192 else 1) if kit.on_gpu else plain_kernel(cg)
     places, speeds, left = kit.put(x), kit.put(v), cg.ndarray(cg.i32, ())
 
     def reset():

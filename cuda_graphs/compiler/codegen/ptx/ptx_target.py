@@ -31,6 +31,7 @@ from .ptx_blocks import GpuBlockLoop
 from .ptx_exchange import MOST_THREADS, with_exchanges
 from .ptx_merge import merged_ptx
 from .ptx_resident import GpuResidentTasks, run_in_last_thread
+from .tiles import TiledLoop, is_tiled
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
 ENTRY = "ptx_kernel"
@@ -302,14 +303,23 @@ class Ptx:
         threads: str,
         total: str,
     ) -> None:
-        def point(numbers: list[str], following: str) -> None:
+        def place(numbers: list[str]) -> None:
             for axis, begin, number in zip(loop.axes, begins, numbers, strict=True):
                 e.wide[axis.index] = e.point(axis, begin, number)
+
+        def point(numbers: list[str], following: str) -> None:
+            place(numbers)
             e.loops.append((following, following))
             e.block(loop.body)
             e.loops.pop()
 
-        strided_box(e, counts, thread, threads, total, point)
+        def row_major() -> None:
+            strided_box(e, counts, thread, threads, total, point)
+
+        if is_tiled(loop):
+            TiledLoop(e, loop, counts, place).run(row_major)
+        else:
+            row_major()
 
 
 def wait_for_previous_launch(e: Emitter) -> None:

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Law: a loop of several axes runs each of its points once, on grids of any shape, whatever its sizes are."""
+
+import re
+
+import numpy as np
+import pytest
+
+from cuda_graphs.compiler.language.signature import specialise
+from cuda_graphs.compiler.pipeline import compile_kernel, lower
+from cuda_graphs.core.driver.choice import driver_info
+from tests.compiler.rig import cg, function_of, on_gpu, on_ptx, ptx_target, run_all
+
+GRIDS = [(1, 32), (2, 64), (3, 128), (40, 32), (2, 48), (1, 1), (1, 1024)]  # blocks, and threads of a block
+BOXES = [
+    *((5, n) for n in (1, 31, 32, 33, 63, 64, 100, 257)),
+    *((n, 40) for n in (1, 2, 31, 129)),
+    (0, 40), (40, 0), (3, 5, 33), (7, 1, 64), (1, 1, 32), (2, 3, 1, 45), (3, 1, 4, 70), (2, 2, 3, 2, 34),
+]  # fmt: skip
+NAMES = "ijklm"
+
+
+def in_every_grid(function, given):
+    """The arrays of the interpreter, with which PTX agrees on every grid."""
+    wanted = run_all(function, **given)
+    program, _ = lower(function, specialise(function, given))
+    for grid in GRIDS:
+        for machine in (on_ptx, *([on_gpu] if driver_info().kind == "cuda" else [])):
+            arrays = {name: value.copy() for name, value in given.items() if isinstance(value, np.ndarray)}
+            machine(program, arrays, given, grid)
+            for name, array in wanted.items():
+                np.testing.assert_array_equal(arrays[name], array, err_msg=f"{name} on {grid}")
+    return wanted
+
+
+def numbers(shape):
+    return np.arange(np.prod(shape), dtype="i4").reshape(shape)
+
+
+def kernel(axes, body, loop="x"):
+    index = ", ".join(NAMES[:axes])
+    lines = "\n".join(f"        {line.replace('@', index)}" for line in body)
+    return function_of(
+        f"def k(x: ndarray(i32, {axes}), y: ndarray(i32, {axes}), total: ndarray(i64, 0)):\n"
+        f"    for {index} in {loop}:\n{lines}\n"
+    )
+
+
+@pytest.mark.parametrize("box", BOXES, ids=str)
+def test_each_point_is_visited_once_with_its_own_indices(box):
+    axes = len(box)
+    number = " + ".join(f"{name} * {10**at}" for at, name in enumerate(NAMES[:axes]))
+    k = kernel(axes, ["x[@] += 1", f"y[@] = x[@] * 1000000 + {number}"])
+    given = {"x": numbers(box), "y": np.zeros(box, "i4"), "total": np.zeros((), "i8")}
+    found = in_every_grid(k, given)
+    np.testing.assert_array_equal(found["x"], given["x"] + 1)
+    digits = sum(10**at * each for at, each in enumerate(np.indices(box, "i4")))
+    np.testing.assert_array_equal(found["y"], (given["x"] + 1) * np.int32(1000000) + digits)
+
+
+@pytest.mark.parametrize("box", [(5, 100), (3, 5, 33), (2, 3, 1, 45)], ids=str)
+def test_sums_and_atomics_take_each_point_once(box):
+    k = kernel(len(box), ["total[()] += x[@]", "cg.atomic_max(y[" + ", ".join("0" * len(box)) + "], x[@])"])
+    found = in_every_grid(k, {"x": numbers(box), "y": np.zeros(box, "i4"), "total": np.zeros((), "i8")})
+    assert found["total"] == numbers(box).sum() and found["y"].max() == numbers(box).max()
+
+
+def test_axes_may_begin_anywhere_and_take_steps():
+    k = function_of(
+        "def k(x: ndarray(i32, 2)):\n"
+        "    for i in range(0, 1):\n        pass\n"
+        "    for i, j in cg.ndrange((2, x.shape[0]), (1, x.shape[1] - 3)):\n        x[i, j] = 100 * i + j\n"
+    )
+    found = in_every_grid(k, {"x": np.full((9, 80), -1, "i4")})["x"]
+    wanted = np.full((9, 80), -1, "i4")
+    wanted[2:, 1:77] = (100 * np.arange(9)[:, None] + np.arange(80))[2:, 1:77]
+    np.testing.assert_array_equal(found, wanted)
+
+
+def stencil(x: cg.ndarray(cg.f32, 2), y: cg.ndarray(cg.f32, 2)):
+    for i, j in cg.ndrange(y.shape[0], y.shape[1]):
+        y[i, j] = x[i, j] + x[i + 1, j]
+
+
+def test_loads_of_four_points_come_before_their_stores():
+    given = {"x": np.zeros((9, 64), "f4"), "y": np.zeros((8, 64), "f4")}
+    code = compile_kernel(stencil, specialise(stencil, given), ptx_target()).code.decode()
+    loads = [len(re.findall(r"ld\.global", block.partition("st.global")[0])) for block in code.split("\n$L")]
+    assert max(loads) == 2 * 4
+
+
+def overwriting(x: cg.ndarray(cg.i32, 2), y: cg.ndarray(cg.i32, 2)):
+    """A point reads again what it has written by another name: x and y may be one array."""
+    for i, j in x:
+        y[i, j] = x[i, j] + 1
+        x[i, j] = y[i, j] * 2 + x[i, j]
+
+
+def test_a_point_sees_its_own_stores_through_other_names_of_the_memory():
+    array, shape = np.arange(5 * 70, dtype="i4").reshape(5, 70), (3, 64)
+    program, _ = lower(overwriting, specialise(overwriting, {"x": array, "y": array}))
+    found = array.copy()
+    on_ptx(program, {"x": found, "y": found}, {"x": array, "y": array}, shape)
+    np.testing.assert_array_equal(found, (array + 1) * 3)
