@@ -64,7 +64,8 @@ class Shape(NamedTuple):
         ):
             each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
             if each:
-                return ResidentShape(block, each * multiprocessors)
+                most = current_device().properties.max_threads_per_multiprocessor
+                return ResidentShape(block, each * multiprocessors, is_sparse=2 * each * block <= most)
         raise AssertionError(f"{kernel.name} fits no block")
 
 
@@ -74,10 +75,12 @@ class ResidentShape(NamedTuple):
     Attributes:
         block: Threads of a block.
         max_blocks: Largest number of blocks that are on the device at the same time.
+        is_sparse: Whether the registers of the launch leave half of the threads of the device or more without work.
     """
 
     block: int
     max_blocks: int
+    is_sparse: bool = False
 
 
 WARP = 32

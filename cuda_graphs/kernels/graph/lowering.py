@@ -14,7 +14,7 @@ from cuda_graphs.compiler.language.lowerings import CHOICES
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.objects.device.device import Device
 
-__all__ = ["NO_LOWERING", "Lowering", "chains_of", "loops_of", "why_lowered"]
+__all__ = ["NO_LOWERING", "Lowering", "as_nodes", "chains_of", "loops_of", "why_lowered"]
 
 NO_COOPERATION = "the device has no cooperative launches"
 
@@ -52,6 +52,12 @@ def chains_of(chain: str, loops: str | None) -> str | None:
     if chain == "resident":
         return "all"
     return "light" if loops in CHOICES else None
+
+
+def as_nodes(lowering: Lowering) -> Lowering:
+    """Return the lowering without resident launches."""
+    assert lowering.graph is not None
+    return Lowering(CHOICES.get(lowering.graph, lowering.graph), None)
 
 
 def why_lowered(artifact: Artifact) -> str:

@@ -111,6 +111,9 @@ cdef class Loader:
         for each in info.resident_tasks:
             if each.parallel:
                 self.add_trip_count(task.loops, each.iterations, each.axes, 1 if each.fixed_block_dim and task.block == 1 else task.block)
+        # All ranks must choose the same code for exchanges, and their loops may have other lengths.
+        if resident.is_sparse and not self.code.artifact.exchanged:
+            self.code.in_sparse.insert(self.code.in_sparse.end(), task.loops.begin(), task.loops.end())
         return 0
 
     cdef int add_trip_count(self, vector[TripCount]& loops, iterations, axes, int64_t share) except -1:

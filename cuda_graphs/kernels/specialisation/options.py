@@ -17,6 +17,8 @@ __all__ = ["CHAINS", "GRAPHS_ARE_ON", "LOOPS", "Options"]
 
 GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
 
+FEW_THREADS = "a loop has many iterations, and half of the threads of a resident launch or more would have no place"
+
 LOOPS = ("auto", "conditional", "resident", "host")
 CHAINS = ("auto", "nodes", "resident")
 
@@ -82,7 +84,7 @@ class Options(NamedTuple):
             loops = loops_of(self.loop) if is_replayed else "host"
         return Lowering(loops, chains_of(self.chain, loops))
 
-    def why(self, artifact: Artifact, is_refused: bool) -> str:
+    def why(self, artifact: Artifact, is_refused: bool, is_for_long_loops: bool) -> str:
         """Return the reason for the lowering, in words. `is_refused` means that the driver cannot build the graph."""
         if not self.graph:
             return "the kernel is no graph kernel, so a call launches its tasks one by one"
@@ -92,4 +94,6 @@ class Options(NamedTuple):
             return "the environment sets CUDA_GRAPHS_KERNEL_GRAPHS to a value other than 1"
         if self.loop != "auto":
             return f'the kernel sets loop="{self.loop}"'
-        return "the driver cannot build the graph" if is_refused else why_lowered(artifact)
+        if is_refused:
+            return "the driver cannot build the graph"
+        return FEW_THREADS if is_for_long_loops else why_lowered(artifact)

@@ -110,6 +110,9 @@ cdef class Specialisation:
     cdef vector[TripCount] sums      # loops with sums of floats, if code for large sums has fewer tasks; `share` is unused
     cdef int64_t unordered           # iterations from which on a sum is large
     cdef Specialisation large        # code for calls in which all of them are; None until there is such a call
+    cdef vector[TripCount] in_sparse  # loops of a sparse resident launch; `share` is unused
+    cdef Specialisation as_nodes     # code for calls in which one of them is long; None until there is such a call
+    cdef readonly bint is_for_long_loops  # True for such code
     cdef vector[Step] steps          # plan for the host; all tasks in order, unless the lowering is "host"
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # offset of each temporary array in their common memory, in bytes
@@ -138,10 +141,13 @@ cdef class Specialisation:
 
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil
     cdef int64_t count(self, const TripCount& loop, const Leaf* leaves) noexcept nogil
+    cdef int64_t iterations_of(self, const TripCount& loop, const Leaf* leaves) noexcept nogil
     # Returns True if arrays share no memory and extents are equal as the fused tasks need it.
     cdef bint fits(self, const Leaf* leaves) noexcept nogil
     # Returns True if all sums of floats are large.
     cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil
+    # Returns True if a loop is long, and a resident launch has few threads for it.
+    cdef bint has_long_loops(self, const Leaf* leaves) noexcept nogil
     # Returns True if this is the code, or if it stands for calls of this one with other arrays or sizes.
     cdef bint leads_to(self, Specialisation code)
     # Launches all tasks. `stacks` has three words for each stack of a gradient: its address, its capacity, its workers.

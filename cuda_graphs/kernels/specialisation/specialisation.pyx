@@ -53,6 +53,7 @@ cdef dict WORDS = {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32, 8: numpy.ui
 
 cdef enum:
     MOST_PARAMETERS = 64  # parameters of an entry that fit on the C stack
+    LONG = 1 << 21  # iterations of a loop that a sparse resident launch runs slower than nodes
     MOST_AHEAD = 16  # iterations that the host begins before it reads the condition
     TURNS_BETWEEN_SIGNALS = 256  # iterations of a loop on the host between two checks for signals
 
@@ -73,7 +74,7 @@ cdef class Specialisation:
         cdef size_t i
         for i in range(task.loops.size()):
             loop = &task.loops[i]
-            iterations = self.count(loop[0], leaves) if loop.iterations == COUNTED else loop.iterations
+            iterations = self.iterations_of(loop[0], leaves)
             if iterations == UNKNOWN:
                 return task.max_blocks
             blocks = max(blocks, iterations // loop.share + (iterations % loop.share != 0))
@@ -111,17 +112,30 @@ cdef class Specialisation:
                 return False
         return self.apart.size() == 0 or self.find_overlap(self.apart, leaves) < 0
 
+    cdef int64_t iterations_of(self, const TripCount& loop, const Leaf* leaves) noexcept nogil:
+        return self.count(loop, leaves) if loop.iterations == COUNTED else loop.iterations
+
     cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil:
-        cdef const TripCount* loop
         cdef size_t i
         for i in range(self.sums.size()):
-            loop = &self.sums[i]
-            if (self.count(loop[0], leaves) if loop.iterations == COUNTED else loop.iterations) < self.unordered:
+            if self.iterations_of(self.sums[i], leaves) < self.unordered:
                 return False
         return self.sums.size() != 0
 
+    cdef bint has_long_loops(self, const Leaf* leaves) noexcept nogil:
+        cdef size_t i
+        for i in range(self.in_sparse.size()):
+            if self.iterations_of(self.in_sparse[i], leaves) >= LONG:
+                return True
+        return False
+
     cdef bint leads_to(self, Specialisation code):
-        return self is code or self.separate is code or (self.large is not None and self.large.leads_to(code))
+        return (
+            self is code
+            or self.separate is code
+            or (self.large is not None and self.large.leads_to(code))
+            or (self.as_nodes is not None and self.as_nodes.leads_to(code))
+        )
 
     cdef int note_changes(self, const Leaf* leaves, CUstream stream, bint in_graph) except -1:
         cdef uintptr_t writer = writer_of(stream)

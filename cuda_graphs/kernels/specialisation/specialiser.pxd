@@ -44,9 +44,10 @@ cdef class Specialiser:
     cdef int read(self, Reading* r, tuple args) except -1
     cdef HeapReading read_to_heap(self, tuple args, bint in_graph)
     cdef Specialisation find(self, Reading* r)
-    # Returns `code`, or other code: if the arrays do not fit `code`, or may later not fit it in a graph, or if all sums of
-    # floats are large.
+    # Returns `code`, or other code: if the arrays do not fit `code`, or may later not fit it in a graph, if all sums of
+    # floats are large, or if a loop is too long for a resident launch with few threads.
     cdef Specialisation fitting(self, Specialisation code, Reading* r)
+    cdef Specialisation _beside(self, Specialisation code, Reading* r, str fuse, bint is_for_long_loops=*)
     # Makes the device of a call current, and returns its code for this device. The stream may be empty. Raises ValueError if
     # the stream or a field is of another device than the arrays.
     cdef Specialisation find_on_device(self, DeviceScope& scope, Reading* r, const StreamHandle& stream)

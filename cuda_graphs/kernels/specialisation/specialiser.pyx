@@ -32,7 +32,7 @@ from cuda_graphs.compiler.frontend.returns import returned_types
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.signature import declared, has_gradient
 from cuda_graphs.kernels.graph.checkpoints import labels_of
-from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering
+from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering, as_nodes
 from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.kernels.targets import target_of
 from cuda_graphs.kernels.specialisation.arguments import leaf_paths
@@ -119,19 +119,33 @@ cdef class Specialiser:
         return self.fitting(found, r)
 
     cdef Specialisation fitting(self, Specialisation code, Reading* r):
-        if not r.in_graph and not r.has_parameters and code.has_large_sums(r.leaves):
-            with self.lock:
-                if code.large is None:
-                    code.large = self._compile(<tuple>r.args, False, fuse="large")
-                    (<Specialisation>code.large).device = code.device
-                code = code.large
+        cdef Specialisation other
+        fuse = "call"
+        if not r.in_graph and not r.has_parameters:
+            if code.has_large_sums(r.leaves):
+                fuse = "large"
+                with self.lock:
+                    if code.large is None:
+                        code.large = self._beside(code, r, fuse)
+                    code = code.large
+            if self.options.loop == "auto" and code.has_long_loops(r.leaves):
+                with self.lock:
+                    if code.as_nodes is None:
+                        other = self._beside(code, r, fuse, is_for_long_loops=True)
+                        other.is_for_long_loops, code.as_nodes = True, other
+                    code = code.as_nodes
         if code.apart.size() + code.equal.size() == 0 or (not r.in_graph and code.fits(r.leaves)):
             return code
         with self.lock:
             if code.separate is None:
-                code.separate = self._compile(<tuple>r.args, False, fuse="any")
-                (<Specialisation>code.separate).device = code.device
+                code.separate = self._beside(code, r, "any", is_for_long_loops=code.is_for_long_loops)
             return code.separate
+
+    cdef Specialisation _beside(self, Specialisation code, Reading* r, str fuse, bint is_for_long_loops=False):
+        """Return other code for calls that have the signature of `code`. The caller holds the lock."""
+        cdef Specialisation other = self._compile(<tuple>r.args, False, fuse=fuse, is_for_long_loops=is_for_long_loops)
+        other.device = code.device
+        return other
 
     cdef Specialisation find_for(self, tuple args):
         cdef HeapReading reading = self.read_to_heap(args, False)
@@ -213,7 +227,7 @@ cdef class Specialiser:
             return ()
         return tuple([name for name, value in zip(self.names, args) if getattr(value, "__cuda_graph_exchanges__", False)])
 
-    def _compile(self, args, embedded, is_refused=False, fuse="call", exchanges=None):
+    def _compile(self, args, embedded, is_refused=False, fuse="call", exchanges=None, is_for_long_loops=False):
         signature = self.signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         if self.has_checkpoints:
@@ -222,6 +236,8 @@ cdef class Specialiser:
         target, shape = target_of(self.options.fast_math)
         try:
             lowering = self.options.lowering(False, False) if is_refused else self.lowering(embedded)
+            if is_for_long_loops:
+                lowering = as_nodes(lowering)
             lowered = self._lowering_options(*lowering, "any" if embedded else fuse)
             if exchanges is None and not (embedded or is_refused):
                 lowered["exchanges"] = self.exchanges_of(args)

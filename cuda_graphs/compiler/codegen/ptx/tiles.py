@@ -5,9 +5,9 @@
 The last axis of the loop is that of the columns; all other axes make the rows. Compared with iterations in row-major
 order (grid_stride.py), a point needs fewer instructions, and a block reads neighbours in other rows from its own cache.
 
-A thread has up to four points of a tile, 32 columns apart: it first runs the loads of all of them, up to the first
-statement that has an effect, then the rest of each. Iterations of a parallel loop may run in any order, so this needs no
-knowledge about the memory of arrays. With a single load in flight, a thread of a short loop mostly waits.
+A thread of a long loop has up to four points of a tile, 32 columns apart: it first runs the loads of all of them, up
+to the first statement that has an effect, then the rest of each. Iterations of a parallel loop may run in any order, so
+this needs no knowledge about the memory of arrays. With a single load in flight, a thread mostly waits.
 """
 
 from __future__ import annotations
@@ -83,19 +83,31 @@ class TiledLoop:
 
     def prepare(self, rows: str, columns: str, threads: str) -> None:
         """Compute what all tiles of the thread have in common."""
-        e, width = self.e, LANES * self.points
+        e = self.e
         thread = self.register("tid.x")
         self.lane, self.warp = e.let(f"and i32 {thread}, {LANES - 1}"), e.let(f"lshr i32 {thread}, 5")
         self.height = e.let(f"lshr i32 {threads}, 5")
         self.rows, self.columns = (e.let(f"trunc i64 {each} to i32") for each in (rows, columns))
         # Unsigned numbers of 32 bits hold all of these: a tile ends less than 2**10 beyond the loop.
-        self.across = e.let(f"udiv i32 {e.let(f'add i32 {self.columns}, {width - 1}')}, {width}")
         most = e.let(f"add i32 {self.rows}, {e.let(f'sub i32 {self.height}, 1')}")
-        down = e.let(f"udiv i32 {most}, {self.height}")
-        wide = [e.let(f"zext i32 {each} to i64") for each in (self.across, down)]
-        self.count = e.let(f"mul nuw nsw i64 {wide[0]}, {wide[1]}")
+        down = e.let(f"zext i32 {e.let(f'udiv i32 {most}, {self.height}')} to i64")
         self.first, step = (self.register(each) for each in ("ctaid.x", "nctaid.x"))
-        self.step = (e.let(f"zext i32 {step} to i64"), *self.digits(step))
+        blocks = e.let(f"zext i32 {step} to i64")
+
+        def tiles_of(width: int) -> tuple[str, str]:
+            """Return the number of tiles across the loop, and of all tiles."""
+            across = e.let(f"udiv i32 {e.let(f'add i32 {self.columns}, {width - 1}')}, {width}")
+            return across, e.let(f"mul nuw nsw i64 {down}, {e.let(f'zext i32 {across} to i64')}")
+
+        self.across, self.count = tiles_of(LANES * self.points)
+        self.is_wide, self.width = "true", str(LANES * self.points)
+        if self.points > 1:  # tiles of 32 columns occupy more blocks with a short loop
+            across, count = tiles_of(LANES)
+            self.is_wide = e.let(f"icmp sge i64 {self.count}, {blocks}")
+            self.width = e.let(f"select i1 {self.is_wide}, i32 {self.width}, i32 {LANES}")
+            self.across = e.let(f"select i1 {self.is_wide}, i32 {self.across}, i32 {across}")
+            self.count = e.let(f"select i1 {self.is_wide}, i64 {self.count}, i64 {count}")
+        self.step = (blocks, *self.digits(step))
         self.inner = [e.let(f"trunc i64 {each} to i32") for each in self.sizes[1:-1]]
 
     def digits(self, tile: str) -> tuple[str, str]:
@@ -137,21 +149,24 @@ class TiledLoop:
         """Emit the points of this thread in a tile: together if it has all of them, else one by one."""
         e = self.e
         own = e.let(f"add i32 {e.let(f'mul i32 {row}, {self.height}')}, {self.warp}")
-        first = e.let(f"add i32 {e.let(f'mul i32 {column}, {LANES * self.points}')}, {self.lane}")
+        begin = e.let(f"mul i32 {column}, {self.width}")
+        first = e.let(f"add i32 {begin}, {self.lane}")
         last = e.let(f"add i32 {first}, {LANES * (self.points - 1)}")
         some, together, apart, end = (e.label(stem) for stem in ("some", "together", "apart", "end"))
         e.jump_if(e.let(f"icmp ult i32 {own}, {self.rows}"), some, end)
         e.start(some)
-        e.jump_if(e.let(f"icmp ult i32 {last}, {self.columns}"), together, apart)
+        has_all = e.let(f"icmp ult i32 {last}, {self.columns}")
+        e.jump_if(e.let(f"and i1 {has_all}, {self.is_wide}"), together, apart)
         e.start(together)
         self.points_together(self.positions(own), first)
         e.jump(end)
         e.start(apart)
         if self.points > 1:
-            left = e.let(f"zext i32 {self.columns} to i64")
+            beyond = e.let(f"add i32 {begin}, {self.width}")
+            limit = e.call("llvm.umin.i32", "i32", [("i32", beyond), ("i32", self.columns)])
+            low, high = (e.let(f"zext i32 {each} to i64") for each in (first, limit))
             at = ir.LoopIndex("column")
-            begin = e.let(f"zext i32 {first} to i64")
-            e.counted(at, begin, left, LANES, lambda _: self.point(self.positions(own), e.wide[at]))
+            e.counted(at, low, high, LANES, lambda _: self.point(self.positions(own), e.wide[at]))
         e.jump(end)
         e.start(end)
 
