@@ -385,7 +385,7 @@ def constructs() -> Iterator[str]:
     )
     instead = {remedies.NAMES[key]: remedy for key, remedy in remedies.SYNTAX.items()}
     yield from (f"| {name} | {remedy} |" for name, remedy in instead.items())
-    yield from ("", f"Further constructs: {rest}.".replace("*", "`*`"), "")
+    yield from ("", f"Further constructs: {rest}.".replace("*", "`*`"), "") if rest else ("",)
 
 
 OPERATORS = [cls.__name__ for cls in ast.operator.__subclasses__() if cls is not ast.MatMult]
@@ -457,9 +457,9 @@ def called() -> Iterator[str]:
     yield from (
         "",
         f"Vectors and matrices have the methods {methods}, `.cast(dtype)` and `.fill(number)`.",
-        "`v.n` and `m.m` are the numbers of rows and columns. Components are `v.x`, `v.xy`, `v.rgb`, `v[i]`, `v[1:]`,",
-        "`m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector is an error. Without it,",
-        "the index reads or writes any component.",
+        "`m.n` and `m.m` are the numbers of rows and columns. A vector is one column. Components are `v.x`, `v.xy`,",
+        "`v.rgb`, `v[i]`, `v[1:]`, `m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector",
+        "is an error. Without it, the index reads or writes any component.",
         "",
         "### Decompositions",
         "",

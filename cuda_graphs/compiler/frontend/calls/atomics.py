@@ -13,10 +13,15 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.expressions.assignment import assign_lvalue, fit, note_assigned
+from cuda_graphs.compiler.frontend.expressions.assignment import (
+    assign_lvalue,
+    at_chosen_part,
+    fit,
+    note_assigned,
+)
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.scope import Scope
-from cuda_graphs.compiler.frontend.frame.values import Element, Vector, VectorElement, describe
+from cuda_graphs.compiler.frontend.frame.sharing import is_shared
+from cuda_graphs.compiler.frontend.frame.values import Component, Element, Vector, VectorElement, describe
 from cuda_graphs.compiler.ir import ir
 
 
@@ -39,6 +44,8 @@ def atomic(kind: str) -> Callable[..., Any]:
         given = [frame.read(each) for each in values]
         if isinstance(target, Vector):
             return vector_atomic(frame, kind, target, given)
+        if isinstance(target, Component) and isinstance(target.leaf(), ir.Local):
+            return component_atomic(frame, kind, target, *given)
         return scalar_atomic(frame, kind, target, *given)
 
     return function
@@ -53,6 +60,20 @@ def vector_atomic(frame: Frame, kind: str, target: Vector, values: list[Any]) ->
                 f"a value of shape {value.shape} for a place of shape {target.shape}", "give a value of the same shape",
             )  # fmt: skip
     return target.map(lambda element, *parts: scalar_atomic(frame, kind, element, *parts), *values)
+
+
+def component_atomic(frame: Frame, kind: str, target: Component, *values: Any) -> ir.Value:
+    """Emit the atomic on the component of a variable that a run-time index chooses; return the previous value."""
+    builder, type = frame.builder, target.leaf().type
+    old = ir.Local("old", type)
+    builder.put(ir.Set(old, ir.Const(0, type), builder.loc))
+
+    def change(part: Any) -> None:
+        one = component_atomic if isinstance(part, Component) else scalar_atomic
+        builder.put(ir.Set(old, one(frame, kind, part, *values), builder.loc))
+
+    at_chosen_part(frame, target, change)
+    return builder.put(ir.Get(old, builder.loc))
 
 
 def scalar_atomic(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
@@ -105,24 +126,3 @@ def atomic_of(
     if isinstance(target, ir.Local):
         return ir.Atomic(kind, target, (), value, compare, loc)
     return ir.Atomic(kind, target.array, target.index, value, compare, loc)
-
-
-def is_shared(frame: Frame, target: Any) -> bool:
-    """Return whether other iterations of a parallel loop may change the same place."""
-    if not frame.parallel:
-        return False
-    if isinstance(target, ir.Local):
-        scope: Scope | None = frame.root.outer_scope or frame.outer_scope
-        while scope is not None:
-            if any(target in leaves(found) for found in scope.names.values()):
-                return True
-            scope = scope.parent
-        return False
-    return target.array.space is not ir.Space.LOCAL
-
-
-def leaves(found: Any) -> list[Any]:
-    """Return the locals that a name stands for."""
-    if isinstance(found, tuple):
-        return [leaf for part in found for leaf in leaves(part)]
-    return found.leaves() if isinstance(found, Vector) else [found] if isinstance(found, ir.Local) else []

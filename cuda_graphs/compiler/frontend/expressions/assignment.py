@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -15,6 +16,7 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.sharing import is_shared
 from cuda_graphs.compiler.frontend.frame.values import (
     PLACES,
     Component,
@@ -226,15 +228,39 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             f"cannot assign to {describe(found)}",
             "assign to a variable, an element x[i] or a component v.x",
         )
+    if isinstance(found, Vector) and len(set(map(id, found.components))) < len(found.components):
+        raise compile_error(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{ast.unparse(node)!r} names a component twice, which takes one value",
+            "name each component once",
+        )
     return found
 
 
 def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:
-    """Emit an assignment to the component that a run-time index chooses. All others get their old value."""
+    """Emit an assignment to the component that a run-time index chooses.
+
+    All others get their old value, but those of a vector of all threads, which other threads may change, get none.
+    """
     builder, value = frame.builder, fit(frame, value, target.leaf())
+    if is_shared(frame, target.leaf()):
+        at_chosen_part(frame, target, lambda part: assign_lvalue(frame, part, value))
+        return
     for i, part in enumerate(target.parts):
         is_it = builder.op("equal", target.index, ir.Const(i, target.index.type))
         assign_lvalue(frame, part, builder.op("select", is_it, value, frame.read(part)))
+
+
+def at_chosen_part(frame: Frame, target: Component, change: Callable[[Any], object]) -> None:
+    """Emit a change of each part of which the index may choose one, each on the condition that it does."""
+    builder = frame.builder
+    for i, part in enumerate(target.parts):
+        is_it = builder.op("equal", target.index, ir.Const(i, target.index.type))
+        statement = ir.If(is_it, ir.Block(), ir.Block(), builder.loc)
+        with frame.block(statement.then):
+            change(part)
+        builder.put(statement)
 
 
 def assign_struct(frame: Frame, target: Struct, value: Any) -> None:

@@ -18,6 +18,7 @@ from cuda_graphs.compiler.errors import (
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_array_member
 from cuda_graphs.compiler.frontend.frame.values import (
+    SIZES,
     Bound,
     BoundFunction,
     Component,
@@ -31,6 +32,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Vector,
     VectorElement,
     describe,
+    size_of,
 )
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.annotations import Captured
@@ -118,8 +120,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             return owner.element
         if node.attr == "grad":
             return gradient_of(frame, owner)
-        if node.attr in ("n", "m")[: len(owner.inner)]:  # the rows and columns of its elements
-            return owner.inner[node.attr == "m"]
+        if owner.inner and node.attr in SIZES:
+            return size_of(owner.inner, node.attr)
     if isinstance(owner, (Vector, VectorElement)):
         return vector_attribute(frame, owner, node.attr)
     if isinstance(owner, ir.Array):
@@ -176,13 +178,12 @@ def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.P
 
 
 def vector_attribute(frame: Frame, owner: Vector | VectorElement, name: str) -> Any:
-    """Return components, the number of rows `n` or of columns `m`, the `dtype` of the components, or a method of a
-    vector or matrix."""
+    """Return components, a size, the `dtype` of the components, or a method of a vector or matrix."""
     vector = owner.elements if isinstance(owner, VectorElement) else owner
     if name == "dtype":
         return frame.read(vector.leaves()[0]).type
-    if name in ("n", "m") and len(vector.shape) > "nm".index(name):
-        return vector.shape["nm".index(name)]
+    if name in SIZES:
+        return size_of(vector.shape, name)
     return swizzle(frame, vector, name) if is_swizzle(name) else method_of(frame, owner, name)
 
 

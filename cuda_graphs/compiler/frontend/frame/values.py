@@ -232,6 +232,14 @@ class TypeOf:
     type: ScalarType
 
 
+SIZES = ("n", "m")  # the numbers of rows and of columns, as members of vectors and matrices
+
+
+def size_of(shape: tuple[int, ...], name: str) -> int:
+    """Return the number of rows `n` or of columns `m`. A vector is one column."""
+    return (*shape, 1)[SIZES.index(name)]
+
+
 class KnownArray:
     """An array as a compile-time Python object: the type of its elements, its number of dimensions, and its extents.
 
@@ -244,8 +252,8 @@ class KnownArray:
         outer = array.ndim - len(array.inner)
         self.shape = Extents([None] * outer if array.shape is None else array.shape[:outer])
         self.shape.path = array.path
-        for name, extent in zip("nm", array.inner, strict=False):
-            setattr(self, name, extent)
+        for name in SIZES if array.inner else ():
+            setattr(self, name, size_of(array.inner, name))
 
 
 class KnownVector:
@@ -256,8 +264,8 @@ class KnownVector:
 
     def __init__(self, vector: Vector) -> None:
         self.vector = vector
-        for name, extent in zip("nm", vector.shape, strict=False):
-            setattr(self, name, extent)
+        for name in SIZES:
+            setattr(self, name, size_of(vector.shape, name))
 
 
 class RunTimePart:

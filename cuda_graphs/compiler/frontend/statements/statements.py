@@ -13,12 +13,13 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.calls.atomics import atomic_of, is_shared
+from cuda_graphs.compiler.frontend.calls.atomics import atomic_of
 from cuda_graphs.compiler.frontend.calls.binding import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.conversions import cast
 from cuda_graphs.compiler.frontend.calls.messages import message_parts
 from cuda_graphs.compiler.frontend.expressions.assignment import (
     assign_lvalue,
+    at_chosen_part,
     bind,
     fit,
     is_index,
@@ -31,6 +32,7 @@ from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
 from cuda_graphs.compiler.frontend.expressions.merging import joined_result
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.paths import OpenPath, Paths, ReturnPoint, joined
+from cuda_graphs.compiler.frontend.frame.sharing import is_shared
 from cuda_graphs.compiler.frontend.frame.values import (
     Component,
     Computed,
@@ -168,10 +170,11 @@ def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> N
     target.map(lambda part, change: augment(frame, part, operator, frame.scalar(change)), value)
 
 
-def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Value:
+def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> None:
     builder = frame.builder
     if isinstance(target, Component):
-        return augment_component(frame, target, operator, value)
+        augment_component(frame, target, operator, value)
+        return
     type = target.array.element if isinstance(target, Element) else target.type
     if operator in ATOMIC and is_shared(frame, target):
         if operator.startswith("Bit"):
@@ -180,23 +183,19 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Val
         value = fit(frame, value, target, as_operand=True)
         if operator == "Sub":
             value = builder.op("neg", value)
-        return builder.put(atomic_of(ATOMIC[operator], target, value, builder.loc))
+        builder.put(atomic_of(ATOMIC[operator], target, value, builder.loc))
+        return
     changed = builder.binary(operator, frame.read(target), value)
     assign_lvalue(frame, target, changed)
-    return changed
 
 
-def augment_component(frame: Frame, target: Component, operator: str, value: ir.Value) -> ir.Value:
-    """Emit `v[i] op= value` for a run-time index."""
-    if is_shared(frame, target.leaf()):
-        raise compile_error(
-            CompileTypeError, frame.builder.loc,
-            "a vector from outside of the parallel loop is changed at an index that is known at run time only",
-            "keep it in an array of vectors: x[0][i] += ...",
-        )  # fmt: skip
+def augment_component(frame: Frame, target: Component, operator: str, value: ir.Value) -> None:
+    """Emit `v[i] op= value` for a run-time index. An atomic change touches no other component."""
+    if operator in ATOMIC and is_shared(frame, target.leaf()):
+        at_chosen_part(frame, target, lambda part: augment(frame, part, operator, value))
+        return
     changed = frame.builder.binary(operator, frame.read(target), value)
     assign_lvalue(frame, target, changed)
-    return changed
 
 
 def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
