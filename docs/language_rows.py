@@ -70,7 +70,8 @@ EXPRESSIONS = {
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
     ast.Compare: (
         "t = 0 < n < k",
-        "a chain is a conjunction; the middle operand is evaluated once; also `n in (1, 2)`, `x is None`",
+        "a chain is a conjunction; the middle operand is evaluated once; also `n in (1, 2)`, `x is None`, and `==` "
+        "and `!=` of texts, which are known when compiling",
     ),
     ast.IfExp: (
         "t = a if n > 0 else b",
@@ -86,7 +87,11 @@ EXPRESSIONS = {
         "the length is known at compile time, the elements need not be; also `(*v, a)`",
     ),
     ast.List: ("t = ([a, b] * 2 + [c])[1]", "a tuple"),
-    ast.Dict: ('t = {"low": 1, "high": 2}["low"]', "its keys are known when compiling; also `{**options}`"),
+    ast.Dict: (
+        't = {"low": 1, "high": 2}["low"]',
+        "its keys are known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also `keys()`, "
+        "`values()`, `get(key)`; it keeps its items",
+    ),
     ast.ListComp: (
         "t = [a * i + j for i in range(3) for j in (1, 2)][1]",
         "unrolled; over `cg.static`, ranges of known length, tuples and vectors",
@@ -264,6 +269,11 @@ STRUCTURES = (
     ),
     ("t = ball\nt.radius += a", "a copy; members of variables can change"),
     ("t = ball.area()", "methods are inlined, and may change the members of their `self`"),
+    (
+        "t = ball == balls[n]",
+        "members are compared; other operators, `[]`, `()`, `abs` and `len` are the special methods of the class, such "
+        "as `__add__`",
+    ),
     ("balls[n] = Ball(a, v)", "of an array or field; one member after the other, not as one atomic step"),
     ("balls[n].at.x += a", "a member of an element; atomic as an element is"),
     ("t = balls.at[n] + balls.radius.shape[0]", "the array of a member"),

@@ -177,12 +177,12 @@ OPERATIONS: tuple[Row, ...] = (
     (
         "ti.math.cmul, ti.math.cdiv, ti.math.cconj, ti.math.cinv",
         "",
-        "complex numbers: write a dataclass with methods",
+        "complex numbers: write a dataclass with operators, `__mul__`",
     ),
     (
         "ti.math.cexp, ti.math.clog, ti.math.cpow, ti.math.csqrt",
         "",
-        "complex numbers: write a dataclass with methods",
+        "complex numbers: write a dataclass with operators, `__mul__`",
     ),
     ("ti.svd, ti.sym_eig, ti.eig", "cg.svd, cg.sym_eig, cg.eig", "f32 and f64; `eig` of 2 x 2"),
     ("ti.polar_decompose, ti.solve", "cg.polar_decompose, cg.solve", "also `cg.qr`"),

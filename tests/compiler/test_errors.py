@@ -276,7 +276,7 @@ MISTAKES = [
     (Type, "a printed value must be a number, not the array 'x'", "print(x)  #!"),
     # Operations and members that a type does not have
     (Type, "unsupported operand types for ~: f32", "y = ~a  #!"),
-    (Type, "unsupported operand for ==: a str", "y = 'a' == 'b'  #!"),
+    (Type, "unsupported operand for <: a str", "y = 'a' < 'b'  #!"),
     (Type, "the operand of not cannot be a f32", "y = not a  #!"),
     (Type, "an operand of and or or cannot be a f32", "y = a or n  #!"),
     (Type, "an operand of `and` or `or` cannot be a float", "y = n or a  #!"),

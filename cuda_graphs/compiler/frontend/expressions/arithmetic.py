@@ -14,7 +14,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_operand
-from cuda_graphs.compiler.frontend.frame.values import Computed, Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import Computed, Struct, Vector, describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
 from cuda_graphs.compiler.ir.types import bool_, i32
@@ -22,6 +22,7 @@ from cuda_graphs.compiler.ir.types import bool_, i32
 from .linear import matmul
 from .lvalues import broadcast
 from .numbers import calculate, negate
+from .operators import on_structs, unary_on_struct
 from .static_loops import MAX_UNROLLED
 
 
@@ -40,6 +41,10 @@ def typed_binary(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any
     """Return a binary operator on operands with types. Numbers of the source get their types."""
     frame.builder.loc = loc
     a, b = frame.read(a), frame.read(b)
+    if isinstance(a, Struct) or isinstance(b, Struct):
+        found = on_structs(frame, operator, a, b)
+        if found is not None:
+            return found
     if operator == "MatMult":
         return matmul(frame, a, b)
     if isinstance(a, tuple) and operator == "Add" and isinstance(b, tuple):
@@ -74,6 +79,8 @@ def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.
                 f"unsupported operand for {SYMBOLS[operator]}: {describe(found)}",
                 "take an element: x[i]"
                 if isinstance(found, ir.Array)
+                else f"give {found.cls.__name__} the special method of the operator, such as __add__"
+                if isinstance(found, Struct)
                 else remedy_of_operand(SYMBOLS[operator], found),
             )
     return a, b
@@ -99,6 +106,9 @@ def typed_unary(frame: Frame, node: ast.UnaryOp, found: Any) -> Any:
     """Return a unary operator on an operand with a type."""
     frame.at(node)
     value = frame.read(found)
+    own = unary_on_struct(frame, type(node.op).__name__, value)
+    if own is not None:
+        return own
     return (
         value.map(lambda part: unary_scalar(frame, node, part))
         if isinstance(value, Vector)

@@ -199,6 +199,7 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
                 else f"assign to a new name: {node.id}_ = ...",
             )  # fmt: skip
     else:
+        refuse_dict(frame, node)
         found = frame.visit(node)
     if isinstance(found, VectorElement):
         return found.elements
@@ -250,6 +251,18 @@ def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:
     for i, part in enumerate(target.parts):
         is_it = builder.op("equal", target.index, ir.Const(i, target.index.type))
         assign_lvalue(frame, part, builder.op("select", is_it, value, frame.read(part)))
+
+
+def refuse_dict(frame: Frame, node: ast.expr) -> None:
+    """Raise for an assignment to an item of a dict that the kernel made."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        name = node.value.id
+        scope = frame.scope.find(name)
+        if scope is not None and isinstance(scope.names[name], dict):
+            raise compile_error(
+                CompileImmutableError, frame.builder.loc, f"the dict {name!r} keeps its items",
+                f"make another one: {name}_ = {{**{name}, key: value}}",
+            )  # fmt: skip
 
 
 def at_chosen_part(frame: Frame, target: Component, change: Callable[[Any], object]) -> None:

@@ -33,6 +33,7 @@ from cuda_graphs.compiler.ir import ir
 from .assignment import bind
 from .lvalues import component, element, integer, item, python_value
 from .names import meaning_of
+from .operators import special_method
 from .static_loops import MAX_UNROLLED, bind_static, check_count
 from .struct_elements import struct_element
 
@@ -47,6 +48,9 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     if isinstance(owner, VectorElement):
         owner = owner.elements
     index = index_of(frame, node.slice, isinstance(owner, Vector))
+    method = special_method(owner, "__getitem__")
+    if method is not None:
+        return frame.syntax.call(frame, method, [index[0] if len(index) == 1 else index])
     if isinstance(owner, ir.Array):
         return element(frame, owner, index)
     if isinstance(owner, (StructArray, Packed)):

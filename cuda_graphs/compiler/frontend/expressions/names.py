@@ -44,6 +44,7 @@ from .linear import CHANGES, METHODS
 from .lvalues import extent, field_or_value, is_swizzle, swizzle
 from .struct_elements import member_of
 
+OF_DICTS = ("get", "items", "keys", "values")  # the methods of dicts that kernels call
 NUMBERS = (ir.Value, ir.Local, Element, Component)
 
 
@@ -96,7 +97,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         if node.attr not in owner.members:
             method: Any = getattr(owner.cls, node.attr, None)
             if isinstance(method, property) and method.fget is not None:
-                return call_of(frame, node, BoundFunction(method.fget, owner))
+                return frame.syntax.call(frame, BoundFunction(method.fget, owner), [])
             if isinstance(getattr_static(owner.cls, node.attr, None), staticmethod):
                 return method
             if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
@@ -128,13 +129,18 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         return method_of(frame, owner, node.attr)
     if node.attr == "dtype" and isinstance(owner, NUMBERS):
         return frame.read(owner).type
-    if isinstance(owner, ir.Value):
+    if isinstance(owner, (ir.Value, ir.Local, bool, int, float)):
         raise compile_error(
             CompileNameError,
             frame.builder.loc,
             f"a number has no member {node.attr!r}",
             "numbers have no members: write the operation, or a function such as abs(x), cg.cast(x, cg.i32)",
         )
+    if isinstance(owner, dict) and node.attr in OF_DICTS:
+        path = dotted(node.value)
+        if path is not None:
+            frame.record(path, owner, whole=True)
+        return Bound(owner, node.attr)
     try:
         found = getattr(owner, node.attr)
     except AttributeError:
@@ -153,14 +159,6 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     if path is not None:
         frame.record(path, found, whole)
     return meaning
-
-
-def call_of(frame: Frame, node: ast.expr, function: BoundFunction) -> Any:
-    """Translate a call without arguments, which an expression stands for."""
-    call = ast.Call(func=ast.Constant(value=function), args=[], keywords=[])  # type: ignore[arg-type]
-    for each in (call, call.func):
-        ast.copy_location(each, node)
-    return frame.visit(call)
 
 
 def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.Param:

@@ -50,7 +50,7 @@ def iterate(frame: Frame, node: ast.For) -> None:
     if isinstance(range_, Static):
         unroll(frame, node, range_.value)
         return
-    if isinstance(range_, (tuple, list, Vector, VectorElement)):
+    if isinstance(range_, (tuple, list, dict, Vector, VectorElement)):
         unroll(frame, node, read_all(frame, items_of(frame, range_)))
         return
     if is_array(range_):

@@ -30,6 +30,7 @@ from cuda_graphs.compiler.frontend.expressions.assignment import (
 from cuda_graphs.compiler.frontend.expressions.linear import matmul
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
 from cuda_graphs.compiler.frontend.expressions.merging import joined_result
+from cuda_graphs.compiler.frontend.expressions.operators import in_place
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.paths import OpenPath, Paths, ReturnPoint, joined
 from cuda_graphs.compiler.frontend.frame.sharing import is_shared
@@ -139,6 +140,11 @@ def type_of(found: Any) -> ScalarType | VectorType:
 def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
     target, operator = lvalue(frame, node.target), type(node.op).__name__
     value = frame.visit(node.value)
+    if isinstance(target, Struct):
+        found = in_place(frame, operator, target, frame.read(value))
+        if found is not None:
+            assign_lvalue(frame, target, found)
+            return
     if operator == "MatMult":
         product = matmul(frame, frame.read(target), frame.read(value))
         if not isinstance(product, Vector):
