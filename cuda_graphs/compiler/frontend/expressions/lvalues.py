@@ -135,7 +135,9 @@ def field_or_value(frame: Frame, found: Any) -> Any:
         return found.vector
     if isinstance(found, RunTimePart):
         return found.found
-    if type(found) in (tuple, list) and any(isinstance(each, RunTimePart) for each in found):
+    if type(found) in (tuple, list) and any(
+        isinstance(each, (RunTimePart, KnownArray, KnownVector)) for each in found
+    ):
         return tuple(field_or_value(frame, each) for each in found)
     if isinstance(found, HostVector):
         return constant_vector(found)

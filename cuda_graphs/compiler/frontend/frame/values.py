@@ -247,13 +247,17 @@ class KnownArray:
     `array` is the array in the kernel.
     """
 
-    def __init__(self, array: ir.Array) -> None:
+    def __init__(self, array: ir.Array, shape: tuple[int, ...] | None = None) -> None:
         self.array, self.dtype = array, array.element
         outer = array.ndim - len(array.inner)
-        self.shape = Extents([None] * outer if array.shape is None else array.shape[:outer])
+        shape = array.shape if shape is None else shape
+        self.shape = Extents([None] * outer if shape is None else shape[:outer])
         self.shape.path = array.path
         for name in SIZES if array.inner else ():
             setattr(self, name, size_of(array.inner, name))
+
+    def __getitem__(self, index: Any) -> Any:
+        raise ValueError(f"elements of {self.array.path!r} are known at run time only")
 
 
 class KnownVector:
