@@ -425,6 +425,20 @@ def test_recursion_without_end_is_an_error():
         lower(kernel, specialise(kernel, ARGUMENTS))
 
 
+def test_a_recursion_that_python_cannot_translate_names_the_function_once():
+    """Its calls inside expressions take more levels of Python than the limit of the language leaves."""
+    fib = function_of(
+        "def fib(n):\n    if n < 2:\n        return n\n    return fib(n - 1) + fib(n - 2) * (n + 1)\n"
+    )
+    fib.__globals__["fib"] = fib
+    kernel, _ = kernel_of("y = fib(n)")
+    kernel.__globals__["fib"] = fib
+    with pytest.raises(Recursion, match=r"fib calls itself more than \d+ levels deep") as caught:
+        lower(kernel, specialise(kernel, ARGUMENTS))
+    text = str(caught.value)
+    assert text.count("in fib") <= 2 and " times)" in text and "max_depth=64" in text
+
+
 def test_expression_too_deep_for_python_is_a_compile_error():
     kernel, _ = kernel_of("y = " + " + ".join(["a"] * 2000))
     with pytest.raises(Recursion, match="nested too deep") as caught:
