@@ -97,10 +97,19 @@ def scalar_atomic(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
     casted = [fit(frame, each, target, as_operand=True) for each in given]
     if isinstance(target, ir.Local) and not is_shared(frame, target):
         return plain_update(frame, kind, target, casted)
+    return changed_atomically(frame, kind, target, *casted)
+
+
+def changed_atomically(frame: Frame, kind: str, target: Any, *values: ir.Value) -> ir.Value:
+    """Emit an atomic with values of the type of its place; return the previous value."""
+    builder, value = frame.builder, values[-1]
+    compare = values[0] if kind == "cas" else None
     if kind == "sub":
-        kind, casted = "add", [builder.op("neg", casted[0])]
-    compare = casted[0] if kind == "cas" else None
-    return builder.put(atomic_of(kind, target, casted[-1], builder.loc, compare))
+        old = builder.put(atomic_of("add", target, builder.op("neg", value), builder.loc))
+    else:
+        old = builder.put(atomic_of(kind, target, value, builder.loc, compare))
+    builder.check_update(kind, old, value)
+    return old
 
 
 OPERATORS = {"add": "Add", "sub": "Sub", "mul": "Mult", "and": "BitAnd", "or": "BitOr", "xor": "BitXor"}

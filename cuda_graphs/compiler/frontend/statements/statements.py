@@ -13,7 +13,7 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.calls.atomics import atomic_of
+from cuda_graphs.compiler.frontend.calls.atomics import changed_atomically
 from cuda_graphs.compiler.frontend.calls.binding import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.conversions import cast
 from cuda_graphs.compiler.frontend.calls.messages import message_parts
@@ -54,7 +54,7 @@ from cuda_graphs.compiler.language.structs import normal_annotation
 from .graph_flow import conditional, conditional_word
 
 # Operators `op` for which `x op= y` is atomic in a parallel task.
-ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
+ATOMIC = {"Add": "add", "Sub": "sub", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
 
 
 def assign(frame: Frame, node: ast.Assign, last: bool) -> None:
@@ -187,9 +187,7 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> None:
             builder.require_integers(operator, ir.Const(0, type), value)
         note_assigned(frame, target, value)
         value = fit(frame, value, target, as_operand=True)
-        if operator == "Sub":
-            value = builder.op("neg", value)
-        builder.put(atomic_of(ATOMIC[operator], target, value, builder.loc))
+        changed_atomically(frame, ATOMIC[operator], target, value)
         return
     changed = builder.binary(operator, frame.read(target), value)
     assign_lvalue(frame, target, changed)
