@@ -294,7 +294,7 @@ CALLED = (
 # Constant expressions, which the frontend folds.
 VALUES = (
     "-7 // 2", "7 // -2", "-7 % 3", "7 % -3", "1 // 0", "1 % 0", "1 / 2", "1 / 0", "-7.5 % 2.0", "-7.5 // 2.0",
-    "cg.raw_div(-7, 2)", "cg.raw_mod(-7, 2)", "2147483647 + 1", "65536 * 65536", "cg.u8(250) + cg.u8(10)",
+    "cg.raw_div(-7, 2)", "cg.raw_mod(-7, 2)", "2147483647 + 1", "cg.i32(65536) * 65536", "cg.u8(250) + cg.u8(10)",
     "1 << 31", "-8 >> 1", "cg.bit_shr(-8, 1)", "(-2) ** 3", "0 ** 0", "2.0 ** -1", "True + True", "True & False",
     "2 and 1", "0 or 5", "cg.i32(-1) < cg.u32(1)", "cg.cast(2.9, cg.i32)", "cg.cast(-2.9, cg.i32)",
     "cg.cast(300.0, cg.u8)", "cg.cast(-1.0, cg.u8)", "cg.cast(-1, cg.u64)",

@@ -129,6 +129,8 @@ def translate_once(
         frame.run(source.body)
         return_from_kernel(frame)
     check_returns(frame)
+    if weak_types.errors:
+        raise weak_types.errors[0]
     values = with_functions_that_ran(
         {function: source.free_values, **frame.free_values}, static_values(signature.values())
     )

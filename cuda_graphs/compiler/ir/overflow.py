@@ -82,7 +82,8 @@ def power_fits(op: Op, a: ir.Value, b: ir.Value, result: ir.Value) -> ir.Value:
     """Return whether a ** b fits: each product of the repeated squaring does, of which the last one is the result."""
     type = a.type
     fits: ir.Value = ir.TRUE
-    power, square = const(1, type), a
+    power: ir.Value = const(1, type)
+    square = a
     for bit in range(type.bits.bit_length() - 1):
         is_set = op("not_equal", op("bit_and", b, const(1 << bit, type)), const(0, type))
         longer = op("mul", power, square)

@@ -25,9 +25,9 @@ from cuda_graphs.compiler.language import intrinsics as cg
 
 
 def converts(function: Any) -> bool:
-    """Return whether the function is a type or cg.cast, whose calls take exact results of arithmetic."""
+    """Return whether the function is a type, cg.cast or cg.vector, whose calls take exact results of arithmetic."""
     return isinstance(function, (ScalarType, TypeOf)) or (
-        is_hashable(function) and (function is cg.cast or function in PYTHON)
+        is_hashable(function) and (function in (cg.cast, cg.vector) or function in PYTHON)
     )
 
 

@@ -15,13 +15,14 @@ from cuda_graphs.compiler.errors import (
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_operand
 from cuda_graphs.compiler.frontend.frame.values import Computed, Struct, Vector, describe
+from cuda_graphs.compiler.frontend.precision import report_lost_bits
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
 from cuda_graphs.compiler.ir.types import bool_, i32
 
 from .linear import matmul
 from .lvalues import broadcast
-from .numbers import calculate, negate
+from .numbers import calculate, loses_bits, negate
 from .operators import on_structs, unary_on_struct
 from .static_loops import MAX_UNROLLED
 
@@ -33,7 +34,17 @@ def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
     """
     loc, exact = frame.builder.loc, calculate(frame, operator, a, b)
     if exact is not None:
-        return Computed(exact, lambda: typed_binary(frame, loc, operator, a, b))
+        loses = loses_bits(frame, exact) and not any(
+            isinstance(each, Computed) and each.loses for each in (a, b)
+        )
+
+        def constant() -> Any:
+            frame.builder.loc = loc
+            if loses:
+                report_lost_bits(frame, int(exact))
+            return typed_binary(frame, loc, operator, a, b)
+
+        return Computed(exact, constant, loses)
     return typed_binary(frame, loc, operator, a, b)
 
 

@@ -30,7 +30,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
 )
 from cuda_graphs.compiler.ir import ir
 
-from .assignment import bind
+from .assignment import bind, read_all
 from .lvalues import component, element, integer, item, python_value
 from .names import meaning_of
 from .operators import special_method
@@ -224,6 +224,6 @@ def parts_of_starred(frame: Frame, node: ast.Starred) -> tuple[Any, ...]:
 
 
 def assign_expression(frame: Frame, node: ast.NamedExpr) -> Any:
-    value = frame.read(frame.visit(node.value))
+    value = read_all(frame, frame.visit_number(node.value))
     bind(frame, node.target, value)
     return value

@@ -36,6 +36,8 @@ from cuda_graphs.compiler.ir.types import BY_DTYPE, i32, i64, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec, PackedSpec, StructArraySpec, VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
 
+from .numbers import is_source_number
+
 
 def is_swizzle(name: str) -> bool:
     """Return whether a name consists of the names of components, of one set."""
@@ -105,7 +107,22 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
                 f"{type!r} is made of a value of shape {parts.shape}",
                 "give all components, or one number for all of them",
             )
-    return parts.map(lambda part: frame.builder.cast(frame.scalar(part), wide))
+    made = parts.map(lambda part: frame.builder.cast(frame.scalar(part), wide))
+    numbers = source_numbers(args) if type is None else None
+    return made if numbers is None else Vector(made.components, tuple(numbers))
+
+
+def source_numbers(parts: Any) -> list[Any] | None:
+    """Return the numbers in nested tuples if all of them are numbers of the source, else None."""
+    found: list[Any] = []
+    for part in parts:
+        inner = (
+            source_numbers(part) if isinstance(part, tuple) else [part] if is_source_number(part) else None
+        )
+        if inner is None:
+            return None
+        found += inner
+    return found
 
 
 def takes_vectors(parts: tuple[Any, ...], rows: list[Any], type: VectorType | None) -> bool:

@@ -16,9 +16,13 @@ from cuda_graphs.compiler.records import entity, record
 
 @record
 class Vector:
-    """A small vector. Each component is a Value, or a Local if it is a variable. A matrix is a Vector of rows."""
+    """A small vector. Each component is a Value, or a Local if it is a variable. A matrix is a Vector of rows.
+
+    numbers  the components row by row, if all of them are numbers of the source, so that their type is weak
+    """
 
     components: tuple[Any, ...]
+    numbers: tuple[Any, ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -185,10 +189,12 @@ class Computed:
 
     exact     Python's result, for conversions
     constant  makes the constant of the op table for all other uses: an i32 that wraps, or an f32
+    loses     the constant has fewer bits than the exact result, and its operands have all of theirs
     """
 
     exact: int | float
     constant: Callable[[], Any]
+    loses: bool = False
 
 
 @record

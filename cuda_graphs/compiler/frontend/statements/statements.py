@@ -185,7 +185,7 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> None:
     if operator in ATOMIC and is_shared(frame, target):
         if operator.startswith("Bit"):
             builder.require_integers(operator, ir.Const(0, type), value)
-        note_assigned(frame, target, value)
+        note_assigned(frame, target, value.type)
         value = fit(frame, value, target, as_operand=True)
         changed_atomically(frame, ATOMIC[operator], target, value)
         return
@@ -245,7 +245,7 @@ def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
         raise compile_error(
             CompileReturnError, frame.builder.loc, "statements after return never run", "remove them"
         )
-    value = None if node.value is None else read_all(frame, frame.visit(node.value))
+    value = None if node.value is None else read_all(frame, assigned(frame, node.value))
     block = frame.builder.block
     frame.returns.append(ReturnPoint(block, len(block.body), value, frame.builder.loc))
     if frame.in_run_time_loop():
