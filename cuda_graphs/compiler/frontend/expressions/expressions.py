@@ -29,6 +29,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.language.annotations import VectorType
 
 from .assignment import bind, read_all
 from .lvalues import component, element, integer, item, python_value
@@ -57,6 +58,8 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
         return struct_element(frame, owner, index)
     if isinstance(owner, Vector):
         return component(frame, owner, index)
+    if isinstance(owner, VectorType) and len(index) == 1:
+        return owner[getattr(index[0], "type", index[0])]
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
         return item(frame, owner, python_value(frame, index[0]))
     meaning_of(frame, owner, ast.unparse(node.value))  # raises for an array

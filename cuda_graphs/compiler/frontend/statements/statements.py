@@ -257,7 +257,9 @@ def kernel_result(frame: Frame, value: Any) -> tuple[ir.Value, ...] | None:
     """Return the numbers of a value that a kernel returns, in the declared types."""
     if value is None:
         return None
-    parts, types = value if isinstance(value, tuple) else (value,), frame.return_types
+    types = frame.return_types
+    is_vector = types is not None and len(types) == 1 and isinstance(types[0], VectorType)
+    parts = value if isinstance(value, tuple) and not is_vector else (value,)
     if frame.graph_state is not None:
         raise compile_error(
             CompileReturnError, frame.builder.loc, "a graph kernel returns nothing, since no caller waits for it",
