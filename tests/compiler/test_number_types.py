@@ -150,12 +150,16 @@ EXACT = """def kernel(w: ndarray(i64, 1), u: ndarray(u32, 1), x: ndarray(f64, 1)
     v.y = a
     x[1] = v.x
     x[2] = 2**40 + 1
+    p = cg.types.vec(2, f64)(1 / 3, 2**40 + 1)
+    q = cg.types.mat(2, 2, i64)(1, 2**40, 2**40, 1)
+    x[3] = p.x + (p.y - 1099511627777.0) + (q[0, 1] - q[1, 0]) + (q[0, 1] - n * cg.i64(2**40))
+    x[4] = cg.types.vec(2, f64)(1 / 3).y
     return 2**40 + 1
 """
 
 
 def test_a_number_of_the_source_is_exact_in_the_type_of_its_place():
-    arguments = {"w": np.zeros(3, "i8"), "u": np.zeros(2, "u4"), "x": np.zeros(3), "n": 1, "a": 0.0}
+    arguments = {"w": np.zeros(3, "i8"), "u": np.zeros(2, "u4"), "x": np.zeros(5), "n": 1, "a": 0.0}
     kernel, exact = function_of(EXACT), 2**40 + 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -164,7 +168,7 @@ def test_a_number_of_the_source_is_exact_in_the_type_of_its_place():
         found = run_all(stored, **arguments)
     assert found["w"].tolist() == [exact, exact, exact + 1]
     assert found["u"].tolist() == [2**32 - 1, 2**31]
-    assert found["x"].tolist() == [1 / 3, 1 / 3, exact]
+    assert found["x"].tolist() == [1 / 3, 1 / 3, exact, 1 / 3, 1 / 3]
 
 
 LOST = {

@@ -87,7 +87,7 @@ def test_vectors_and_matrices_are_returned(device):
 
 def test_lists_of_numbers_become_the_declared_vector(device):
     assert of_numbers(1.5) == vector(1.5) == cg.vec3(1.5, 3, -1)
-    assert of_rows(4.0) == cg.mat2[cg.f64]((4, 1), (2, np.float32(1 / 3)))
+    assert of_rows(4.0) == cg.mat2[cg.f64]((4, 1), (2, 1 / 3))
 
 
 def test_structures_are_returned(device):

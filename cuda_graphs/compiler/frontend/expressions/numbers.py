@@ -103,7 +103,7 @@ def is_source_number(value: Any) -> bool:
 
 def source_type(frame: Frame, value: Any) -> ScalarType:
     """Return the type that a number of the source has where nothing else decides it."""
-    exact = value.exact if isinstance(value, Computed) else value
+    exact = exact_number(value)
     if isinstance(exact, bool):
         return bool_
     return frame.rules.int if isinstance(exact, int) else frame.rules.float
@@ -118,13 +118,29 @@ def loses_bits(frame: Frame, exact: Number) -> bool:
 
 def in_type(frame: Frame, place: str, value: Any, type: ScalarType) -> ir.Value:
     """Return a number of the source in the type of its place, exactly where that type holds it."""
-    exact, usual = value.exact if isinstance(value, Computed) else value, source_type(frame, value)
-    if type == usual or isinstance(exact, bool):
+    exact, usual = exact_constant(value, type), source_type(frame, value)
+    if exact is None or type == usual:
         return convert_implicitly(frame, frame.scalar(value), type, place)
-    if type.kind == "float" and keeps(ir.Const(float(exact), f64), type):
-        if isinstance(exact, int) and int(scalar(exact, type)) != exact:
-            report(frame, usual, type, place)
-        return ir.Const(float(exact), type)
-    if type.kind in ("int", "uint") and isinstance(exact, int) and type.minimum <= exact <= type.maximum:
-        return ir.Const(exact, type)
-    return convert_implicitly(frame, frame.scalar(value), type, place)
+    number = exact_number(value)
+    if type.kind == "float" and isinstance(number, int) and int(scalar(number, type)) != number:
+        report(frame, usual, type, place)
+    return exact
+
+
+def exact_number(value: Any) -> Number:
+    """Return a number of the source as Python computes it."""
+    found: Number = value.exact if isinstance(value, Computed) else value
+    return found
+
+
+def exact_constant(value: Any, type: ScalarType) -> ir.Const | None:
+    """Return a number of the source as a constant, rounded once. None if it is out of range or loses its fraction."""
+    exact = exact_number(value)
+    if isinstance(exact, bool) or (isinstance(exact, int) and exact.bit_length() >= MAX_BITS):
+        return None
+    if type.kind == "float":
+        return ir.Const(float(exact), type) if keeps(ir.Const(float(exact), f64), type) else None
+    is_held = (
+        type.kind in ("int", "uint") and isinstance(exact, int) and type.minimum <= exact <= type.maximum
+    )
+    return ir.Const(exact, type) if is_held else None
