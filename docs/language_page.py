@@ -425,7 +425,7 @@ def spelled(function: Any) -> str:
 NOTES = {
     range: "see [loops](#loops)",
     len: "the first extent of an array, the components of a vector",
-    print: "prints from the device; takes `sep`, `end`, and formats such as `{x:8.3f}`",
+    print: "prints from the device; takes `sep`, `end`, formats such as `{x:8.3f}` and `{x=}`, `str.format` and `%`",
     min: "of two or more numbers, or of a tuple",
     max: "of two or more numbers, or of a tuple",
     pow: "`a ** n`",

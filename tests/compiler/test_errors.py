@@ -271,7 +271,7 @@ MISTAKES = [
     (Type, "cg.atomic_cas takes integers", "cg.atomic_cas(x[0], 1.0, 2.0)  #!"),
     (Syntax, "print takes sep and end", "print(n, file=3)  #!"),
     (Syntax, "print takes sep and end", "print(n, sep=n)  #!"),
-    (Syntax, "!r, !s and !a have no meaning", "print(f'{n!r}')  #!"),
+    (Type, "the parameter 'n' has no method 'format'", "print(n.format(a))  #!"),
     (Value, "the format 'd' has no meaning for f32", "print('%d' % a)  #!"),
     (Type, "a printed value must be a number, not the array 'x'", "print(x)  #!"),
     # Operations and members that a type does not have

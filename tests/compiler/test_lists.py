@@ -92,12 +92,17 @@ TEXTS = {
     '"{n:x} {{}} {x:.2f}".format(n=cg.u32(n), x=v.y)': "7 {} 2.50\n",
     '"{}".format(v)': "[1.5, 2.5]\n",
     '"n", "is {}".format(n)': "n is 7\n",
+    "text.format(n, v.x)": "n 7 x 1.50\n",
+    '"{!r} {n!s}|{!r}".format(n, "a", n=v.y)': "7 2.5|'a'\n",
+    'f"{n=} {v.x=:.2f} {v!r}"': "n=7 v.x=1.50 [1.5, 2.5]\n",
 }
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_by_str_format_are_printed(text):
-    kernel = function_of(f"def kernel(n: i32, v: vec2):\n    print({text})\n", vec2=vec(2))
+    kernel = function_of(
+        f"def kernel(n: i32, v: vec2):\n    print({text})\n", vec2=vec(2), text="n {} x {:.2f}"
+    )
     run_all(kernel, n=7, v=(1.5, 2.5))
     assert {rig.printed[target] for target in rig.TARGETS} == {TEXTS[text]}
 
