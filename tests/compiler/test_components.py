@@ -9,6 +9,7 @@ from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.signature import specialise
+from tests.autodiff.compiler.gradient_rig import check, floats, zeros
 from tests.compiler.rig import cg, function_of, run_all
 
 RNG = np.random.default_rng(7)
@@ -172,6 +173,20 @@ def test_a_store_to_a_component_of_all_threads_touches_no_other_component():
     assert not {each.local.name for each in loop.body.body if isinstance(each, ir.Set)} & outside
     stored = [each for each in ir.walk(loop.body) if isinstance(each, ir.Set) and each.local.name == "last"]
     assert len(stored) == 3 and len({each.local for each in stored}) == 3
+
+
+def added(x: cg.ndarray(cg.f64, 1), y: cg.ndarray(cg.f64, 1)):
+    v = cg.vector(0.0, 0.0, 0.0)
+    m = cg.vector((0.0, 0.0), (0.0, 0.0))
+    for i in x:
+        v[i % 3] += x[i] * x[i]
+        cg.atomic_add(m[i % 2, (i // 2) % 2], x[i] * x[i])
+    for i in y:
+        y[i] = v[i] * v[(i + 1) % 3] + m.determinant() * m[i % 2, 0]
+
+
+def test_the_gradient_of_shared_components_is_a_central_difference():
+    check(added, {"y": 1.0}, "x", x=floats(0.5, -0.25, 0.75, 1.5), y=zeros(3))
 
 
 ARGUMENTS = {"n": 100, "sums": np.zeros(10, "i4"), "pairs": np.zeros((100, 1), "i4")}

@@ -62,18 +62,24 @@ def vector_atomic(frame: Frame, kind: str, target: Vector, values: list[Any]) ->
     return target.map(lambda element, *parts: scalar_atomic(frame, kind, element, *parts), *values)
 
 
-def component_atomic(frame: Frame, kind: str, target: Component, *values: Any) -> ir.Value:
-    """Emit the atomic on the component of a variable that a run-time index chooses; return the previous value."""
+def component_atomic(frame: Frame, kind: str, target: Component, *values: Any) -> ir.Value | None:
+    """Emit the atomic on the component of a variable that a run-time index chooses; return the previous value.
+
+    Without a use there is no result: a gradient refuses results of atomics.
+    """
     builder, type = frame.builder, target.leaf().type
-    old = ir.Local("old", type)
-    builder.put(ir.Set(old, ir.Const(0, type), builder.loc))
+    old = None if frame.is_lone else ir.Local("old", type)
+    if old is not None:
+        builder.put(ir.Set(old, ir.Const(0, type), builder.loc))
 
     def change(part: Any) -> None:
         one = component_atomic if isinstance(part, Component) else scalar_atomic
-        builder.put(ir.Set(old, one(frame, kind, part, *values), builder.loc))
+        found = one(frame, kind, part, *values)
+        if old is not None:
+            builder.put(ir.Set(old, found, builder.loc))
 
     at_chosen_part(frame, target, change)
-    return builder.put(ir.Get(old, builder.loc))
+    return None if old is None else builder.put(ir.Get(old, builder.loc))
 
 
 def scalar_atomic(frame: Frame, kind: str, target: Any, *values: Any) -> Any:

@@ -136,6 +136,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
         )  # fmt: skip
     if row is None:
         return run_python(frame, ast.unparse(node.func), function, args, keywords)
+    frame.is_lone = frame.lone_call is node
     try:
         inspect.signature(row).bind(frame, *args, **keywords)
     except TypeError as error:

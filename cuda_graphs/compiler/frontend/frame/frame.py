@@ -113,6 +113,7 @@ class Frame:
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: the annotated types
         self.graph_state: GraphState | None = None  # of a graph kernel
         self.lone_call: ast.Call | None = None  # the call that is the current statement
+        self.is_lone = False  # nothing uses the result of the call whose arguments are translated
         self.weak_types: WeakTypes = WeakTypes() if caller is None else caller.weak_types
         self.called: CalledFunctions = CalledFunctions() if caller is None else caller.called
         self.rules: NumberRules = USUAL if caller is None else caller.rules
