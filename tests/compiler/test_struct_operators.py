@@ -185,7 +185,8 @@ REFUSED = {
     "t = p < p < p": "give Complex the special method of the operator",
     "t = +p": "take a member of it: .a, .b",
     "if p:\n        pass": "take a member of it: .a, .b",
-    "p_ = p\n    p_ |= p": "take a member of it",
+    "p_ = p\n    p_ |= p": "give Complex the special method of the operator",
+    "p_ = p\n    p_ |= 1.0": "give Complex the special method of the operator",
 }
 
 

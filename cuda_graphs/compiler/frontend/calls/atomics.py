@@ -62,7 +62,7 @@ def vector_atomic(frame: Frame, kind: str, target: Vector, values: list[Any]) ->
     return target.map(lambda element, *parts: scalar_atomic(frame, kind, element, *parts), *values)
 
 
-def component_atomic(frame: Frame, kind: str, target: Component, *values: Any) -> ir.Value | None:
+def component_atomic(frame: Frame, kind: str, target: Component, *values: Any) -> Any:
     """Emit the atomic on the component of a variable that a run-time index chooses; return the previous value.
 
     Without a use there is no result: a gradient refuses results of atomics.

@@ -255,6 +255,9 @@ class KnownStruct(SimpleNamespace):
         return getattr(self.cls, name)
 
 
+KnownStruct.__name__ = "structure"  # in Python's errors
+
+
 def as_python(frame: Frame, found: Any) -> Any:
     """Return a compile-time value in the form that Python's expressions use."""
     if isinstance(found, Struct):

@@ -8,6 +8,7 @@ import ast
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
+    CompileError,
     CompileTypeError,
     CompileValueError,
     compile_error,
@@ -84,17 +85,19 @@ def repeated(frame: Frame, parts: tuple[Any, ...], count: int) -> tuple[Any, ...
 def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.Value]:
     for found in (a, b):
         if not isinstance(found, ir.Value):
-            raise compile_error(
-                CompileTypeError,
-                frame.builder.loc,
-                f"unsupported operand for {SYMBOLS[operator]}: {describe(found)}",
-                "take an element: x[i]"
-                if isinstance(found, ir.Array)
-                else f"give {found.cls.__name__} the special method of the operator, such as __add__"
-                if isinstance(found, Struct)
-                else remedy_of_operand(SYMBOLS[operator], found),
-            )
+            raise unsupported(frame, operator, found)
     return a, b
+
+
+def unsupported(frame: Frame, operator: str, found: Any) -> CompileError:
+    """Return the error of an operator on a value that is no number."""
+    symbol = SYMBOLS[operator]
+    remedy = "take an element: x[i]" if isinstance(found, ir.Array) else remedy_of_operand(symbol, found)
+    if isinstance(found, Struct):
+        remedy = f"give {found.cls.__name__} the special method of the operator, such as __add__"
+    return compile_error(
+        CompileTypeError, frame.builder.loc, f"unsupported operand for {symbol}: {describe(found)}", remedy
+    )
 
 
 def binary(frame: Frame, node: ast.BinOp) -> Any:

@@ -59,7 +59,7 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     if isinstance(owner, Vector):
         return component(frame, owner, index)
     if isinstance(owner, VectorType) and len(index) == 1:
-        return owner[getattr(index[0], "type", index[0])]
+        return vector_type_of(frame, owner, index[0])
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
         return item(frame, owner, python_value(frame, index[0]))
     meaning_of(frame, owner, ast.unparse(node.value))  # raises for an array
@@ -69,6 +69,14 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
         f"{describe(owner)} cannot be indexed",
         "arrays, fields, vectors and compile-time containers can",
     )
+
+
+def vector_type_of(frame: Frame, type: VectorType, component: Any) -> VectorType:
+    """Return `cg.vec3[cg.f64]`: the type of the same shape with other components."""
+    try:
+        return type[python_value(frame, component)]
+    except TypeError as error:
+        raise compile_error(CompileTypeError, frame.builder.loc, str(error), "cg.vec3[cg.f64]") from None
 
 
 def index_of(frame: Frame, node: ast.expr, of_vector: bool) -> tuple[Any, ...]:

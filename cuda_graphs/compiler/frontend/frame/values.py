@@ -265,6 +265,9 @@ class KnownArray:
     def __getitem__(self, index: Any) -> Any:
         raise ValueError(f"elements of {self.array.path!r} are known at run time only")
 
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
 
 class KnownVector:
     """A vector or matrix as a compile-time Python object: its numbers of rows `n` and columns `m`.
@@ -276,6 +279,13 @@ class KnownVector:
         self.vector = vector
         for name in SIZES:
             setattr(self, name, size_of(vector.shape, name))
+
+    def __len__(self) -> int:
+        return len(self.vector.components)
+
+
+# Python's errors name the classes of the objects in cg.static.
+KnownArray.__name__, KnownVector.__name__ = "array", "vector"
 
 
 class RunTimePart:
@@ -318,7 +328,8 @@ def describe(found: Any) -> str:
     if type(found).__name__ in NOUNS:
         return NOUNS[type(found).__name__].format(found)
     name = getattr(found, "__name__", None)
-    return f"{type(found).__name__} {name}" if name else f"a {type(found).__name__}"
+    kind = type(found).__name__
+    return f"{kind} {name}" if name else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
 
 
 # Names of the frontend's own classes in messages.
@@ -328,5 +339,6 @@ NOUNS = {
     "Element": "an element of {0.array.path!r}", "Component": "a component of a vector",
     "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
     "HostObject": "{0.path}, a {0.cls.__name__}", "HostMember": "the method {0.name!r}",
+    "ScalarType": "the type {0}", "VectorType": "the type {0}", "Computed": "a number",
     "NoneType": "None", "tuple": "a tuple", "LocalFunction": "the function {0.tree.name}",
 }  # fmt: skip

@@ -17,6 +17,7 @@ from cuda_graphs.compiler.frontend.calls.atomics import changed_atomically
 from cuda_graphs.compiler.frontend.calls.binding import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.conversions import cast
 from cuda_graphs.compiler.frontend.calls.messages import message_parts
+from cuda_graphs.compiler.frontend.expressions.arithmetic import unsupported
 from cuda_graphs.compiler.frontend.expressions.assignment import (
     assign_lvalue,
     at_chosen_part,
@@ -145,6 +146,7 @@ def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
         if found is not None:
             assign_lvalue(frame, target, found)
             return
+        raise unsupported(frame, operator, target)
     if operator == "MatMult":
         product = matmul(frame, frame.read(target), frame.read(value))
         if not isinstance(product, Vector):
