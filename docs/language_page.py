@@ -321,7 +321,12 @@ def types() -> Iterator[str]:
         "",
         "The first value of a name decides its type, and later values are converted to it. A name whose first value is",
         "made of literals only has a weak type: it takes the promotion of the types of all values that the function",
-        "assigns to it. After `acc = 0.0`, the line `acc += x[i]` with an `f64` `x` makes `acc` an `f64`.",
+        "assigns to it. After `acc = 0.0`, the line `acc += x[i]` with an `f64` `x` makes `acc` an `f64`. A vector of",
+        "literals, `cg.vector(0.0, 0.0)`, has one weak type for all its components.",
+        "",
+        "A literal, and arithmetic on literals, is exact in the type of the name, element, member or result that it is",
+        "assigned to: `x[0] = 2**40` in an array of `i64`. Elsewhere it is an `i32`, or an `f32` if it has a point.",
+        "Arithmetic on literals whose result has more bits than that, as in `2**40 * n`, is a `CompileWarning`.",
         "",
         "A conversion that can lose digits or range is a `CompileWarning`, or an error with `@cg.kernel(strict=True)`.",
         "Calls such as `cg.f32(a)` convert without a warning. The table shows the silent conversions, from the type of",
@@ -385,7 +390,7 @@ def constructs() -> Iterator[str]:
     )
     instead = {remedies.NAMES[key]: remedy for key, remedy in remedies.SYNTAX.items()}
     yield from (f"| {name} | {remedy} |" for name, remedy in instead.items())
-    yield from ("", f"Further constructs: {rest}.".replace("*", "`*`"), "")
+    yield from ("", f"Further constructs: {rest}.".replace("*", "`*`"), "") if rest else ("",)
 
 
 OPERATORS = [cls.__name__ for cls in ast.operator.__subclasses__() if cls is not ast.MatMult]
@@ -420,7 +425,7 @@ def spelled(function: Any) -> str:
 NOTES = {
     range: "see [loops](#loops)",
     len: "the first extent of an array, the components of a vector",
-    print: "prints from the device; takes `sep`, `end`, and formats such as `{x:8.3f}`",
+    print: "prints from the device; takes `sep`, `end`, formats such as `{x:8.3f}` and `{x=}`, `str.format` and `%`",
     min: "of two or more numbers, or of a tuple",
     max: "of two or more numbers, or of a tuple",
     pow: "`a ** n`",
@@ -457,9 +462,9 @@ def called() -> Iterator[str]:
     yield from (
         "",
         f"Vectors and matrices have the methods {methods}, `.cast(dtype)` and `.fill(number)`.",
-        "`v.n` and `m.m` are the numbers of rows and columns. Components are `v.x`, `v.xy`, `v.rgb`, `v[i]`, `v[1:]`,",
-        "`m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector is an error. Without it,",
-        "the index reads or writes any component.",
+        "`m.n` and `m.m` are the numbers of rows and columns. A vector is one column. Components are `v.x`, `v.xy`,",
+        "`v.rgb`, `v[i]`, `v[1:]`, `m[i, j]` and `m[:, 1]`. With `debug=True`, a run-time index outside of the vector",
+        "is an error. Without it, the index reads or writes any component.",
         "",
         "### Decompositions",
         "",

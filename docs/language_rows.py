@@ -70,7 +70,8 @@ EXPRESSIONS = {
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
     ast.Compare: (
         "t = 0 < n < k",
-        "a chain is a conjunction; the middle operand is evaluated once; also `n in (1, 2)`, `x is None`",
+        "a chain is a conjunction; the middle operand is evaluated once; also `n in (1, 2)`, `x is None`, and `==` "
+        "and `!=` of texts, which are known when compiling",
     ),
     ast.IfExp: (
         "t = a if n > 0 else b",
@@ -86,7 +87,11 @@ EXPRESSIONS = {
         "the length is known at compile time, the elements need not be; also `(*v, a)`",
     ),
     ast.List: ("t = ([a, b] * 2 + [c])[1]", "a tuple"),
-    ast.Dict: ('t = {"low": 1, "high": 2}["low"]', "its keys are known when compiling; also `{**options}`"),
+    ast.Dict: (
+        't = {"low": 1, "high": 2}["low"]',
+        "its keys are known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also `keys()`, "
+        "`values()`, `get(key)`; it keeps its items",
+    ),
     ast.ListComp: (
         "t = [a * i + j for i in range(3) for j in (1, 2)][1]",
         "unrolled; over `cg.static`, ranges of known length, tuples and vectors",
@@ -264,6 +269,11 @@ STRUCTURES = (
     ),
     ("t = ball\nt.radius += a", "a copy; members of variables can change"),
     ("t = ball.area()", "methods are inlined, and may change the members of their `self`"),
+    (
+        "t = ball == balls[n]",
+        "members are compared; other operators, `[]`, `()`, `abs` and `len` are the special methods of the class, such "
+        "as `__add__`",
+    ),
     ("balls[n] = Ball(a, v)", "of an array or field; one member after the other, not as one atomic step"),
     ("balls[n].at.x += a", "a member of an element; atomic as an element is"),
     ("t = balls.at[n] + balls.radius.shape[0]", "the array of a member"),
@@ -284,7 +294,7 @@ CALLED = (
 # Constant expressions, which the frontend folds.
 VALUES = (
     "-7 // 2", "7 // -2", "-7 % 3", "7 % -3", "1 // 0", "1 % 0", "1 / 2", "1 / 0", "-7.5 % 2.0", "-7.5 // 2.0",
-    "cg.raw_div(-7, 2)", "cg.raw_mod(-7, 2)", "2147483647 + 1", "65536 * 65536", "cg.u8(250) + cg.u8(10)",
+    "cg.raw_div(-7, 2)", "cg.raw_mod(-7, 2)", "2147483647 + 1", "cg.i32(65536) * 65536", "cg.u8(250) + cg.u8(10)",
     "1 << 31", "-8 >> 1", "cg.bit_shr(-8, 1)", "(-2) ** 3", "0 ** 0", "2.0 ** -1", "True + True", "True & False",
     "2 and 1", "0 or 5", "cg.i32(-1) < cg.u32(1)", "cg.cast(2.9, cg.i32)", "cg.cast(-2.9, cg.i32)",
     "cg.cast(300.0, cg.u8)", "cg.cast(-1.0, cg.u8)", "cg.cast(-1, cg.u64)",

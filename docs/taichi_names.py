@@ -25,9 +25,22 @@ PROGRAM: tuple[Row, ...] = (
     ("ti.init(random_seed=)", "cg.random_seed", ""),
     ("ti.init(offline_cache=)", "cg.compile_cache", "on by default; `CUDA_GRAPHS_CACHE=0` turns it off"),
     ("ti.init(kernel_profiler=)", "", "use Nsight Systems, or `cg.Event` around calls"),
+    ("qd.Backend", "cg.use_driver", ""),
+    (
+        "qd.set_logging_level, qd.is_logging_effective, qd.TRACE, qd.DEBUG, qd.INFO, qd.WARN, qd.ERROR, qd.CRITICAL",
+        "",
+        "`CUDA_GRAPHS_DEBUG=1` to `5` logs the steps of the compiler",
+    ),
+    ("qd.dump_compile_config", "", "`cg.kernel` has the options of one kernel"),
+    ("ti.extension, ti.is_extension_enabled, qd.DeviceCapability", "cg.Device", "its properties"),
+    ("qd.Stream, qd.create_stream, qd.stream_parallel", "cg.Stream", "`stream=` of a call"),
+    ("qd.Event, qd.create_event", "cg.Event", ""),
+    ("qd.clock_counter, qd.clock_freq_hz", "cg.Event", "around calls"),
+    ("qd.interop", "cg.interop", "other functions"),
+    ("ti.hex_to_rgb, ti.rgb_to_hex", "", SHELL),
     ("ti.reset", "cg.reset", "forgets compiled code; arrays and fields stay"),
     ("ti.sync", "cg.Device.sync", "also `cg.Stream.sync`"),
-    ("ti.cpu, ti.x64, ti.arm64", "cg.use_driver", '`cg.use_driver("host")`: x86-64'),
+    ("ti.cpu, ti.x64, ti.x86_64, ti.arm64", "cg.use_driver", '`cg.use_driver("host")`: x86-64'),
     ("ti.gpu, ti.cuda", "cg.use_driver", '`cg.use_driver("cuda")`'),
     ("ti.vulkan, ti.metal, ti.opengl, ti.gles, ti.amdgpu, ti.dx11, ti.dx12", "", "CUDA GPUs and CPUs only"),
     ("ti.profiler", "", "use Nsight Systems, or `cg.Event` around calls"),
@@ -49,6 +62,11 @@ DATA: tuple[Row, ...] = (
     ("ti.Field, ti.ScalarField, ti.MatrixField", "cg.Field", ""),
     ("ti.StructField", "cg.StructField", ""),
     ("qd.Tensor", "cg.types.Tensor", "the annotation for a field or an array"),
+    ("qd.VectorTensor, qd.MatrixTensor", "cg.types.Tensor", ""),
+    ("qd.tensor", "cg.ndarray", "or `cg.field`"),
+    ("ti.Struct", "a dataclass", "a call makes a structure in kernels"),
+    ("qd.BufferView", "cg.NDArray.view", "also slices"),
+    ("ti.volatile_load", "cg.atomic_add", "`cg.atomic_add(x[i], 0)` reads what other threads have written"),
     ("Field.shape, Field.dtype", "cg.NDArray.shape, cg.NDArray.dtype", ""),
     ("Field.fill", "cg.NDArray.fill", ""),
     ("Field.copy_from", "cg.NDArray.copy_from", ""),
@@ -67,15 +85,17 @@ DATA: tuple[Row, ...] = (
     ("Field.snode, Field.parent", "", SPARSE),
     ("ti.Layout.AOS, ti.Layout.SOA", "cg.field", '`layout="aos"`, `layout="soa"`'),
     ("ti.root, ti.FieldsBuilder, ti.SNode, ti.axes, ti.i, ti.j, ti.k, ti.l, ti.ij, ti.ijk", "", SPARSE),
+    ("ti.ik, ti.il, ti.jk, ti.jl, ti.kl, ti.ijl, ti.ikl, ti.jkl, ti.ijkl", "", SPARSE),
     ("ti.activate, ti.deactivate, ti.is_active, ti.append, ti.length, ti.get_addr", "", SPARSE),
-    ("ti.deactivate_all_snodes, ti.rescale_index, ti.no_activate", "", SPARSE),
-    ("ti.Mesh, ti.TetMesh, ti.TriMesh, ti.mesh_local, ti.mesh_patch_idx", "", MESH),
+    ("ti.deactivate_all_snodes, ti.rescale_index, ti.no_activate, ti.sparse", "", SPARSE),
+    ("ti.Mesh, ti.MeshInstance, ti.TetMesh, ti.TriMesh, ti.mesh_local, ti.mesh_patch_idx", "", MESH),
     ("ti.Texture, ti.Format, ti.types.texture, ti.types.rw_texture", "", TEXTURE),
     ("ti.types.argpack, ti.types.ArgPack", "a dataclass", "passed member by member"),
     ("ti.linalg.SparseMatrixBuilder, ti.linalg.SparseMatrix, ti.linalg.SparseSolver", "", SOLVER),
     ("ti.linalg.MatrixFreeCG, ti.linalg.LinearOperator", "", SOLVER),
     (
-        "ti.algorithms.parallel_sort, ti.algorithms.PrefixSumExecutor",
+        "ti.algorithms.parallel_sort, ti.algorithms.PrefixSumExecutor, qd.algorithms.sort, "
+        "qd.algorithms.sort_scratch_slots",
         "",
         "in `cuda_graphs.compat.taichi`; or call CuPy or CUB, also in a capture",
     ),
@@ -85,15 +105,24 @@ TYPES: tuple[Row, ...] = (
     ("ti.i8, ti.i16, ti.i32, ti.i64", "cg.i8, cg.i16, cg.i32, cg.i64", ""),
     ("ti.u8, ti.u16, ti.u32, ti.u64", "cg.u8, cg.u16, cg.u32, cg.u64", ""),
     ("ti.f16, ti.f32, ti.f64", "cg.f16, cg.f32, cg.f64", "also `cg.bf16`"),
-    ("ti.u1", "cg.bool_", ""),
+    ("ti.u1, ti.uint1", "cg.bool_", ""),
+    ("ti.int8, ti.int16, ti.int32, ti.int64", "cg.i8, cg.i16, cg.i32, cg.i64", ""),
+    ("ti.uint8, ti.uint16, ti.uint32, ti.uint64", "cg.u8, cg.u16, cg.u32, cg.u64", ""),
+    ("ti.float16, ti.float32, ti.float64", "cg.f16, cg.f32, cg.f64", ""),
+    ("ti.types.primitive_types", "cg.f32, cg.i32", "all scalar types are names of `cg`"),
+    (
+        "ti.types.is_integral, ti.types.is_real, ti.types.is_signed",
+        "cg.static",
+        "`cg.static(x.dtype in (cg.f32, cg.f64))`",
+    ),
     ("ti.types.vector", "cg.types.vec", ""),
     ("ti.types.matrix", "cg.types.mat", ""),
     ("ti.types.struct, ti.dataclass", "a dataclass", "`@dataclasses.dataclass`, with methods"),
     ("ti.types.ndarray", "cg.types.ndarray", ""),
     ("qd.types.NDArray", "cg.types.NDArray", ""),
-    ("ti.template, ti.types.template", "cg.template", "also takes arrays, by reference"),
+    ("ti.template, ti.types.template, ti.Template", "cg.template", "also takes arrays, by reference"),
     ("ti.any_arr, ti.ext_arr", "cg.types.ndarray", ""),
-    ("ti.types.quant", "", QUANTISED),
+    ("ti.types.quant, ti.BitpackedFields", "", QUANTISED),
     ("ti.types.sparse_matrix_builder", "", SOLVER),
     ("ti.math.vec2, ti.math.vec3, ti.math.vec4", "cg.vec2, cg.vec3, cg.vec4", ""),
     ("ti.math.ivec2, ti.math.ivec3, ti.math.ivec4", "cg.types.vec", "`cg.types.vec(3, cg.i32)`"),
@@ -127,12 +156,36 @@ KERNELS: tuple[Row, ...] = (
     ("ti.graph.Arg, ti.graph.ArgKind", "cg.GraphDef.param", ""),
     ("qd.kernel(graph=)", "cg.kernel", "`graph=True`"),
     ("qd.graph.do_while", "cg.graph_do_while", "also `cg.graph_while`, `cg.graph_if`, `cg.graph_switch`"),
+    (
+        "qd.graph_do_while, qd.graph_parallel, qd.graph_parallel_context",
+        "cg.graph_do_while, cg.graph_section, cg.graph_parallel",
+        "",
+    ),
+    ("qd.pure", "cg.kernel", "all kernels: globals are constants of the code"),
     ("qd.graph.parallel_context, qd.graph.parallel", "cg.graph_parallel, cg.graph_section", ""),
     ("qd.graph.checkpoint", "cg.checkpoint", ""),
+    ("qd.GraphStatus", "cg.KernelFunction.resume", "the call says where it ended"),
+    ("qd.ref", "cg.template", "a template parameter of a function is the variable that it gets"),
     ("print, assert", "print, assert", "`assert` needs `debug=True`"),
     ("ti.CompilationError, ti.TaichiCompilationError", "cg.CompileError", "a class for each cause"),
     ("ti.TaichiSyntaxError, ti.TaichiTypeError", "cg.CompileSyntaxError, cg.CompileTypeError", ""),
+    ("ti.TaichiNameError", "cg.CompileNameError", ""),
     ("ti.TaichiAssertionError", "cg.KernelAssertionError", ""),
+    (
+        "ti.TaichiRuntimeError, ti.TaichiRuntimeTypeError",
+        "cg.KernelError, TypeError",
+        "TypeError for arguments",
+    ),
+    (
+        "qd.QuadrantsCompilationError, qd.QuadrantsSyntaxError, qd.QuadrantsTypeError, qd.QuadrantsNameError",
+        "cg.CompileError, cg.CompileSyntaxError, cg.CompileTypeError, cg.CompileNameError",
+        "",
+    ),
+    (
+        "qd.QuadrantsAssertionError, qd.QuadrantsRuntimeError, qd.QuadrantsRuntimeTypeError",
+        "cg.KernelAssertionError, cg.KernelError, TypeError",
+        "",
+    ),
 )
 
 OPERATIONS: tuple[Row, ...] = (
@@ -152,14 +205,14 @@ OPERATIONS: tuple[Row, ...] = (
     ("ti.atomic_add, ti.atomic_sub, ti.atomic_mul", "cg.atomic_add, cg.atomic_sub, cg.atomic_mul", ""),
     ("ti.atomic_min, ti.atomic_max", "cg.atomic_min, cg.atomic_max", ""),
     ("ti.atomic_and, ti.atomic_or, ti.atomic_xor", "cg.atomic_and, cg.atomic_or, cg.atomic_xor", ""),
-    ("ti.atomic_cas", "cg.atomic_cas", "also `cg.atomic_exchange`"),
+    ("ti.atomic_cas, qd.atomic_exchange", "cg.atomic_cas, cg.atomic_exchange", ""),
     ("ti.math.pi, ti.math.e, ti.math.inf, ti.math.nan", "cg.pi, cg.e, cg.inf, cg.nan", ""),
     ("ti.math.isinf, ti.math.isnan", "cg.isinf, cg.isnan", ""),
     ("ti.math.clamp, ti.math.mix, ti.math.step", "cg.clamp, cg.mix, cg.step", ""),
     ("ti.math.fract, ti.math.sign, ti.math.mod", "cg.fract, cg.sign, cg.mod", ""),
     ("ti.math.smoothstep, ti.frexp", "cg.smoothstep, cg.frexp", ""),
     ("ti.math.degrees, ti.math.radians", "cg.degrees, cg.radians", ""),
-    ("ti.math.log2, ti.math.popcnt, ti.math.clz", "cg.log2, cg.popcnt, cg.clz", "also `cg.ffs`"),
+    ("ti.math.log2, ti.math.popcnt, ti.math.clz, qd.math.ffs", "cg.log2, cg.popcnt, cg.clz, cg.ffs", ""),
     ("ti.math.length, ti.math.distance", "cg.length, cg.distance", ""),
     ("ti.math.dot, ti.math.cross", "cg.dot, cg.cross", ""),
     ("ti.math.normalize, ti.math.reflect", "cg.normalize, cg.reflect", ""),
@@ -177,14 +230,15 @@ OPERATIONS: tuple[Row, ...] = (
     (
         "ti.math.cmul, ti.math.cdiv, ti.math.cconj, ti.math.cinv",
         "",
-        "complex numbers: write a dataclass with methods",
+        "complex numbers: write a dataclass with operators, `__mul__`",
     ),
     (
         "ti.math.cexp, ti.math.clog, ti.math.cpow, ti.math.csqrt",
         "",
-        "complex numbers: write a dataclass with methods",
+        "complex numbers: write a dataclass with operators, `__mul__`",
     ),
-    ("ti.svd, ti.sym_eig, ti.eig", "cg.svd, cg.sym_eig, cg.eig", "f32 and f64; `eig` of 2 x 2"),
+    ("ti.svd, ti.sym_eig, ti.eig", "cg.svd, cg.sym_eig, cg.eig", "2 x 2 and 3 x 3, in f32 and f64"),
+    ("qd.make_spd", "cg.sym_eig", "raise the eigenvalues, and multiply"),
     ("ti.polar_decompose, ti.solve", "cg.polar_decompose, cg.solve", "also `cg.qr`"),
     ("ti.zero, ti.one", "cg.zero, cg.one", ""),
 )
@@ -196,8 +250,7 @@ VECTORS: tuple[Row, ...] = (
     ("Matrix.transpose, Matrix.determinant", "v.transpose, v.determinant", ""),
     ("Matrix.inverse, Matrix.trace", "v.inverse, v.trace", ""),
     ("Matrix.norm, Matrix.normalized", "v.norm, v.normalized", ""),
-    ("Matrix.norm_sqr", "v.dot", "`v.dot(v)`"),
-    ("Matrix.norm_inv", "cg.rsqrt", "`cg.rsqrt(v.dot(v))`"),
+    ("Matrix.norm_sqr, Matrix.norm_inv", "v.norm_sqr, v.norm_inv", ""),
     ("Matrix.dot, Matrix.cross, Matrix.outer_product", "v.dot, v.cross, v.outer", ""),
     ("Matrix.sum, Matrix.max, Matrix.min", "v.sum, v.max, v.min", ""),
     ("Matrix.any, Matrix.all", "v.any, v.all", ""),
@@ -212,6 +265,20 @@ VECTORS: tuple[Row, ...] = (
 )
 
 THREADS: tuple[Row, ...] = (
+    (
+        "qd.simt.block.reduce, qd.simt.block.reduce_min, qd.simt.block.reduce_all, qd.simt.block.reduce_all_add, "
+        "qd.simt.block.reduce_all_min, qd.simt.block.reduce_all_max",
+        "cg.block.reduce_add, cg.block.reduce_min, cg.block.reduce_max",
+        "each thread gets the result",
+    ),
+    ("qd.simt.block.sync_count_nonzero", "cg.block.reduce_add", "of `1 if x != 0 else 0`"),
+    (
+        "qd.simt.block.inclusive_scan, qd.simt.block.inclusive_min, qd.simt.block.inclusive_max, "
+        "qd.simt.block.exclusive_scan, qd.simt.block.exclusive_add, qd.simt.block.exclusive_min, "
+        "qd.simt.block.exclusive_max",
+        "",
+        "scans: five shuffles in each warp, and shared memory between warps",
+    ),
     ("ti.simt.block.SharedArray", "cg.block.shared_array", "on CPUs too"),
     ("ti.simt.block.sync, ti.simt.block.thread_idx", "cg.block.sync, cg.block.thread", ""),
     (
@@ -243,7 +310,64 @@ THREADS: tuple[Row, ...] = (
         "cg.warp.reduce_add, cg.warp.reduce_max",
         "",
     ),
+    (
+        "ti.simt.subgroup.reduce_min, ti.simt.subgroup.reduce_and, ti.simt.subgroup.reduce_or, "
+        "ti.simt.subgroup.reduce_xor",
+        "cg.warp.reduce_min, cg.warp.reduce_and, cg.warp.reduce_or, cg.warp.reduce_xor",
+        "the forms with `_tiled` for groups of other sizes than 32 are absent",
+    ),
+    (
+        "qd.simt.subgroup.reduce_all_add, qd.simt.subgroup.reduce_all_min, qd.simt.subgroup.reduce_all_max",
+        "cg.warp.reduce_add, cg.warp.reduce_min, cg.warp.reduce_max",
+        "each lane gets the result",
+    ),
+    ("ti.simt.subgroup.reduce_mul", "", "five shuffles: `x *= cg.warp.shuffle_xor(x, 16)`, ..."),
     ("ti.simt.subgroup.inclusive_add", "", "scans: five shuffles"),
+    *(
+        (
+            ", ".join(f"ti.simt.subgroup.{kind}_{name}" for name in names),
+            "",
+            "scans: five shuffles",
+        )
+        for kind, names in (
+            ("inclusive", ("mul", "min", "max", "and", "or", "xor")),
+            ("exclusive", ("add", "mul", "min", "max", "and", "or", "xor")),
+        )
+    ),
+    (
+        "qd.simt.subgroup.segmented_reduce_add, qd.simt.subgroup.segmented_reduce_min, "
+        "qd.simt.subgroup.segmented_reduce_max",
+        "",
+        "scans: five shuffles, each of them with a test of the segment",
+    ),
+    (
+        "ti.simt.subgroup.shuffle, ti.simt.subgroup.shuffle_up, ti.simt.subgroup.shuffle_down, "
+        "ti.simt.subgroup.shuffle_xor",
+        "cg.warp.shuffle, cg.warp.shuffle_up, cg.warp.shuffle_down, cg.warp.shuffle_xor",
+        "",
+    ),
+    (
+        "ti.simt.subgroup.broadcast, ti.simt.subgroup.broadcast_first",
+        "cg.warp.shuffle",
+        "`cg.warp.shuffle(x, 0)`",
+    ),
+    ("ti.simt.subgroup.all_true, ti.simt.subgroup.any_true", "cg.warp.all, cg.warp.any", ""),
+    ("ti.simt.subgroup.all_equal", "cg.warp.all", "`cg.warp.all(x == cg.warp.shuffle(x, 0))`"),
+    ("qd.simt.subgroup.ballot_first_n, qd.simt.subgroup.ballot_full_subgroup", "cg.warp.ballot", ""),
+    ("ti.simt.subgroup.barrier, ti.simt.subgroup.memory_barrier", "cg.warp.sync", ""),
+    ("ti.simt.subgroup.group_size, qd.simt.subgroup.log2_group_size", "", "a warp has 32 threads"),
+    (
+        "qd.simt.subgroup.lanemask_eq, qd.simt.subgroup.lanemask_lt, qd.simt.subgroup.lanemask_le, "
+        "qd.simt.subgroup.lanemask_gt, qd.simt.subgroup.lanemask_ge",
+        "cg.warp.lane",
+        "`(1 << cg.warp.lane()) - 1`",
+    ),
+    (
+        "qd.simt.tile_slicing, qd.simt.reductions, qd.simt.sorting, qd.simt.block.radix_rank_match_atomic_or",
+        "",
+        "operations on tiles: write them with `cg.warp.shuffle`, or call CUB",
+    ),
+    ("qd.simt.subgroup.bitonic_sort_kv", "", "a sort of 32 keys: fifteen steps of `cg.warp.shuffle_xor`"),
     ("ti.simt.subgroup.elect, ti.simt.subgroup.invocation_id", "cg.warp.lane", "`cg.warp.lane() == 0`"),
 )
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import warnings
 from collections.abc import Iterator
@@ -180,12 +181,16 @@ def collected_warnings() -> Iterator[list[Issue]]:
 
 
 def describe_location(loc: Loc | None) -> str:
-    """Return the excerpt of the source at a position, after those of the calls that lead to it, each with its file."""
+    """Return the excerpt of the source at a position, after those of the calls that lead to it, each with its file.
+
+    A call that repeats itself is shown once, with its count.
+    """
     frames = []
     while loc is not None:
         frames.append(_excerpt(loc))
         loc = loc.caller
-    return "\n".join(reversed(frames))
+    runs = [(frame, len(list(run))) for frame, run in itertools.groupby(reversed(frames))]
+    return "\n".join(frame + (f"\n    ({count} times)" if count > 1 else "") for frame, count in runs)
 
 
 def _text(cause: str, loc: Loc | None, remedy: str) -> str:

@@ -7,7 +7,9 @@ import pytest
 
 from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.frontend.translate import translate
+from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.signature import specialise
+from tests.autodiff.compiler.gradient_rig import check, floats, zeros
 from tests.compiler.rig import cg, function_of, run_all
 
 RNG = np.random.default_rng(7)
@@ -107,7 +109,7 @@ def parts(
         w.xy = 1.0, 2.0
         w[2:] = v[2:]
         out[4] = w.sum()
-        out[5] = v.n + 10 * m.n + 100 * m.m
+        out[5] = v.n + 10 * m.n + 100 * m.m + 1000 * v.m
         w.fill(3.0)
         least = (
             cg.dot(min(v, [0.5, 9.0, 9.0, 0.5]), [1.0, 0.0, 0.0, 1.0])
@@ -128,13 +130,66 @@ def test_slices_names_and_methods_of_components():
         m[:, 1] @ [1, 2, 3] + m[2].sum() + m[:2, 1:].sum(),
         v.sum() + v[0],
         3 + v[2:].sum(),
-        4 + 30 + 300,
+        4 + 30 + 300 + 1000,
         12 + v.sum() + 10 + 2 * v.sum(),
         8 + 1 + v.astype("i4").sum(),
     ]
     np.testing.assert_allclose(found["out"], wanted, rtol=1e-6)
     np.testing.assert_array_equal(found["points"], [[7, 7, 7, 7], [7, 7, 0, 0]])
 
+
+def of_all_threads(n: cg.i32, sums: cg.ndarray(cg.i32, 1), pairs: cg.ndarray(cg.i32, 2)):
+    v = cg.types.vec(3, cg.i32)(0)
+    m = cg.types.mat(2, 2, cg.i32)(0)
+    low = cg.types.vec(3, cg.i32)(100)
+    last = cg.types.vec(3, cg.i32)(7)
+    for i in range(n):
+        v[i % 3] += i
+        cg.atomic_add(m[i % 2, (i + 1) % 2], 1)
+        m[i % 2, i % 2] -= 2
+        pairs[i, 0] = cg.atomic_min(low[i % 3], 100)
+        if i < 2:
+            last[i] = i
+    for j in range(3):
+        sums[j] = v[j]
+        sums[3 + j] = low[j] + last[j]
+    for i, j in cg.ndrange(2, 2):
+        sums[6 + 2 * i + j] = m[i, j]
+
+
+def test_run_time_indices_of_vectors_of_all_threads_change_atomically():
+    found = run_all(of_all_threads, n=100, sums=np.zeros(10, "i4"), pairs=np.zeros((100, 1), "i4"))
+    by_three = [sum(range(j, 100, 3)) for j in range(3)]
+    assert found["sums"].tolist() == [*by_three, 100, 101, 107, -100, 50, 50, -100]
+    assert (found["pairs"] == 100).all()
+
+
+def test_a_store_to_a_component_of_all_threads_touches_no_other_component():
+    """Other threads may change the other components at the same time."""
+    body = translate(of_all_threads, specialise(of_all_threads, ARGUMENTS))[0].body
+    loop = next(each for each in body.body if isinstance(each, ir.For))
+    outside = {each.local.name for each in body.body if isinstance(each, ir.Set)}
+    assert outside >= {"v", "m", "low", "last"}
+    assert not {each.local.name for each in loop.body.body if isinstance(each, ir.Set)} & outside
+    stored = [each for each in ir.walk(loop.body) if isinstance(each, ir.Set) and each.local.name == "last"]
+    assert len(stored) == 3 and len({each.local for each in stored}) == 3
+
+
+def added(x: cg.ndarray(cg.f64, 1), y: cg.ndarray(cg.f64, 1)):
+    v = cg.vector(0.0, 0.0, 0.0)
+    m = cg.vector((0.0, 0.0), (0.0, 0.0))
+    for i in x:
+        v[i % 3] += x[i] * x[i]
+        cg.atomic_add(m[i % 2, (i // 2) % 2], x[i] * x[i])
+    for i in y:
+        y[i] = v[i] * v[(i + 1) % 3] + m.determinant() * m[i % 2, 0]
+
+
+def test_the_gradient_of_shared_components_is_a_central_difference():
+    check(added, {"y": 1.0}, "x", x=floats(0.5, -0.25, 0.75, 1.5), y=zeros(3))
+
+
+ARGUMENTS = {"n": 100, "sums": np.zeros(10, "i4"), "pairs": np.zeros((100, 1), "i4")}
 
 REFUSED = {
     "y = v[3]": (errors.CompileIndexError, "a vector of 3 components is indexed with 3"),
@@ -146,14 +201,12 @@ REFUSED = {
     "v[n] = 1.0": (errors.CompileImmutableError, "is a parameter of the kernel"),
     "y = v.xr": (errors.CompileNameError, "has no member 'xr'"),
     "y = v.w": (errors.CompileIndexError, "a vector of 3 components has no .w"),
+    "w = cg.vec3(v)\nw.xx = w.xy": (errors.CompileSyntaxError, "'w.xx' names a component twice"),
+    "w = cg.vec3(v)\nw.zyz += 1.0": (errors.CompileSyntaxError, "'w.zyz' names a component twice"),
     "v.fill(1.0)": (errors.CompileTypeError, "fill"),
     "cg.vec3(1.0, 2.0, 3.0).fill(1.0)": (errors.CompileTypeError, "this one is a value"),
     "y = v.cast()": (errors.CompileArgumentError, "cast() takes one argument, not 0"),
     "y = v + [1.0, 2.0]": (errors.CompileTypeError, "vectors of different shapes"),
-    "w = v\nfor i in range(9):\n    w[i % 3] += 1.0": (
-        errors.CompileTypeError,
-        "from outside of the parallel loop",
-    ),
 }
 
 

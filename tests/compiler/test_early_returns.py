@@ -33,6 +33,11 @@ BODIES = {
     "a loop": "for j in range(n):\n    if j * 0.5 > x:\n        return j * 1.0\nreturn -1.0",
     "rest of a loop": "y = 0.0\nfor j in range(n):\n    if y > x:\n        return y\n    y += 1.0\ny *= 2.0\nreturn y",
     "while": "y = x\nwhile y < 10.0:\n    y = y * y + 1.0\n    if y > 4.0:\n        return y\nreturn y",
+    "a loop without an end": "y = x\nwhile True:\n    y = y * y + 1.0\n    if y > 4.0:\n        return y",
+    "a loop with ends of others": (
+        "y = x\nwhile True:\n    for j in range(n):\n        if j == 2:\n            break\n        y += 1.0\n"
+        "    y += 0.5\n    if y > 4.0:\n        return y\n    elif n == 1 and y > 3.0:\n        return -y"
+    ),
     "nested loops": (
         "y = 0.0\nfor j in range(n):\n    for k in range(3):\n        y += 1.0\n        if y > x * 2.0:\n"
         "            return y * 10.0\n"

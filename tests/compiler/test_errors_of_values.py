@@ -16,13 +16,13 @@ from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import lower
 from tests.compiler import test_errors
 from tests.compiler.rig import Field, function_of
-from tests.compiler.test_errors import Immutable, Index, Name, Return, Syntax, Type
+from tests.compiler.test_errors import Immutable, Index, Name, Return, Static, Syntax, Type
 
 MISTAKES = [
     (Syntax, "a format must be a constant", "print(f'{a:{n}}')  #!"),
     (Immutable, "'cg.f32' is a member of 'cg', which is immutable", "cg.f32 = 3  #!"),
     (Type, "the items of a range are needed when compiling", "y = [i for i in range(n)]  #!"),
-    (Type, "cannot iterate over a int", "for i in cg.static(3):  #!\n    pass"),
+    (Type, "cannot iterate over an int", "for i in cg.static(3):  #!\n    pass"),
     (Type, "a tuple is indexed with a value known at run time only", "y = (1, 2)[n]  #!"),
     (Type, "a tuple of 2 becomes a number of type i32", "y = (a, a)\ny = 3  #!"),
     (Type, "a tuple of 2 becomes a tuple", "y = (a, a)\ny = (a, a, a)  #!"),
@@ -50,6 +50,10 @@ MISTAKES = [
     (Index, "a dict: 'b'", "y = {'a': 1}['b']  #!"),
     (Index, "tuple index out of range", "y = x.shape[3]  #!"),
     (Name, "an element of 'x' has no member 'y'", "x[0].y = 3  #!"),
+    (Type, r"unsupported operand for \+: the type f32", "y = cg.f32 + 1  #!"),
+    (Type, "elements are of cg.f32, cg.i32 and the like, float or np.float32, not 0", "y = cg.vec3[0]  #!"),
+    (Static, "'vector' object has no attribute 'dot'", "y = cg.static(v.dot)  #!"),
+    (Static, "the extents of 'x' are known at run time only", "y = cg.static(len(x))  #!"),
     (Name, "a number has no member 'x'", "y = a.x  #!"),
 ]
 

@@ -41,6 +41,14 @@ BODIES = {
     "in": "x[i] = 1.0 if x[i] in (0.5, a) else (2.0 if x[i] not in [4.0, -3.0] else 3.0)",
     "in a range": "x[i] = 1.0 if int(x[i]) in range(3, 9, 2) else (2.0 if int(x[i]) in range(-2, 3) else 3.0)",
     "in known items": "t = 'a' in ('a', 'b')\nif 3 not in (1, 2) and t:\n    x[i] += 1.0",
+    "keys of a dict": "d = {'p': x[i], 'q': a}\nfor key in d:\n    x[i] = x[i] * 2.0 + d[key]",
+    "items of a dict": "for key, v in {'p': x[i], 'q': a}.items():\n    x[i] += v if key == 'q' else v * 2.0",
+    "values of a dict": "d = {1: x[i], 2: a}\nx[i] = sum(d.values()) + sum(k * v for k, v in d.items()) + "
+    "sum(d.keys())",
+    "get": "d = {'p': x[i]}\nx[i] = d.get('p') + d.get('q', a) + len(d)",
+    "named arguments": "def f(**k):\n    return sum(v if n != 'q' else v * 3.0 for n, v in k.items())\n"
+    "x[i] = f(p=x[i], q=a)",
+    "equal texts": "x[i] += 1.0 if 'a' == 'a' and 'a' != 'b' else nothing",
     "nothing": "x[i] = x[i] + sum([])",
     "chosen": "p, q = (x[i], 1.0) if x[i] > a else (2.0, a)\nx[i] = p * q",
     "chosen deeper": "p, (q, r) = (x[i], (a, 1)) if x[i] > a else (2.0, (x[i], 2))\nx[i] = p * q + r",
@@ -84,12 +92,17 @@ TEXTS = {
     '"{n:x} {{}} {x:.2f}".format(n=cg.u32(n), x=v.y)': "7 {} 2.50\n",
     '"{}".format(v)': "[1.5, 2.5]\n",
     '"n", "is {}".format(n)': "n is 7\n",
+    "text.format(n, v.x)": "n 7 x 1.50\n",
+    '"{!r} {n!s}|{!r}".format(n, "a", n=v.y)': "7 2.5|'a'\n",
+    'f"{n=} {v.x=:.2f} {v!r}"': "n=7 v.x=1.50 [1.5, 2.5]\n",
 }
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_by_str_format_are_printed(text):
-    kernel = function_of(f"def kernel(n: i32, v: vec2):\n    print({text})\n", vec2=vec(2))
+    kernel = function_of(
+        f"def kernel(n: i32, v: vec2):\n    print({text})\n", vec2=vec(2), text="n {} x {:.2f}"
+    )
     run_all(kernel, n=7, v=(1.5, 2.5))
     assert {rig.printed[target] for target in rig.TARGETS} == {TEXTS[text]}
 

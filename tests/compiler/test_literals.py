@@ -87,6 +87,7 @@ def test_a_cast_takes_the_exact_number_or_refuses_it(type):
     assert refused > 1
 
 
+@pytest.mark.filterwarnings("ignore:this is .* the result loses bits:cuda_graphs.CompileWarning")
 def test_a_number_without_a_type_is_an_i32_that_wraps():
     for text, wanted in {
         "2147483647 + 1": -(2**31),

@@ -24,15 +24,15 @@ IGNORED = pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_grap
 
 
 def type_of_name(body, rules=None, **parameters):
-    """The type of the variable `t` in a kernel whose parameters have these types."""
+    """The type of the variable `t`, or of its components, in a kernel whose parameters have these types."""
     head = ", ".join(f"{name}: {type}" for name, type in parameters.items())
     kernel = function_of(f"def kernel({head}):\n    " + body.replace("\n", "\n    ") + "\n")
     signature = specialise(kernel, dict.fromkeys(parameters, 0))
     found, _ = translate(kernel, signature, **({} if rules is None else {"rules": rules}))
-    (local,) = {
-        each.local for each in ir.walk(found.body) if isinstance(each, ir.Set) and each.local.name == "t"
+    (type,) = {
+        each.local.type for each in ir.walk(found.body) if isinstance(each, ir.Set) and each.local.name == "t"
     }
-    return local.type
+    return type
 
 
 @IGNORED
@@ -63,9 +63,21 @@ CHAINS = {
     "t = 0\ncg.atomic_max(t, a)": f64,
     "if n > 0:\n    t = 0\n    t = a": f64,
     "t = 0\nt = n": i32,
+    "u = (t := 0.0)\nt = a": f64,
+    "t = 0.0\nu = (t := a)": f64,
+    "t = cg.vector(0, 0, 0)\nt += a": f64,
+    "t = cg.vector(0.0, 0.0)\nt = cg.vector(n, a)": f64,
+    "t = cg.vector((0, 1), (1, 0))\nt[n, 1] = a": f64,
+    "t = cg.vector([0.0, 0.5])\nt[n] += a": f64,
+    "t, u = cg.vector(0.0, 0.0), 1\nt.x = a": f64,
+    "t = cg.vector(0, 0)\nt = cg.vector(0.5, 0.5)": f32,
+    "t = cg.vector(0, 0)\nfor _ in range(n):\n    cg.atomic_add(t[n], a)": f64,
+    "t = cg.vec2(0.0)\nt += a": f32,
+    "t = cg.vector(n, 0)\nt += a": i32,
 }
 
 
+@IGNORED
 @pytest.mark.parametrize(("body", "wanted"), list(CHAINS.items()))
 def test_all_assignments_of_a_function_count(body, wanted):
     assert type_of_name(body, a=f64, n=i32) == wanted
@@ -124,6 +136,60 @@ def test_inlined_functions_and_unrolled_iterations_have_names_of_their_own():
     assert found[2:].tolist() == [0.25, 0.1 + 0.25]
 
 
+EXACT = """def kernel(w: ndarray(i64, 1), u: ndarray(u32, 1), x: ndarray(f64, 1), n: i64, a: f64) -> i64:
+    w[0] = 2**40 + 1
+    w[1] = 1099511627777
+    t = 0
+    t = 2**40 + 1
+    t += n
+    w[2] = t
+    u[0] = 4294967295
+    u[1] = 1 << 31
+    x[0] = 1 / 3
+    v = cg.vector(1 / 3, 0)
+    v.y = a
+    x[1] = v.x
+    x[2] = 2**40 + 1
+    p = cg.types.vec(2, f64)(1 / 3, 2**40 + 1)
+    q = cg.types.mat(2, 2, i64)(1, 2**40, 2**40, 1)
+    x[3] = p.x + (p.y - 1099511627777.0) + (q[0, 1] - q[1, 0]) + (q[0, 1] - n * cg.i64(2**40))
+    x[4] = cg.types.vec(2, f64)(1 / 3).y
+    return 2**40 + 1
+"""
+
+
+def test_a_number_of_the_source_is_exact_in_the_type_of_its_place():
+    arguments = {"w": np.zeros(3, "i8"), "u": np.zeros(2, "u4"), "x": np.zeros(5), "n": 1, "a": 0.0}
+    kernel, exact = function_of(EXACT), 2**40 + 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run_all(kernel, **arguments) == exact
+        stored = function_of(EXACT.replace(" -> i64", "").replace("return", "pass #"))
+        found = run_all(stored, **arguments)
+    assert found["w"].tolist() == [exact, exact, exact + 1]
+    assert found["u"].tolist() == [2**32 - 1, 2**31]
+    assert found["x"].tolist() == [1 / 3, 1 / 3, exact, 1 / 3, 1 / 3]
+
+
+LOST = {
+    "y = 2**40": "this is 1099511627776, and numbers of the source are i32: the result loses bits. Write cg.i64",
+    "y = w + 65536 * 65536": "this is 4294967296",
+    "y = w * (2**40 >> 20)": "this is 1099511627776",
+    "y = -(3 << 31)": "this is 6442450944",
+    "y = 2**70 + w": "No integer type holds it: write it as a float",
+    "m[0] = 2**40": "this is 1099511627776",
+}
+
+
+@pytest.mark.parametrize("body", LOST)
+def test_arithmetic_on_numbers_of_the_source_that_loses_bits_is_reported(body):
+    with pytest.warns(errors.CompileWarning) as caught:
+        compiled(body)
+    assert LOST[body] in str(caught[0].message)
+    with pytest.raises(errors.CompileTypeError, match=r"this is -?[0-9]+, and numbers of the source are i32"):
+        compiled(body, strict=True)
+
+
 # Reports
 
 
@@ -174,6 +240,8 @@ REPORTED = {
 SILENT = [
     "y = cg.f32(a)", "x[0] = cg.cast(a, f32)", "y: f64 = b", "y: f32 = 0.1", "x[0] = n", "x[0] = 0.1", "y: i8 = 100",
     "y = n\ny = 2.0", "y: f32 = 16777216", "small[0] = small[0] + 1", "x[0] += n", "y: f64 = n", "y = 0\ny += n",
+    "y = 1 << 31", "y = 2147483647 + 1", "y = w + cg.i64(2**40)", "y = w & (1 << 31)", "y: i64 = 2**40",
+    "y = 2**40\ny = w", "x[0] = 2**60",
 ]  # fmt: skip
 TYPES = "a: f64, b: f32, n: i32, w: i64, x: ndarray(f32, 1), m: ndarray(i32, 1), small: ndarray(u8, 1)"
 HEAD = f"def kernel({TYPES}):\n    "

@@ -396,3 +396,77 @@ def test_arrays_of_structures_are_taken_by_their_names(device):
     fill(x)
     assert x.to_numpy().tolist() == [2, 4, 6]
     assert pairs.to_numpy()["a"].tolist() == [1, 2, 3]
+
+
+def test_static_lists_of_arrays_hold_the_arrays_of_the_call(device):
+    first = second = array(1, 2)
+    pair = types.SimpleNamespace(a=first, inner=types.SimpleNamespace(b=second), all=[first, second], n=3)
+
+    @cg.kernel
+    def total(out: Numbers):
+        for i in out:
+            for j, each in cg.static(enumerate([first, second])):
+                out[i] += each[i] * 10**j
+            for each in cg.static((pair.a, pair.inner.b)):
+                out[i] += each[i] * 100.0
+            u, v = cg.static(pair.inner.b, pair.all[0])
+            out[i] += (u[i] + v[i]) * 1000.0
+            chosen = cg.static(pair.a if pair.n == 3 else first)
+            out[i] += chosen[i] * 10000.0 + cg.static(second.shape[0] + len(pair.all))
+
+    out = array(0, 0)
+    total(out)
+    assert out.to_numpy().tolist() == [1 + 10 + 200 + 2000 + 10000 + 4, 2 * 12211 + 4]
+    second, pair.inner.b = array(3, 4), array(5, 6)
+    out.fill(0)
+    total(out)
+    assert out.to_numpy().tolist() == [
+        1 + 30 + 100 + 500 + 5000 + 1000 + 10000 + 4,
+        2 + 40 + 200 + 600 + 6000 + 2000 + 20000 + 4,
+    ]
+    second = array(3, 4, 5)  # an extent in cg.static is a constant
+    out.fill(0)
+    total(out)
+    assert out[0] == 1 + 30 + 100 + 500 + 5000 + 1000 + 10000 + 5
+
+
+def test_static_expressions_read_no_elements_of_arrays(device):
+    known = array(1, 2)
+
+    @cg.kernel
+    def read(out: Numbers):
+        for i in out:
+            out[i] = cg.static(known[1])
+
+    with pytest.raises(cg.CompileStaticError, match="elements of 'known of read' are known at run time only"):
+        read(array(0))
+
+
+class Table:
+    def __init__(self, *values):
+        self.values = array(*values)
+
+    def __call__(self, i, factor=1.0):
+        return self.values[i] * factor
+
+    def __getitem__(self, i):
+        return self.values[i] + 100.0
+
+    def __len__(self):
+        return self.values.shape[0]
+
+
+def test_objects_with_arrays_have_their_special_methods(device):
+    table = Table(1, 2)
+
+    @cg.kernel
+    def look(other: cg.template, out: Numbers):
+        for i in out:
+            out[i] = table(i) + table[i] + other(i, factor=10.0) + len(other) * 1000.0
+
+    out = array(0, 0)
+    look(Table(3, 4, 5), out)
+    assert out.to_numpy().tolist() == [1 + 101 + 30 + 3000, 2 + 102 + 40 + 3000]
+    table = Table(7, 8)
+    look(Table(3, 4), out)
+    assert out[0] == 7 + 107 + 30 + 2000

@@ -147,6 +147,23 @@ def test_constant_indices_outside_are_refused_when_compiling(device, kernel):
         kernel()
 
 
+@cg.kernel(debug=True)
+def store(i: cg.i32, j: cg.i32):
+    heat[i, j] = 1.0
+
+
+def test_the_error_of_a_debug_kernel_counts_from_the_offset(device):
+    (rows, columns), (first, left) = heat.shape, heat.offset
+    store(first, left)
+    store(first + rows - 1, left + columns - 1)
+    for i, text in (
+        (first - 1, f"index {first - 1} is outside of axis 0"),
+        (first + rows, f"whose indices are from {first} to {first + rows - 1}"),
+    ):
+        with pytest.raises(cg.KernelIndexError, match=text):
+            store(i, left)
+
+
 def test_structures_have_no_offset():
     with pytest.raises(TypeError, match="offset is for fields of numbers and vectors"):
         cg.field(Pair, 3, offset=1)

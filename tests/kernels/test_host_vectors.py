@@ -22,6 +22,16 @@ OPERATORS = (
     operator.mod,
     operator.lt,
 )
+IN_PLACE = (
+    operator.iadd,
+    operator.isub,
+    operator.imul,
+    operator.itruediv,
+    operator.ifloordiv,
+    operator.imod,
+    operator.ipow,
+)
+IN_PLACE_OF_BITS = (operator.ilshift, operator.irshift, operator.iand, operator.ior, operator.ixor)
 
 
 def test_components_are_given_as_in_kernels():
@@ -81,10 +91,27 @@ def test_methods_are_those_of_kernels():
     assert a.norm_sqr() == 17.25 and a.norm() == np.float32(np.sqrt(17.25))
     np.testing.assert_allclose(a.normalized().norm(), 1, rtol=1e-6)
     assert a.distance(b) == (a - b).norm() and a.sum() == 2.5 and a.max() == 3.5 and a.min() == -2
-    assert (m.n, m.m, a.n) == (2, 2, 3)
+    assert (m.n, m.m, a.n, a.m) == (2, 2, 3, 1)
     np.testing.assert_allclose(m @ m.inverse(), np.eye(2), atol=1e-6)
     assert m.determinant() == 7.5 and m.trace() == 6 and m.transpose() == [[2, 0.5], [1, 4]]
     assert a.cast(cg.i32) == [1, -2, 3] and (a > 0).any() and not (a > 0).all()
+
+
+def test_a_result_without_dimensions_is_a_number():
+    a, m = cg.vec3(*A), cg.mat2(MATRIX)
+    numbers = (
+        a @ a,
+        a.dot(a),
+        a.norm(),
+        a.norm_sqr(),
+        a.norm_inv(),
+        a.distance(a),
+        a.sum(),
+        a.max(),
+        m.sum(),
+    )
+    assert all(type(each) is np.float32 for each in (*numbers, m.determinant(), m.trace()))
+    assert type((a > 0).any()) is np.bool_ and hash(a.sum()) == hash(2.5)
 
 
 def test_components_have_names():
@@ -113,9 +140,14 @@ def test_a_value_does_not_change():
         v[0] = 5
     with pytest.raises(AttributeError, match=advice):
         v.x = 5
-    for change in (operator.iadd, operator.isub, operator.imul, operator.itruediv):
+    with pytest.raises(TypeError, match=advice):
+        v.fill(5)
+    for change in IN_PLACE:
         w = change(v, 2)
         assert w is not v and v == [1, 2, 3]
+    whole = same = cg.types.vec(2, cg.i32)(6, 3)
+    for change in IN_PLACE_OF_BITS:
+        assert change(whole, 1) is not whole and same == [6, 3]
     for other in (copy.copy(v), copy.deepcopy(v), pickle.loads(pickle.dumps(v))):
         assert other == v and type(other) is type(v)
         with pytest.raises(TypeError, match=advice):

@@ -18,7 +18,18 @@ PYTHON = {
     "a << b": lambda a, b: a << b if b >= 0 else math.inf,
     "-a": lambda a, b: -a,
     "a ** 3": lambda a, b: a**3,
+    "a ** b": lambda a, b: power(a, b),
+    "abs(a)": lambda a, b: abs(a),
+    "a // b": lambda a, b: a // b if b else 0,
+    "cg.raw_div(a, b)": lambda a, b: abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) if b else 0,
 }
+
+
+def power(a, b):
+    """a ** b; a number that fits no type where it has hundreds of digits."""
+    if b < 0:
+        return (a if b % 2 else 1) if a in (1, -1) else 0
+    return a**b if b < 100 or a in (-1, 0, 1) else math.inf
 
 
 def kernel_of(text, **options):
@@ -95,6 +106,43 @@ def test_the_error_names_line_and_operands_and_the_device_goes_on():
     x.from_numpy(np.array([1, 2, 3, 4], "i4"))
     kernel(x, 2)
     assert x.to_numpy().tolist() == [2, 4, 6, 8]
+
+
+ATOMIC = {
+    "x[0] += n": ("add", "+"),
+    "cg.atomic_add(x[0], n)": ("add", "+"),
+    "x[0] -= n": ("sub", "-"),
+    "cg.atomic_sub(x[0], n)": ("sub", "-"),
+    "x[0] *= n": ("mul", r"\*"),
+    "v += n": ("add", "+"),
+    "w[i % 2] += n": ("add", "+"),
+}
+
+
+@pytest.mark.parametrize("statement", ATOMIC)
+@pytest.mark.parametrize("name", ["i32", "i64", "u32"])
+def test_an_atomic_change_raises_when_its_result_does_not_fit(statement, name):
+    kind = WHOLE[name]
+    text = (
+        f"def k(x: cg.types.ndarray(cg.{name}, ndim=1), n: cg.{name}):\n    v = x[0]\n"
+        f"    w = cg.vector(v, v)\n    for i in range(4):\n        if i == 2:\n            {statement}\n"
+    )
+    kernel, (operation, sign) = kernel_of(text), ATOMIC[statement]
+    cases = {
+        "add": [(kind.maximum - 3, 3, True), (kind.maximum - 3, 4, False)],
+        "sub": [(kind.minimum + 3, 3, True), (kind.minimum + 3, 4, False)],
+        "mul": [(kind.maximum // 4, 4, True), (kind.maximum // 4 + 1, 4, False)],
+    }
+    x = cg.ndarray(kind, (1,))
+    for start, n, fits in cases[operation]:
+        x.fill(start)
+        if fits:
+            kernel(x, n)
+            continue
+        with pytest.raises(
+            cg.KernelOverflowError, match=f"{start} {sign} {n} does not fit {name}".replace("+", r"\+")
+        ):
+            kernel(x, n)
 
 
 def test_without_debug_arithmetic_wraps():

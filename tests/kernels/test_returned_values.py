@@ -32,6 +32,16 @@ def vector(x: cg.f32) -> cg.vec3:
 
 
 @cg.kernel
+def of_numbers(x: cg.f32) -> cg.vec3:
+    return x, x * 2, -1
+
+
+@cg.kernel
+def of_rows(x: cg.f32) -> cg.mat2[cg.f64]:
+    return [[x, 1], cg.vec2[cg.f64](2, 1 / 3)]
+
+
+@cg.kernel
 def matrix(m: MAT) -> MAT:
     return m * 0.1
 
@@ -73,6 +83,11 @@ def test_vectors_and_matrices_are_returned(device):
     x = cg.ndarray(cg.vec3, 1000)
     x.fill((1, 2, 0.5))
     assert summed(x) == (1000, 2000, 500)
+
+
+def test_lists_of_numbers_become_the_declared_vector(device):
+    assert of_numbers(1.5) == vector(1.5) == cg.vec3(1.5, 3, -1)
+    assert of_rows(4.0) == cg.mat2[cg.f64]((4, 1), (2, 1 / 3))
 
 
 def test_structures_are_returned(device):

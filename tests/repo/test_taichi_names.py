@@ -4,11 +4,14 @@
 
 import builtins
 import keyword
+import operator
 from collections import Counter
 
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.compat import quadrants, taichi
+from cuda_graphs.compat.absent import ABSENT, INTERNAL
 from cuda_graphs.compiler.frontend.expressions import linear
 from cuda_graphs.compiler.frontend.expressions.lvalues import is_swizzle
 from cuda_graphs.compiler.language import intrinsics
@@ -41,6 +44,46 @@ def test_each_of_their_names_is_there_once():
     names = Counter(name for theirs, _, _ in ROWS for name in names_in(theirs))
     assert [name for name, count in names.items() if count > 1] == []
     assert len(names) > 300
+
+
+def parts_of_the_table():
+    return {
+        part for names, _, _ in ROWS for name in names_in(names) for part in name.partition("(")[0].split(".")
+    }
+
+
+SPACES = (
+    "",
+    "math",
+    "types",
+    "ad",
+    "algorithms",
+    "graph",
+    "simt.block",
+    "simt.grid",
+    "simt.subgroup",
+    "simt.warp",
+)
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("peer", [taichi, quadrants], ids=["taichi", "quadrants"])
+def test_each_name_that_programs_of_the_peers_may_use_is_there(peer, space):
+    """The modules of cuda_graphs.compat have the names of the peers. `_tiled` is a form of the name before it."""
+    try:
+        found = operator.attrgetter(space)(peer) if space else peer
+    except AttributeError:
+        assert space in ABSENT
+        return
+    names = getattr(found, "__all__", None) or [name for name in dir(found) if not name.startswith("_")]
+    known = {*parts_of_the_table(), "refuse", "lang"}
+    assert [name for name in names if name.removesuffix("_tiled") not in known] == []
+
+
+def test_each_name_that_the_peers_alone_have_is_there():
+    known = parts_of_the_table()
+    internal = {name for name, reason in ABSENT.items() if reason == INTERNAL}
+    assert [name for name in ABSENT if name.rpartition(".")[2] not in known and name not in internal] == []
 
 
 def test_each_absence_has_a_reason():

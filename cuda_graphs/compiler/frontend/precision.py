@@ -13,11 +13,12 @@ from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import CompileTypeError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.ir.builder import remedy_for, spelled
 from cuda_graphs.compiler.ir.ops import evaluate
 from cuda_graphs.compiler.ir.scalars import scalar
 from cuda_graphs.compiler.ir.types import ScalarType, i32, promote
 
-__all__ = ["DIGITS", "convert_implicitly", "holds"]
+__all__ = ["DIGITS", "convert_implicitly", "holds", "keeps", "report", "report_lost_bits"]
 
 # Binary digits of the floats' significands (IEEE 754; bfloat16 has the exponent of an f32).
 DIGITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
@@ -90,11 +91,31 @@ def convert_implicitly(
 def report(frame: Frame, given: ScalarType, type: ScalarType, place: str) -> None:
     """Warn of a conversion, or raise in a kernel that is strict."""
     can_lose = f"the conversion can lose {lost(given, type)}"
-    cause = f"{place} is {article(type)}, and the value is {article(given)}: {can_lose}"
-    remedy = f"write cg.{type}(...) if that is intended, or declare the place as cg.{given}"
+    complain(
+        frame,
+        f"{place} is {article(type)}, and the value is {article(given)}: {can_lose}",
+        f"write cg.{type}(...) if that is intended, or declare the place as cg.{given}",
+    )
+
+
+def report_lost_bits(frame: Frame, exact: int) -> None:
+    """Warn of arithmetic on numbers of the source whose result has too many bits, or raise in a strict kernel."""
+    type = frame.rules.int
+    complain(
+        frame,
+        f"this is {spelled(exact)}, and numbers of the source are {type}: the result loses bits",
+        remedy_for(exact, type),
+    )
+
+
+def complain(frame: Frame, cause: str, remedy: str) -> None:
+    """Warn, or make an error in a kernel that is strict. The error counts if no type of a name grows any more."""
     if frame.rules.strict:
-        raise compile_error(CompileTypeError, frame.builder.loc, cause, remedy)
-    errors.warn(frame.builder.loc, cause, remedy[0].upper() + remedy[1:])
+        frame.weak_types.errors.append(compile_error(CompileTypeError, frame.builder.loc, cause, remedy))
+        return
+    errors.warn(
+        frame.builder.loc, cause, remedy if remedy.startswith("cg.") else remedy[0].upper() + remedy[1:]
+    )
 
 
 def article(type: ScalarType) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs.compiler.frontend.calls.calls import call
+from cuda_graphs.compiler.frontend.calls.inlining import inline
 from cuda_graphs.compiler.frontend.calls.local_functions import function_statement, lambda_expression
 from cuda_graphs.compiler.frontend.expressions.arithmetic import binary, unary
 from cuda_graphs.compiler.frontend.expressions.conditions import boolean, compare, if_expression
@@ -26,6 +27,7 @@ from cuda_graphs.compiler.frontend.expressions.expressions import (
 )
 from cuda_graphs.compiler.frontend.expressions.names import attribute, name
 from cuda_graphs.compiler.frontend.frame.frame import Frame, Syntax
+from cuda_graphs.compiler.frontend.frame.values import BoundFunction
 from cuda_graphs.compiler.frontend.statements.checkpoints import check_bare
 from cuda_graphs.compiler.frontend.statements.loops import for_statement, leave_loop, while_statement
 from cuda_graphs.compiler.frontend.statements.statements import (
@@ -99,4 +101,9 @@ def translate_expression(frame: Frame, node: ast.expr) -> Any:
     return translation(frame, node)
 
 
-SYNTAX = Syntax(translate_statement, translate_expression)
+def call_method(frame: Frame, method: BoundFunction, args: list[Any]) -> Any:
+    """Translate the call of a method of a structure on values."""
+    return inline(frame, method.function, [method.owner, *args], {}, is_method=True)
+
+
+SYNTAX = Syntax(translate_statement, translate_expression, call_method)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from cuda_graphs.compiler.errors import (
     issue,
 )
 from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
+from cuda_graphs.compiler.frontend.frame.called import endless_recursion
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.graph_state import Checkpoints, GraphState
 from cuda_graphs.compiler.frontend.frame.values import HostObject, Packed, Struct, StructArray, Vector
@@ -127,6 +129,8 @@ def translate_once(
         frame.run(source.body)
         return_from_kernel(frame)
     check_returns(frame)
+    if weak_types.errors:
+        raise weak_types.errors[0]
     values = with_functions_that_ran(
         {function: source.free_values, **frame.free_values}, static_values(signature.values())
     )
@@ -142,6 +146,10 @@ def translate_once(
     return kernel, values
 
 
+MORE_STACK = ", or give Python more levels for a recursion that ends (sys.setrecursionlimit)"
+RECURSIVE = 8  # more calls of one function inside one another are a recursion
+
+
 @contextmanager
 def enough_stack(builder: Builder) -> Iterator[None]:
     """Turn a RecursionError into a CompileError. Nested expressions are translated recursively."""
@@ -150,10 +158,22 @@ def enough_stack(builder: Builder) -> Iterator[None]:
     except CompileError:
         raise
     except RecursionError:
+        name, count = most_frequent_function(builder.loc)
+        if count > RECURSIVE:
+            raise endless_recursion(builder.loc, name, count - 1, MORE_STACK) from None
         raise compile_error(
             CompileRecursionError, builder.loc, f"it is nested too deep for {sys.getrecursionlimit()} levels of Python",
             "give parts of it names, or raise the limit (sys.setrecursionlimit)",
         ) from None  # fmt: skip
+
+
+def most_frequent_function(loc: ir.Loc | None) -> tuple[str, int]:
+    """Return the name of the function with the most calls on the way to a position, and their number."""
+    names: Counter[str] = Counter()
+    while loc is not None:
+        names[loc.function] += 1
+        loc = loc.caller
+    return names.most_common(1)[0] if names else ("", 0)
 
 
 def static_values(specs: Iterable[Spec]) -> Iterator[Any]:

@@ -23,7 +23,7 @@ from cuda_graphs.compiler.errors import (
 
 from . import ir
 from .ops import evaluate, result_type
-from .overflow import FITS, cast_fits
+from .overflow import FITS, absolute_fits, cast_fits
 from .scalars import scalar
 from .types import SCALARS, ScalarType, bool_, f32, i32, i64, promote
 
@@ -41,7 +41,10 @@ SYMBOLS = {
     "Eq": "==", "NotEq": "!=", "Invert": "~",
 }  # fmt: skip
 # Operations of the op table -> their signs in messages about overflow.
-SIGNS = {"add": " + ", "sub": " - ", "mul": " * ", "shift_left": " << ", "shift_right": " >> "}
+SIGNS = {
+    "add": " + ", "sub": " - ", "mul": " * ", "shift_left": " << ", "shift_right": " >> ", "floor_div": " // ",
+    "trunc_div": " // ", "int_pow": " ** ",
+}  # fmt: skip
 Message = tuple[str | tuple[ir.Value, str], ...]
 
 
@@ -118,10 +121,27 @@ class Builder:
     def checked(self, name: str, a: ir.Value, b: ir.Value) -> ir.Value:
         """Append an operation of the source on two operands, and with `finds_overflow` a check of its result."""
         result = self.op(name, a, b)
+        self.check(name, a, b, result)
+        return result
+
+    def check(self, name: str, a: ir.Value, b: ir.Value, result: ir.Value) -> None:
+        """Append, with `finds_overflow`, a check that the result of an operation on integers fits."""
         if self.finds_overflow and name in FITS and result.type.kind in ("int", "uint"):
             self.require_fit(
                 FITS[name](self.op, a, b, result), ((a, "d"), SIGNS[name], (b, "d")), result.type
             )
+
+    def check_update(self, name: str, old: ir.Value, change: ir.Value) -> None:
+        """Append, with `finds_overflow`, a check of an atomic operation that has changed `old` in memory."""
+        if self.finds_overflow and name in FITS and old.type.kind in ("int", "uint"):
+            self.check(name, old, change, self.op(name, old, change))
+
+    def absolute(self, value: ir.Value) -> ir.Value:
+        """Return the absolute value; `finds_overflow` adds a check of that of an integer."""
+        result = self.op("abs", value)
+        fits = absolute_fits(self.op, value) if self.finds_overflow else None
+        if fits is not None:
+            self.require_fit(fits, ("abs(", (value, "d"), ")"), result.type)
         return result
 
     def checked_cast(self, value: ir.Value, type: ScalarType) -> ir.Value:
@@ -179,7 +199,9 @@ class Builder:
         result = self.op("neg", value)
         if self.finds_overflow:
             zero = ir.Const(0, value.type)
-            self.require_fit(FITS["sub"](self.op, zero, value, result), ("-", (value, "d")), result.type)
+            self.require_fit(
+                FITS["sub"](self.op, zero, value, result), ("-(", (value, "d"), ")"), result.type
+            )
         return result
 
     def compare(self, operator: str, a: ir.Value, b: ir.Value) -> ir.Value:
@@ -213,7 +235,7 @@ class Builder:
                 "make the base a float: cg.cast(x, cg.f32)",
             )
         a = self.cast(a, promote(a.type, a.type))
-        return self.op("int_pow", a, self.cast(b, a.type))
+        return self.checked("int_pow", a, self.cast(b, a.type))
 
     def product(self, a: ir.Value, times: int) -> ir.Value:
         """Return a * a * ... by repeated squaring."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from . import ir
 from .types import ScalarType
 
-__all__ = ["FITS", "cast_fits"]
+__all__ = ["FITS", "absolute_fits", "cast_fits"]
 
 Op = Callable[..., ir.Value]  # Builder.op
 
@@ -69,6 +69,46 @@ def shift_right_fits(op: Op, a: ir.Value, b: ir.Value, result: ir.Value) -> ir.V
     )
 
 
+def quotient_fits(op: Op, a: ir.Value, b: ir.Value, result: ir.Value) -> ir.Value:
+    """Return whether a quotient fits: only the lowest number divided by -1 does not."""
+    type = a.type
+    if type.kind == "uint":
+        return ir.TRUE
+    is_lowest = op("equal", a, const(type.minimum, type))
+    return op("not", op("bit_and", is_lowest, op("equal", b, const(-1, type))))
+
+
+def power_fits(op: Op, a: ir.Value, b: ir.Value, result: ir.Value) -> ir.Value:
+    """Return whether a ** b fits: each product of the repeated squaring does, of which the last one is the result."""
+    type = a.type
+    fits: ir.Value = ir.TRUE
+    power: ir.Value = const(1, type)
+    square = a
+    for bit in range(type.bits.bit_length() - 1):
+        is_set = op("not_equal", op("bit_and", b, const(1 << bit, type)), const(0, type))
+        longer = op("mul", power, square)
+        one_fits = mul_fits(op, power, square, longer)
+        fits = op("bit_and", fits, op("bit_or", op("not", is_set), one_fits))
+        power = op("select", is_set, longer, power)
+        next_square = op("mul", square, square)
+        is_last = op("less", b, const(1 << (bit + 1), type)) if 1 << (bit + 1) <= type.maximum else ir.TRUE
+        fits = op("bit_and", fits, op("bit_or", is_last, mul_fits(op, square, square, next_square)))
+        square = next_square
+    is_small = op("less", a, const(2, type))
+    if type.kind == "int":
+        is_small = op("bit_and", is_small, op("less", const(-2, type), a))
+        is_small = op(
+            "bit_or", is_small, op("less", b, const(0, type))
+        )  # a negative power is no large number
+    return op("bit_or", is_small, op("bit_and", fits, op("less", b, const(type.bits, type))))
+
+
+def absolute_fits(op: Op, value: ir.Value) -> ir.Value | None:
+    """Return whether the absolute value fits: that of the lowest number does not. None if all values fit."""
+    type = value.type
+    return op("not_equal", value, const(type.minimum, type)) if type.kind == "int" else None
+
+
 # Operation of the op table -> the condition, from the operands and the result.
 FITS: dict[str, Callable[[Op, ir.Value, ir.Value, ir.Value], ir.Value]] = {
     "add": add_fits,
@@ -76,6 +116,9 @@ FITS: dict[str, Callable[[Op, ir.Value, ir.Value, ir.Value], ir.Value]] = {
     "mul": mul_fits,
     "shift_left": shift_left_fits,
     "shift_right": shift_right_fits,
+    "floor_div": quotient_fits,
+    "trunc_div": quotient_fits,
+    "int_pow": power_fits,
 }
 
 

@@ -51,6 +51,14 @@ class HostVector(np.ndarray[Any, Any]):
     def __hash__(self) -> int:  # type: ignore[override]
         return hash((self.shape, *self.ravel().tolist()))
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Return a number in place of an array without dimensions."""
+        return array.view(HostVector) if array.ndim else array[()]
+
+    def fill(self, value: Any) -> None:
+        """Raise: a vector does not change on the host."""
+        raise TypeError(f"{self!r} cannot change: {self._advice()}")
+
     # Without these, `v += w` would change the value of all names of v.
     def __iadd__(self, other: Any) -> Any:  # type: ignore[misc]
         return self + other
@@ -67,6 +75,30 @@ class HostVector(np.ndarray[Any, Any]):
     def __imatmul__(self, other: Any) -> Any:  # type: ignore[misc]
         return self @ other
 
+    def __ifloordiv__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self // other
+
+    def __imod__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self % other
+
+    def __ipow__(self, other: Any) -> Any:  # type: ignore[misc, override]
+        return self**other
+
+    def __ilshift__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self << other
+
+    def __irshift__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self >> other
+
+    def __iand__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self & other
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self | other
+
+    def __ixor__(self, other: Any) -> Any:  # type: ignore[misc]
+        return self ^ other
+
     @property
     def n(self) -> int:
         """The number of components of a vector, or of rows of a matrix."""
@@ -74,8 +106,8 @@ class HostVector(np.ndarray[Any, Any]):
 
     @property
     def m(self) -> int:
-        """The number of columns of a matrix."""
-        return int(self.shape[1])
+        """The number of columns of a matrix. A vector is one column."""
+        return 1 if self.ndim == 1 else int(self.shape[1])
 
     def norm_sqr(self) -> Any:
         """Return the sum of the squares of the components."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.builder import Builder
+from cuda_graphs.compiler.ir.builder import Builder, Message
 from cuda_graphs.compiler.ir.types import i64
 
 from .copy import FunctionCopier
@@ -41,6 +41,16 @@ class _Bounds(FunctionCopier):
         return [*(checks(atomic, atomic.array) if isinstance(atomic.array, ir.Array) else []), atomic]
 
 
+def message_of(builder: Builder, array: ir.Array, axis: int, index: ir.Value, extent: ir.Value) -> Message:
+    """Return the message of a wrong index, which a field with an offset counts from there."""
+    where = f" is outside of axis {axis} of {array.path!r}, "
+    if array.offset is None or axis >= len(array.offset) or array.shape is None:
+        return ("index ", (index, "d"), f"{where}which has ", (extent, "d"), " elements")
+    first = array.offset[axis]
+    given = builder.op("add", index, ir.Const(first, i64))
+    return "index ", (given, "d"), f"{where}whose indices are from {first} to {first + array.shape[axis] - 1}"
+
+
 def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[ir.Statement]:
     """Returns `assert 0 <= index < extent` for each index, except constant indices of the components of vectors.
 
@@ -64,11 +74,6 @@ def checks(statement: ir.Load | ir.Store | ir.Atomic, array: ir.Array) -> list[i
         in_range = builder.op(
             "bit_and", builder.op("less_equal", ir.Const(0, i64), index), builder.op("less", index, extent)
         )
-        message = (
-            "index ",
-            (index, "d"),
-            f" is outside of axis {axis} of {array.path!r}, which has ",
-            (extent, "d"),
-        )
-        builder.put(ir.Assert(in_range, (*message, " elements"), statement.loc, "index"))
+        message = message_of(builder, array, axis, index, extent)
+        builder.put(ir.Assert(in_range, message, statement.loc, "index"))
     return builder.block.body

@@ -13,10 +13,15 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.expressions.assignment import assign_lvalue, fit, note_assigned
+from cuda_graphs.compiler.frontend.expressions.assignment import (
+    assign_lvalue,
+    at_chosen_part,
+    fit,
+    note_assigned,
+)
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.scope import Scope
-from cuda_graphs.compiler.frontend.frame.values import Element, Vector, VectorElement, describe
+from cuda_graphs.compiler.frontend.frame.sharing import is_shared
+from cuda_graphs.compiler.frontend.frame.values import Component, Element, Vector, VectorElement, describe
 from cuda_graphs.compiler.ir import ir
 
 
@@ -39,6 +44,8 @@ def atomic(kind: str) -> Callable[..., Any]:
         given = [frame.read(each) for each in values]
         if isinstance(target, Vector):
             return vector_atomic(frame, kind, target, given)
+        if isinstance(target, Component) and isinstance(target.leaf(), ir.Local):
+            return component_atomic(frame, kind, target, *given)
         return scalar_atomic(frame, kind, target, *given)
 
     return function
@@ -53,6 +60,26 @@ def vector_atomic(frame: Frame, kind: str, target: Vector, values: list[Any]) ->
                 f"a value of shape {value.shape} for a place of shape {target.shape}", "give a value of the same shape",
             )  # fmt: skip
     return target.map(lambda element, *parts: scalar_atomic(frame, kind, element, *parts), *values)
+
+
+def component_atomic(frame: Frame, kind: str, target: Component, *values: Any) -> Any:
+    """Emit the atomic on the component of a variable that a run-time index chooses; return the previous value.
+
+    Without a use there is no result: a gradient refuses results of atomics.
+    """
+    builder, type = frame.builder, target.leaf().type
+    old = None if frame.is_lone else ir.Local("old", type)
+    if old is not None:
+        builder.put(ir.Set(old, ir.Const(0, type), builder.loc))
+
+    def change(part: Any) -> None:
+        one = component_atomic if isinstance(part, Component) else scalar_atomic
+        found = one(frame, kind, part, *values)
+        if old is not None:
+            builder.put(ir.Set(old, found, builder.loc))
+
+    at_chosen_part(frame, target, change)
+    return None if old is None else builder.put(ir.Get(old, builder.loc))
 
 
 def scalar_atomic(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
@@ -72,14 +99,23 @@ def scalar_atomic(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
             "use an array of integers, or cg.bit_cast",
         )
     given = [frame.scalar(each) for each in values]
-    note_assigned(frame, target, given[-1])
+    note_assigned(frame, target, given[-1].type)
     casted = [fit(frame, each, target, as_operand=True) for each in given]
     if isinstance(target, ir.Local) and not is_shared(frame, target):
         return plain_update(frame, kind, target, casted)
+    return changed_atomically(frame, kind, target, *casted)
+
+
+def changed_atomically(frame: Frame, kind: str, target: Any, *values: ir.Value) -> ir.Value:
+    """Emit an atomic with values of the type of its place; return the previous value."""
+    builder, value = frame.builder, values[-1]
+    compare = values[0] if kind == "cas" else None
     if kind == "sub":
-        kind, casted = "add", [builder.op("neg", casted[0])]
-    compare = casted[0] if kind == "cas" else None
-    return builder.put(atomic_of(kind, target, casted[-1], builder.loc, compare))
+        old = builder.put(atomic_of("add", target, builder.op("neg", value), builder.loc))
+    else:
+        old = builder.put(atomic_of(kind, target, value, builder.loc, compare))
+    builder.check_update(kind, old, value)
+    return old
 
 
 OPERATORS = {"add": "Add", "sub": "Sub", "mul": "Mult", "and": "BitAnd", "or": "BitOr", "xor": "BitXor"}
@@ -105,24 +141,3 @@ def atomic_of(
     if isinstance(target, ir.Local):
         return ir.Atomic(kind, target, (), value, compare, loc)
     return ir.Atomic(kind, target.array, target.index, value, compare, loc)
-
-
-def is_shared(frame: Frame, target: Any) -> bool:
-    """Return whether other iterations of a parallel loop may change the same place."""
-    if not frame.parallel:
-        return False
-    if isinstance(target, ir.Local):
-        scope: Scope | None = frame.root.outer_scope or frame.outer_scope
-        while scope is not None:
-            if any(target in leaves(found) for found in scope.names.values()):
-                return True
-            scope = scope.parent
-        return False
-    return target.array.space is not ir.Space.LOCAL
-
-
-def leaves(found: Any) -> list[Any]:
-    """Return the locals that a name stands for."""
-    if isinstance(found, tuple):
-        return [leaf for part in found for leaf in leaves(part)]
-    return found.leaves() if isinstance(found, Vector) else [found] if isinstance(found, ir.Local) else []

@@ -18,6 +18,7 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.expressions.assignment import declare
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
+from cuda_graphs.compiler.frontend.expressions.numbers import in_type, is_source_number
 from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
@@ -161,6 +162,8 @@ def refuse(frame: Frame, cause: str) -> CompileError:
 
 def convert_to_declared(frame: Frame, kind: Any, value: Any, what: str) -> Any:
     """Return a value as its annotation declares it. Numbers are cast; an unsuitable value raises."""
+    if isinstance(kind, ScalarType) and is_source_number(value):
+        return in_type(frame, what, value, kind)
     value = frame.read(value)
     if kind in FREE:
         return value

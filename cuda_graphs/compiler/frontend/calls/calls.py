@@ -25,6 +25,7 @@ from cuda_graphs.compiler.errors import (
 from cuda_graphs.compiler.frontend.expressions.expressions import parts_of_starred
 from cuda_graphs.compiler.frontend.expressions.linear import FUNCTIONS
 from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value, make_vector
+from cuda_graphs.compiler.frontend.expressions.operators import special_method
 from cuda_graphs.compiler.frontend.expressions.struct_elements import arrays_in, extents_of, is_array
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import (
@@ -66,7 +67,7 @@ from .messages import print_call
 from .python_calls import called, run_python, runs_in_kernel
 from .random import random_integer, random_normal, random_number
 from .ranges import grouped, loop_config, ndrange_call, range_call
-from .sequences import SEQUENCES
+from .sequences import SEQUENCES, dict_method
 from .set_condition import keep_condition, set_condition
 from .statement_words import WORDS, in_expression
 from .static import static_assert, static_print, static_value
@@ -99,6 +100,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
         return make_vector(frame, normal_annotation(function, frame.rules), *args)
     if is_struct(function):
         return make_struct(frame, function, args, keywords)
+    if isinstance(function, Bound) and isinstance(function.owner, dict):
+        return dict_method(frame, function, args, keywords)
     if isinstance(function, Bound):
         return method(frame, function, args)
     if isinstance(function, HostMember):
@@ -109,6 +112,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
         scope = frame.root.scope.find("self")
         assert scope is not None
         function = BoundFunction(function.function, scope.names["self"])
+    function = special_method(function, "__call__") or function
     if isinstance(function, BoundFunction):
         return inline(frame, function.function, [function.owner, *args], keywords, is_method=True)
     if isinstance(function, LocalFunction):
@@ -132,6 +136,7 @@ def call(frame: Frame, node: ast.Call) -> Any:
         )  # fmt: skip
     if row is None:
         return run_python(frame, ast.unparse(node.func), function, args, keywords)
+    frame.is_lone = frame.lone_call is node
     try:
         inspect.signature(row).bind(frame, *args, **keywords)
     except TypeError as error:
@@ -218,6 +223,9 @@ def length(frame: Frame, what: Any) -> Any:
         return extents[0]
     if isinstance(what, (Vector, VectorElement)):
         return len((what.elements if isinstance(what, VectorElement) else what).components)
+    method = special_method(what, "__len__")
+    if method is not None:
+        return frame.syntax.call(frame, method, [])
     if not isinstance(what, (tuple, list, dict, str)):
         raise compile_error(
             CompileTypeError,
@@ -228,6 +236,13 @@ def length(frame: Frame, what: Any) -> Any:
     return len(what)
 
 
+def absolute(frame: Frame, x: Any) -> Any:
+    """Return the absolute value, of a structure by its __abs__."""
+    method = special_method(x, "__abs__")
+    return ABSOLUTE(frame, x) if method is None else frame.syntax.call(frame, method, [])
+
+
+ABSOLUTE = elementwise("abs")
 # Functions that get their call as a syntax tree, with untranslated arguments.
 SPECIAL: dict[Any, Callable[..., Any]] = {
     cg.static: lambda frame, node: Static(field_or_value(frame, static_value(frame, node))),
@@ -263,7 +278,7 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     **FLOAT_PARTS,
     **SEQUENCES,
     len: length,
-    abs: elementwise("abs"),
+    abs: absolute,
     min: variadic("min"),
     max: variadic("max"),
     pow: power,

@@ -22,12 +22,13 @@ from cuda_graphs.compiler.ir.builder import spelled
 from cuda_graphs.compiler.ir.scalars import scalar as constant
 from cuda_graphs.compiler.ir.types import PYTHON, ScalarType
 from cuda_graphs.compiler.language import intrinsics as cg
+from cuda_graphs.compiler.language.annotations import VectorType
 
 
 def converts(function: Any) -> bool:
-    """Return whether the function is a type or cg.cast, whose calls take exact results of arithmetic."""
-    return isinstance(function, (ScalarType, TypeOf)) or (
-        is_hashable(function) and (function is cg.cast or function in PYTHON)
+    """Return whether the function is a type, cg.cast or cg.vector, whose calls take exact results of arithmetic."""
+    return isinstance(function, (ScalarType, TypeOf, VectorType)) or (
+        is_hashable(function) and (function in (cg.cast, cg.vector) or function in PYTHON)
     )
 
 

@@ -53,7 +53,9 @@ def elementwise(name: str) -> Callable[..., Any]:
             args = tuple(builder.cast(arg, wide.type) for arg in args)
         elif not needs_float and args[0].type.kind == "bool":
             args = (builder.cast(args[0], i32),)
-        return builder.op(name, *args)
+        if name == "abs":
+            return builder.absolute(*args)
+        return builder.checked(name, *args) if name == "trunc_div" else builder.op(name, *args)
 
     def function(frame: Frame, *args: Any) -> Any:
         if len(args) != row.arity:

@@ -9,9 +9,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from cuda_graphs.compiler.errors import CompileRecursionError, compile_error
 from cuda_graphs.compiler.frontend.expressions.merging import joined_result
-from cuda_graphs.compiler.frontend.frame.called import MAX_DEPTH
+from cuda_graphs.compiler.frontend.frame.called import MAX_DEPTH, endless_recursion
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import LocalFunction
@@ -78,12 +77,7 @@ def run_body(
         around: The scope of its definition in a kernel.
     """
     if frame.depth + 1 >= MAX_DEPTH:
-        raise compile_error(
-            CompileRecursionError, frame.builder.loc,
-            f"{tree.name} calls itself more than {MAX_DEPTH} levels deep",
-            "end the recursion at compile time with `if cg.static(...)`, or have the function called: "
-            "@cg.func(inline=False, max_depth=64)",
-        )  # fmt: skip
+        raise endless_recursion(frame.builder.loc, tree.name, MAX_DEPTH)
     callee = Frame(frame.builder, source, frame.syntax, frame, frame.parallel_level)
     callee.scope = Scope(around)
     callee.scope.names.update(names)

@@ -13,11 +13,13 @@ from typing import Any, TypeGuard
 from cuda_graphs.compiler.errors import (
     CompileArgumentError,
     CompileSyntaxError,
+    CompileTypeError,
     CompileValueError,
     compile_error,
 )
+from cuda_graphs.compiler.frontend.expressions.lvalues import python_value
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Vector
+from cuda_graphs.compiler.frontend.frame.values import Vector, describe
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.formats import format_of
 from cuda_graphs.compiler.ir.types import f64
@@ -43,10 +45,6 @@ def print_call(frame: Frame, node: ast.Call) -> None:
 
 def constant_format(frame: Frame, node: ast.FormattedValue) -> str:
     """Return the format after the colon in `{x:8.3f}`."""
-    if node.conversion != -1:
-        raise compile_error(
-            CompileSyntaxError, frame.at(node), "!r, !s and !a have no meaning in kernels", "write {x}"
-        )
     if node.format_spec is None:
         return ""
     values = node.format_spec.values  # type: ignore[attr-defined]
@@ -60,12 +58,19 @@ def message_parts(frame: Frame, node: ast.expr) -> list[Any]:
     if isinstance(node, ast.JoinedStr):
         return [part for each in node.values for part in message_parts(frame, each)]
     if isinstance(node, ast.FormattedValue):
-        return value_parts(frame, frame.visit(node.value), constant_format(frame, node))
+        found = frame.visit(node.value)
+        form = constant_format(frame, node)
+        return value_parts(frame, shown(found, chr(node.conversion) if node.conversion != -1 else ""), form)
     if is_percent(node):
         return percent_parts(frame, node)
     if is_format(node):
         return format_parts(frame, node)
     return value_parts(frame, frame.visit(node), "")
+
+
+def shown(found: Any, conversion: str | None) -> Any:
+    """Return a value for `!r`, `!s` or `!a`, which matter for texts only."""
+    return {"r": repr, "a": ascii}.get(conversion or "", str)(found) if isinstance(found, str) else found
 
 
 def value_parts(frame: Frame, found: Any, form: str) -> list[Any]:
@@ -90,19 +95,22 @@ def is_percent(node: ast.expr) -> TypeGuard[ast.BinOp]:
 
 
 def is_format(node: ast.expr) -> TypeGuard[ast.Call]:
-    """Return whether an expression looks like `"n is {}".format(n)`."""
+    """Return whether an expression looks like `"n is {}".format(n)`, or `text.format(n)`."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "format"
-        and isinstance(node.func.value, ast.Constant)
-        and isinstance(node.func.value.value, str)
+        and isinstance(node.func.value, (ast.Constant, ast.Name))
     )
 
 
 def format_parts(frame: Frame, node: ast.Call) -> list[Any]:
     """Return the parts of `"n is {}, x {x:8.3f}".format(n, x=x)`."""
-    text: str = node.func.value.value  # type: ignore[attr-defined]
+    text = python_value(frame, frame.visit(node.func.value))  # type: ignore[attr-defined]
+    if not isinstance(text, str):
+        raise compile_error(
+            CompileTypeError, frame.at(node), f"{describe(text)} has no method 'format'", "'{}'.format(x)"
+        )
     given: dict[Any, ast.expr] = dict(enumerate(node.args))
     given |= {each.arg: each.value for each in node.keywords if each.arg is not None}
     parts: list[Any] = []
@@ -118,12 +126,12 @@ def format_parts(frame: Frame, node: ast.Call) -> list[Any]:
         if place is None:
             continue
         key = int(place) if place.isdecimal() else place or next(unnumbered)
-        if key not in given or conversion or "{" in (form or ""):
+        if key not in given or "{" in (form or ""):
             raise compile_error(
                 CompileArgumentError, frame.at(node), f"the place {{{place}}} of str.format has no value here",
                 "write {}, {0}, {name} or {x:8.3f}, and give a value for each",
             )  # fmt: skip
-        parts += value_parts(frame, frame.visit(given[key]), form or "")
+        parts += value_parts(frame, shown(frame.visit(given[key]), conversion), form or "")
     return parts
 
 

@@ -27,8 +27,10 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Element,
     KnownArray,
     KnownVector,
+    Packed,
     RunTimePart,
     Struct,
+    StructArray,
     Vector,
     VectorElement,
 )
@@ -36,6 +38,7 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.annotations import VectorType
 from cuda_graphs.compiler.language.free_names import dotted
+from cuda_graphs.compiler.language.free_names import is_array as is_array_outside
 from cuda_graphs.compiler.language.intrinsics import inside_static
 
 
@@ -75,7 +78,7 @@ def static_value(frame: Frame, node: ast.Call) -> Any:
         if frame.scope.find(path.partition(".")[0]) is None:
             found = frame.source.once(path, found)
         frame.record(path, found, whole)
-        return found
+        return with_arrays(frame, path, found)
 
     recorded = _AttributeRecorder(names).visit(given)
     outer = inside_static.set(True)
@@ -197,7 +200,41 @@ def static_name(frame: Frame, node: ast.Name) -> Any:
             CompileStaticError, frame.builder.loc, f"{node.id!r} is not known when compiling",
             "cg.static takes constants, cg.template parameters, globals, and shapes of fields",
         )  # fmt: skip
-    return as_python(frame, found)
+    return with_arrays(frame, node.id, found) if scope is None else as_python(frame, found)
+
+
+def with_arrays(frame: Frame, path: str, found: Any) -> Any:
+    """Return an object from outside of the kernel, with the arrays of the kernel in place of arrays.
+
+    Their extents are those of the arrays from outside, which the kernel is compiled for.
+    """
+    if not isinstance(found, (list, tuple, dict)) and not is_array_outside(found):
+        return as_python(frame, found)
+    meaning = outside_meaning(frame, path)
+    return as_python(frame, found) if meaning is None else known(meaning, found)
+
+
+def outside_meaning(frame: Frame, path: str) -> Any:
+    """Return the meaning of a path that leads to an object from outside which the kernel takes as a parameter."""
+    names = path.split(".")
+    for count in range(len(names), 0, -1):
+        found = frame.outside.get((frame.source.function, ".".join(names[:count])))
+        if found is not None:
+            for name in names[count:]:
+                found = found.members.get(name) if isinstance(found, Struct) else None
+            return found
+    return None
+
+
+def known(meaning: Any, outside: Any) -> Any:
+    """Return an array, or a list or dict of arrays, as Python's expressions use it."""
+    if isinstance(meaning, ir.Array) and is_array_outside(outside):
+        return KnownArray(meaning, tuple(outside.shape))
+    if isinstance(meaning, dict) and isinstance(outside, dict):
+        return {key: known(meaning.get(key), each) for key, each in outside.items()}
+    if isinstance(meaning, (list, tuple)) and isinstance(outside, (list, tuple)):
+        return type(outside)([known(*pair) for pair in zip(meaning, outside, strict=True)])
+    return meaning if isinstance(meaning, (StructArray, Packed)) else outside
 
 
 class KnownStruct(SimpleNamespace):
@@ -216,6 +253,9 @@ class KnownStruct(SimpleNamespace):
         if isinstance(found, types.FunctionType):
             return types.MethodType(found, self)
         return getattr(self.cls, name)
+
+
+KnownStruct.__name__ = "structure"  # in Python's errors
 
 
 def as_python(frame: Frame, found: Any) -> Any:

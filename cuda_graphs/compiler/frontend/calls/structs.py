@@ -9,8 +9,8 @@ import inspect
 from typing import Any
 
 from cuda_graphs.compiler.errors import CompileArgumentError, CompileTypeError, compile_error
-from cuda_graphs.compiler.frontend.expressions.assignment import in_type, is_source_number
 from cuda_graphs.compiler.frontend.expressions.lvalues import field_or_value
+from cuda_graphs.compiler.frontend.expressions.numbers import in_type, is_source_number
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Struct
 from cuda_graphs.compiler.ir.types import ScalarType

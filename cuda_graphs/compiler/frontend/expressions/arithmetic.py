@@ -8,20 +8,23 @@ import ast
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
+    CompileError,
     CompileTypeError,
     CompileValueError,
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_operand
-from cuda_graphs.compiler.frontend.frame.values import Computed, Vector, describe
+from cuda_graphs.compiler.frontend.frame.values import Computed, Struct, Vector, describe
+from cuda_graphs.compiler.frontend.precision import report_lost_bits
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
 from cuda_graphs.compiler.ir.types import bool_, i32
 
 from .linear import matmul
 from .lvalues import broadcast
-from .numbers import calculate, negate
+from .numbers import calculate, loses_bits, negate
+from .operators import on_structs, unary_on_struct
 from .static_loops import MAX_UNROLLED
 
 
@@ -32,7 +35,17 @@ def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
     """
     loc, exact = frame.builder.loc, calculate(frame, operator, a, b)
     if exact is not None:
-        return Computed(exact, lambda: typed_binary(frame, loc, operator, a, b))
+        loses = loses_bits(frame, exact) and not any(
+            isinstance(each, Computed) and each.loses for each in (a, b)
+        )
+
+        def constant() -> Any:
+            frame.builder.loc = loc
+            if loses:
+                report_lost_bits(frame, int(exact))
+            return typed_binary(frame, loc, operator, a, b)
+
+        return Computed(exact, constant, loses)
     return typed_binary(frame, loc, operator, a, b)
 
 
@@ -40,6 +53,10 @@ def typed_binary(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any
     """Return a binary operator on operands with types. Numbers of the source get their types."""
     frame.builder.loc = loc
     a, b = frame.read(a), frame.read(b)
+    if isinstance(a, Struct) or isinstance(b, Struct):
+        found = on_structs(frame, operator, a, b)
+        if found is not None:
+            return found
     if operator == "MatMult":
         return matmul(frame, a, b)
     if isinstance(a, tuple) and operator == "Add" and isinstance(b, tuple):
@@ -68,15 +85,19 @@ def repeated(frame: Frame, parts: tuple[Any, ...], count: int) -> tuple[Any, ...
 def operands(frame: Frame, operator: str, a: Any, b: Any) -> tuple[ir.Value, ir.Value]:
     for found in (a, b):
         if not isinstance(found, ir.Value):
-            raise compile_error(
-                CompileTypeError,
-                frame.builder.loc,
-                f"unsupported operand for {SYMBOLS[operator]}: {describe(found)}",
-                "take an element: x[i]"
-                if isinstance(found, ir.Array)
-                else remedy_of_operand(SYMBOLS[operator], found),
-            )
+            raise unsupported(frame, operator, found)
     return a, b
+
+
+def unsupported(frame: Frame, operator: str, found: Any) -> CompileError:
+    """Return the error of an operator on a value that is no number."""
+    symbol = SYMBOLS[operator]
+    remedy = "take an element: x[i]" if isinstance(found, ir.Array) else remedy_of_operand(symbol, found)
+    if isinstance(found, Struct):
+        remedy = f"give {found.cls.__name__} the special method of the operator, such as __add__"
+    return compile_error(
+        CompileTypeError, frame.builder.loc, f"unsupported operand for {symbol}: {describe(found)}", remedy
+    )
 
 
 def binary(frame: Frame, node: ast.BinOp) -> Any:
@@ -99,6 +120,9 @@ def typed_unary(frame: Frame, node: ast.UnaryOp, found: Any) -> Any:
     """Return a unary operator on an operand with a type."""
     frame.at(node)
     value = frame.read(found)
+    own = unary_on_struct(frame, type(node.op).__name__, value)
+    if own is not None:
+        return own
     return (
         value.map(lambda part: unary_scalar(frame, node, part))
         if isinstance(value, Vector)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -15,10 +16,10 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
+from cuda_graphs.compiler.frontend.frame.sharing import is_shared
 from cuda_graphs.compiler.frontend.frame.values import (
     PLACES,
     Component,
-    Computed,
     Element,
     Static,
     Struct,
@@ -32,11 +33,12 @@ from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.free_names import dotted
 
 from .lvalues import make_vector
+from .numbers import in_type, is_source_number, source_type
 
 
 def read_all(frame: Frame, value: Any) -> Any:
     """Read the places in a value. Numbers of the source stay, so that the types of their names are weak."""
-    if is_source_number(value):
+    if is_source_number(value) or (isinstance(value, Vector) and value.numbers):
         return value
     if isinstance(value, tuple):
         return tuple(read_all(frame, part) for part in value)
@@ -49,7 +51,7 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
     if isinstance(target, ast.Name):
         bind_name(frame, target.id, value)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        value = frame.read(value)
+        value = read_all(frame, value)
         parts = value.components if isinstance(value, Vector) else value
         if isinstance(parts, (tuple, list)) and any(isinstance(each, ast.Starred) for each in target.elts):
             bind_starred(frame, target.elts, tuple(parts))
@@ -134,8 +136,10 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
     if isinstance(value, Static):
         return value.value  # a second name for a compile-time value
     if is_source_number(value):
-        local = frame.weak_types.declare(frame.builder.loc, name, frame.read(value).type)
-        return set_first(frame, local, in_type(frame, name, value, local.type))
+        local = frame.weak_types.declare(frame.builder.loc, name, source_type(frame, value))
+        return set_first(frame, local, in_type(frame, repr(name), value, local.type))
+    if isinstance(value, Vector) and value.numbers:
+        return declare_vector(frame, name, value)
     value = frame.read(value)
     if isinstance(value, Vector):
         return value.map(lambda part: declare(frame, name, part))
@@ -152,21 +156,17 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
     return set_first(frame, ir.Local(name, value.type), value)
 
 
-def is_source_number(value: Any) -> bool:
-    """Return whether a value is a number that only the source gives, so that its type is weak."""
-    return isinstance(value, Computed) or type(value) in (bool, int, float)
-
-
-def in_type(frame: Frame, name: str, value: Any, type: ScalarType) -> ir.Value:
-    """Return a number of the source in the type of its name. In a wider type than its own it is exact."""
-    found = frame.scalar(value)
-    if isinstance(value, Computed) and found.type != type:
-        exact = value.exact
-        if type.kind == "float":
-            return ir.Const(float(exact), type)
-        if isinstance(exact, int) and type.minimum <= exact <= type.maximum:
-            return ir.Const(exact, type)
-    return convert_implicitly(frame, found, type, repr(name))
+def declare_vector(frame: Frame, name: str, value: Vector) -> Vector:
+    """Return the variables for a vector of numbers of the source, whose type is weak."""
+    type = value.leaves()[0].type
+    variables = frame.weak_types.declare_all(frame.builder.loc, name, type, len(value.numbers))
+    left = iter(
+        [
+            set_first(frame, local, in_type(frame, repr(name), number, local.type))
+            for local, number in zip(variables, value.numbers, strict=True)
+        ]
+    )
+    return value.map(lambda _: next(left))
 
 
 def set_first(frame: Frame, local: ir.Local, value: ir.Value) -> ir.Local:
@@ -197,6 +197,7 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
                 else f"assign to a new name: {node.id}_ = ...",
             )  # fmt: skip
     else:
+        refuse_dict(frame, node)
         found = frame.visit(node)
     if isinstance(found, VectorElement):
         return found.elements
@@ -226,15 +227,53 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             f"cannot assign to {describe(found)}",
             "assign to a variable, an element x[i] or a component v.x",
         )
+    if isinstance(found, Vector) and len(set(map(id, found.components))) < len(found.components):
+        raise compile_error(
+            CompileSyntaxError,
+            frame.builder.loc,
+            f"{ast.unparse(node)!r} names a component twice, which takes one value",
+            "name each component once",
+        )
     return found
 
 
 def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:
-    """Emit an assignment to the component that a run-time index chooses. All others get their old value."""
-    builder, value = frame.builder, fit(frame, value, target.leaf())
+    """Emit an assignment to the component that a run-time index chooses.
+
+    All others get their old value, but those of a vector of all threads, which other threads may change, get none.
+    """
+    builder = frame.builder
+    note_assigned(frame, target.leaf(), value.type)
+    value = fit(frame, value, target.leaf())
+    if is_shared(frame, target.leaf()):
+        at_chosen_part(frame, target, lambda part: assign_lvalue(frame, part, value))
+        return
     for i, part in enumerate(target.parts):
         is_it = builder.op("equal", target.index, ir.Const(i, target.index.type))
         assign_lvalue(frame, part, builder.op("select", is_it, value, frame.read(part)))
+
+
+def refuse_dict(frame: Frame, node: ast.expr) -> None:
+    """Raise for an assignment to an item of a dict that the kernel made."""
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        name = node.value.id
+        scope = frame.scope.find(name)
+        if scope is not None and isinstance(scope.names[name], dict):
+            raise compile_error(
+                CompileImmutableError, frame.builder.loc, f"the dict {name!r} keeps its items",
+                f"make another one: {name}_ = {{**{name}, key: value}}",
+            )  # fmt: skip
+
+
+def at_chosen_part(frame: Frame, target: Component, change: Callable[[Any], object]) -> None:
+    """Emit a change of each part of which the index may choose one, each on the condition that it does."""
+    builder = frame.builder
+    for i, part in enumerate(target.parts):
+        is_it = builder.op("equal", target.index, ir.Const(i, target.index.type))
+        statement = ir.If(is_it, ir.Block(), ir.Block(), builder.loc)
+        with frame.block(statement.then):
+            change(part)
+        builder.put(statement)
 
 
 def assign_struct(frame: Frame, target: Struct, value: Any) -> None:
@@ -255,19 +294,33 @@ def assign_struct(frame: Frame, target: Struct, value: Any) -> None:
             )  # fmt: skip
 
 
-def note_assigned(frame: Frame, target: ir.Local | Element, value: ir.Value) -> None:
-    """Let the type of a weak variable grow to hold a value."""
+def note_assigned(frame: Frame, target: ir.Local | Element, type: ScalarType) -> None:
+    """Let the type of a weak variable grow to hold a value of a type."""
     if isinstance(target, ir.Local):
-        frame.weak_types.assign(target, value.type)
+        frame.weak_types.assign(target, type)
+
+
+def place_of(target: ir.Local | Element) -> tuple[str, ScalarType]:
+    """Return the name of a place for messages, and its type."""
+    if isinstance(target, Element):
+        return f"an element of {target.array.path!r}", target.array.element
+    return repr(target.name), target.type
 
 
 def fit(frame: Frame, value: ir.Value, target: ir.Local | Element, as_operand: bool = False) -> ir.Value:
     """Return a value in the type of a variable or element. `as_operand`: it is the operand of `target += value`."""
-    if isinstance(target, Element):
-        place, type, as_operand = f"an element of {target.array.path!r}", target.array.element, True
-    else:
-        place, type = repr(target.name), target.type
-    return convert_implicitly(frame, value, type, place, as_operand)
+    place, type = place_of(target)
+    return convert_implicitly(frame, value, type, place, as_operand or isinstance(target, Element))
+
+
+def given(frame: Frame, value: Any, target: ir.Local | Element) -> ir.Value:
+    """Return what is assigned to a variable or element, in its type. The type of a weak variable grows to hold it."""
+    if is_source_number(value):
+        note_assigned(frame, target, source_type(frame, value))
+        return in_type(frame, place_of(target)[0], value, place_of(target)[1])
+    found = frame.scalar(value)
+    note_assigned(frame, target, found.type)
+    return fit(frame, found, target)
 
 
 def assign_lvalue(frame: Frame, target: Any, value: Any) -> None:
@@ -301,15 +354,11 @@ def assign_lvalue(frame: Frame, target: Any, value: Any) -> None:
     elif isinstance(target, Struct):
         assign_struct(frame, target, frame.read(value))
     elif isinstance(target, ir.Local):
-        found = frame.scalar(value)
-        note_assigned(frame, target, found)
-        builder.put(ir.Set(target, fit(frame, found, target), builder.loc))
+        builder.put(ir.Set(target, given(frame, value, target), builder.loc))
     elif isinstance(target, Component):
         assign_component(frame, target, frame.scalar(value))
     elif isinstance(target, Element):
-        builder.put(
-            ir.Store(target.array, target.index, fit(frame, frame.scalar(value), target), builder.loc)
-        )
+        builder.put(ir.Store(target.array, target.index, given(frame, value, target), builder.loc))
     else:
         raise compile_error(
             CompileSyntaxError,

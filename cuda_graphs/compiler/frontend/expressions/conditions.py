@@ -13,7 +13,7 @@ from cuda_graphs.compiler.errors import (
     compile_error,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Static, Vector
+from cuda_graphs.compiler.frontend.frame.values import Static, Struct, Vector
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import promote
 
@@ -21,6 +21,7 @@ from .arithmetic import operands
 from .lvalues import broadcast
 from .membership import MEMBERSHIP, membership
 from .merging import merged, zero
+from .operators import compare_structs
 
 
 def compare(frame: Frame, node: ast.Compare) -> Any:
@@ -30,8 +31,14 @@ def compare(frame: Frame, node: ast.Compare) -> Any:
         return membership(frame, node)
     left = frame.visit(node.left)
 
-    def link(left: Any, i: int) -> ir.Value:
+    def link(left: Any, i: int) -> Any:
         right = frame.read(frame.visit(node.comparators[i]))
+        if operators in (["Eq"], ["NotEq"]) and isinstance(left, str) and isinstance(right, str):
+            return Static((left == right) == (operators == ["Eq"]))
+        if len(operators) == 1 and (isinstance(left, Struct) or isinstance(right, Struct)):
+            found = compare_structs(frame, operators[0], left, right)
+            if found is not None:
+                return found
         if isinstance(left, Vector) or isinstance(right, Vector):
             return compare_vectors(frame, operators, left, right)
         here = frame.builder.compare(operators[i], *operands(frame, operators[i], frame.read(left), right))

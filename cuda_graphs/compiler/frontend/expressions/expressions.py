@@ -29,10 +29,12 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.language.annotations import VectorType
 
-from .assignment import bind
+from .assignment import bind, read_all
 from .lvalues import component, element, integer, item, python_value
 from .names import meaning_of
+from .operators import special_method
 from .static_loops import MAX_UNROLLED, bind_static, check_count
 from .struct_elements import struct_element
 
@@ -47,12 +49,17 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     if isinstance(owner, VectorElement):
         owner = owner.elements
     index = index_of(frame, node.slice, isinstance(owner, Vector))
+    method = special_method(owner, "__getitem__")
+    if method is not None:
+        return frame.syntax.call(frame, method, [index[0] if len(index) == 1 else index])
     if isinstance(owner, ir.Array):
         return element(frame, owner, index)
     if isinstance(owner, (StructArray, Packed)):
         return struct_element(frame, owner, index)
     if isinstance(owner, Vector):
         return component(frame, owner, index)
+    if isinstance(owner, VectorType) and len(index) == 1:
+        return vector_type_of(frame, owner, index[0])
     if isinstance(owner, (tuple, list, dict, str)) and len(index) == 1:
         return item(frame, owner, python_value(frame, index[0]))
     meaning_of(frame, owner, ast.unparse(node.value))  # raises for an array
@@ -62,6 +69,14 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
         f"{describe(owner)} cannot be indexed",
         "arrays, fields, vectors and compile-time containers can",
     )
+
+
+def vector_type_of(frame: Frame, type: VectorType, component: Any) -> VectorType:
+    """Return `cg.vec3[cg.f64]`: the type of the same shape with other components."""
+    try:
+        return type[python_value(frame, component)]
+    except TypeError as error:
+        raise compile_error(CompileTypeError, frame.builder.loc, str(error), "cg.vec3[cg.f64]") from None
 
 
 def index_of(frame: Frame, node: ast.expr, of_vector: bool) -> tuple[Any, ...]:
@@ -220,6 +235,6 @@ def parts_of_starred(frame: Frame, node: ast.Starred) -> tuple[Any, ...]:
 
 
 def assign_expression(frame: Frame, node: ast.NamedExpr) -> Any:
-    value = frame.read(frame.visit(node.value))
+    value = read_all(frame, frame.visit_number(node.value))
     bind(frame, node.target, value)
     return value

@@ -32,9 +32,11 @@ from cuda_graphs.compiler.frontend.frame.values import (
     describe,
 )
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import BY_DTYPE, i32, i64, promote
+from cuda_graphs.compiler.ir.types import BY_DTYPE, ScalarType, i32, i64, promote
 from cuda_graphs.compiler.language.annotations import FieldSpec, PackedSpec, StructArraySpec, VectorType
 from cuda_graphs.compiler.language.host_vectors import SWIZZLES, HostVector
+
+from .numbers import exact_constant, is_source_number, source_type
 
 
 def is_swizzle(name: str) -> bool:
@@ -63,12 +65,15 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
 
     Vectors among numbers stand for their components, as do all vectors in a vector type: `cg.vec4(v, 1.0)`.
     """
-    found = frame.read(args[0]) if len(args) == 1 else tuple(frame.read(arg) for arg in args)
+    found = (
+        unless_number(frame, args[0]) if len(args) == 1 else tuple(unless_number(frame, arg) for arg in args)
+    )
     if isinstance(found, Vector):
         parts = found
     elif isinstance(found, tuple) and found:
         rows = [
-            make_vector(frame, None, part) if isinstance(part, tuple) else frame.read(part) for part in found
+            make_vector(frame, None, part) if isinstance(part, tuple) else unless_number(frame, part)
+            for part in found
         ]
         if takes_vectors(found, rows, type):
             rows = [leaf for row in rows for leaf in (row.components if isinstance(row, Vector) else (row,))]
@@ -79,8 +84,7 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
             )  # fmt: skip
         parts = Vector(tuple(rows))
     elif type is not None:
-        scalar = frame.scalar(found, "a component")
-        parts = filled(scalar, type.shape)
+        parts = filled(found if is_source_number(found) else frame.scalar(found, "a component"), type.shape)
     else:
         raise compile_error(
             CompileTypeError,
@@ -88,9 +92,13 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
             f"a vector is made of numbers, not {describe(found)}",
             "cg.vec3(x, y, z)",
         )
-    scalars = [frame.scalar(leaf, "a component") for leaf in parts.leaves()]
+    scalars = [
+        leaf if is_source_number(leaf) else frame.scalar(leaf, "a component") for leaf in parts.leaves()
+    ]
     if type is None:
-        wide = reduce(lambda a, b: a if a == b else promote(a, b), [leaf.type for leaf in scalars])
+        wide = reduce(
+            lambda a, b: a if a == b else promote(a, b), [type_of_component(frame, leaf) for leaf in scalars]
+        )
     elif type.shape != parts.shape and len(type.shape) == 2 and len(scalars) == type.shape[0] * type.shape[1]:
         wide, columns = type.dtype, type.shape[1]
         parts = Vector(
@@ -105,7 +113,37 @@ def make_vector(frame: Frame, type: VectorType | None, *args: Any) -> Vector:
                 f"{type!r} is made of a value of shape {parts.shape}",
                 "give all components, or one number for all of them",
             )
-    return parts.map(lambda part: frame.builder.cast(frame.scalar(part), wide))
+    made = parts.map(lambda part: component_in(frame, part, wide))
+    numbers = source_numbers(args) if type is None else None
+    return made if numbers is None else Vector(made.components, tuple(numbers))
+
+
+def unless_number(frame: Frame, found: Any) -> Any:
+    """Read a value, but leave a number of the source, which is exact in the type of the vector."""
+    return found if is_source_number(found) else frame.read(found)
+
+
+def type_of_component(frame: Frame, found: Any) -> ScalarType:
+    return source_type(frame, found) if is_source_number(found) else found.type
+
+
+def component_in(frame: Frame, found: Any, type: ScalarType) -> ir.Value:
+    """Return a component in the type of the vector. The call of the type converts, so nothing is reported."""
+    exact = exact_constant(found, type) if is_source_number(found) else None
+    return frame.builder.cast(frame.scalar(found), type) if exact is None else exact
+
+
+def source_numbers(parts: Any) -> list[Any] | None:
+    """Return the numbers in nested tuples if all of them are numbers of the source, else None."""
+    found: list[Any] = []
+    for part in parts:
+        inner = (
+            source_numbers(part) if isinstance(part, tuple) else [part] if is_source_number(part) else None
+        )
+        if inner is None:
+            return None
+        found += inner
+    return found
 
 
 def takes_vectors(parts: tuple[Any, ...], rows: list[Any], type: VectorType | None) -> bool:
@@ -135,7 +173,9 @@ def field_or_value(frame: Frame, found: Any) -> Any:
         return found.vector
     if isinstance(found, RunTimePart):
         return found.found
-    if type(found) in (tuple, list) and any(isinstance(each, RunTimePart) for each in found):
+    if type(found) in (tuple, list) and any(
+        isinstance(each, (RunTimePart, KnownArray, KnownVector)) for each in found
+    ):
         return tuple(field_or_value(frame, each) for each in found)
     if isinstance(found, HostVector):
         return constant_vector(found)

@@ -18,7 +18,7 @@ from cuda_graphs.compiler.frontend.precision import convert_implicitly
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType, bool_
 
-from .assignment import in_type, is_source_number
+from .numbers import in_type, is_source_number
 
 __all__ = ["joined_result", "merged", "zero"]
 
@@ -124,7 +124,7 @@ def variable(frame: Frame, numbers: Sequence[Any], before: ir.Block, blocks: lis
     for number, value, block in zip(numbers, values, blocks, strict=True):
         with builder.into(block):
             found = (
-                in_type(frame, "result", number, local.type)
+                in_type(frame, "the result", number, local.type)
                 if is_source_number(number)
                 else convert_implicitly(frame, value, local.type, "the result")
             )

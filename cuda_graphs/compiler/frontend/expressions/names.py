@@ -18,6 +18,7 @@ from cuda_graphs.compiler.errors import (
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_array_member
 from cuda_graphs.compiler.frontend.frame.values import (
+    SIZES,
     Bound,
     BoundFunction,
     Component,
@@ -31,6 +32,7 @@ from cuda_graphs.compiler.frontend.frame.values import (
     Vector,
     VectorElement,
     describe,
+    size_of,
 )
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.annotations import Captured
@@ -42,6 +44,7 @@ from .linear import CHANGES, METHODS
 from .lvalues import extent, field_or_value, is_swizzle, swizzle
 from .struct_elements import member_of
 
+OF_DICTS = ("get", "items", "keys", "values")  # the methods of dicts that kernels call
 NUMBERS = (ir.Value, ir.Local, Element, Component)
 
 
@@ -94,7 +97,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         if node.attr not in owner.members:
             method: Any = getattr(owner.cls, node.attr, None)
             if isinstance(method, property) and method.fget is not None:
-                return call_of(frame, node, BoundFunction(method.fget, owner))
+                return frame.syntax.call(frame, BoundFunction(method.fget, owner), [])
             if isinstance(getattr_static(owner.cls, node.attr, None), staticmethod):
                 return method
             if hasattr(method, "__cuda_graphs_func__") or isinstance(method, FunctionType):
@@ -118,21 +121,26 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
             return owner.element
         if node.attr == "grad":
             return gradient_of(frame, owner)
-        if node.attr in ("n", "m")[: len(owner.inner)]:  # the rows and columns of its elements
-            return owner.inner[node.attr == "m"]
+        if owner.inner and node.attr in SIZES:
+            return size_of(owner.inner, node.attr)
     if isinstance(owner, (Vector, VectorElement)):
         return vector_attribute(frame, owner, node.attr)
     if isinstance(owner, ir.Array):
         return method_of(frame, owner, node.attr)
     if node.attr == "dtype" and isinstance(owner, NUMBERS):
         return frame.read(owner).type
-    if isinstance(owner, ir.Value):
+    if isinstance(owner, (ir.Value, ir.Local, bool, int, float)):
         raise compile_error(
             CompileNameError,
             frame.builder.loc,
             f"a number has no member {node.attr!r}",
             "numbers have no members: write the operation, or a function such as abs(x), cg.cast(x, cg.i32)",
         )
+    if isinstance(owner, dict) and node.attr in OF_DICTS:
+        path = dotted(node.value)
+        if path is not None:
+            frame.record(path, owner, whole=True)
+        return Bound(owner, node.attr)
     try:
         found = getattr(owner, node.attr)
     except AttributeError:
@@ -153,14 +161,6 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
     return meaning
 
 
-def call_of(frame: Frame, node: ast.expr, function: BoundFunction) -> Any:
-    """Translate a call without arguments, which an expression stands for."""
-    call = ast.Call(func=ast.Constant(value=function), args=[], keywords=[])  # type: ignore[arg-type]
-    for each in (call, call.func):
-        ast.copy_location(each, node)
-    return frame.visit(call)
-
-
 def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.Param:
     """Return a method or a number of a host object."""
     known, numbers = method_names(owner.cls), dict(owner.numbers)
@@ -176,13 +176,12 @@ def host_member(frame: Frame, owner: HostObject, name: str) -> HostMember | ir.P
 
 
 def vector_attribute(frame: Frame, owner: Vector | VectorElement, name: str) -> Any:
-    """Return components, the number of rows `n` or of columns `m`, the `dtype` of the components, or a method of a
-    vector or matrix."""
+    """Return components, a size, the `dtype` of the components, or a method of a vector or matrix."""
     vector = owner.elements if isinstance(owner, VectorElement) else owner
     if name == "dtype":
         return frame.read(vector.leaves()[0]).type
-    if name in ("n", "m") and len(vector.shape) > "nm".index(name):
-        return vector.shape["nm".index(name)]
+    if name in SIZES:
+        return size_of(vector.shape, name)
     return swizzle(frame, vector, name) if is_swizzle(name) else method_of(frame, owner, name)
 
 

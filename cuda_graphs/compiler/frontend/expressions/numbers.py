@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact arithmetic on numbers of the source and on names that are known at compile time.
 
-An ordinary operation takes such a number as an i32 or f32, and the op table defines the result: `1 << 31` wraps. A
-conversion uses Python's exact result. Therefore `cg.i64(2**40)` is exact, and `cg.i32(2**40)` is refused like a
-literal. The op table decides where Python has no result (a division by 0, a root of -1).
+An ordinary operation takes such a number as an i32 or f32, and the op table defines the result: `1 << 31` wraps, and a
+result that loses bits is reported. A conversion, and an assignment to a name, element or member of another type, use
+Python's exact result. Therefore `cg.i64(2**40)` is exact, and `cg.i32(2**40)` is refused like a literal. The op table
+decides where Python has no result (a division by 0, a root of -1).
 """
 
 from __future__ import annotations
@@ -20,7 +21,11 @@ import numpy as np
 from cuda_graphs.compiler.errors import CompileLiteralError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Computed, Static
+from cuda_graphs.compiler.frontend.precision import convert_implicitly, keeps, report
+from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
+from cuda_graphs.compiler.ir.scalars import scalar
+from cuda_graphs.compiler.ir.types import ScalarType, bool_, f64
 
 Number = int | float
 
@@ -89,3 +94,53 @@ def negate(operator: ast.unaryop, found: Any) -> Number | None:
     if value is None or function is None or (isinstance(value, float) and isinstance(operator, ast.Invert)):
         return None
     return function(value)
+
+
+def is_source_number(value: Any) -> bool:
+    """Return whether a value is a number that only the source gives, so that its type is weak."""
+    return isinstance(value, Computed) or type(value) in (bool, int, float)
+
+
+def source_type(frame: Frame, value: Any) -> ScalarType:
+    """Return the type that a number of the source has where nothing else decides it."""
+    exact = exact_number(value)
+    if isinstance(exact, bool):
+        return bool_
+    return frame.rules.int if isinstance(exact, int) else frame.rules.float
+
+
+def loses_bits(frame: Frame, exact: Number) -> bool:
+    """Return whether the type of integers of the source has fewer bits than a number. The sign bit may be one of them,
+    as in `1 << 31`."""
+    type = frame.rules.int
+    return isinstance(exact, int) and not type.minimum <= exact <= 2 * type.maximum + 1
+
+
+def in_type(frame: Frame, place: str, value: Any, type: ScalarType) -> ir.Value:
+    """Return a number of the source in the type of its place, exactly where that type holds it."""
+    exact, usual = exact_constant(value, type), source_type(frame, value)
+    if exact is None or type == usual:
+        return convert_implicitly(frame, frame.scalar(value), type, place)
+    number = exact_number(value)
+    if type.kind == "float" and isinstance(number, int) and int(scalar(number, type)) != number:
+        report(frame, usual, type, place)
+    return exact
+
+
+def exact_number(value: Any) -> Number:
+    """Return a number of the source as Python computes it."""
+    found: Number = value.exact if isinstance(value, Computed) else value
+    return found
+
+
+def exact_constant(value: Any, type: ScalarType) -> ir.Const | None:
+    """Return a number of the source as a constant, rounded once. None if it is out of range or loses its fraction."""
+    exact = exact_number(value)
+    if isinstance(exact, bool) or (isinstance(exact, int) and exact.bit_length() >= MAX_BITS):
+        return None
+    if type.kind == "float":
+        return ir.Const(float(exact), type) if keeps(ir.Const(float(exact), f64), type) else None
+    is_held = (
+        type.kind in ("int", "uint") and isinstance(exact, int) and type.minimum <= exact <= type.maximum
+    )
+    return ir.Const(exact, type) if is_held else None

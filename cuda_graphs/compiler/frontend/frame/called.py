@@ -8,12 +8,22 @@ from collections.abc import Hashable
 from dataclasses import field
 from typing import Any
 
+from cuda_graphs.compiler.errors import CompileError, CompileRecursionError, compile_error
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.records import entity
 
-__all__ = ["MAX_DEPTH", "CalledFunction", "CalledFunctions"]
+__all__ = ["MAX_DEPTH", "CalledFunction", "CalledFunctions", "endless_recursion"]
 
 MAX_DEPTH = 64  # frames inside frames
+
+
+def endless_recursion(loc: ir.Loc | None, name: str, depth: int, more: str = "") -> CompileError:
+    """Return the error of a function whose inlined calls of itself do not end."""
+    return compile_error(
+        CompileRecursionError, loc, f"{name} calls itself more than {depth} levels deep",
+        "end the recursion at compile time with `if cg.static(...)`, or have the function called: "
+        f"@cg.func(inline=False, max_depth=64){more}",
+    )  # fmt: skip
 
 
 @entity

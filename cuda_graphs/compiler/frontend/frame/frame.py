@@ -37,7 +37,17 @@ from .graph_state import GraphState
 from .parallel_loop import ParallelLoop
 from .paths import OpenPath, Path, Paths, ReturnPoint
 from .scope import Scope
-from .values import Component, Computed, Element, Static, Struct, Vector, VectorElement, describe
+from .values import (
+    BoundFunction,
+    Component,
+    Computed,
+    Element,
+    Static,
+    Struct,
+    Vector,
+    VectorElement,
+    describe,
+)
 from .weak_types import WeakTypes
 
 NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
@@ -49,10 +59,12 @@ class Syntax:
 
     statement   translates a statement of a frame; the flag is True for the last statement of a block
     expression  translates an expression of a frame, and returns its meaning
+    call        translates the call of a method of a structure on values, and returns its result
     """
 
     statement: Callable[[Frame, ast.stmt, bool], None]
     expression: Callable[[Frame, ast.expr], Any]
+    call: Callable[[Frame, BoundFunction, list[Any]], Any]
 
 
 class Frame:
@@ -101,6 +113,7 @@ class Frame:
         self.return_types: tuple[ScalarType, ...] | None = None  # of a kernel: the annotated types
         self.graph_state: GraphState | None = None  # of a graph kernel
         self.lone_call: ast.Call | None = None  # the call that is the current statement
+        self.is_lone = False  # nothing uses the result of the call whose arguments are translated
         self.weak_types: WeakTypes = WeakTypes() if caller is None else caller.weak_types
         self.called: CalledFunctions = CalledFunctions() if caller is None else caller.called
         self.rules: NumberRules = USUAL if caller is None else caller.rules

@@ -7,6 +7,8 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+from .values import Struct, Vector
+
 __all__ = [
     "NAMES",
     "SYNTAX",
@@ -104,6 +106,8 @@ def remedy_of_call(name: str, function: Any) -> str:
         return BUILTINS[own_name]
     if isinstance(getattr(function, "__self__", None), str):
         return TEXT if function.__name__ == "format" else f"{TEXT}, or cg.static({name}(...)) of constants"
+    if isinstance(getattr(function, "__self__", None), dict):
+        return "a dict keeps its items: make another one, {**d, key: value}"
     if (getattr(function, "__module__", None) or "").startswith("cuda_graphs."):
         return "call it outside of the kernel, and pass what it makes as an argument"
     if isinstance(function, type):
@@ -119,6 +123,10 @@ def remedy_of_number(found: Any) -> str:
         return "assign a number, such as 0"
     if isinstance(found, str):
         return TEXT
+    if isinstance(found, Struct):
+        return f"take a member of it: {', '.join(f'.{name}' for name in found.members)}"
+    if isinstance(found, Vector):
+        return "take a component, v.x, or for a condition v.any() or v.all()"
     return "take one element of it, or a component: x[i], v.x"
 
 

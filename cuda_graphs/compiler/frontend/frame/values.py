@@ -16,9 +16,13 @@ from cuda_graphs.compiler.records import entity, record
 
 @record
 class Vector:
-    """A small vector. Each component is a Value, or a Local if it is a variable. A matrix is a Vector of rows."""
+    """A small vector. Each component is a Value, or a Local if it is a variable. A matrix is a Vector of rows.
+
+    numbers  the components row by row, if all of them are numbers of the source, so that their type is weak
+    """
 
     components: tuple[Any, ...]
+    numbers: tuple[Any, ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -185,10 +189,12 @@ class Computed:
 
     exact     Python's result, for conversions
     constant  makes the constant of the op table for all other uses: an i32 that wraps, or an f32
+    loses     the constant has fewer bits than the exact result, and its operands have all of theirs
     """
 
     exact: int | float
     constant: Callable[[], Any]
+    loses: bool = False
 
 
 @record
@@ -232,6 +238,14 @@ class TypeOf:
     type: ScalarType
 
 
+SIZES = ("n", "m")  # the numbers of rows and of columns, as members of vectors and matrices
+
+
+def size_of(shape: tuple[int, ...], name: str) -> int:
+    """Return the number of rows `n` or of columns `m`. A vector is one column."""
+    return (*shape, 1)[SIZES.index(name)]
+
+
 class KnownArray:
     """An array as a compile-time Python object: the type of its elements, its number of dimensions, and its extents.
 
@@ -239,13 +253,20 @@ class KnownArray:
     `array` is the array in the kernel.
     """
 
-    def __init__(self, array: ir.Array) -> None:
+    def __init__(self, array: ir.Array, shape: tuple[int, ...] | None = None) -> None:
         self.array, self.dtype = array, array.element
         outer = array.ndim - len(array.inner)
-        self.shape = Extents([None] * outer if array.shape is None else array.shape[:outer])
+        shape = array.shape if shape is None else shape
+        self.shape = Extents([None] * outer if shape is None else shape[:outer])
         self.shape.path = array.path
-        for name, extent in zip("nm", array.inner, strict=False):
-            setattr(self, name, extent)
+        for name in SIZES if array.inner else ():
+            setattr(self, name, size_of(array.inner, name))
+
+    def __getitem__(self, index: Any) -> Any:
+        raise ValueError(f"elements of {self.array.path!r} are known at run time only")
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
 
 
 class KnownVector:
@@ -256,8 +277,15 @@ class KnownVector:
 
     def __init__(self, vector: Vector) -> None:
         self.vector = vector
-        for name, extent in zip("nm", vector.shape, strict=False):
-            setattr(self, name, extent)
+        for name in SIZES:
+            setattr(self, name, size_of(vector.shape, name))
+
+    def __len__(self) -> int:
+        return len(self.vector.components)
+
+
+# Python's errors name the classes of the objects in cg.static.
+KnownArray.__name__, KnownVector.__name__ = "array", "vector"
 
 
 class RunTimePart:
@@ -300,7 +328,8 @@ def describe(found: Any) -> str:
     if type(found).__name__ in NOUNS:
         return NOUNS[type(found).__name__].format(found)
     name = getattr(found, "__name__", None)
-    return f"{type(found).__name__} {name}" if name else f"a {type(found).__name__}"
+    kind = type(found).__name__
+    return f"{kind} {name}" if name else f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"
 
 
 # Names of the frontend's own classes in messages.
@@ -310,5 +339,6 @@ NOUNS = {
     "Element": "an element of {0.array.path!r}", "Component": "a component of a vector",
     "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",
     "HostObject": "{0.path}, a {0.cls.__name__}", "HostMember": "the method {0.name!r}",
+    "ScalarType": "the type {0}", "VectorType": "the type {0}", "Computed": "a number",
     "NoneType": "None", "tuple": "a tuple", "LocalFunction": "the function {0.tree.name}",
 }  # fmt: skip

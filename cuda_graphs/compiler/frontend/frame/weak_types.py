@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Types of names whose first value is a number of the source: `acc = 0.0`.
+"""Types of names whose first value is a number of the source, or a vector of them: `acc = 0.0`.
 
 Such a type is weak. The name has the join of the types of all values that the function assigns to it, which the
 translation knows only at its end. If the join is wider than the type of the first value, the kernel is translated again
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
+from cuda_graphs.compiler.errors import CompileError
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType, promote
 
@@ -37,6 +38,7 @@ class WeakTypes:
     Attributes:
         known: The types that earlier translations have found.
         found: The joins of the current translation.
+        errors: The errors of a strict kernel in the current translation.
     """
 
     def __init__(self) -> None:
@@ -47,15 +49,21 @@ class WeakTypes:
         """Begin another translation."""
         self.found: dict[Declaration, ScalarType] = {}
         self.declarations: dict[ir.Local, Declaration] = {}
+        self.errors: list[CompileError] = []
         self.numbers: Counter[tuple[ir.Loc | None, str]] = Counter()
 
     def declare(self, loc: ir.Loc | None, name: str, type: ScalarType) -> ir.Local:
         """Return the variable for a name whose first value is a number of the source, of this type."""
+        return self.declare_all(loc, name, type, 1)[0]
+
+    def declare_all(self, loc: ir.Loc | None, name: str, type: ScalarType, count: int) -> list[ir.Local]:
+        """Return the variables for the components of a vector of such numbers. All keep one type."""
         key = Declaration(loc, name, self.numbers[loc, name])
         self.numbers[loc, name] += 1
-        local = ir.Local(name, self.known.get(key, type))
-        self.declarations[local], self.found[key] = key, local.type
-        return local
+        made = [ir.Local(name, self.known.get(key, type)) for _ in range(count)]
+        self.found[key] = made[0].type
+        self.declarations.update(dict.fromkeys(made, key))
+        return made
 
     def assign(self, local: ir.Local, type: ScalarType) -> None:
         """Note a value that is assigned to a variable, which may be weak."""

@@ -50,7 +50,7 @@ def iterate(frame: Frame, node: ast.For) -> None:
     if isinstance(range_, Static):
         unroll(frame, node, range_.value)
         return
-    if isinstance(range_, (tuple, list, Vector, VectorElement)):
+    if isinstance(range_, (tuple, list, dict, Vector, VectorElement)):
         unroll(frame, node, read_all(frame, items_of(frame, range_)))
         return
     if is_array(range_):
@@ -233,7 +233,21 @@ def while_statement(frame: Frame, node: ast.While, last: bool) -> None:
         frame.run(node.body)
     frame.loops.pop()
     frame.builder.put(ir.While(head, condition, body, loc))
-    frame.path = Paths.GUARDED if len(frame.returns) > returns else None
+    if len(frame.returns) > returns:
+        is_endless = isinstance(condition, ir.Const) and condition.value and not has_break(node.body)
+        frame.path = Paths.ENDED if is_endless else Paths.GUARDED
+    else:
+        frame.path = None
+
+
+def has_break(statements: list[ast.stmt]) -> bool:
+    """Return whether a break leaves the loop around statements. That of an inner loop does not."""
+    for each in statements:
+        if isinstance(each, ast.Break):
+            return True
+        if isinstance(each, (ast.If, ast.With)) and has_break([*each.body, *getattr(each, "orelse", [])]):
+            return True
+    return False
 
 
 def for_statement(frame: Frame, node: ast.For, last: bool) -> None:

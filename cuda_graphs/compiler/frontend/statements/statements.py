@@ -13,12 +13,14 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.calls.atomics import atomic_of, is_shared
+from cuda_graphs.compiler.frontend.calls.atomics import changed_atomically
 from cuda_graphs.compiler.frontend.calls.binding import convert_to_declared
 from cuda_graphs.compiler.frontend.calls.conversions import cast
 from cuda_graphs.compiler.frontend.calls.messages import message_parts
+from cuda_graphs.compiler.frontend.expressions.arithmetic import unsupported
 from cuda_graphs.compiler.frontend.expressions.assignment import (
     assign_lvalue,
+    at_chosen_part,
     bind,
     fit,
     is_index,
@@ -29,8 +31,10 @@ from cuda_graphs.compiler.frontend.expressions.assignment import (
 from cuda_graphs.compiler.frontend.expressions.linear import matmul
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
 from cuda_graphs.compiler.frontend.expressions.merging import joined_result
+from cuda_graphs.compiler.frontend.expressions.operators import in_place
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.paths import OpenPath, Paths, ReturnPoint, joined
+from cuda_graphs.compiler.frontend.frame.sharing import is_shared
 from cuda_graphs.compiler.frontend.frame.values import (
     Component,
     Computed,
@@ -51,7 +55,7 @@ from cuda_graphs.compiler.language.structs import normal_annotation
 from .graph_flow import conditional, conditional_word
 
 # Operators `op` for which `x op= y` is atomic in a parallel task.
-ATOMIC = {"Add": "add", "Sub": "add", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
+ATOMIC = {"Add": "add", "Sub": "sub", "Mult": "mul", "BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
 
 
 def assign(frame: Frame, node: ast.Assign, last: bool) -> None:
@@ -137,6 +141,12 @@ def type_of(found: Any) -> ScalarType | VectorType:
 def augmented_assign(frame: Frame, node: ast.AugAssign, last: bool) -> None:
     target, operator = lvalue(frame, node.target), type(node.op).__name__
     value = frame.visit(node.value)
+    if isinstance(target, Struct):
+        found = in_place(frame, operator, target, frame.read(value))
+        if found is not None:
+            assign_lvalue(frame, target, found)
+            return
+        raise unsupported(frame, operator, target)
     if operator == "MatMult":
         product = matmul(frame, frame.read(target), frame.read(value))
         if not isinstance(product, Vector):
@@ -168,35 +178,30 @@ def augment_vector(frame: Frame, target: Vector, operator: str, value: Any) -> N
     target.map(lambda part, change: augment(frame, part, operator, frame.scalar(change)), value)
 
 
-def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> ir.Value:
+def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> None:
     builder = frame.builder
     if isinstance(target, Component):
-        return augment_component(frame, target, operator, value)
+        augment_component(frame, target, operator, value)
+        return
     type = target.array.element if isinstance(target, Element) else target.type
     if operator in ATOMIC and is_shared(frame, target):
         if operator.startswith("Bit"):
             builder.require_integers(operator, ir.Const(0, type), value)
-        note_assigned(frame, target, value)
+        note_assigned(frame, target, value.type)
         value = fit(frame, value, target, as_operand=True)
-        if operator == "Sub":
-            value = builder.op("neg", value)
-        return builder.put(atomic_of(ATOMIC[operator], target, value, builder.loc))
+        changed_atomically(frame, ATOMIC[operator], target, value)
+        return
     changed = builder.binary(operator, frame.read(target), value)
     assign_lvalue(frame, target, changed)
-    return changed
 
 
-def augment_component(frame: Frame, target: Component, operator: str, value: ir.Value) -> ir.Value:
-    """Emit `v[i] op= value` for a run-time index."""
-    if is_shared(frame, target.leaf()):
-        raise compile_error(
-            CompileTypeError, frame.builder.loc,
-            "a vector from outside of the parallel loop is changed at an index that is known at run time only",
-            "keep it in an array of vectors: x[0][i] += ...",
-        )  # fmt: skip
+def augment_component(frame: Frame, target: Component, operator: str, value: ir.Value) -> None:
+    """Emit `v[i] op= value` for a run-time index. An atomic change touches no other component."""
+    if operator in ATOMIC and is_shared(frame, target.leaf()):
+        at_chosen_part(frame, target, lambda part: augment(frame, part, operator, value))
+        return
     changed = frame.builder.binary(operator, frame.read(target), value)
     assign_lvalue(frame, target, changed)
-    return changed
 
 
 def if_statement(frame: Frame, node: ast.If, last: bool) -> None:
@@ -242,7 +247,7 @@ def return_statement(frame: Frame, node: ast.Return, last: bool) -> None:
         raise compile_error(
             CompileReturnError, frame.builder.loc, "statements after return never run", "remove them"
         )
-    value = None if node.value is None else read_all(frame, frame.visit(node.value))
+    value = None if node.value is None else read_all(frame, assigned(frame, node.value))
     block = frame.builder.block
     frame.returns.append(ReturnPoint(block, len(block.body), value, frame.builder.loc))
     if frame.in_run_time_loop():
@@ -254,7 +259,9 @@ def kernel_result(frame: Frame, value: Any) -> tuple[ir.Value, ...] | None:
     """Return the numbers of a value that a kernel returns, in the declared types."""
     if value is None:
         return None
-    parts, types = value if isinstance(value, tuple) else (value,), frame.return_types
+    types = frame.return_types
+    is_vector = types is not None and len(types) == 1 and isinstance(types[0], VectorType)
+    parts = value if isinstance(value, tuple) and not is_vector else (value,)
     if frame.graph_state is not None:
         raise compile_error(
             CompileReturnError, frame.builder.loc, "a graph kernel returns nothing, since no caller waits for it",
