@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: a greedy decoding in one launch, by a while node around a step of PyTorch, makes the tokens of eager PyTorch and ends
-at the same end token."""
+"""Law: a greedy decoding in one launch, by a while node around a step of PyTorch, makes the tokens of eager PyTorch and
+ends at the same end token."""
 
 import importlib
 import math
