@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: later versions load the files that schema 1 wrote on the host driver: `golden.cgg`, and `golden_cubins.cgg`, which
-has machine code for GPUs. They are never written again."""
+"""Law: later versions load the files that schema 1 wrote on the host driver: `golden.cgg`, and `golden_cubins.cgg` with
+machine code for GPUs. They are never written again."""
 
 import zipfile
 from pathlib import Path
