@@ -13,4 +13,3 @@ cdef class ObjectCode(LibraryHolder):
     cdef object _signatures  # types by the kernel's name in the code; None: the code itself tells them
     cdef object _ptx  # bytes, the PTX of which this machine code was made; None: unknown
     cdef object __weakref__
-
