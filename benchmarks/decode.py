@@ -3,7 +3,7 @@
 """Greedy decoding with a static cache, until an end token or a number of tokens, by a transformer of PyTorch.
 
     python benchmarks/decode.py [--models 125M 1.3B] [--batches 1 8] [--tokens 256] [--rounds 3] [--seconds 280]
-                                [--json out.json]
+                                [--contestants eager "while node"] [--json out.json]
 
 The contestants make the same tokens:
 
@@ -22,7 +22,7 @@ import json
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -214,21 +214,23 @@ def timed(task: Task, run: Callable[[], None]) -> float:
 
 
 @torch.inference_mode()
-def compare(size: Size, batch: int, count: int, rounds: int, deadline: float) -> dict[str, Any]:
-    """Run the contestants. Each entry has the record of milliseconds for a step, the tokens a second of all rows, the
-    share of the tokens that are those of eager PyTorch, and whether it ends at an end token.
+def compare(
+    names: Sequence[str], size: Size, batch: int, count: int, rounds: int, deadline: float
+) -> dict[str, Any]:
+    """Run contestants. Each entry has the record of milliseconds for a step, the tokens a second of all rows, the
+    share of the tokens that are those of the first contestant, and whether it ends at an end token.
     """
     task = Task(size, batch, count, NEVER)
     found: dict[str, Any] = {}
     wanted: torch.Tensor | None = None
-    for name, make in CONTESTANTS.items():
+    for name in names:
         if time.monotonic() > deadline:
             found[name] = None
             continue
         task.next = task.model
         task.end.fill_(NEVER)
         task.reset()
-        run = make(task)
+        run = CONTESTANTS[name](task)
         timed(task, run)
         turns = [timed(task, run) for _ in range(rounds)]
         tokens = task.tokens.clone()
@@ -263,6 +265,7 @@ def main() -> None:
     )
     parser.add_argument("--models", choices=SIZES, nargs="+", default=["125M", "1.3B"])
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8])
+    parser.add_argument("--contestants", choices=CONTESTANTS, nargs="+", default=list(CONTESTANTS))
     parser.add_argument("--tokens", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=280)
@@ -277,7 +280,7 @@ def main() -> None:
     for model in args.models:
         for batch in args.batches:
             key = f"{model}, batch {batch}"
-            table[key] = compare(SIZES[model], batch, args.tokens, args.rounds, deadline)
+            table[key] = compare(args.contestants, SIZES[model], batch, args.tokens, args.rounds, deadline)
             torch.compiler.reset()
             torch.cuda.empty_cache()
             for name, one in table[key].items():
@@ -290,7 +293,7 @@ def line(one: dict[str, Any] | None) -> str:
     if one is None:
         return "not run: the time was over"
     speed = f"{one['tokens_a_second']:8.0f} tokens/s, {cell(one['ms_a_step'], 3)} ms a step"
-    return f"{speed:48} {one['same_tokens']:7.2%} as eager, ends at its token: {one['ends']}"
+    return f"{speed:48} {one['same_tokens']:7.2%} as the first, ends at its token: {one['ends']}"
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, 
 from cuda_graphs.graph.nodes.launch_guards import add_guard
 from cuda_graphs.kernels.arrays.creation import zeros
 from cuda_graphs.kernels.graph.host_calls import BodyRefusal, ExchangeRefusal
-from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.objects.device.current import current_stream
 from cuda_graphs.objects.device.current import stream as stream_block
+from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.objects.memory.array_view import graph_memory_error
 
 from .direct import find_refusal, with_exchange

@@ -27,12 +27,12 @@ from cuda_graphs.compiler.ir.exchanges import (
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.interop.adapted import address_of
-from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch import launch
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 from cuda_graphs.objects.code.object_code import ObjectCode
 from cuda_graphs.objects.device.current import current_stream
+from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.objects.memory.buffer import Buffer
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource, SynchronousMemoryResource
 from cuda_graphs.objects.memory.shared_memory import open_memory, share_memory

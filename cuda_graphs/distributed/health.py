@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from cuda_graphs.compiler.ir.types import SCALARS
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.objects.memory.memory_resource import PinnedMemoryResource
 from cuda_graphs.objects.waiting import on_wait
 

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""The sizes of grids on each driver. This module imports no code of the compiler: loaded graphs need it, too."""
+"""The sizes of grids on each driver."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuda_graphs.core.driver.choice import driver_info
-from cuda_graphs.objects.device.device import Device
+from cuda_graphs.objects.device.device import current_device
 
 if TYPE_CHECKING:
     from cuda_graphs.compiler.artifact import TaskInfo
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Shape",
-    "current_device",
     "dynamic_shared",
     "fitting_block",
     "max_blocks",
@@ -86,14 +85,6 @@ class ResidentShape(NamedTuple):
 WARP = 32
 LARGEST = 1024  # most threads of a block on every GPU
 HEAVY = 256  # threads of a block with heavy iterations
-
-
-def current_device() -> Device:
-    """Return the current device, and make it current in a new thread."""
-    device = Device()
-    if device._context is None:
-        device.set_current()
-    return device
 
 
 def dynamic_shared(kernel: Kernel, info: TaskInfo) -> int:

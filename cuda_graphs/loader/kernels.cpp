@@ -28,16 +28,13 @@ struct CodeType {
 constexpr CodeType kHostTypes[] = {{"native", false}, {"ptx", true}};
 constexpr CodeType kCudaTypes[] = {{"cubin", false}, {"fatbin", false}, {"ptx", true}};
 
-// The names of ValueForm, in its order.
-constexpr std::string_view kForms[] = {"unknown", "int",  "uint",    "integer", "word",  "float",
-                                       "bfloat",  "bool", "pointer", "complex", "class", "byte"};
 constexpr std::int64_t kMostTypeBytes = 1 << 16;
 
 cg::ValueForm form_of(const Json& name, const Where& where) {
-    const auto* const found =
-        name.is_text() ? std::find(std::begin(kForms), std::end(kForms), name.text()) : std::end(kForms);
-    if (found == std::end(kForms)) fail(where, "has an unknown form");
-    return static_cast<cg::ValueForm>(found - std::begin(kForms));
+    const auto* const last = std::end(kFormNames);
+    const auto* const found = name.is_text() ? std::find(std::begin(kFormNames), last, name.text()) : last;
+    if (found == last) fail(where, "has an unknown form");
+    return static_cast<cg::ValueForm>(found - std::begin(kFormNames));
 }
 
 // Reads the types of the parameters of a kernel; none if the code tells them.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the program around the loader adds to a file: the C interface (runtime/interface.cpp), or Python
-// (saving/loader.pyx). Each method is called under the lock of the core, and may raise.
+// (saving/loading.pyx). Each method is called under the lock of the core, and may raise.
 #ifndef CUDA_GRAPHS_LOADER_PROGRAM_HPP
 #define CUDA_GRAPHS_LOADER_PROGRAM_HPP
 
@@ -17,6 +17,10 @@
 #include "core/resources/module.hpp"
 
 namespace cgr {
+
+// The names of ValueForm in a file, in its order.
+constexpr const char* kFormNames[] = {"unknown", "int",  "uint",    "integer", "word",  "float",
+                                      "bfloat",  "bool", "pointer", "complex", "class", "byte"};
 
 // The code that a kernel came from.
 struct KernelImage {

@@ -14,8 +14,7 @@ A file is a zip with a JSON manifest and blobs. docs/design/2026-11-saved-graphs
     node_rows   the rows of nodes
     writing     save: from a definition to a file
     array_types the types of arrays, by their names in a file
-    loader      the C++ loader (cuda_graphs/loader/), and what Python adds to it
-    loading     load: from a file to a LoadedGraph
+    loading     load: from a file to a LoadedGraph, by the C++ loader (cuda_graphs/loader/)
     text        a file in words
 
 Other rooms may import:

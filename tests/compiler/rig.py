@@ -42,9 +42,9 @@ from cuda_graphs.compiler.language.structs import is_struct, struct_dtype, struc
 from cuda_graphs.compiler.pipeline import generate, lower
 from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.kernels.graph.emission import ConditionSlot, Emission, TaskLaunch
-from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.kernels.targets import target_named
 from cuda_graphs.objects.code.object_code import make_object_code
+from cuda_graphs.objects.device.device import current_device
 from tests.ptx import rig as ptx_rig
 
 TARGETS = ("interpreter", "x86", "ptx")

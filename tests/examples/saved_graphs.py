@@ -33,7 +33,7 @@ from cuda_graphs.kernels.graph.replay import is_replayed
 from cuda_graphs.kernels.specialisation.origins import origin_of
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.code.signature import FORMS
-from cuda_graphs.saving.loader import add_nodes
+from cuda_graphs.saving.loading import add_nodes
 
 TIMEOUT_S = 20
 MARGIN = 20  # allowed difference, as a multiple of that of two launches

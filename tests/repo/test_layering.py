@@ -140,10 +140,10 @@ ORDER = {
         "schema",
         ("archive", "cubins", "sizes"),
         ("codes", "array_types", "text"),
-        ("addresses", "loader"),
+        ("addresses", "loading"),
         "tables",
         "node_rows",
-        ("writing", "loading"),
+        "writing",
         "__init__",
     ],
     "command_line": [

@@ -11,6 +11,7 @@ from tests.saving.graphs import COUNTS, expected, launch
 
 GIVEN = np.linspace(-2, 3, 8, dtype=np.float32)
 Floats = cg.types.ndarray(cg.f32, ndim=1)
+Ints = cg.types.ndarray(cg.i32, ndim=1)
 
 
 @cg.kernel
@@ -32,6 +33,11 @@ def until_small(x: Floats):
     while cg.graph_while(x[0] > 1.0):
         for i in x:
             x[i] *= 0.5
+
+
+@cg.kernel
+def count(at: cg.i32, counts: Ints):
+    counts[at] += 1
 
 
 @pytest.fixture
@@ -144,6 +150,25 @@ def test_loops_of_graph_kernels_travel(device, stream, tmp_path):
     cg.load(tmp_path / "loop.cgg").instantiate().launch(stream, x=given)
     stream.sync()
     assert given.to_numpy().tolist() == [0.75, 0.5]
+
+
+def test_conditionals_in_bodies_of_conditionals_travel(device, stream, tmp_path):
+    counts, marks = cg.array([0, 0], cg.i32), cg.array([0, 0, 0], cg.i32)
+    results = cg.ndarray(cg.i32, 3)
+    g = cg.GraphDef()
+    outer = g.memset(counts, 0).while_loop(lambda c: c[0] < 3, args=(counts,))
+    inner = outer.body.call(count, 0, counts).while_loop(lambda c: c[1] < 2 * c[0], args=(counts,))
+    inner.body.call(count, 1, counts).if_then(lambda c: c[1] == 5, args=(counts,)).then.memset(marks[:1], 5)
+    _, second = inner.switch(outer.body.create_condition(1), 2).branches
+    last = second.if_else(lambda c: c[0] == 3, args=(counts,))
+    last.then.memset(marks[1:2], 3)
+    last.else_.memset(marks[2:], 4)
+    outer.memcpy(results, marks)
+    g.save(tmp_path / "nested.cgg", outputs={"results": results, "counts": counts}, include=[marks])
+    found, made = cg.ndarray(cg.i32, 3), cg.ndarray(cg.i32, 2)
+    cg.load(tmp_path / "nested.cgg").instantiate().launch(stream, results=found, counts=made)
+    stream.sync()
+    assert found.to_numpy().tolist() == [5, 3, 4] and made.to_numpy().tolist() == [3, 6]
 
 
 def test_a_parameter_without_a_default_takes_arrays_of_any_shape(device, stream, tmp_path):

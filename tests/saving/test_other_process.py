@@ -13,6 +13,14 @@ def axpy(a: cg.f32, x: cg.types.ndarray(cg.f32, ndim=1), y: cg.types.ndarray(cg.
         y[i] += a * x[i]
 
 
+ONES = b"""
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry ones(.param .u64 .ptr .global y) { ret; }
+"""
+
+
 LOAD = """
 import sys
 import numpy as np
@@ -45,3 +53,23 @@ def test_fills_copies_and_kernels_of_python_travel(device, tmp_path, elsewhere):
     np.save(tmp_path / "x.npy", given)
     elsewhere(LOAD)
     assert np.allclose(np.load(tmp_path / "z_out.npy"), 1 + 3 * given)
+
+
+FIRST_LOAD = """
+import sys
+import cuda_graphs as cg
+
+cg.Device().set_current()
+before = set(sys.modules)
+cg.load("saved.cgg").instantiate()
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+def test_the_first_load_imports_one_module(device, tmp_path, elsewhere):
+    x, y = cg.ndarray(cg.f32, 64), cg.ndarray(cg.f32, 64)
+    ones = cg.ObjectCode.from_ptx(ONES).get_kernel("ones")
+    g = cg.GraphDef()
+    g.call(axpy, 3.0, x, y).launch(cg.LaunchConfig(grid=1, block=1), ones, y).memcpy(x, y)
+    g.save(tmp_path / "saved.cgg", inputs={"x": x}, include=[y])
+    assert elsewhere(FIRST_LOAD).split() == ["cuda_graphs.saving", "cuda_graphs.saving.loading"]

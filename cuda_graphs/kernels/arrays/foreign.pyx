@@ -30,8 +30,7 @@ from cuda_graphs.objects.memory.buffer import Buffer as BufferType
 from cuda_graphs.compiler.language import annotations
 from cuda_graphs.compiler.language.signature import BY_DTYPE, array_spec
 from cuda_graphs.compiler.ir.types import SCALARS, bf16
-from cuda_graphs.kernels.shapes import current_device
-from cuda_graphs.objects.device.device import Device
+from cuda_graphs.objects.device.device import Device, current_device
 from .tensors import detached
 
 

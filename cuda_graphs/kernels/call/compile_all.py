@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
 from typing import Any
 
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.objects.progress import display, is_seen
 
 from .function import KernelFunction

@@ -23,7 +23,7 @@ from cuda_graphs.errors import CUDANotSupportedError
 from cuda_graphs.kernels.graph.checkpoints import status_of
 from cuda_graphs.kernels.graph.graph_stats import GraphStats
 from cuda_graphs.kernels.graph.host_calls import BodyRefusal, ExchangeRefusal, Owner
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 
 MOST_GRAPHS = 64  # graphs kept for one kernel; the least recently used graph is dropped first
 

@@ -20,7 +20,7 @@ from cuda_graphs.compiler.passes.report import AssertInfo
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.kernels.arrays.ndarray import NDArray, memory_of
 from cuda_graphs.kernels.debug.reports import Report
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.memory.buffer import Buffer
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource

@@ -12,7 +12,7 @@ from .stack_memory cimport GradientCapture, GradientLaunch, StackMemory
 
 from cuda_graphs.kernels.arrays.tensors import fill
 from cuda_graphs.kernels.specialisation.arguments import leaf_paths
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 from .grad_stats import GradStats
 from .stack_sizing import MAX_CAPACITY
 

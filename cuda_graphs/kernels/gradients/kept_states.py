@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cuda_graphs.kernels.arrays.tensors import is_tensor, wait_for_stream
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.objects.device.stream import Stream
 from cuda_graphs.objects.memory.buffer import Buffer
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource

@@ -20,8 +20,8 @@ import numpy as np
 from cuda_graphs.kernels.arrays.ndarray import NDArray
 from cuda_graphs.kernels.arrays.struct_array import StructArray
 from cuda_graphs.kernels.arrays.tensors import gradient_of, is_tensor, set_values, values_of
-from cuda_graphs.kernels.shapes import current_device
 from cuda_graphs.kernels.specialisation.field_names import name_fields
+from cuda_graphs.objects.device.device import current_device
 
 __all__ = ["OverwrittenError", "SavedArray", "check_saved", "save_arrays"]
 

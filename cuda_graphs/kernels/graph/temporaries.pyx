@@ -16,7 +16,7 @@ from cuda_graphs.core.resources.handles cimport write_zeros
 
 from cuda_graphs.objects.memory.memory_resource import SynchronousMemoryResource
 from cuda_graphs.compiler.artifact import REPORT, is_zeroed
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 
 
 def new_memory(name, artifact, others=MappingProxyType({})):

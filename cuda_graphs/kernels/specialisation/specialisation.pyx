@@ -43,7 +43,7 @@ from cuda_graphs.graph.operands.stop_words import StopWord
 from cuda_graphs.kernels.graph.emission import ConditionSlot, TaskLaunch
 from cuda_graphs.kernels.graph.host_calls import condition_at
 from cuda_graphs.kernels.arrays.ndarray import FIELD, find_field, memory_of
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.kernels.graph.temporaries import new_memory
 
 ctypedef const void* Pointer

@@ -33,7 +33,7 @@ from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.signature import declared, has_gradient
 from cuda_graphs.kernels.graph.checkpoints import labels_of
 from cuda_graphs.kernels.graph.lowering import NO_LOWERING, Lowering, as_nodes
-from cuda_graphs.kernels.shapes import current_device
+from cuda_graphs.objects.device.device import current_device
 from cuda_graphs.kernels.targets import target_of
 from cuda_graphs.kernels.specialisation.arguments import leaf_paths
 from cuda_graphs.kernels.specialisation.field_names import with_field_names

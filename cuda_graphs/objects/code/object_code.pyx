@@ -232,6 +232,11 @@ cpdef list read_signature(bytes code, str name):
     return in_ptx or []
 
 
+def tell_types(Kernel kernel not None, bytes code not None, str name):
+    """Give a kernel the types of its parameters, as far as its code tells them."""
+    set_signature(kernel._h, as_types(read_signature(code, name)))
+
+
 cdef vector[KernelType] as_types(list signature) except *:
     cdef vector[KernelType] types
     cdef KernelType type

@@ -5,7 +5,7 @@
 Other rooms may import:
     context            Context, the current context, and scopes in which a device is current.
     current            The current stream of a thread.
-    device             Device.
+    device             Device, and the current one of a thread.
     device_properties  DeviceProperties.
     event              Event.
     stream             Stream, and the arguments that are accepted as streams.

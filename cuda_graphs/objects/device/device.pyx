@@ -290,6 +290,14 @@ class Device:
             return f"<Device {self._device_id}>"
 
 
+def current_device():
+    """Return the current Device. Make it current in a new thread."""
+    device = Device()
+    if device._context is None:
+        device.set_current()
+    return device
+
+
 cdef list open_blocks():
     """Return (device, previous Context) of the open `with` blocks of devices of this thread, the innermost last."""
     try:

@@ -1,10 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls the loader of files (loader/), and adds what only Python keeps: functions of the host, counters of loops, the code
-of kernels, the lines that added nodes, and types of arrays.
+"""Load: from a file to a LoadedGraph. Nothing of the file runs before a launch.
 
-No Python runs for a node, except for host callbacks and arrays of alloc nodes.
+It calls the loader of files (loader/), and adds what only Python keeps: functions of the host, counters of loops, the code
+of kernels, the lines that added nodes, and types of arrays. No Python runs for a node, except for host callbacks and arrays
+of alloc nodes.
+
+A process imports this module, and no other one, for its first `load`. Further modules are imported for the files that
+need them.
 """
+
+import os
+from collections.abc import Mapping
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
@@ -15,21 +22,29 @@ from libcpp.string cimport string
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.graphs.graph_handles cimport NodeHandle, NodeSpec, ParameterRef, ParameterType
-from cuda_graphs.core.resources.handles cimport KernelHandle, KernelType, Opaque, PointerHandle, hold_python, set_signature
+from cuda_graphs.core.resources.handles cimport (
+    KernelHandle,
+    KernelType,
+    Opaque,
+    PointerHandle,
+    ValueForm,
+    hold_python,
+)
 from cuda_graphs.graph.nodes.callback cimport read_callback
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint
 from cuda_graphs.graph.operands.graph_array cimport accept_element_type
 from cuda_graphs.graph.operands.loop_counter cimport LoopCounter, make_counter
 from cuda_graphs.graph.operands.parameter cimport wrap
-from cuda_graphs.objects.code.kernel cimport keep_image
-from cuda_graphs.objects.code.object_code cimport as_types, read_signature
+from cuda_graphs.objects.code.kernel cimport Kernel, keep_image
 from cuda_graphs.objects.memory.buffer cimport Buffer
 
+from cuda_graphs.core.driver.choice import driver_info
 from cuda_graphs.errors import SavedGraphError
+from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.objects.code.kernel import CodeImage
-from cuda_graphs.objects.code.signature import FORMS, Type
+from cuda_graphs.objects.device.device import current_device
 
-__all__ = ["add_nodes"]
+__all__ = ["LoadedGraph", "add_nodes", "load"]
 
 
 cdef extern from *:
@@ -149,6 +164,7 @@ cdef extern from *:
     cppclass Loaded "cgr::Loaded":
         vector[LoadedParameter] parameters
         vector[LoadedMemory] memory
+    const char* const* kFormNames "cgr::kFormNames"
     const int32_t CG_ROLE_INPUT
     const int32_t CG_ROLE_OUTPUT
     PyObject* saved_graph_error
@@ -158,6 +174,71 @@ cdef extern from *:
     ) except +raise_failure
 
 saved_graph_error = <PyObject*>SavedGraphError
+
+
+class LoadedGraph(GraphDef):
+    """A definition from a file: a GraphDef in all respects. Made by `load`.
+
+    Attributes:
+        inputs: The Parameters of the inputs, by name. Each default is an array of zeros, or of the saved contents.
+        outputs: The Parameters of the outputs, by name.
+    """
+
+
+def load(path, *, callbacks=None):
+    """Return the definition that `GraphDef.save` has written to a file.
+
+    Kernels in the file are code, which launches run with the rights of this process. Load only files that you would
+    run.
+
+    Args:
+        path: The file.
+        callbacks: The functions of host callbacks, by their names in the file.
+
+    Raises:
+        OSError: The file cannot be read.
+        SavedGraphError: It is damaged, of a later version, has no code for this driver, or needs callbacks that are
+            missing.
+        TypeError: `path` is no path, or `callbacks` no mapping to callables.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be str or os.PathLike, got {type(path).__name__}")
+    given = accept_callbacks(callbacks)
+    current_device()
+    with open(path, "rb") as file:
+        data = file.read()
+    definition = LoadedGraph()
+    try:
+        definition.inputs, definition.outputs, _ = add_nodes(
+            definition, data, lambda names: bind_callbacks(names, given), driver_info().kind == "host"
+        )
+    except SavedGraphError as error:
+        raise SavedGraphError(f"{os.fspath(path)}: {error}") from error.__cause__
+    except Exception as error:  # the driver, or a method of GraphDef
+        raise SavedGraphError(f"{os.fspath(path)} cannot be loaded: {type(error).__name__}: {error}") from error
+    return definition
+
+
+cdef dict accept_callbacks(callbacks):
+    if callbacks is not None and not isinstance(callbacks, Mapping):
+        raise TypeError(f"callbacks must be a mapping from names to functions, got {type(callbacks).__name__}")
+    found = dict(callbacks or {})
+    for name, function in found.items():
+        if not callable(function):
+            raise TypeError(f"callbacks[{name!r}] must be callable, got {type(function).__name__}")
+    return found
+
+
+cdef list bind_callbacks(list names, dict given):
+    """Return the functions of the table of callbacks."""
+    missing = [name for name in names if name not in given]
+    if missing:
+        listed = ", ".join(f"{name!r}: ..." for name in missing)
+        raise SavedGraphError(f"it calls functions of the host, which are missing: give callbacks={{{listed}}}")
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise SavedGraphError(f"it calls no function {', '.join(map(repr, unknown))}; it calls {names or 'none'}")
+    return [given[name] for name in names]
 
 
 cdef class Loading:
@@ -235,14 +316,19 @@ cdef int note_image(object self, const KernelHandle& kernel, const KernelImage& 
         signatures = loading.signatures.setdefault(image.blob, {})
         signatures[entry] = [type_of(image.types[0][i]) for i in range(image.types.size())]
     else:
-        set_signature(kernel, as_types(read_signature(code, entry)))
+        from cuda_graphs.objects.code.object_code import tell_types  # which few files need
+
+        tell_types(Kernel._from_handle(kernel), code, entry)
     return keep_image(kernel, CodeImage(code, (<bytes>image.type).decode(), image.label.decode(), entry, signatures))
 
 
-cdef object type_of(const KernelType& type):
-    return Type(
-        type.text.decode(), FORMS[<Py_ssize_t>type.form], type.size, FORMS[<Py_ssize_t>type.element], type.element_size, type.is_read_only
-    )
+cdef tuple type_of(const KernelType& type):
+    """Return the fields of a Type (objects/code/signature.py), whose module only `save` needs."""
+    return type.text.decode(), form_name(type.form), type.size, form_name(type.element), type.element_size, type.is_read_only
+
+
+cdef str form_name(ValueForm form):
+    return (<bytes>kFormNames[<int>form]).decode()
 
 
 cdef object code_of_line(object self, const string& file, int line):
