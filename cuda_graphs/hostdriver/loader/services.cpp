@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "hostdriver/entry.hpp"
+#include "hostdriver/execution/block_runner.hpp"
 #include "hostdriver/execution/clock.hpp"
 #include "hostdriver/execution/thread_state.hpp"
 #include "hostdriver/execution/thread_store.hpp"
@@ -234,6 +235,7 @@ CGH_API const cgh_services* cghGetServices(void) {
                                        cgh::allocate,
                                        cgh::release,
                                        cgh::sleep_until,
+                                       cgh::share_loop,
                                        wants};
     return &services;
 }

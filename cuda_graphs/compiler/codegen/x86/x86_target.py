@@ -4,12 +4,14 @@
 
     void task(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end)
 
-A task imports functions by name, and the linker of the object defines them: `cgh_vprintf`, `cgh_assert_fail` and
-`cgh_scratch`, which are those of cgh_services in the same header, and functions of libm.
+A task imports functions by name, and the linker of the object defines them: `cgh_vprintf`, `cgh_assert_fail`,
+`cgh_scratch` and `cgh_share`, which are those of cgh_services in the same header, and functions of libm.
 
 A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
 [total * first / n, total * end / n). One call therefore runs one loop, of the length that the scheduler chose, and a
 grid of 1 is a plain loop. In loops of blocks, their blocks are divided in the same way (x86_blocks.py).
+
+Resident tasks have a grid of 1, and the driver may share their loops between threads (shared_loops.py).
 
 If a loop has several axes, all but the last form one loop over rows, and the last is the inner loop. LLVM vectorises
 the inner loop if it contains no other loop; otherwise outer_loop_vectoriser.py may vectorise it.
@@ -21,7 +23,7 @@ import os
 from collections.abc import Callable
 from typing import ClassVar
 
-from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
+from cuda_graphs.compiler.artifact import STOP, Layout, TaskInfo, settings_of, shared_layout
 from cuda_graphs.compiler.codegen.llvm.bins import with_bins
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.load_hoisting import is_short
@@ -40,6 +42,7 @@ from cuda_graphs.native.units import Unit, codes_of, joined, units_of
 from . import sines
 from .instrumentation import InstrumentedEmitter, InstrumentedResidentTasks
 from .outer_loop_vectoriser import VectorEmitter
+from .shared_loops import offer
 from .vectorisation_analysis import Vectorisation, vectorisation_of
 from .x86_blocks import CpuBlockLoop
 
@@ -79,6 +82,7 @@ class X86:
                 "name": task.entry,
                 "params": [(slot.offset, slot.size) for slot in task.slots],
                 "shared": task.shared_bytes - task.dynamic_bytes,
+                "open_ended": int(has_loops(task)),
             }
             for task in tasks
         ]
@@ -185,9 +189,10 @@ class X86:
         for array, offset in shared_layout(task.body)[0].items():
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
         vectorisation = self.vectorisation(task)
+        shares = bool(linkage) and not self.instrumented and settings_of(task).parallelize != 1
         for statement in task.body.body:
             if statement is task.loop:
-                self.parallel(e, task, task.loop, vectorisation)
+                self.parallel(e, task, task.loop, vectorisation, shares)
             else:
                 e.block(ir.Block([statement]))
         return function(e, task.name, linkage, "" if linkage else passes_of(task, vectorisation))
@@ -211,15 +216,25 @@ class X86:
         return [*functions, function(e, resident.name)]
 
     def parallel(
-        self, e: VectorEmitter, task: ir.Task, loop: ir.For, vectorisation: Vectorisation | None
+        self,
+        e: VectorEmitter,
+        task: ir.Task,
+        loop: ir.For,
+        vectorisation: Vectorisation | None,
+        shares: bool,
     ) -> None:
-        """Emit the part of the loop that one call runs."""
+        """Emit the part of the loop that one call runs.
+
+        If `shares`, a call with a grid of 1 offers its loop to the driver.
+        """
         block_loop = CpuBlockLoop(e, loop) if loop.block_dim else None
         begins, counts, total = (
             e.trips(loop) if block_loop is None else (block_loop.begins, block_loop.counts, block_loop.total)
         )
         whole = total if block_loop is None else block_loop.blocks()
         grid = e.let("load i32, ptr %launch")
+        if shares:
+            offer(e, task, loop, grid, whole)
         blocks = e.let(f"zext i32 {grid} to i64")
         low, high = (
             e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
@@ -328,6 +343,11 @@ def interleaving(body: ir.Block) -> str:
     if not is_short(body) or len(body.body) <= LONG:
         return "!1"
     return INTERLEAVED.get(sum(isinstance(each, ir.Load) for each in body.body), "!1")
+
+
+def has_loops(task: TaskInfo) -> bool:
+    """Return whether resident tasks contain a loop, which may run for any time."""
+    return any(slot.path.startswith(STOP) for slot in task.slots)
 
 
 def passes_of(task: ir.Task, vectorisation: Vectorisation | None) -> str:
