@@ -162,6 +162,7 @@ enum {
 enum {
     CGH_WANTS_ACCESSES = 1,
     CGH_WANTS_ORDER = 2,
+    CGH_WANTS_FAST = 4,
 };
 
 // The cost of a loop that a kernel may share (cgh_services.share): memory of the code, 0 at first.
@@ -209,7 +210,9 @@ typedef struct cgh_services {
     // the calling kernel. Returns 1 when all blocks are done, or 0 if the calling kernel must run the loop itself.
     int32_t (*share)(cgh_entry loop, const cgh_launch* launch, const void* params, uint32_t blocks,
                      cgh_loop_cost* cost);
-    uint64_t wants;  // CGH_WANTS_... flags: the optional services (`access`, `order`) that code must call
+    // CGH_WANTS_... flags: the optional services (`access`, `order`) that code must call, and FAST if functions of PTX
+    // need not have the bits of a GPU
+    uint64_t wants;
 } cgh_services;
 
 const cgh_services* cghGetServices(void);
