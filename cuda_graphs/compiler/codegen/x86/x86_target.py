@@ -46,6 +46,10 @@ from .shared_loops import offer
 from .vectorisation_analysis import Vectorisation, vectorisation_of
 from .x86_blocks import CpuBlockLoop
 
+INTERNAL = "internal "  # the linkage of functions that LLVM may inline
+# A call of a resident task takes 5 ns more than the inlined task. But LLVM inlines only light tasks, keeps their
+# functions for pieces of them as well, and compiles all of them in one thread: with 120 tasks in twice the time.
+MOST_INLINED = 8
 PARALLEL = "!0"  # the access group of memory that iterations do not share
 
 
@@ -161,10 +165,23 @@ class X86:
         return False
 
     def module(self, program: ir.Program) -> str:
-        """Return the program as LLVM text: a unit for each entry. Only objects for x86-64 can be merged."""
+        """Return the program as LLVM text: units for each entry. Only objects for x86-64 can be merged."""
         steps = list(ir.steps_of(program.plan))
-        groups = [[step] for step in steps] if os.uname().machine == "x86_64" else [steps]
-        return joined([self.unit(group, program) for group in groups])
+        if os.uname().machine != "x86_64":
+            return joined([self.unit(steps, program)])
+        return joined([unit for step in steps for unit in self.units(step, program)])
+
+    def units(self, step: int | ir.Resident, program: ir.Program) -> list[Unit]:
+        """Return the units of an entry. LLVM inlines few resident tasks; it compiles many at the same time."""
+        if isinstance(step, int) or len(list(ir.tasks_of(step.plan))) <= MOST_INLINED:
+            return [self.unit([step], program)]
+        slots = slots_of(step, program)
+        found, declared = [], {}
+        for task in (program.tasks[number] for number in ir.tasks_of(step.plan)):
+            declarations: dict[str, str] = {}
+            found.append(unit_of(task.name, [self.task(task, declarations, slots, "hidden ")], declarations))
+            declared[task.name] = f"declare void @{task.name}(ptr, ptr, ptr, i64, i64)"
+        return [*found, unit_of(step.name, [self.entry(step, program, declared)], declared)]
 
     def unit(self, steps: list[int | ir.Resident], program: ir.Program) -> Unit:
         """Return a module with the entries of steps."""
@@ -176,7 +193,7 @@ class X86:
             else:
                 functions.append(self.task(program.tasks[step], declarations, slots_of(step, program)))
         name = program.tasks[step].name if isinstance(step, int) else step.name
-        return Unit(name, "\n".join([*functions, *declarations.values(), METADATA]))
+        return unit_of(name, functions, declarations)
 
     def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
         e = (
@@ -195,7 +212,8 @@ class X86:
                 self.parallel(e, task, task.loop, vectorisation, shares)
             else:
                 e.block(ir.Block([statement]))
-        return function(e, task.name, linkage, "" if linkage else passes_of(task, vectorisation))
+        passes = "" if linkage == INTERNAL else passes_of(task, vectorisation)
+        return function(e, task.name, linkage, passes)
 
     def receive(self, e: Emitter, slots: Layout) -> None:
         for slot, what in slots:
@@ -203,17 +221,22 @@ class X86:
             e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
 
     def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
-        """Return the functions of resident tasks, and the entry, whose one block calls them."""
+        """Return the functions of resident tasks, and their entry."""
         slots = slots_of(resident, program)
         tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
-        functions = [self.task(each, declarations, slots, "internal ") for each in tasks]
+        functions = [self.task(each, declarations, slots, INTERNAL) for each in tasks]
+        return [*functions, self.entry(resident, program, declarations)]
+
+    def entry(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> str:
+        """Return the entry of resident tasks, whose one block calls their functions."""
+        slots = slots_of(resident, program)
         e = Emitter(self, declarations)
         self.receive(e, slots)
         given = "ptr %launch, ptr %params, ptr %shared, i64 0, i64 1"
         (InstrumentedResidentTasks if self.instrumented else ResidentTasks)(
             e, resident, program, slots, given
         ).run()
-        return [*functions, function(e, resident.name)]
+        return function(e, resident.name)
 
     def parallel(
         self,
@@ -343,6 +366,10 @@ def interleaving(body: ir.Block) -> str:
     if not is_short(body) or len(body.body) <= LONG:
         return "!1"
     return INTERLEAVED.get(sum(isinstance(each, ir.Load) for each in body.body), "!1")
+
+
+def unit_of(name: str, functions: list[str], declarations: dict[str, str]) -> Unit:
+    return Unit(name, "\n".join([*functions, *declarations.values(), METADATA]))
 
 
 def has_loops(task: TaskInfo) -> bool:
