@@ -5,7 +5,7 @@
     python benchmarks/ptx_kernels.py [--peer PYTHON] [--rounds 9] [--json OUT]
 
 `--peer` is a Python that has numba (the environment of the peers). Rounds alternate between the two, in two processes,
-so that both meet the same machine.
+so that both meet the same machine. "cuda_graphs, fast" is a third process, with CUDA_GRAPHS_HOST_MATH=fast.
 
     saxpy       y = a * x + y of 16 Mi floats (64 MiB each): one thread per element; numba: a prange
     n-body      accelerations of 4096 bodies: rsqrtf, tiles of 128 bodies in shared memory, a barrier per tile; numba: a
@@ -67,7 +67,8 @@ extern "C" __global__ void barriers_and_warps(int n, int* out) {
 BARRIER_ROWS = ("barrier", "barrier, with warps")
 
 Run = Callable[[], None]
-COLUMNS = ("cuda_graphs", "numba")
+OURS, FAST, NUMBA = "cuda_graphs", "cuda_graphs, fast", "numba"
+COLUMNS = (OURS, FAST, NUMBA)
 
 
 def ours() -> dict[str, Run]:
@@ -150,9 +151,13 @@ def serve(runs: dict[str, Run]) -> None:
 
 
 class Contestant:
-    def __init__(self, python: str, name: str):
+    def __init__(self, python: str, name: str, **variables: str):
         self.process = subprocess.Popen(
-            [python, __file__, "--serve", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [python, __file__, "--serve", name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | variables,
         )
         if self._answer() != "ready":
             raise SystemExit(f"{python} does not run {name}")
@@ -176,18 +181,20 @@ class Contestant:
 
 def measured(peer_python: str | None, rounds: int) -> dict[str, dict[str, list[float]]]:
     """Return the seconds of each round, by problem and contestant."""
-    mine = Contestant(sys.executable, "ours")
-    peer = Contestant(peer_python, "numba") if peer_python else None
+    contestants = {
+        OURS: Contestant(sys.executable, "ours"),
+        FAST: Contestant(sys.executable, "ours", CUDA_GRAPHS_HOST_MATH="fast"),
+    }
+    if peer_python:
+        contestants[NUMBA] = Contestant(peer_python, "numba")
     times: dict[str, dict[str, list[float]]] = {}
     for what in ("saxpy", "n-body", *BARRIER_ROWS):
-        took = times[what] = {"cuda_graphs": []}
+        took = times[what] = {name: [] for name in contestants if name != NUMBA or what not in BARRIER_ROWS}
         for _ in range(rounds):
-            took["cuda_graphs"].append(mine.seconds(what))
-            if peer and what not in BARRIER_ROWS:
-                took.setdefault("numba", []).append(peer.seconds(what))
-    for contestant in (mine, peer):
-        if contestant:
-            contestant.close()
+            for name, seconds in took.items():
+                seconds.append(contestants[name].seconds(what))
+    for contestant in contestants.values():
+        contestant.close()
     return times
 
 
@@ -227,7 +234,8 @@ def main() -> None:
     for unit, figures in found.items():
         show("PTX kernels", figures, unit)
     for what, row in found["milliseconds"].items():
-        print(f"speed, numba / cuda_graphs: {what}: {ratio_cell(ratios(row['numba'], row['cuda_graphs']))}")
+        for name in (OURS, FAST):
+            print(f"speed, numba / {name}: {what}: {ratio_cell(ratios(row[NUMBA], row[name]))}")
     write(options.json, found)
 
 

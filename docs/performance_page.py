@@ -149,6 +149,10 @@ divided by that of cuda_graphs.
 
 {ptx_kernels}
 
+With [`CUDA_GRAPHS_HOST_MATH=fast`](environment.md) quotients and roots are operations of the CPU. In one run on two
+other cores (Intel Xeon), with much other work, n-body took 105 (72) ms so, 196 (161) ms with the bits of a GPU, and
+148 (103) ms in numba.
+
 Measured by `python benchmarks/ptx_kernels.py`;
 [what is inside the clock](../benchmarks/README.md#ptx_kernelspy-kernels-of-cuda-c-on-the-host-driver).
 """

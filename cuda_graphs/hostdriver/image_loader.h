@@ -162,7 +162,15 @@ enum {
 enum {
     CGH_WANTS_ACCESSES = 1,
     CGH_WANTS_ORDER = 2,
+    CGH_WANTS_FAST = 4,
 };
+
+// The cost of a loop that a kernel may share (cgh_services.share): memory of the code, 0 at first.
+typedef struct cgh_loop_cost {
+    float ticks_per_block;  // a moving average; 0 before the first measurement
+    uint32_t small_blocks;  // the driver writes: up to so many blocks are best run by one thread
+    uint32_t runs;          // the code counts the runs of the loop, and need not offer each small one
+} cgh_loop_cost;
 
 // The functions that generated code may call. Their addresses are stable for the life of the process. `assert_fail` and
 // `trap` do not return: they unwind to the driver by longjmp, so generated code must not own resources at that point.
@@ -197,7 +205,14 @@ typedef struct cgh_services {
     void (*release)(void* address);
     // Sleeps until `globaltimer` reaches `nanoseconds`, but for at most one millisecond.
     void (*sleep_until)(uint64_t nanoseconds);
-    uint64_t wants;  // CGH_WANTS_... flags: the optional services (`access`, `order`) that code must call
+    // Runs a loop of a kernel that has one block, on several threads if that is worth it. `loop` is called like the
+    // entry of a kernel, with the parameters of the calling kernel and a grid of `blocks`. `launch` is the launch of
+    // the calling kernel. Returns 1 when all blocks are done, or 0 if the calling kernel must run the loop itself.
+    int32_t (*share)(cgh_entry loop, const cgh_launch* launch, const void* params, uint32_t blocks,
+                     cgh_loop_cost* cost);
+    // CGH_WANTS_... flags: the optional services (`access`, `order`) that code must call, and FAST if functions of PTX
+    // need not have the bits of a GPU
+    uint64_t wants;
 } cgh_services;
 
 const cgh_services* cghGetServices(void);

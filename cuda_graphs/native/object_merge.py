@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merges ELF objects for x86-64 into one, so that code that was compiled in parts is loaded as one object.
 
-Sections of one name become one. Relocations and symbols move with their sections. This is `ld -r` for the objects that
+Sections of one name become one. Relocations and symbols move with their sections. A part may use symbols of another
+part. This is `ld -r` for the objects that
 linker.py links; it leaves out what that linker does not read: unwind tables, notes and debug information.
 """
 
@@ -70,18 +71,28 @@ class Output:
 
 
 class Symbols:
-    """The symbol table: local symbols first, as ELF wants it."""
+    """The symbol table: local symbols first, as ELF wants it, then those that the parts define, then all others."""
 
     def __init__(self) -> None:
         self.local = [SYMBOL.pack(0, 0, 0, 0, 0, 0)]
         self.others: list[bytes] = []
-        self.undefined: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}  # of others, by name
+        self.undefined: dict[str, bytes] = {}
         self.names = bytearray(1)
 
     def name(self, text: str) -> int:
         begin = len(self.names)
         self.names += text.encode() + b"\0"
         return begin
+
+    def add(self, name: str, row: bytes) -> None:
+        """Add a symbol that is not local."""
+        self.numbers[name] = len(self.others)
+        self.others.append(row)
+
+    def number(self, symbol: int | str) -> int:
+        """Return the number of a local symbol, or of another one by its name, once all are added."""
+        return symbol if isinstance(symbol, int) else len(self.local) + self.numbers[symbol]
 
 
 def merged(parts: Sequence[Part]) -> bytes:
@@ -93,18 +104,20 @@ def merged(parts: Sequence[Part]) -> bytes:
         return parts[0].image
     outputs: dict[tuple[str, int, int], Output] = {}
     symbols = Symbols()
-    moves = []  # (relocations, {symbol of the part: (is local, number)}) of each section
+    moves = []  # (relocations, {symbol of the part: symbol of the result}) of each section
     for part in parts:
         moves += add(part, outputs, symbols)
-    for output, offset, rows, numbers in moves:
+    for name, row in symbols.undefined.items():
+        if name not in symbols.numbers:
+            symbols.add(name, row)
+    for output, offset, rows, found in moves:
         for place, info, addend in RELOCATION.iter_unpack(rows):
-            is_local, number = numbers[info >> 32]
-            symbol = number if is_local else len(symbols.local) + number
+            symbol = symbols.number(found[info >> 32])
             output.relocations += RELOCATION.pack(place + offset, symbol << 32 | info & 0xFFFFFFFF, addend)
     return written(list(outputs.values()), symbols)
 
 
-Move = tuple[Output, int, bytes, dict[int, tuple[bool, int]]]
+Move = tuple[Output, int, bytes, dict[int, int | str]]
 
 
 def add(part: Part, outputs: dict[tuple[str, int, int], Output], symbols: Symbols) -> list[Move]:
@@ -120,7 +133,7 @@ def add(part: Part, outputs: dict[tuple[str, int, int], Output], symbols: Symbol
             data = b"" if each.type == NOBITS else content(part.image, each)
             places[number] = output, output.append(data, each.size, alignment_of(each))
     positions = {id(output): number for number, output in enumerate(outputs.values(), 1)}
-    numbers: dict[int, tuple[bool, int]] = {}
+    numbers: dict[int, int | str] = {}
     for table in sections:
         if table.type == SYMTAB:
             text = content(part.image, sections[table.link])
@@ -142,19 +155,21 @@ def add(part: Part, outputs: dict[tuple[str, int, int], Output], symbols: Symbol
 
 def enter(
     symbols: Symbols, name: str, info: int, other: int, section: int, value: int, size: int
-) -> tuple[bool, int]:
-    """Add a symbol. Return whether it is local, and its number among those. Undefined names are entered once."""
+) -> int | str:
+    """Add a symbol. Return the number of a local one, and the name of another one."""
     if section == UNDEFINED and not name:
-        return True, 0
+        return 0
     if section == UNDEFINED and name in symbols.undefined:
-        return False, symbols.undefined[name]
+        return name
     row = SYMBOL.pack(symbols.name(name) if name else 0, info, other, section, value, size)
-    is_local = info >> 4 == 0
-    rows = symbols.local if is_local else symbols.others
-    rows.append(row)
-    if section == UNDEFINED and not is_local:
-        symbols.undefined[name] = len(rows) - 1
-    return is_local, len(rows) - 1
+    if info >> 4 == 0:
+        symbols.local.append(row)
+        return len(symbols.local) - 1
+    if section == UNDEFINED:
+        symbols.undefined[name] = row
+    else:
+        symbols.add(name, row)
+    return name
 
 
 class File:

@@ -203,15 +203,30 @@ def same(found, wanted, exact, what):
         np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=1e-7, err_msg=what)
 
 
+MOST_SHARED = 1 << 16  # bytes of shared memory of a piece of a loop
+
+
 class Services(ptx_rig.Services):
     """The driver's services; what is printed is collected as text. Conditions go by the number in their name."""
 
     def __init__(self, conditions):
         super().__init__()
-        self.conditions = conditions
+        self.conditions, self.offers = conditions, 0
 
     def set_conditional(self, handle, value):
         self.conditions[f"graph.condition.{handle}"] = value
+
+    def share(self, loop, launch, params, blocks, cost):
+        """Runs every other loop in pieces, the last piece first."""
+        self.offers += 1
+        if self.offers % 2 == 0:
+            return 0
+        pieces = ptx_rig.Launch((blocks, 1, 1), (1, 1, 1), (1, 1, 1), 0)
+        shared = np.full(MOST_SHARED, 0x5A, np.uint8)
+        memory = shared.ctypes.data + -shared.ctypes.data % 128
+        for i in reversed(range(blocks)):
+            loop(ctypes.addressof(pieces), params, memory, i, i + 1)
+        return 1
 
     def vprintf(self, form, values):
         at = iter(range(values, values + 8 * 64, 8))
@@ -322,6 +337,7 @@ def linked(code, names, services):
     builder.import_symbol("cgh_vprintf", services.table.functions[1])
     builder.import_symbol("cgh_assert_fail", services.table.functions[2])
     builder.import_symbol("cgh_scratch", services.table.functions[4])
+    builder.import_symbol("cgh_share", services.table.functions[12])
     for name in names:
         builder.export_symbol(name)
     return builder.link(jit(), f"test{next(_numbers)}")

@@ -107,6 +107,27 @@ def test_loops_of_blocks_stay_with_others():
     np.testing.assert_array_equal(found["out"], out)
 
 
+def many(x: f32_1d, y: f32_1d, c: i32_0d):
+    while cg.graph_do_while(c):
+        for k in cg.static(range(6)):
+            for i in x:
+                y[i] = x[(i * 7 + 3) % x.shape[0]] + k
+            for i in y:
+                x[i] = y[i] * 0.5
+        c[()] -= 1
+
+
+@pytest.mark.parametrize("size", [5, 300])
+def test_many_tasks_stay_as_few_do(size):
+    """The CPU compiles them one by one (MOST_INLINED)."""
+    found = run(many, x=np.arange(size, dtype="f4"), y=np.zeros(size, "f4"), c=counter(4))
+    x, i = np.arange(size, dtype="f4"), np.arange(size)
+    for _ in range(4):
+        for k in range(6):
+            x = (x[(i * 7 + 3) % size] + np.float32(k)) * np.float32(0.5)
+    np.testing.assert_array_equal(found["x"], x)
+
+
 def printed_and_drawn(x: cg.ndarray(cg.u32, 2), c: i32_0d):
     while cg.graph_do_while(c):
         c[()] -= 1

@@ -328,6 +328,7 @@ def test_nothing_is_found_in_the_examples(name):
         ("CUDA_GRAPHS_HOST_CHECK", "memory,", "some of memory, race, init, separated by commas"),
         ("CUDA_GRAPHS_HOST_SCHEDULE", "random", "random:<seed>, a seed of up to 18 digits"),
         ("CUDA_GRAPHS_HOST_SCHEDULE", "random:-1", "random:<seed>, a seed of up to 18 digits"),
+        ("CUDA_GRAPHS_HOST_MATH", "quick", "exact or fast"),
     ],
 )
 def test_a_value_that_is_not_understood_is_refused(variable, value, expected):

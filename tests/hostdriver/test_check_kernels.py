@@ -80,7 +80,7 @@ RACE = {
         {f"reads it {at('neighbours', 'a load of `x`')}", f"writes it {at('neighbours', 'a store of `x`')}"},
     ),
     "iterations_of_a_loop_on_the_device": (
-        "smooth_in_place_0_loop` (node 0 of its graph)",
+        "smooth_in_place_0_resident` (node 0 of its graph)",
         {f"{verb} {at('smooth_in_place', what)}" for verb, what in BOTH},
     ),
 }  # fmt: skip

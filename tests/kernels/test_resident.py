@@ -145,7 +145,8 @@ def test_the_grid_of_a_resident_launch_is_its_own(stream):
     assert x.to_numpy().tolist() == [2]
 
 
-def test_asserts_of_a_resident_loop_in_a_graph_are_told(stream):
+@pytest.mark.parametrize("size", [100, 300_000])
+def test_asserts_of_a_resident_loop_in_a_graph_are_told(stream, size):
     @cg.kernel(graph=True, debug=True, loop="resident")
     def outside(x: i32_1d, at: cg.i32, c: i32_0d):
         while cg.graph_do_while(c):
@@ -153,18 +154,61 @@ def test_asserts_of_a_resident_loop_in_a_graph_are_told(stream):
                 x[i + at] += 1
             c[()] -= 1
 
-    x, c = array(np.zeros(100), cg.i32), array(3, cg.i32)
+    x, c = array(np.zeros(size), cg.i32), array(3, cg.i32)
     g = cg.GraphDef()
     g.call(outside, x, 1, c)
     g.instantiate().launch(stream)
-    with pytest.raises(cg.KernelIndexError, match="index 100 is outside of axis 0 of 'x'"):
+    with pytest.raises(cg.KernelIndexError, match=f"index {size} is outside of axis 0 of 'x'"):
         stream.sync()
     assert c.to_numpy() == 0  # the others went on
-    assert x.to_numpy().tolist() == [0] + [3] * 99
+    assert x.to_numpy().tolist() == [0] + [3] * (size - 1)
     c.fill(1)
     with pytest.raises(cg.KernelIndexError):
         outside(x, 1, c)
     assert "debug=True" in outside.explain(x, 1, c).why
+
+
+def mixed(x, y, bins, total, c):
+    while cg.graph_do_while(c):
+        for i in x:
+            y[i] = x[x.shape[0] - 1 - i] * 3 + 1
+        for i in y:
+            bins[y[i] % 16] += 1
+            total[()] += y[i] % 1000
+        for b, t in cg.blocks(x.shape[0] // 64, 64):
+            s = cg.block.shared_array(cg.i32, 64)
+            s[t] = y[64 * b + t]
+            cg.block.sync()
+            x[64 * b + t] = s[63 - t] % 10_000
+        cg.loop_config(parallelize=2)
+        for i in x:
+            x[i] += bins[i % 16] % 7
+        c[()] -= 1
+
+
+mixed.__annotations__ = {"x": i32_1d, "y": i32_1d, "bins": i32_1d, "total": i32_0d, "c": i32_0d}
+
+
+@pytest.mark.parametrize("size", [64, 6400, 64 * 5000])
+def test_large_loops_have_the_results_of_nodes(size):
+    """Threads of the host driver share the iterations of large loops."""
+    found = []
+    for loop in ("conditional", "resident", "auto"):
+        x, others = array(np.arange(size), cg.i32), [array(np.zeros(n), cg.i32) for n in (size, 16)]
+        total, c = array(0, cg.i32), array(20, cg.i32)
+        cg.kernel(mixed, graph=True, loop=loop)(x, *others, total, c)
+        found.append([each.to_numpy() for each in (x, *others, total)])
+    for other in found[1:]:
+        for value, wanted in zip(other, found[0], strict=True):
+            np.testing.assert_array_equal(value, wanted)
+
+
+def test_loop_is_resident_by_itself_if_blocks_can_wait_for_each_other():
+    kernel, x, c = cg.kernel(body, graph=True), array(np.zeros(1000), cg.i32), array(4, cg.i32)
+    kernel(x, c)
+    assert x.to_numpy().tolist() == [4] * 1000
+    is_resident = cg.Device().properties.cooperative_launch
+    assert (kernel.graph_stats.lowering == "resident") == is_resident
 
 
 def two_sizes(x, c):

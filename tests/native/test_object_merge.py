@@ -65,6 +65,27 @@ def test_merged_objects_run_as_each_alone(parts):
     code.close()
 
 
+USER = """
+declare i32 @count1(i32)
+declare i32 @given(i32)
+define i32 @both(i32 %x) nounwind {{
+  %a = call i32 @count1(i32 %x)
+  %b = call i32 @given(i32 %x)
+  %sum = add i32 %a, %b
+  ret i32 %sum
+}}
+"""
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_part_uses_symbols_of_another_part_and_imports(parts, order):
+    (user,) = llvm.object_codes([USER.format()])
+    code = linker.LinkedObject(merged([Part(user, {}), parts[0]][::order]), IMPORTS)
+    both = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)(code["both"])
+    assert [both(i) for i in range(3)] == [1, 1 + 3 + 3, 1 + 3 + 6 + 6]
+    code.close()
+
+
 def test_merged_objects_merge_again(parts):
     both = merged([Part(merged(parts[:2]), {}), Part(merged(parts[2:]), {"entry3": "other"})])
     code = linker.LinkedObject(both, IMPORTS)

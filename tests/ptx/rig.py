@@ -72,6 +72,17 @@ class Services:
         ("allocate", ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint64)),
         ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
         ("sleep_until", ctypes.CFUNCTYPE(None, ctypes.c_uint64)),
+        (
+            "share",
+            ctypes.CFUNCTYPE(
+                ctypes.c_int32,
+                ENTRY,
+                ctypes.POINTER(Launch),
+                ctypes.c_void_p,
+                ctypes.c_uint32,
+                ctypes.c_void_p,
+            ),
+        ),
     )
 
     def __init__(self, wants: int = 0):
@@ -130,6 +141,10 @@ class Services:
 
     def sleep_until(self, time: int) -> None:
         self.slept.append(time)
+
+    def share(self, loop, launch, params: int, blocks: int, cost: int) -> int:
+        """Refuses each loop: no native image is loaded here."""
+        return 0
 
     def clock64(self) -> int:
         self.ticks += 1

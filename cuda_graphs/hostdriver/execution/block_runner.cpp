@@ -15,6 +15,7 @@
 
 #include "clock.hpp"
 #include "faults.hpp"
+#include "hostdriver/loader/services.hpp"
 #include "hostdriver/objects/code/kernel.hpp"
 #include "hostdriver/objects/devices/context.hpp"
 #include "hostdriver/objects/streams/stream.hpp"
@@ -31,14 +32,22 @@ constexpr double kSmall = 15;        // microseconds: cheaper launches stay on o
 constexpr double kChunk = 10;        // microseconds of blocks that a thread takes at a time
 constexpr double kWorthWaking = 25;  // microseconds of remaining work that justify waking a sleeping worker
 
-struct Launch {
+}  // namespace
+
+struct BlockLaunch {
     Kernel& kernel;
+    cgh_entry entry;  // of the kernel, or of a loop that it shares
     const cgh_launch& dims;
     const void* params;
     void* run_context;
     Context* context;
+    const Stream* stream;
     Task* task = thread_state.task;  // set while the checks are on
 };
+
+namespace {
+
+using Launch = BlockLaunch;
 
 std::size_t shared_bytes(const Launch& launch) {
     return (launch.kernel.code().static_shared_bytes + 15u) / 16 * 16 + launch.dims.dynamic_shared_bytes;
@@ -54,7 +63,7 @@ struct Entry {
 
 void call_entry(const void* argument) {
     const Entry& entry = *static_cast<const Entry*>(argument);
-    entry.launch.kernel.code().entry(&entry.dims, entry.launch.params, entry.shared, entry.first, entry.end);
+    entry.launch.entry(&entry.dims, entry.launch.params, entry.shared, entry.first, entry.end);
 }
 
 CUresult enter_unchecked(const Launch& launch, const cgh_launch& dims, void* shared, std::uint64_t first,
@@ -62,7 +71,9 @@ CUresult enter_unchecked(const Launch& launch, const cgh_launch& dims, void* sha
     const Entry entry{launch, dims, shared, first, end};
     void* const outer_run = std::exchange(thread_state.run_context, launch.run_context);
     Context* const outer_context = std::exchange(thread_state.kernel_context, launch.context);
+    const BlockLaunch* const outer_launch = std::exchange(thread_state.launch, &launch);
     const CUresult fault = run_guarded(call_entry, &entry);
+    thread_state.launch = outer_launch;
     thread_state.run_context = outer_run;
     thread_state.kernel_context = outer_context;
     return fault;
@@ -150,22 +161,22 @@ class BlockJob final : public Job {
     std::atomic<CUresult> fault_{CUDA_SUCCESS};
 };
 
-CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per_block, float block_threads,
-                    const Stream* stream) {
+// Shares the blocks with other threads. `ticks_per_block` is the known cost, or 0; the measured cost replaces it.
+CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* ticks_per_block) {
     Scheduler& scheduler = Scheduler::get();
     const unsigned threads = scheduler.concurrency();
     const double microsecond = ticks_per_microsecond();
     std::uint64_t chunk = 1;
-    if (ticks_per_block > 0) {
-        const auto wish = static_cast<std::uint64_t>(kChunk * microsecond / ticks_per_block);
+    if (*ticks_per_block > 0) {
+        const auto wish = static_cast<std::uint64_t>(kChunk * microsecond / *ticks_per_block);
         chunk = std::clamp<std::uint64_t>(wish, 1, std::max<std::uint64_t>(1, blocks / (4 * threads)));
     }
     BlockJob job(launch, blocks, chunk, threads);
     BlockJob::Measured mine;
     {
-        SharedJob shared(job, stream);
+        SharedJob shared(job, launch.stream);
         bool called = threads == 1;
-        for (double known = ticks_per_block;;) {
+        for (double known = *ticks_per_block;;) {
             // Helpers are called once enough work is known to be left: before the first chunk, or after it.
             const double left = known * static_cast<double>(job.left()) / microsecond;
             if (!called && left > kWorthWaking) {
@@ -176,8 +187,7 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double ticks_per
             known = static_cast<double>(mine.ticks) / static_cast<double>(mine.blocks);
         }
     }
-    if (mine.blocks != 0)
-        launch.kernel.note_cost(static_cast<float>(mine.ticks) / static_cast<float>(mine.blocks) / block_threads);
+    *ticks_per_block = mine.blocks != 0 ? static_cast<double>(mine.ticks) / static_cast<double>(mine.blocks) : 0;
     return job.fault();
 }
 
@@ -271,12 +281,22 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
     return fault.load();
 }
 
-// Runs all blocks on this thread, and records their cost.
-CUresult run_measured(const Launch& launch, std::uint64_t blocks, float block_threads) {
+// Runs all blocks on this thread, and measures their cost.
+CUresult run_measured(const Launch& launch, std::uint64_t blocks, double* ticks_per_block) {
     const std::uint64_t from = ticks();
     const CUresult fault = enter(launch, 0, blocks);
-    launch.kernel.note_cost(static_cast<float>(ticks() - from) / static_cast<float>(blocks) / block_threads);
+    *ticks_per_block = static_cast<double>(ticks() - from) / static_cast<double>(blocks);
     return fault;
+}
+
+bool is_small(double ticks_per_block, std::uint64_t blocks) {
+    const double estimate = ticks_per_block * static_cast<double>(blocks);
+    return estimate > 0 && estimate < kSmall * ticks_per_microsecond();
+}
+
+// Runs all blocks on this thread if that takes little time, otherwise on several threads, and measures their cost.
+CUresult run_small_or_shared(const Launch& launch, std::uint64_t blocks, double* ticks_per_block) {
+    return (is_small(*ticks_per_block, blocks) ? run_measured : run_shared)(launch, blocks, ticks_per_block);
 }
 
 // Runs the blocks in random order. Very large grids are divided into pieces of adjacent blocks.
@@ -297,7 +317,7 @@ CUresult run_at_random(const Launch& launch, std::uint64_t blocks) {
 
 CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, bool cooperative, const Stream* stream,
                     void* run_context) {
-    const Launch launch{kernel, dims, params, run_context, &stream->context().root()};
+    const Launch launch{kernel, kernel.code().entry, dims, params, run_context, &stream->context().root(), stream};
     if (launch.task != nullptr) check_kernel(kernel);
     catch_memory_faults();
     const std::uint64_t blocks = blocks_of(dims.grid);
@@ -305,14 +325,60 @@ CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, 
         grow_shared(need);
     const bool meets = kernel.code().uses_cluster != 0 && blocks_of(dims.cluster) > 1;
     if (cooperative || meets) return run_together(launch, blocks, cooperative);
+    if (blocks == 1 && !kernel.is_measured_now()) return enter(launch, 0, 1);
+    if (blocks > 1 && order_is_random()) return run_at_random(launch, blocks);
+    if (blocks > 1 && Scheduler::get().concurrency() == 1) return enter(launch, 0, blocks);
     const auto block_threads = static_cast<float>(dims.block[0] * dims.block[1] * dims.block[2]);
-    if (blocks == 1) return kernel.is_measured_now() ? run_measured(launch, 1, block_threads) : enter(launch, 0, 1);
+    double ticks_per_block = kernel.ticks_per_thread() * block_threads;
+    const CUresult fault = (blocks == 1 ? run_measured : run_small_or_shared)(launch, blocks, &ticks_per_block);
+    if (ticks_per_block > 0) kernel.note_cost(static_cast<float>(ticks_per_block) / block_threads);
+    return fault;
+}
+
+namespace {
+
+// Racing threads may lose an update of a cost. Each value that they leave is sound.
+template <class T>
+T relaxed(const T& value) {
+    T found;
+    __atomic_load(&value, &found, __ATOMIC_RELAXED);
+    return found;
+}
+template <class T>
+void store(T& place, T value) {
+    __atomic_store(&place, &value, __ATOMIC_RELAXED);
+}
+
+void note_cost(cgh_loop_cost& cost, double ticks_per_block) {
+    const float counted = average_cost(relaxed(cost.ticks_per_block), static_cast<float>(ticks_per_block));
+    const double small = kSmall * ticks_per_microsecond() / std::max(counted, 1e-3f);
+    store(cost.ticks_per_block, counted);
+    store(cost.small_blocks, static_cast<std::uint32_t>(std::min<double>(small, UINT32_MAX)));
+}
+
+CUresult run_loop(cgh_entry loop, const cgh_launch& of, const void* params, std::uint32_t blocks, cgh_loop_cost& cost) {
+    cgh_launch dims = of;
+    dims.grid[0] = blocks;
+    const Launch& outer = *thread_state.launch;
+    const Launch launch{outer.kernel, loop, dims, params, outer.run_context, outer.context, outer.stream};
     if (order_is_random()) return run_at_random(launch, blocks);
-    const double ticks_per_block = kernel.ticks_per_thread() * block_threads;
-    const double estimate = ticks_per_block * static_cast<double>(blocks);
-    if (Scheduler::get().concurrency() == 1) return enter(launch, 0, blocks);
-    if (estimate > 0 && estimate < kSmall * ticks_per_microsecond()) return run_measured(launch, blocks, block_threads);
-    return run_shared(launch, blocks, ticks_per_block, block_threads, stream);
+    double ticks_per_block = relaxed(cost.ticks_per_block);
+    const CUresult fault = run_small_or_shared(launch, blocks, &ticks_per_block);
+    if (ticks_per_block > 0) note_cost(cost, ticks_per_block);
+    return fault;
+}
+
+}  // namespace
+
+std::int32_t share_loop(cgh_entry loop, const cgh_launch* launch, const void* params, std::uint32_t blocks,
+                        cgh_loop_cost* cost) {
+    if (Scheduler::get().concurrency() == 1 && !order_is_random()) {
+        store(cost->small_blocks, UINT32_MAX);
+        return 0;
+    }
+    if (const CUresult fault = run_loop(loop, *launch, params, blocks, *cost); fault != CUDA_SUCCESS)
+        raise_fault(fault);
+    return 1;
 }
 
 }  // namespace cgh

@@ -205,6 +205,7 @@ Addresses imports_of(const cgh_services& services) {
         {"cgh_allocate", address(services.allocate)},
         {"cgh_release", address(services.release)},
         {"cgh_sleep_until", address(services.sleep_until)},
+        {"cgh_share", address(services.share)},
     };
 }
 

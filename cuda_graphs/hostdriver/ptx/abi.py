@@ -16,6 +16,7 @@ SERVICES = (
     "allocate",
     "release",
     "sleep_until",
+    "share",
 )
 
 # Offsets in cgh_launch.

@@ -48,10 +48,18 @@ void read_schedule(CheckSettings* out) {
     out->seed = std::strtoull(seed.c_str(), nullptr, 10);
 }
 
+void read_mathematics(CheckSettings* out) {
+    constexpr const char* kName = "CUDA_GRAPHS_HOST_MATH";
+    const std::string value = variable(kName);
+    if (!value.empty() && value != "exact" && value != "fast") refuse(out, kName, value, "exact or fast");
+    out->fast_math = value == "fast";
+}
+
 CheckSettings read() {
     CheckSettings found;
     read_checks(&found);
     read_schedule(&found);
+    read_mathematics(&found);
     return found;
 }
 

@@ -88,7 +88,7 @@ def kernel(
             the tasks one by one.
         loop: The lowering of control flow between tasks. "conditional" makes conditional nodes. "resident" makes one
             cooperative launch, whose threads synchronise between tasks. "host" makes a loop on the host, which reads
-            each condition back. "auto" selects "resident" on a GPU that supports it for these tasks, then
+            each condition back. "auto" selects "resident" if the device supports it for these tasks, then
             "conditional" (compute capability 9.0, CUDA 12.8), then "host".
         chain: The lowering of consecutive tasks. "resident" combines them in one cooperative launch. "nodes" makes a
             launch for each task. "auto" combines tasks with light iterations on a GPU, if `loop` is "auto" too.

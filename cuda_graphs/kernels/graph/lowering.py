@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lowering of control flow and of consecutive tasks of a graph kernel for the current device, and its reason.
 
-The rule of "auto" follows measurements on an H200 (docs/design/2026-11-resident.md).
+The rule of "auto" follows measurements (docs/design/2026-11-resident.md).
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ def loops_of(loop: str) -> str:
     if loop != "auto":
         return loop
     info = driver_info()
-    if info.kind == "host":
-        return "conditional"
     other = "conditional" if info.version >= (12, 8) and int(Device().arch) >= 90 else "host"
     return f"resident or {other}" if Device().properties.cooperative_launch else other
 
@@ -51,7 +49,7 @@ def chains_of(chain: str, loops: str | None) -> str | None:
         return None
     if chain == "resident":
         return "all"
-    return "light" if loops in CHOICES else None
+    return "light" if loops in CHOICES and driver_info().kind != "host" else None
 
 
 def as_nodes(lowering: Lowering) -> Lowering:
@@ -69,6 +67,4 @@ def why_lowered(artifact: Artifact) -> str:
     if artifact.lowering == "host":
         needed = "compute capability 9.0 and CUDA 12.8"
         return f"{artifact.why or NO_COOPERATION}; the device has no conditional nodes, which need {needed}"
-    if driver_info().kind == "host":
-        return "the device has conditional nodes, and a resident loop would use only one of its threads"
     return f"the device has conditional nodes; {artifact.why or NO_COOPERATION}"

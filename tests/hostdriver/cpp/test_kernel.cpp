@@ -64,6 +64,82 @@ LAW(Launch, SharesALargeKernelAmongThreads) {
     CHECK(most.load() <= static_cast<int>(std::max(1u, check::workers())) + 1);
 }
 
+namespace {
+
+// A kernel of one block that offers a loop of `blocks` to the driver, and runs it itself if the driver refuses.
+struct Offer {
+    std::uint32_t blocks = 64;
+    void (*body)(std::uint64_t first, std::uint64_t end);  // of the loop
+    cgh_loop_cost cost{};
+    std::atomic<int> offered{0}, accepted{0};
+};
+
+void offered_loop(const cgh_launch* launch, const void* params, void*, std::uint64_t first, std::uint64_t end) {
+    const Offer& offer = *native::Args(params).next<Offer*>();
+    EQUAL(launch->grid[0], offer.blocks);
+    offer.body(first, end);
+}
+
+void offer(const cgh_launch* launch, const void* params, void*, std::uint64_t, std::uint64_t) {
+    Offer& offer = *native::Args(params).next<Offer*>();
+    ++offer.offered;
+    if (cghGetServices()->share(offered_loop, launch, params, offer.blocks, &offer.cost) != 0)
+        ++offer.accepted;
+    else
+        offer.body(0, offer.blocks);
+}
+
+const native::Kernels offers{{"offer", offer, {8}}};
+
+CUresult run_offers(Offer& offer, int times) {
+    const Stream stream;
+    static const native::Library library("offer");
+    Offer* given = &offer;
+    void* params[] = {&given};
+    for (int i = 0; i < times; ++i)
+        OK(cuLaunchKernel(library.function("offer"), 1, 1, 1, 1, 1, 1, 0, stream, params, nullptr));
+    return cuStreamSynchronize(stream);
+}
+
+std::atomic<int> ran, inside, most;
+
+}  // namespace
+
+LAW(SharedLoop, RunsEachBlockOnceOnSeveralThreads) {
+    ran = inside = most = 0;
+    Offer offer;
+    offer.body = [](std::uint64_t first, std::uint64_t end) {
+        const int now = inside.fetch_add(1) + 1;
+        int known = most.load();
+        while (known < now && !most.compare_exchange_weak(known, now)) {
+        }
+        std::this_thread::sleep_for(std::chrono::microseconds(300));
+        ran.fetch_add(static_cast<int>(end - first));
+        inside.fetch_sub(1);
+    };
+    OK(run_offers(offer, 3));
+    EQUAL(ran.load(), 3 * 64);
+    EQUAL(offer.accepted.load(), check::workers() >= 2 ? 3 : 0);
+    if (check::workers() >= 2) CHECK(most.load() >= 2);
+    CHECK(most.load() <= static_cast<int>(std::max(1u, check::workers())) + 1);
+}
+
+LAW(SharedLoop, IsSmallIfOneThreadIsFaster) {
+    Offer offer;
+    offer.blocks = 4;  // few, since the cost of taking a block is a part of the measured one
+    const auto is_small = [&] { return offer.cost.small_blocks >= offer.blocks; };
+    offer.body = [](std::uint64_t, std::uint64_t) {};
+    for (int i = 0; i < 10000 && !is_small(); ++i) OK(run_offers(offer, 1));
+    CHECK(is_small());
+    if (check::workers() < 2) return;
+    // A loop whose cost grows is measured again, and is large then.
+    offer.body = [](std::uint64_t first, std::uint64_t end) {
+        std::this_thread::sleep_for(std::chrono::microseconds(100 * (end - first)));
+    };
+    for (int i = 0; i < 10000 && is_small(); ++i) OK(run_offers(offer, 1));
+    CHECK(!is_small());
+}
+
 LAW(Launch, CooperativeBlocksCanWaitForEachOther) {
     const Stream stream;
     const Buffer<std::uint32_t> arrived(1);
@@ -345,6 +421,14 @@ LAW_ALONE(Fault, OfATrapIsSticky) {
 }
 LAW_ALONE(Fault, OfAnAssertIsSticky) {
     sticky("assert_false", CUDA_ERROR_ASSERT);
+}
+LAW_ALONE(Fault, InASharedLoopEndsTheKernel) {
+    Offer offer;
+    offer.body = [](std::uint64_t first, std::uint64_t end) {
+        if (first <= 40 && 40 < end) cghGetServices()->trap();
+    };
+    EQUAL(run_offers(offer, 1), CUDA_ERROR_LAUNCH_FAILED);
+    EQUAL(offer.accepted.load(), 0);
 }
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // the sanitizers handle these signals themselves
 LAW_ALONE(Fault, OfAWildPointerIsSticky) {

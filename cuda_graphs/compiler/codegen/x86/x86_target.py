@@ -4,12 +4,14 @@
 
     void task(const cgh_launch* launch, const void* params, void* shared, uint64_t first, uint64_t end)
 
-A task imports functions by name, and the linker of the object defines them: `cgh_vprintf`, `cgh_assert_fail` and
-`cgh_scratch`, which are those of cgh_services in the same header, and functions of libm.
+A task imports functions by name, and the linker of the object defines them: `cgh_vprintf`, `cgh_assert_fail`,
+`cgh_scratch` and `cgh_share`, which are those of cgh_services in the same header, and functions of libm.
 
 A block of the grid is a chunk of the iterations: blocks first to end of a grid of n are the iterations
 [total * first / n, total * end / n). One call therefore runs one loop, of the length that the scheduler chose, and a
 grid of 1 is a plain loop. In loops of blocks, their blocks are divided in the same way (x86_blocks.py).
+
+Resident tasks have a grid of 1, and the driver may share their loops between threads (shared_loops.py).
 
 If a loop has several axes, all but the last form one loop over rows, and the last is the inner loop. LLVM vectorises
 the inner loop if it contains no other loop; otherwise outer_loop_vectoriser.py may vectorise it.
@@ -21,7 +23,7 @@ import os
 from collections.abc import Callable
 from typing import ClassVar
 
-from cuda_graphs.compiler.artifact import Layout, TaskInfo, shared_layout
+from cuda_graphs.compiler.artifact import STOP, Layout, TaskInfo, settings_of, shared_layout
 from cuda_graphs.compiler.codegen.llvm.bins import with_bins
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.load_hoisting import is_short
@@ -40,9 +42,14 @@ from cuda_graphs.native.units import Unit, codes_of, joined, units_of
 from . import sines
 from .instrumentation import InstrumentedEmitter, InstrumentedResidentTasks
 from .outer_loop_vectoriser import VectorEmitter
+from .shared_loops import offer
 from .vectorisation_analysis import Vectorisation, vectorisation_of
 from .x86_blocks import CpuBlockLoop
 
+INTERNAL = "internal "  # the linkage of functions that LLVM may inline
+# A call of a resident task takes 5 ns more than the inlined task. But LLVM inlines only light tasks, keeps their
+# functions for pieces of them as well, and compiles all of them in one thread: with 120 tasks in twice the time.
+MOST_INLINED = 8
 PARALLEL = "!0"  # the access group of memory that iterations do not share
 
 
@@ -79,6 +86,7 @@ class X86:
                 "name": task.entry,
                 "params": [(slot.offset, slot.size) for slot in task.slots],
                 "shared": task.shared_bytes - task.dynamic_bytes,
+                "open_ended": int(has_loops(task)),
             }
             for task in tasks
         ]
@@ -157,10 +165,23 @@ class X86:
         return False
 
     def module(self, program: ir.Program) -> str:
-        """Return the program as LLVM text: a unit for each entry. Only objects for x86-64 can be merged."""
+        """Return the program as LLVM text: units for each entry. Only objects for x86-64 can be merged."""
         steps = list(ir.steps_of(program.plan))
-        groups = [[step] for step in steps] if os.uname().machine == "x86_64" else [steps]
-        return joined([self.unit(group, program) for group in groups])
+        if os.uname().machine != "x86_64":
+            return joined([self.unit(steps, program)])
+        return joined([unit for step in steps for unit in self.units(step, program)])
+
+    def units(self, step: int | ir.Resident, program: ir.Program) -> list[Unit]:
+        """Return the units of an entry. LLVM inlines few resident tasks; it compiles many at the same time."""
+        if isinstance(step, int) or len(list(ir.tasks_of(step.plan))) <= MOST_INLINED:
+            return [self.unit([step], program)]
+        slots = slots_of(step, program)
+        found, declared = [], {}
+        for task in (program.tasks[number] for number in ir.tasks_of(step.plan)):
+            declarations: dict[str, str] = {}
+            found.append(unit_of(task.name, [self.task(task, declarations, slots, "hidden ")], declarations))
+            declared[task.name] = f"declare void @{task.name}(ptr, ptr, ptr, i64, i64)"
+        return [*found, unit_of(step.name, [self.entry(step, program, declared)], declared)]
 
     def unit(self, steps: list[int | ir.Resident], program: ir.Program) -> Unit:
         """Return a module with the entries of steps."""
@@ -172,7 +193,7 @@ class X86:
             else:
                 functions.append(self.task(program.tasks[step], declarations, slots_of(step, program)))
         name = program.tasks[step].name if isinstance(step, int) else step.name
-        return Unit(name, "\n".join([*functions, *declarations.values(), METADATA]))
+        return unit_of(name, functions, declarations)
 
     def task(self, task: ir.Task, declarations: dict[str, str], slots: Layout, linkage: str = "") -> str:
         e = (
@@ -185,12 +206,14 @@ class X86:
         for array, offset in shared_layout(task.body)[0].items():
             e.addresses[array] = e.let(f"getelementptr i8, ptr %shared, i64 {offset}")
         vectorisation = self.vectorisation(task)
+        shares = bool(linkage) and not self.instrumented and settings_of(task).parallelize != 1
         for statement in task.body.body:
             if statement is task.loop:
-                self.parallel(e, task, task.loop, vectorisation)
+                self.parallel(e, task, task.loop, vectorisation, shares)
             else:
                 e.block(ir.Block([statement]))
-        return function(e, task.name, linkage, "" if linkage else passes_of(task, vectorisation))
+        passes = "" if linkage == INTERNAL else passes_of(task, vectorisation)
+        return function(e, task.name, linkage, passes)
 
     def receive(self, e: Emitter, slots: Layout) -> None:
         for slot, what in slots:
@@ -198,28 +221,43 @@ class X86:
             e.receive(slot, what, e.let(f"load {e.slot_type(slot, what)}, ptr {at}, !invariant.load !3"))
 
     def resident(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> list[str]:
-        """Return the functions of resident tasks, and the entry, whose one block calls them."""
+        """Return the functions of resident tasks, and their entry."""
         slots = slots_of(resident, program)
         tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
-        functions = [self.task(each, declarations, slots, "internal ") for each in tasks]
+        functions = [self.task(each, declarations, slots, INTERNAL) for each in tasks]
+        return [*functions, self.entry(resident, program, declarations)]
+
+    def entry(self, resident: ir.Resident, program: ir.Program, declarations: dict[str, str]) -> str:
+        """Return the entry of resident tasks, whose one block calls their functions."""
+        slots = slots_of(resident, program)
         e = Emitter(self, declarations)
         self.receive(e, slots)
         given = "ptr %launch, ptr %params, ptr %shared, i64 0, i64 1"
         (InstrumentedResidentTasks if self.instrumented else ResidentTasks)(
             e, resident, program, slots, given
         ).run()
-        return [*functions, function(e, resident.name)]
+        return function(e, resident.name)
 
     def parallel(
-        self, e: VectorEmitter, task: ir.Task, loop: ir.For, vectorisation: Vectorisation | None
+        self,
+        e: VectorEmitter,
+        task: ir.Task,
+        loop: ir.For,
+        vectorisation: Vectorisation | None,
+        shares: bool,
     ) -> None:
-        """Emit the part of the loop that one call runs."""
+        """Emit the part of the loop that one call runs.
+
+        If `shares`, a call with a grid of 1 offers its loop to the driver.
+        """
         block_loop = CpuBlockLoop(e, loop) if loop.block_dim else None
         begins, counts, total = (
             e.trips(loop) if block_loop is None else (block_loop.begins, block_loop.counts, block_loop.total)
         )
         whole = total if block_loop is None else block_loop.blocks()
         grid = e.let("load i32, ptr %launch")
+        if shares:
+            offer(e, task, loop, grid, whole)
         blocks = e.let(f"zext i32 {grid} to i64")
         low, high = (
             e.let(f"udiv i64 {e.let(f'mul i64 {whole}, {edge}')}, {blocks}") for edge in ("%first", "%end")
@@ -328,6 +366,15 @@ def interleaving(body: ir.Block) -> str:
     if not is_short(body) or len(body.body) <= LONG:
         return "!1"
     return INTERLEAVED.get(sum(isinstance(each, ir.Load) for each in body.body), "!1")
+
+
+def unit_of(name: str, functions: list[str], declarations: dict[str, str]) -> Unit:
+    return Unit(name, "\n".join([*functions, *declarations.values(), METADATA]))
+
+
+def has_loops(task: TaskInfo) -> bool:
+    """Return whether resident tasks contain a loop, which may run for any time."""
+    return any(slot.path.startswith(STOP) for slot in task.slots)
 
 
 def passes_of(task: ir.Task, vectorisation: Vectorisation | None) -> str:

@@ -140,11 +140,12 @@ CUresult Kernel::param_info(std::size_t index, std::size_t* offset, std::size_t*
     return CUDA_SUCCESS;
 }
 
-// Updates the average with a measurement, limited to twice the current average. A launch whose thread was preempted can
-// measure a thousand times its real cost. A real increase still takes effect within a few launches.
+float average_cost(float known, float measured) {
+    return known == 0 ? measured : 0.5f * (known + std::min(measured, 2 * known));
+}
+
 void Kernel::note_cost(float ticks_per_thread) {
-    const float known = ticks_per_thread_.load(std::memory_order_relaxed);
-    const float counted = known == 0 ? ticks_per_thread : 0.5f * (known + std::min(ticks_per_thread, 2 * known));
+    const float counted = average_cost(ticks_per_thread_.load(std::memory_order_relaxed), ticks_per_thread);
     ticks_per_thread_.store(counted, std::memory_order_relaxed);
     const double brief = kBrief * ticks_per_microsecond() / std::max({counted, ticks_per_thread, 1e-3f});
     brief_threads_.store(code_.is_open_ended != 0 ? 0 : static_cast<float>(brief), std::memory_order_relaxed);

@@ -15,18 +15,19 @@ from typing import NamedTuple
 from cuda_graphs.native.access_sites import site_constant
 from cuda_graphs.native.function_text import constant_string
 
-ACCESSES, ORDER = 1, 2  # bits of cgh_services.wants
+ACCESSES, ORDER, FAST = 1, 2, 4  # bits of cgh_services.wants
 
 
 class Wants(NamedTuple):
-    """The instrumentation that the driver asks for; by default none."""
+    """The code that the driver asks for; by default code without instrumentation, and with the bits of a GPU."""
 
     accesses: bool = False
     order: bool = False
+    fast: bool = False
 
     @classmethod
     def of(cls, bits: int) -> Wants:
-        return cls(bool(bits & ACCESSES), bool(bits & ORDER))
+        return cls(*(bool(bits & bit) for bit in (ACCESSES, ORDER, FAST)))
 
 
 NOTHING = Wants()

@@ -28,7 +28,7 @@ class ModuleContext:
         self.layout = Layout(module, self.call_graph)
         self.declarations: dict[str, str] = {}
         self.services = ServiceCalls()
-        self.prelude = Prelude(self.declarations, self.services, ordered=wants.order)
+        self.prelude = Prelude(self.declarations, self.services, ordered=wants.order, fast=wants.fast)
         self.sites = Sites()
         self.metadata: list[str] = []
 

@@ -12,6 +12,7 @@ from . import (
     barrier_state,
     blocks,
     clusters,
+    fast_functions,
     interpolator,
     mbarriers,
     thread_scheduling,
@@ -32,12 +33,15 @@ class Prelude:
         declarations: The declarations of the module, by name.
         services: The calls of services in the module.
         ordered: True if the driver chooses the order of threads.
+        fast: True if functions of the special function unit need not have the bits of a GPU.
     """
 
-    def __init__(self, declarations: dict[str, str], services: ServiceCalls, *, ordered: bool):
+    def __init__(
+        self, declarations: dict[str, str], services: ServiceCalls, *, ordered: bool, fast: bool
+    ) -> None:
         self.declarations = declarations
         self.services = services
-        self.ordered = ordered
+        self.ordered, self.fast = ordered, fast
         self.functions: dict[str, str] = {}
 
     def text(self) -> str:
@@ -122,7 +126,8 @@ class Prelude:
     def interpolator(self, name: str) -> str:
         """Returns the name of a function of a GPU's special function unit (interpolator.py)."""
         if f"interpolator.{name}" not in self.functions:
-            self.functions |= interpolator.functions(name)
+            fast = fast_functions.functions(name) if self.fast else None
+            self.functions |= fast or interpolator.functions(name)
             for intrinsic, signature in interpolator.INTRINSICS.items():
                 self.declare(intrinsic, *signature)
         return f"interpolator.{name}"
