@@ -32,7 +32,7 @@ NEEDS_MORE = (
     "torch_training",
 )  # than this machine has, so they have no time
 # Example -> the name of its graph, if it has several.
-GRAPHS = {"close_pairs": "meet", "distributed_cg": "distributed_cg.py:90"}
+GRAPHS = {"close_pairs": "meet", "distributed_cg": "distributed_cg.py:90", "hanging_net": "step"}
 # Example -> the picture that it writes.
 WRITTEN = {"image_filter": "image_filter.png", "inverse_heat": "inverse_heat.png"}
 # Example -> a figure that other pages show, too.

@@ -324,6 +324,12 @@ def test_the_chain_has_the_period_of_theory_and_keeps_its_energy(tmp_path):
     assert "16 chains of 5 bodies" in output
 
 
+def test_both_configurations_of_the_net_hang_in_one_place_and_carry_its_weight(tmp_path):
+    output = run("hanging_net.py", 5, cwd=tmp_path)
+    assert output.count("the corners carry 4.9050 N of 4.9050 N") == 2
+    assert "2 specialisations" in output
+
+
 def test_the_profiled_graph_names_its_slow_loop_and_its_files_have_the_runs(tmp_path):
     output = run("profile_graph.py", tmp_path, cwd=tmp_path)
     if "pip install" in output:  # a GPU without CUPTI

@@ -24,6 +24,7 @@ SAVED = {
     "draw_graph": ([], 1),
     "fluid_mpm": ([100, 20], 1),
     "fork_join": ([100_000], 1),
+    "hanging_net": ([5], 2),
     "hillslope": (["--tolerance", 0.5], 1),
     "image_filter": ([], 1),
     "jacobi": ([], 1),

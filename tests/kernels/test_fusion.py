@@ -380,3 +380,41 @@ def test_additions_to_two_arrays_lose_nothing_where_the_arrays_overlap(place, gr
         for begin, number in zip(PLACES[place], (1, 2)):
             wanted[begin : begin + 16] += number
     np.testing.assert_array_equal(whole.to_numpy(), wanted)
+
+
+@cg.kernel
+def six_in_turn(a: f32_1d, b: f32_1d, c: f32_1d, d: f32_1d, e: f32_1d, f: f32_1d, more: f32_1d):
+    for i in range(16):
+        a[i] = a[i] * 2.0 + more[i]
+    for i in range(16):
+        b[i] = b[i] * 3.0 + more[i]
+    for i in range(16):
+        c[i] = c[i] * 2.0 + 2.0 * more[i]
+    for i in range(16):
+        d[i] = d[i] * 3.0 + 2.0 * more[i]
+    for i in range(16):
+        e[i] = e[i] * 2.0 + 3.0 * more[i]
+    for i in range(16):
+        f[i] = f[i] * 3.0 + 3.0 * more[i]
+
+
+FACTORS = [(2, 1), (3, 1), (2, 2), (3, 2), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("moved", range(6))
+@pytest.mark.parametrize("onto", range(6))
+def test_two_of_many_arrays_that_overlap_give_what_the_loops_give_one_after_the_other(moved, onto):
+    """They have more pairs than arrays, so a call sorts the arrays. With `moved == onto` they are all apart."""
+    places = [16 * place for place in (3, 0, 5, 1, 4, 2)]
+    if moved != onto:
+        places[moved] = places[onto] + 3
+    whole, wanted = cg.zeros(128, cg.f32), np.zeros(128, "f4")
+    whole[112:].fill(1)
+    wanted[112:] = 1
+    arrays = [whole[begin : begin + 16] for begin in (*places, 112)]
+    for _ in range(2):
+        six_in_turn(*arrays)
+        for begin, (factor, more) in zip(places, FACTORS, strict=True):
+            wanted[begin : begin + 16] = wanted[begin : begin + 16] * factor + more
+    np.testing.assert_array_equal(whole.to_numpy(), wanted)
+    assert moved != onto or len(six_in_turn.explain(*arrays).tasks) == 1

@@ -62,8 +62,9 @@ def may_alias(a: ir.Array, b: ir.Array) -> bool:
 
 def aliases_of(apart: Collection[tuple[ir.Array, ir.Array]]) -> Aliases:
     """Returns a function like `may_alias` for code whose calls keep these pairs of arrays apart."""
+    pairs = frozenset(apart)  # hundreds of arrays have tens of thousands of pairs
 
     def aliases(a: ir.Array, b: ir.Array) -> bool:
-        return may_alias(a, b) and (a, b) not in apart and (b, a) not in apart
+        return may_alias(a, b) and (a, b) not in pairs and (b, a) not in pairs
 
     return aliases

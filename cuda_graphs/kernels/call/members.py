@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,11 +22,25 @@ from cuda_graphs.kernels.arrays.ndarray import NDArray as OurArray
 from cuda_graphs.kernels.arrays.struct_array import StructArray, StructField
 from cuda_graphs.kernels.specialisation.constants import Seen, freeze
 
+from .member_guards import (
+    MISSING,
+    ArrayGuard,
+    ComputedGuard,
+    EnclosingGuard,
+    FixedGuard,
+    ItemsGuard,
+    LeftOutGuard,
+    MemberGuard,
+    OwnMethodGuard,
+    RecordGuard,
+    RowGuard,
+    StructArrayGuard,
+)
 from .member_uses import STAR, Uses, is_func, is_inlined, merged, plain, uses_in
 
 __all__ = [
-    "CONTAINERS", "has_arrays", "has_members", "has_own_members", "is_array", "is_struct_array", "key_of",
-    "member_key", "member_of", "record_of",
+    "CONTAINERS", "guarded_member", "guarded_record", "has_arrays", "has_members", "has_own_members", "is_array",
+    "is_struct_array", "key_of", "member_key",
 ]  # fmt: skip
 
 ARRAYS = ("__cuda_array_interface__", "__array_interface__", "__dlpack__")
@@ -53,25 +67,89 @@ def is_struct_array(value: Any) -> bool:
     return isinstance(value, StructArray) and not isinstance(value, StructField)
 
 
-def record_of(owner: Any, uses: Uses | None, depth: int = DEPTH, around: tuple[Any, ...] = ()) -> Record:
-    """Return the Record of the members that code uses, and of the members that their methods use.
+def guarded_record(
+    owner: Any, uses: Uses | None, depth: int = DEPTH, around: tuple[Any, ...] = ()
+) -> RecordGuard:
+    """Return the guard of an object, with the Record of the members that code uses and that their methods use.
 
     `uses=None` stands for all attributes. Other members are read as Python reads them, so properties and other
     descriptors give their values. A method of the class is inlined, so the record does not contain it. Objects in
     `around`, which hold this one, are left out where they are used as a whole.
     """
-    members, used = [], all_uses(owner, uses)
-    for name, inner in used.items():
-        value = getattr(owner, name, MISSING)
-        if value is MISSING or hasattr(value, "__cuda_graphs_bound_kernel__"):
-            continue
-        value, _ = with_own_methods(value, owner)
-        if STAR + name in used and is_row(value):
-            members.append((name, Fixed(value.copy().view(HostVector))))
-            continue
-        if inner is not None or not any(each is value for each in (*around, owner)):
-            members.append((name, member_of(value, depth, (*around, owner), inner)))
-    return Record(type(owner), tuple(members))
+    used = all_uses(owner, uses)
+    holders = (*around, owner)
+    guards = [
+        (name, guarded_use(owner, name, inner, STAR + name in used.names, depth, holders), inner is None)
+        for name, inner in used.names.items()
+        if not name.startswith(STAR)
+    ]
+    members = tuple([(name, guard.annotation) for name, guard, _ in guards if guard.annotation is not None])
+    return RecordGuard(
+        Record(type(owner), members),
+        [(name, guard, whole and guard.annotation is not None) for name, guard, whole in guards],
+        used.methods,
+        tuple(vars(owner)) if used.takes_all else None,
+    )
+
+
+def guarded_use(
+    owner: Any, name: str, inner: Uses | None, is_unpacked: bool, depth: int, around: tuple[Any, ...]
+) -> MemberGuard:
+    """Return the guard of one member of an object. Without an annotation, the member is left out of the Record."""
+    value = getattr(owner, name, MISSING)
+    if value is MISSING:
+        return LeftOutGuard(None)
+    if hasattr(value, "__cuda_graphs_bound_kernel__"):
+        return LeftOutGuard(type(value))
+    replaced, functions = with_own_methods(value, owner)
+    if replaced is not value and isinstance(replaced, OwnMethod):
+        return OwnMethodGuard(Fixed(replaced), *functions)
+    if is_unpacked and is_row(value):
+        return row_guard(value)
+    if is_unpacked and is_array(value):
+        return unpacked_guard(value, depth, around, inner)
+    if inner is None and any(each is replaced for each in around):
+        return EnclosingGuard()
+    if functions:
+        return guard_with_own_methods(value, depth, around, inner)
+    return guarded_member(value, depth, around, inner)
+
+
+def row_guard(row: Any) -> MemberGuard:
+    """Return the guard of an array whose numbers are constants. Its bytes are read once, for the copy and the guard."""
+    copy = row.copy()
+    return RowGuard(Fixed(copy.view(HostVector)), copy)
+
+
+def unpacked_guard(value: Any, depth: int, around: tuple[Any, ...], uses: Uses | None) -> MemberGuard:
+    """Return the guard of an array that code unpacks, and that is no row. In a later call it may be one."""
+
+    def annotation(value: Any, around: tuple[Any, ...]) -> Any:
+        found = row_guard(value) if is_row(value) else guarded_member(value, depth, around, uses)
+        return found.annotation
+
+    return computed_guard(value, around, annotation)
+
+
+def guard_with_own_methods(value: Any, depth: int, around: tuple[Any, ...], uses: Uses | None) -> MemberGuard:
+    """Return the guard of a list, tuple or dict with methods of the object that has it."""
+
+    def annotation(value: Any, around: tuple[Any, ...]) -> Any:
+        return guarded_member(with_own_methods(value, around[-1])[0], depth, around, uses).annotation
+
+    return computed_guard(value, around, annotation)
+
+
+def computed_guard(
+    value: Any, around: tuple[Any, ...], annotation: Callable[[Any, tuple[Any, ...]], Any]
+) -> MemberGuard:
+    """Return the guard of a member whose annotation each call makes again."""
+
+    def compute(value: Any, around: tuple[Any, ...]) -> Any:
+        return member_key(annotation(value, around), {})
+
+    found = annotation(value, around)
+    return ComputedGuard(found, compute, member_key(found, {}))
 
 
 def is_row(value: Any) -> bool:
@@ -79,23 +157,33 @@ def is_row(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.ndim == 1
 
 
-def all_uses(owner: Any, uses: Uses | None) -> Uses:
+class AllUses(NamedTuple):
+    """The members of an object that code and its methods use."""
+
+    names: Uses
+    methods: list[tuple[str, Any]]  # name and value of the methods of its class among them
+    takes_all: bool  # True if all its attributes are members
+
+
+def all_uses(owner: Any, uses: Uses | None) -> AllUses:
     """Add to the uses of an object those of its methods, and of its members that are its methods, at any depth."""
     found: Uses = {}
-    waiting, done = [uses], set[Any]()
+    of_class: dict[str, Any] = {}
+    waiting, done, takes_all = [uses], set[Any](), False
     while waiting:
         uses = waiting.pop(0)
         if uses is None:
-            uses = dict.fromkeys(vars(owner))
+            takes_all, uses = True, dict.fromkeys(vars(owner))
         for name, inner in uses.items():
             if is_of_class(owner, name):
-                methods = [plain(getattr(type(owner), name))]
+                of_class[name] = getattr(type(owner), name)
+                methods = [plain(of_class[name])]
             else:
                 found[name] = merged(found[name], inner) if name in found else inner
                 methods = with_own_methods(getattr(owner, name, None), owner)[1]
             waiting += [uses_in(each) for each in methods if each not in done]
             done.update(methods)
-    return found
+    return AllUses(found, list(of_class.items()), takes_all)
 
 
 def is_of_class(owner: Any, name: str) -> bool:
@@ -121,23 +209,22 @@ def with_own_methods(value: Any, owner: Any) -> tuple[Any, list[Callable[..., An
     return dict(zip(value, made, strict=True)) if type(value) is dict else type(value)(made), functions
 
 
-MISSING = object()
-
-
-def member_of(value: Any, depth: int, around: tuple[Any, ...], uses: Uses | None = None) -> Any:
-    """Return the annotation of a member, of which code uses these members. `around`: the objects that hold it."""
+def guarded_member(value: Any, depth: int, around: tuple[Any, ...], uses: Uses | None = None) -> MemberGuard:
+    """Return the guard of a member, of which code uses these members. `around`: the objects that hold it."""
     if is_array(value):
-        return NDArray()
+        has_arrays_only = isinstance(value, OurArray) or type(value) is np.ndarray
+        return ArrayGuard(NDArray(), type(value) if has_arrays_only else None, is_array)
     if is_struct_array(value):
-        return NDArray(struct=value.cls)
+        return StructArrayGuard(NDArray(struct=value.cls), type(value))
     if not depth:
-        return Fixed(value)
+        return FixedGuard(Fixed(value))
     if has_members(value) or (has_own_members(value) and has_arrays(value)):
-        return record_of(value, uses, depth - 1, around)
+        return guarded_record(value, uses, depth - 1, around)
     if type(value) in CONTAINERS and has_arrays(value):
-        items = items_of(value)
-        return Record(type(value), tuple((name, member_of(each, depth - 1, around)) for name, each in items))
-    return Fixed(value)
+        guards = [(name, guarded_member(each, depth - 1, around)) for name, each in items_of(value)]
+        record = Record(type(value), tuple([(name, guard.annotation) for name, guard in guards]))
+        return ItemsGuard(record, [guard for _, guard in guards])
+    return FixedGuard(Fixed(value))
 
 
 CONTAINERS = (list, tuple, dict)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that are methods: arrays of `self` are arguments of each call, all other members are constants of the code.
 
-A call reads the members of its object that the kernel uses, and selects the kernel for these members.
+A call reads the members of its object that the kernel uses, and selects the kernel for these members. If guards of an
+earlier call hold (member_guards.pyx), it takes the kernel of that call.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from cuda_graphs.kernels.specialisation.options import Options
 
 from .function import KernelFunction
 from .kernel_factory import kernel_of
+from .member_guards import Choices
 from .member_uses import MemberUses, uses_of
-from .members import has_members, key_of, record_of
+from .members import guarded_record, has_members, key_of
 
 __all__ = ["BoundGradient", "BoundKernel", "KernelMethod"]
 
@@ -34,6 +36,7 @@ class KernelMethod:
         declared(function, {"self": None})  # reports wrong declarations at once
         self.function, self.options = function, options
         self.kernels: dict[Any, KernelFunction] = {}
+        self.choices = Choices()
         self.lock = threading.Lock()
         self.uses: dict[type, MemberUses] = {}
 
@@ -47,11 +50,17 @@ class KernelMethod:
 
     def of(self, owner: Any) -> KernelFunction:
         """Return the kernel for the current members of an object."""
+        found = self.choices.find((owner,))
+        return self.choose(owner) if found is None else found
+
+    def choose(self, owner: Any) -> KernelFunction:
+        """Return the kernel for an object that has other members than those of the last calls."""
         cls = type(owner)
         uses = self.uses.get(cls)
         if uses is None or not uses.hold(cls):
             uses = self.uses[cls] = uses_of(self.function, cls)
-        record = record_of(owner, uses.names)
+        guard = guarded_record(owner, uses.names)
+        record = guard.annotation
         key = key_of(record), uses.functions
         with self.lock:
             found = self.kernels.get(key)
@@ -59,6 +68,10 @@ class KernelMethod:
                 found = self.kernels[key] = kernel_of(
                     self.function, self.options, {"self": record}, takes_outside=True
                 )
+        functions = [(cls, each.__name__, each) for each in uses.functions]
+        self.choices.add((owner,), (guard,), found, functions)
+        if key not in self.kernels:  # another thread called `forget` meanwhile
+            self.choices.forget()
         return found
 
     def __cuda_graph_emit__(self, node: Any, args: Sequence[Any]) -> Any:
@@ -68,6 +81,7 @@ class KernelMethod:
         """Drop the compiled code for all objects."""
         with self.lock:
             self.kernels.clear()
+            self.choices.forget()
 
     def __repr__(self) -> str:
         return f"<kernel {self.__qualname__}, made for {len(self.kernels)} kinds of objects>"

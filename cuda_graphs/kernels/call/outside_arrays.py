@@ -28,16 +28,17 @@ from cuda_graphs.kernels.specialisation.constants import Seen
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.kernels.specialisation.snapshots import Memo
 
+from .member_guards import Choices, MemberGuard
 from .member_uses import Uses, uses_at, uses_from
 from .members import (
     CONTAINERS,
+    guarded_member,
+    guarded_record,
     has_arrays,
     has_own_members,
     is_array,
     is_struct_array,
     member_key,
-    member_of,
-    record_of,
 )
 
 __all__ = ["OutsideArrays"]
@@ -78,6 +79,7 @@ class OutsideArrays:
     ) -> None:
         self.function, self.options, self.annotations, self.make = function, options, annotations or {}, make
         self.kernels: dict[Any, Any] = {}
+        self.choices: dict[tuple[int, ...], Choices] = {}  # by the numbers of the templates that hold arrays
         self.lock = threading.Lock()
         self.found: Found | None = None  # None before the first call
         self.is_needed = True
@@ -97,18 +99,33 @@ class OutsideArrays:
         if not found.places and not objects:
             return None
         given = [path_value(*place) for place in found.places]
-        known = {each.name: annotation_of(args[each.number], each.uses) for each in objects}
-        for name, uses, value in zip(found.names, found.places.values(), given, strict=True):
-            known[name] = annotation_of(value, uses)
+        values = (*[args[each.number] for each in objects], *given)
+        choices = self.choices.setdefault(tuple([each.number for each in objects]), Choices())
+        kernel = choices.find(values)
+        if kernel is None:
+            kernel = self.choose(found, objects, values, choices)
+        return kernel, (*args, *given)
+
+    def choose(
+        self, found: Found, objects: list[TemplateUse], values: tuple[Any, ...], choices: Choices
+    ) -> Any:
+        """Return the kernel for values that hold other arrays or constants than those of the last calls."""
+        names = [each.name for each in objects] + list(found.names)
+        uses = [each.uses for each in objects] + list(found.places.values())
+        guards = tuple([guard_of(value, each) for value, each in zip(values, uses, strict=True)])
+        known = {name: guard.annotation for name, guard in zip(names, guards, strict=True)}
         seen: Seen = {}
-        key = tuple((name, key_of_annotation(each, seen)) for name, each in known.items())
+        key = tuple([(name, key_of_annotation(each, seen)) for name, each in known.items()])
         with self.lock:
             kernel = self.kernels.get(key)
             if kernel is None:
                 kernel = self.kernels[key] = self.make(
                     self.function, self.options, {**self.annotations, **known}
                 )
-        return kernel, (*args, *given)
+        choices.add(values, guards, kernel)
+        if key not in self.kernels:  # another thread called `forget` meanwhile
+            choices.forget()
+        return kernel
 
     def holds_references(self, value: Any) -> bool:
         """Return True for an object that holds arrays that kernels take by reference."""
@@ -134,6 +151,7 @@ class OutsideArrays:
             for each in self.kernels.values():
                 each.forget()
             self.kernels.clear()
+            self.choices.clear()
             self.found = None
             self.without_arrays.forget()
 
@@ -149,11 +167,11 @@ def names_for(places: Iterable[Place]) -> list[OutsideName]:
     return found
 
 
-def annotation_of(value: Any, names: Names) -> Any:
-    """Return the annotation of an object that is, or holds, arrays, if a kernel uses these attributes of it."""
+def guard_of(value: Any, names: Names) -> MemberGuard:
+    """Return the guard of an object that is, or holds, arrays, if a kernel uses these attributes of it."""
     if is_array(value) or not has_own_members(value):
-        return member_of(value, depth=8, around=())
-    return record_of(value, names)
+        return guarded_member(value, depth=8, around=())
+    return guarded_record(value, names)
 
 
 def key_of_annotation(annotation: Any, seen: Seen) -> Any:

@@ -20,7 +20,7 @@ from cpython.module cimport PyModule_CheckExact, PyModule_GetDict
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
-from .snapshots cimport Snapshot, dict_of_class, snapshot_of
+from .snapshots cimport ExpectedValue, dict_of_class, expected_value
 
 from cuda_graphs.compiler.frontend.free_values import CONTAINERS
 from .constants import freeze, is_method_of_value, is_of_numpy
@@ -49,13 +49,6 @@ PLAIN = (bool, int, float, str, bytes, type(None))
 CHANGING = (*CONTAINERS, types.MethodType)
 
 
-cdef class Seen:
-    """A container that had the expected value, with its Snapshot of that time."""
-
-    cdef object value
-    cdef Snapshot snapshot
-
-
 cdef class Guard:
     """The check of one name, or of an attribute behind a name."""
 
@@ -63,9 +56,8 @@ cdef class Guard:
     cdef object cell
     cdef str name
     cdef tuple attributes
-    cdef object expected     # value that the code was compiled for; its frozen form if `changing`
-    cdef bint changing
-    cdef Seen seen  # None before the first call, and where a Snapshot is impossible
+    cdef object expected     # value that the code was compiled for; None if `changing`
+    cdef ExpectedValue changing  # the same of an object that can change in place; None for others
 
     cdef object _now(self):
         cdef PyObject* found
@@ -85,7 +77,7 @@ cdef class Guard:
 
     cdef list _dicts(self):
         """Return the dicts whose versions tell that the guard still holds; None if it must run in each call."""
-        if self.namespace is None or self.changing:
+        if self.namespace is None or self.changing is not None:
             return None
         dicts = [self.namespace]
         value = self.namespace.get(self.name)
@@ -106,20 +98,9 @@ cdef class Guard:
             now = self._now()
         except (LookupError, AttributeError, ValueError):  # the name is gone; an empty cell raises ValueError
             return False
-        if self.changing:
-            return self._has_expected_value(now)
+        if self.changing is not None:
+            return self.changing.is_equal(now)
         return now is self.expected or (type(now) in PLAIN and freeze(now) == freeze(self.expected))
-
-    cdef bint _has_expected_value(self, object now) except -1:
-        cdef Seen seen = self.seen  # other threads may set it meanwhile
-        if seen is not None and seen.value is now and seen.snapshot.holds():
-            return True
-        seen = Seen.__new__(Seen)
-        seen.value, seen.snapshot = now, snapshot_of(now)  # before the comparison: later changes must show
-        if freeze(now) != self.expected:
-            return False
-        self.seen = None if seen.snapshot is None else seen
-        return True
 
 
 cdef class Versions:
@@ -229,6 +210,8 @@ cdef Guard guard_of(function, str path, value):
         return None
     if attributes and isinstance(start, types.ModuleType) and start.__name__.partition(".")[0] in ("cuda_graphs", "math", "numpy"):
         return None
-    self.changing = isinstance(value, CHANGING) or is_of_numpy(value) or is_method_of_value(value)
-    self.expected = freeze(value) if self.changing else value
+    if isinstance(value, CHANGING) or is_of_numpy(value) or is_method_of_value(value):
+        self.changing = expected_value(value)
+    else:
+        self.expected = value
     return self

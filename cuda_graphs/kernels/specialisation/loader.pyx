@@ -183,6 +183,17 @@ cdef class Loader:
         pairs.push_back(pair)
         return 0
 
+    cdef int add_apart(self, pairs) except -1:
+        cdef DisjointPair pair
+        arrays = list(dict.fromkeys([array for each in pairs for array in each]))
+        for array in arrays:
+            self.code.compared.push_back(self.span_of(array))
+        numbers = {array: number for number, array in enumerate(arrays)}
+        for first, second in pairs:
+            pair.first, pair.second = self.code.compared[numbers[first]], self.code.compared[numbers[second]]
+            self.code.apart.push_back(pair)
+        return 0
+
     cdef Span span_of(self, tuple array) except *:
         cdef Span span
         path, span.axes, span.size = array
@@ -315,8 +326,7 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=(), fil
         loader.add_task(info, kernel, shape)
     for first, second, *_ in artifact.disjoint:
         loader.add_pair(code.disjoint, first, second)
-    for first, second in artifact.apart:
-        loader.add_pair(code.apart, first, second)
+    loader.add_apart(artifact.apart)
     loader.add_equal(artifact.equal)
     loader.add_sums(artifact.sums, shape)
     loader.add_steps(artifact.plan if artifact.lowering == "host" else range(len(artifact.tasks)))

@@ -18,6 +18,27 @@ cdef class Snapshot:
     cdef bint holds(self) except -1
 
 
+# An object with the result of a function, and its Snapshot of the time before. An object that cannot change has no
+# Snapshot.
+cdef class Known:
+    cdef object value, result
+    cdef Snapshot snapshot
+
+    cdef bint holds(self) except -1
+
+
+# A value of the time of a compilation, by its frozen form. An equal object that did not change is compared once.
+cdef class ExpectedValue:
+    cdef object frozen
+    cdef Known seen  # the last object that was equal; None before, and if no Snapshot can tell its changes
+
+    # Returns True if an object makes the same code as the value.
+    cdef bint is_equal(self, object now) except -1
+
+
+cdef ExpectedValue expected_value(object value)
+
+
 # The results of a function of objects.
 cdef class Memo:
     cdef object function, last

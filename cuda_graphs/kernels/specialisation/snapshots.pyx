@@ -15,13 +15,14 @@ from cpython.dict cimport PyDict_Next, PyDict_Size
 from cpython.list cimport PyList_GET_ITEM, PyList_GET_SIZE
 from cpython.object cimport PyObject
 
-from .constants import data_of, is_array, is_fixed
+from cuda_graphs.compiler.language.host_vectors import HostVector
+from .constants import data_of, freeze, is_array, is_fixed
 
 cdef extern from "Python.h":
     object PyObject_GenericGetDict(object value, void* context)
 
-# Types whose content has no identities to compare, and derived types of containers.
-cdef tuple CHANGING = (dict, list, tuple, set, frozenset, types.MethodType, types.BuiltinMethodType)
+# Types whose content has no identities to compare, and derived types of containers with ways of their own to walk it.
+cdef tuple CHANGING = (dict, list, tuple, set, frozenset, types.BuiltinMethodType)
 cdef int DEPTH = 8  # levels of attributes, as in `freeze`
 
 
@@ -61,9 +62,9 @@ cdef class DictPart(Part):
 
 
 cdef class ListPart(Part):
-    """A list."""
+    """A list, or an object of a class derived from it."""
 
-    cdef list container
+    cdef object container
     cdef tuple items
 
     cdef bint holds(self) except -1:
@@ -74,6 +75,33 @@ cdef class ListPart(Part):
             if PyList_GET_ITEM(self.container, i) != <PyObject*>self.items[i]:
                 return False
         return True
+
+
+cdef class SetPart(Part):
+    """A set, in the order in which it is walked."""
+
+    cdef set container
+    cdef tuple items
+
+    cdef bint holds(self) except -1:
+        cdef Py_ssize_t i = 0
+        if len(self.container) != len(self.items):
+            return False
+        for each in self.container:
+            if i >= len(self.items) or each is not self.items[i]:
+                return False
+            i += 1
+        return True
+
+
+cdef class VectorPart(Part):
+    """A vector or matrix, whose numbers may change."""
+
+    cdef object vector, dtype, shape, numbers
+
+    cdef bint holds(self) except -1:
+        vector = self.vector
+        return vector.dtype is self.dtype and vector.shape == self.shape and vector.tobytes() == self.numbers
 
 
 cdef class AttributesPart(Part):
@@ -121,13 +149,32 @@ cdef class Snapshot:
 
 
 cdef class Known:
-    """An object with its result, and its Snapshot of the time before. An object that cannot change has no Snapshot."""
-
-    cdef object value, result
-    cdef Snapshot snapshot
-
     cdef bint holds(self) except -1:
         return self.snapshot is None or self.snapshot.holds()
+
+
+cdef class ExpectedValue:
+    cdef bint is_equal(self, object now) except -1:
+        cdef Known seen = self.seen  # other threads may set it meanwhile
+        if seen is not None and seen.value is now and seen.holds():
+            return True
+        seen = Known.__new__(Known)
+        seen.value = now
+        if not is_fixed(now):
+            seen.snapshot = snapshot_of(now)  # before the comparison: later changes must show
+            if seen.snapshot is None:
+                return freeze(now) == self.frozen
+        if freeze(now) != self.frozen:
+            return False
+        if seen.holds():
+            self.seen = seen
+        return True
+
+
+cdef ExpectedValue expected_value(object value):
+    cdef ExpectedValue self = ExpectedValue.__new__(ExpectedValue)
+    self.frozen = freeze(value)
+    return self
 
 
 cdef Known NOTHING = Known.__new__(Known)
@@ -197,11 +244,19 @@ cdef int add_parts(list parts, object value, int depth, set seen) except -1:
     if kind is dict:
         add_dict(parts, value)
         inner = [each for item in value.items() for each in item]
-    elif kind is list:
+    elif isinstance(value, list) and kind.__iter__ is list.__iter__:
         add_list(parts, value)
         inner = list(value)
-    elif kind is tuple:
+    elif kind is set:
+        add_set(parts, value)
         inner = list(value)
+    elif kind is tuple or kind is frozenset:
+        inner = list(value)
+    elif kind is types.MethodType:  # its function and its object never change
+        inner = [value.__self__]
+    elif isinstance(value, HostVector):
+        add_vector(parts, value)
+        return 0
     elif isinstance(value, CHANGING) or is_array(value):  # no Snapshot keeps arrays alive
         raise NotComparable
     elif depth == 0:
@@ -221,9 +276,23 @@ cdef int add_dict(list parts, dict value) except -1:
     return 0
 
 
-cdef int add_list(list parts, list value) except -1:
+cdef int add_list(list parts, object value) except -1:
     cdef ListPart part = ListPart.__new__(ListPart)
     part.container, part.items = value, tuple(value)
+    parts.append(part)
+    return 0
+
+
+cdef int add_set(list parts, set value) except -1:
+    cdef SetPart part = SetPart.__new__(SetPart)
+    part.container, part.items = value, tuple(value)
+    parts.append(part)
+    return 0
+
+
+cdef int add_vector(list parts, value) except -1:
+    cdef VectorPart part = VectorPart.__new__(VectorPart)
+    part.vector, part.dtype, part.shape, part.numbers = value, value.dtype, value.shape, value.tobytes()
     parts.append(part)
     return 0
 

@@ -105,6 +105,7 @@ cdef class Specialisation:
     cdef vector[Task] tasks
     cdef vector[DisjointPair] disjoint         # pairs of arrays that must not share memory
     cdef vector[DisjointPair] apart  # pairs of arrays that share no memory in calls of this code, since tasks are fused
+    cdef vector[Span] compared       # the arrays in `apart`, once each
     cdef vector[Source] equal        # pairs of extents, one after the other, that are equal in calls of this code
     cdef Specialisation separate     # code for other calls; None until there is such a call
     cdef vector[TripCount] sums      # loops with sums of floats, if code for large sums has fewer tasks; `share` is unused
@@ -144,6 +145,8 @@ cdef class Specialisation:
     cdef int64_t iterations_of(self, const TripCount& loop, const Leaf* leaves) noexcept nogil
     # Returns True if arrays share no memory and extents are equal as the fused tasks need it.
     cdef bint fits(self, const Leaf* leaves) noexcept nogil
+    # Returns True if no two arrays in `apart` share memory, whether they are a pair or not.
+    cdef bint are_all_apart(self, const Leaf* leaves) noexcept nogil
     # Returns True if all sums of floats are large.
     cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil
     # Returns True if a loop is long, and a resident launch has few threads for it.
