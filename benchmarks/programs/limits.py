@@ -10,7 +10,9 @@ import numpy as np
 from .kits import Kit
 
 FLOATS = 1 << 26  # of each array of the copy: 256 MiB, several times the caches
-ITEMS, ROUNDS, CHAINS = 1 << 18, 64, 8  # chains of fused multiply-adds of an item, as registers allow
+# Chains of fused multiply-adds of an item, as registers allow: 17 GFLOP in all, since a GPU does 60 in a millisecond, and a
+# launch and its wait take some 10 us.
+ITEMS, ROUNDS, CHAINS = 1 << 18, 1 << 12, 8
 TURNS = 7
 
 

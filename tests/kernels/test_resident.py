@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.kernels.shapes import Shape
 from tests.kernels.graph_kernels import array, body, f32_1d, i32_0d, i32_1d, seed
 from tests.nested_flow import nested_flow, nested_flow_in_python
 
@@ -292,3 +293,36 @@ def test_tasks_of_a_graph_for_gpus_begin_early_and_wait_for_the_one_before():
             before, _, after = entry.partition("griddepcontrol.wait")
             assert ".global" not in before.partition("{")[2]
             assert ".global." in after
+
+
+def count_down(x, left):
+    while cg.graph_while(left[()] > 0):
+        for i in x:
+            x[i] += 1.0
+        left[()] -= 1
+
+
+count_down.__annotations__ = {"x": f32_1d, "left": i32_0d}
+
+
+@pytest.fixture
+def few_threads(monkeypatch):
+    """Resident launches count as launches with few threads."""
+    real = Shape.resident
+    monkeypatch.setattr(Shape, "resident", lambda *given: real(*given)._replace(is_sparse=True))
+
+
+def test_nodes_run_a_long_loop_where_a_resident_launch_has_few_threads(few_threads):
+    kernel = cg.kernel(count_down, graph=True)
+    for size, lowering in ((1000, "resident"), (1 << 21, "conditional"), (1000, "resident")):
+        x, left = cg.zeros(size, cg.f32), cg.array(3, cg.i32)
+        found = kernel.explain(x, left)
+        kernel(x, left)
+        np.testing.assert_array_equal(x.to_numpy(), np.full(size, 3, "f4"))
+        assert found.lowering == kernel.graph_stats.lowering == lowering
+        assert ("many iterations" in found.why) == (size > 1000)
+
+
+def test_a_chosen_lowering_stays_for_long_loops(few_threads):
+    kernel = cg.kernel(count_down, graph=True, loop="resident")
+    assert kernel.explain(cg.zeros(1 << 21, cg.f32), cg.array(3, cg.i32)).lowering == "resident"
