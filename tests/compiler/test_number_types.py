@@ -154,21 +154,33 @@ EXACT = """def kernel(w: ndarray(i64, 1), u: ndarray(u32, 1), x: ndarray(f64, 1)
     q = cg.types.mat(2, 2, i64)(1, 2**40, 2**40, 1)
     x[3] = p.x + (p.y - 1099511627777.0) + (q[0, 1] - q[1, 0]) + (q[0, 1] - n * cg.i64(2**40))
     x[4] = cg.types.vec(2, f64)(1 / 3).y
+    x[5] = a + 2 * PI
+    x[6] = a - (1 / 3 + 0.1)
+    x[7] = (a + 5.0) * -(2 / 3)
     return 2**40 + 1
 """
 
 
 def test_a_number_of_the_source_is_exact_in_the_type_of_its_place():
-    arguments = {"w": np.zeros(3, "i8"), "u": np.zeros(2, "u4"), "x": np.zeros(5), "n": 1, "a": 0.0}
-    kernel, exact = function_of(EXACT), 2**40 + 1
+    arguments = {"w": np.zeros(3, "i8"), "u": np.zeros(2, "u4"), "x": np.zeros(8), "n": 1, "a": 0.0}
+    kernel, exact = function_of(EXACT, PI=np.pi), 2**40 + 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert run_all(kernel, **arguments) == exact
-        stored = function_of(EXACT.replace(" -> i64", "").replace("return", "pass #"))
+        stored = function_of(EXACT.replace(" -> i64", "").replace("return", "pass #"), PI=np.pi)
         found = run_all(stored, **arguments)
     assert found["w"].tolist() == [exact, exact, exact + 1]
     assert found["u"].tolist() == [2**32 - 1, 2**31]
-    assert found["x"].tolist() == [1 / 3, 1 / 3, exact, 1 / 3, 1 / 3]
+    assert found["x"].tolist() == [
+        1 / 3,
+        1 / 3,
+        exact,
+        1 / 3,
+        1 / 3,
+        2 * np.pi,
+        -(1 / 3 + 0.1),
+        5.0 * -(2 / 3),
+    ]
 
 
 LOST = {

@@ -41,6 +41,8 @@ def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
 
         def constant() -> Any:
             frame.builder.loc = loc
+            if isinstance(exact, float):  # keeps its digits beside an f64, as a literal does
+                return ir.Const(exact, frame.rules.float, loc)
             if loses:
                 report_lost_bits(frame, int(exact))
             return typed_binary(frame, loc, operator, a, b)

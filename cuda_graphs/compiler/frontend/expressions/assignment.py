@@ -221,11 +221,14 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             "write to an element of an array in it, or return the value and assign it outside of the kernel",
         )
     if not isinstance(found, PLACES):
+        is_item = isinstance(node, ast.Subscript) and isinstance(found, (int, float))
         raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
             f"cannot assign to {describe(found)}",
-            "assign to a variable, an element x[i] or a component v.x",
+            "the items of a list of numbers are constants: t = cg.vector(*t) makes variables of them"
+            if is_item
+            else "assign to a variable, an element x[i] or a component v.x",
         )
     if isinstance(found, Vector) and len(set(map(id, found.components))) < len(found.components):
         raise compile_error(
@@ -243,6 +246,7 @@ def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:
     All others get their old value, but those of a vector of all threads, which other threads may change, get none.
     """
     builder = frame.builder
+    require_place(frame, target)
     note_assigned(frame, target.leaf(), value.type)
     value = fit(frame, value, target.leaf())
     if is_shared(frame, target.leaf()):
@@ -263,6 +267,15 @@ def refuse_dict(frame: Frame, node: ast.expr) -> None:
                 CompileImmutableError, frame.builder.loc, f"the dict {name!r} keeps its items",
                 f"make another one: {name}_ = {{**{name}, key: value}}",
             )  # fmt: skip
+
+
+def require_place(frame: Frame, target: Component) -> None:
+    """Raise for a component of a vector that is a value, and no variable."""
+    if not isinstance(target.leaf(), (ir.Local, Element)):
+        raise compile_error(
+            CompileSyntaxError, frame.builder.loc, "a component of a value is no place that can be assigned to",
+            "assign the vector to a name first: v = cg.vector(*t), and v[i] = ...",
+        )  # fmt: skip
 
 
 def at_chosen_part(frame: Frame, target: Component, change: Callable[[Any], object]) -> None:
