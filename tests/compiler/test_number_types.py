@@ -202,6 +202,35 @@ def test_arithmetic_on_numbers_of_the_source_that_loses_bits_is_reported(body):
         compiled(body, strict=True)
 
 
+CONSTANTS = """def kernel(x: ndarray(f64, 1), y: ndarray(f32, 1), a: f64, b: f32):
+    for _ in range(1):
+        c, v = 0.1, cg.vector(0.1, 0.2)
+        third = 1 / 3
+        x[0] = a * c
+        x[1] = a + 2 * c * third
+        x[2] = (v * a).y
+        x[3] = a * -third
+        x[4] = a * v.x
+        y[0] = b * c
+        changed = 0.1
+        x[5] = a * changed
+        changed = b
+        y[1] = changed
+"""
+
+
+def test_names_that_keep_a_literal_keep_its_digits_beside_doubles():
+    arrays = {"x": np.zeros(6), "y": np.zeros(2, "f")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = run_all(function_of(CONSTANTS), **arrays, a=0.7, b=0.5)
+    narrow = float(np.float32(0.1))
+    assert found["x"].tolist() == [
+        0.7 * 0.1, 0.7 + 2 * 0.1 * (1 / 3), 0.2 * 0.7, 0.7 * -(1 / 3), 0.7 * 0.1, 0.7 * narrow,
+    ]  # fmt: skip
+    assert found["y"].tolist() == [np.float32(0.5) * np.float32(0.1), 0.5]
+
+
 # Reports
 
 

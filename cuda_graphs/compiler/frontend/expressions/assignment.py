@@ -33,7 +33,7 @@ from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.free_names import dotted
 
 from .lvalues import make_vector
-from .numbers import in_type, is_source_number, source_type
+from .numbers import exact_number, in_type, is_source_number, source_type
 
 
 def read_all(frame: Frame, value: Any) -> Any:
@@ -137,7 +137,7 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
         return value.value  # a second name for a compile-time value
     if is_source_number(value):
         local = frame.weak_types.declare(frame.builder.loc, name, source_type(frame, value))
-        return set_first(frame, local, in_type(frame, repr(name), value, local.type))
+        return set_number(frame, name, local, value)
     if isinstance(value, Vector) and value.numbers:
         return declare_vector(frame, name, value)
     value = frame.read(value)
@@ -162,11 +162,19 @@ def declare_vector(frame: Frame, name: str, value: Vector) -> Vector:
     variables = frame.weak_types.declare_all(frame.builder.loc, name, type, len(value.numbers))
     left = iter(
         [
-            set_first(frame, local, in_type(frame, repr(name), number, local.type))
+            set_number(frame, name, local, number)
             for local, number in zip(variables, value.numbers, strict=True)
         ]
     )
     return value.map(lambda _: next(left))
+
+
+def set_number(frame: Frame, name: str, local: ir.Local, value: Any) -> ir.Local:
+    """Emit the first assignment of a number of the source to a variable, and return the variable."""
+    exact = exact_number(value)
+    if isinstance(exact, float):
+        frame.weak_types.first[local] = exact
+    return set_first(frame, local, in_type(frame, repr(name), value, local.type))
 
 
 def set_first(frame: Frame, local: ir.Local, value: ir.Value) -> ir.Local:
