@@ -216,17 +216,40 @@ CONSTANTS = """def kernel(x: ndarray(f64, 1), y: ndarray(f32, 1), a: f64, b: f32
         x[5] = a * changed
         changed = b
         y[1] = changed
+        x[6] = scaled(a, 0.1)
+        x[7] = scaled(a)
+        x[8] = scaled(a, cg.f32(0.1))
+        x[9] = narrowed(a, 0.1)
+        x[10] = grown(a, 0.1)
 """
 
 
+def scaled(a, factor=1 / 3):
+    return a * factor
+
+
+def narrowed(a, factor: f32):
+    return a * factor
+
+
+def grown(a, factor):
+    for _ in range(2):
+        factor += 1.0
+    return a * factor
+
+
 def test_names_that_keep_a_literal_keep_its_digits_beside_doubles():
-    arrays = {"x": np.zeros(6), "y": np.zeros(2, "f")}
+    arrays = {"x": np.zeros(11), "y": np.zeros(2, "f")}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = run_all(function_of(CONSTANTS), **arrays, a=0.7, b=0.5)
+        found = run_all(
+            function_of(CONSTANTS, scaled=scaled, narrowed=narrowed, grown=grown), **arrays, a=0.7, b=0.5
+        )
     narrow = float(np.float32(0.1))
     assert found["x"].tolist() == [
         0.7 * 0.1, 0.7 + 2 * 0.1 * (1 / 3), 0.2 * 0.7, 0.7 * -(1 / 3), 0.7 * 0.1, 0.7 * narrow,
+        0.7 * 0.1, 0.7 * (1 / 3), 0.7 * narrow, 0.7 * narrow,
+        0.7 * float(np.float32(0.1) + np.float32(1) + np.float32(1)),
     ]  # fmt: skip
     assert found["y"].tolist() == [np.float32(0.5) * np.float32(0.1), 0.5]
 

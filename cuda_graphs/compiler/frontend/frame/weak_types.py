@@ -54,11 +54,19 @@ class WeakTypes:
         self.errors: list[CompileError] = []
         self.first: dict[ir.Local, float] = {}  # exact first values of floats
         self.changed: set[Declaration] = set()
+        self.fixed: set[Declaration] = set()  # parameters
         self.numbers: Counter[tuple[ir.Loc | None, str]] = Counter()
 
     def declare(self, loc: ir.Loc | None, name: str, type: ScalarType) -> ir.Local:
         """Return the variable for a name whose first value is a number of the source, of this type."""
         return self.declare_all(loc, name, type, 1)[0]
+
+    def declare_parameter(self, loc: ir.Loc | None, name: str, value: ir.Const) -> ir.Local:
+        """Return the variable for a parameter that gets a float of the source. Its type does not grow."""
+        made = self.declare(loc, name, value.type)
+        self.first[made] = float(value.value)
+        self.fixed.add(self.declarations[made])
+        return made
 
     def declare_all(self, loc: ir.Loc | None, name: str, type: ScalarType, count: int) -> list[ir.Local]:
         """Return the variables for the components of a vector of such numbers. All keep one type."""
@@ -74,7 +82,8 @@ class WeakTypes:
         key = self.declarations.get(local)
         if key is not None:
             self.changed.add(key)
-            self.found[key] = join(self.found[key], type)
+            if key not in self.fixed:
+                self.found[key] = join(self.found[key], type)
 
     def constant(self, local: ir.Local) -> float | None:
         """Return the exact value of a name in `constants`; None for other names."""
