@@ -86,7 +86,7 @@ EXPRESSIONS = {
         "t, u = a, n",
         "the length is known at compile time, the elements need not be; also `(*v, a)`",
     ),
-    ast.List: ("t = ([a, b] * 2 + [c])[1]", "a tuple"),
+    ast.List: ("t = ([a, b] * 2 + [c])[1]", "a tuple; a run-time index chooses one of at most 64 numbers"),
     ast.Dict: (
         't = {"low": 1, "high": 2}["low"]',
         "its keys are known when compiling; also `{**options}`; `for key, u in d.items():` is unrolled; also `keys()`, "

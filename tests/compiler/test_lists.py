@@ -49,6 +49,7 @@ BODIES = {
     "named arguments": "def f(**k):\n    return sum(v if n != 'q' else v * 3.0 for n, v in k.items())\n"
     "x[i] = f(p=x[i], q=a)",
     "equal texts": "x[i] += 1.0 if 'a' == 'a' and 'a' != 'b' else nothing",
+    "a run-time index": "t = (x[i], a, 2.0)\nx[i] = t[i] * 2.0 + [5, 6, 7][i]",
     "nothing": "x[i] = x[i] + sum([])",
     "chosen": "p, q = (x[i], 1.0) if x[i] > a else (2.0, a)\nx[i] = p * q",
     "chosen deeper": "p, (q, r) = (x[i], (a, 1)) if x[i] > a else (2.0, (x[i], 2))\nx[i] = p * q + r",

@@ -154,21 +154,33 @@ EXACT = """def kernel(w: ndarray(i64, 1), u: ndarray(u32, 1), x: ndarray(f64, 1)
     q = cg.types.mat(2, 2, i64)(1, 2**40, 2**40, 1)
     x[3] = p.x + (p.y - 1099511627777.0) + (q[0, 1] - q[1, 0]) + (q[0, 1] - n * cg.i64(2**40))
     x[4] = cg.types.vec(2, f64)(1 / 3).y
+    x[5] = a + 2 * PI
+    x[6] = a - (1 / 3 + 0.1)
+    x[7] = (a + 5.0) * -(2 / 3)
     return 2**40 + 1
 """
 
 
 def test_a_number_of_the_source_is_exact_in_the_type_of_its_place():
-    arguments = {"w": np.zeros(3, "i8"), "u": np.zeros(2, "u4"), "x": np.zeros(5), "n": 1, "a": 0.0}
-    kernel, exact = function_of(EXACT), 2**40 + 1
+    arguments = {"w": np.zeros(3, "i8"), "u": np.zeros(2, "u4"), "x": np.zeros(8), "n": 1, "a": 0.0}
+    kernel, exact = function_of(EXACT, PI=np.pi), 2**40 + 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert run_all(kernel, **arguments) == exact
-        stored = function_of(EXACT.replace(" -> i64", "").replace("return", "pass #"))
+        stored = function_of(EXACT.replace(" -> i64", "").replace("return", "pass #"), PI=np.pi)
         found = run_all(stored, **arguments)
     assert found["w"].tolist() == [exact, exact, exact + 1]
     assert found["u"].tolist() == [2**32 - 1, 2**31]
-    assert found["x"].tolist() == [1 / 3, 1 / 3, exact, 1 / 3, 1 / 3]
+    assert found["x"].tolist() == [
+        1 / 3,
+        1 / 3,
+        exact,
+        1 / 3,
+        1 / 3,
+        2 * np.pi,
+        -(1 / 3 + 0.1),
+        5.0 * -(2 / 3),
+    ]
 
 
 LOST = {
@@ -188,6 +200,58 @@ def test_arithmetic_on_numbers_of_the_source_that_loses_bits_is_reported(body):
     assert LOST[body] in str(caught[0].message)
     with pytest.raises(errors.CompileTypeError, match=r"this is -?[0-9]+, and numbers of the source are i32"):
         compiled(body, strict=True)
+
+
+CONSTANTS = """def kernel(x: ndarray(f64, 1), y: ndarray(f32, 1), a: f64, b: f32):
+    for _ in range(1):
+        c, v = 0.1, cg.vector(0.1, 0.2)
+        third = 1 / 3
+        x[0] = a * c
+        x[1] = a + 2 * c * third
+        x[2] = (v * a).y
+        x[3] = a * -third
+        x[4] = a * v.x
+        y[0] = b * c
+        changed = 0.1
+        x[5] = a * changed
+        changed = b
+        y[1] = changed
+        x[6] = scaled(a, 0.1)
+        x[7] = scaled(a)
+        x[8] = scaled(a, cg.f32(0.1))
+        x[9] = narrowed(a, 0.1)
+        x[10] = grown(a, 0.1)
+"""
+
+
+def scaled(a, factor=1 / 3):
+    return a * factor
+
+
+def narrowed(a, factor: f32):
+    return a * factor
+
+
+def grown(a, factor):
+    for _ in range(2):
+        factor += 1.0
+    return a * factor
+
+
+def test_names_that_keep_a_literal_keep_its_digits_beside_doubles():
+    arrays = {"x": np.zeros(11), "y": np.zeros(2, "f")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = run_all(
+            function_of(CONSTANTS, scaled=scaled, narrowed=narrowed, grown=grown), **arrays, a=0.7, b=0.5
+        )
+    narrow = float(np.float32(0.1))
+    assert found["x"].tolist() == [
+        0.7 * 0.1, 0.7 + 2 * 0.1 * (1 / 3), 0.2 * 0.7, 0.7 * -(1 / 3), 0.7 * 0.1, 0.7 * narrow,
+        0.7 * 0.1, 0.7 * (1 / 3), 0.7 * narrow, 0.7 * narrow,
+        0.7 * float(np.float32(0.1) + np.float32(1) + np.float32(1)),
+    ]  # fmt: skip
+    assert found["y"].tolist() == [np.float32(0.5) * np.float32(0.1), 0.5]
 
 
 # Reports

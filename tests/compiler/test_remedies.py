@@ -49,6 +49,8 @@ INSTEAD = [
     ("d = {1: n}\nd.update({2: k})", r"make another one, \{\*\*d, key: value\}"),
     ("d = {1: n}\ny = d.get(n, 2)", "keys are known when compiling"),
     ("d = {1: n}\ny = d.items(1)", "keys are known when compiling"),
+    ("y = math.hypot(a, a)", r"write cg.sqrt\(a \* a \+ b \* b\)"),
+    ("y = math.log1p(a)", r"write cg.log\(1 \+ a\)"),
     ("y = n is k", "compare numbers with =="),
     ("y = n == None", "write `x is None`"),
     ("y = n in x", r"write a loop.*x\[i\]"),

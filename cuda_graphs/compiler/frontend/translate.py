@@ -78,15 +78,16 @@ def translate(
     weak_types = WeakTypes()
     while True:
         weak_types.restart()
+        widened: set[ir.Local] = set()
         with collected_warnings() as warnings:
             result: tuple[ir.Kernel, FreeValues] | CompileError
             try:
                 result = translate_once(
-                    function, signature, graph, checkpoints, rules, finds_overflow, calls, weak_types
+                    function, signature, graph, checkpoints, rules, finds_overflow, calls, weak_types, widened
                 )
             except CompileError as error:  # perhaps of a type that is too narrow
                 result = error
-        if not weak_types.widen():
+        if not weak_types.widen(widened):
             break
     for each in warnings:
         issue(each)
@@ -104,9 +105,11 @@ def translate_once(
     finds_overflow: bool,
     calls: bool,
     weak_types: WeakTypes,
+    widened: set[ir.Local],
 ) -> tuple[ir.Kernel, FreeValues]:
-    """Return the result of `translate`, with the known types of weak names."""
+    """Return the result of `translate`, with the known types of weak names. Fill `widened` as `Builder` does."""
     builder = Builder(rules.float, rules.int, finds_overflow)
+    builder.widened = widened
     params: list[ir.Param] = []
     source = Source(function)
     if source.is_lambda:  # functions that kernels call may be lambdas

@@ -18,6 +18,7 @@ from cuda_graphs.compiler.frontend.expressions.assignment import (
     at_chosen_part,
     fit,
     note_assigned,
+    require_place,
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.sharing import is_shared
@@ -44,7 +45,8 @@ def atomic(kind: str) -> Callable[..., Any]:
         given = [frame.read(each) for each in values]
         if isinstance(target, Vector):
             return vector_atomic(frame, kind, target, given)
-        if isinstance(target, Component) and isinstance(target.leaf(), ir.Local):
+        if isinstance(target, Component):
+            require_place(frame, target)
             return component_atomic(frame, kind, target, *given)
         return scalar_atomic(frame, kind, target, *given)
 

@@ -16,7 +16,7 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.expressions.assignment import declare
+from cuda_graphs.compiler.frontend.expressions.assignment import declare, set_first
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector, python_value
 from cuda_graphs.compiler.frontend.expressions.numbers import in_type, is_source_number
 from cuda_graphs.compiler.frontend.expressions.struct_elements import extents_of
@@ -90,6 +90,9 @@ def bind_parameters(
 
     def bind(name: str, value: Any) -> Any:
         kind = resolve(signature.parameters[name].annotation, around or function, frame.rules)
+        if kind in FREE and isinstance(value, ir.Const) and value.type.kind == "float":
+            variable = frame.weak_types.declare_parameter(frame.builder.loc, name, value)
+            return set_first(frame, variable, value)
         return value if is_template(kind) and is_variable(value) else bind_parameter(frame, name, value)
 
     return {name: bind(name, value) for name, value in given.items()}

@@ -18,7 +18,7 @@ from typing import Any
 from cuda_graphs.compiler import errors
 from cuda_graphs.compiler.errors import CompileNameError, CompileStaticError, compile_error
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.remedies import NUMPY, remedy_of_call
+from cuda_graphs.compiler.frontend.frame.remedies import MATH, NUMPY, remedy_of_call
 from cuda_graphs.compiler.frontend.frame.values import (
     Bound,
     BoundFunction,
@@ -112,6 +112,8 @@ def language_remedy(function: Any) -> str | None:
     name, of_numpy = getattr(function, "__name__", ""), is_of_numpy(function)
     if of_numpy and name in NUMPY:
         return NUMPY[name]
+    if getattr(function, "__module__", None) == "math" and name in MATH:
+        return MATH[name]
     if (isinstance(function, types.FunctionType) and not of_numpy) or name not in intrinsics.__all__:
         return None
     return f"write cg.{name}(...)"

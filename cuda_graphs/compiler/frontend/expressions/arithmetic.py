@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -23,7 +24,7 @@ from cuda_graphs.compiler.ir.types import bool_, i32
 
 from .linear import matmul
 from .lvalues import broadcast
-from .numbers import calculate, loses_bits, negate
+from .numbers import Number, calculate, loses_bits, negate
 from .operators import on_structs, unary_on_struct
 from .static_loops import MAX_UNROLLED
 
@@ -34,19 +35,28 @@ def arithmetic(frame: Frame, operator: str, a: Any, b: Any) -> Any:
     The result on numbers of the source is Computed.
     """
     loc, exact = frame.builder.loc, calculate(frame, operator, a, b)
-    if exact is not None:
-        loses = loses_bits(frame, exact) and not any(
-            isinstance(each, Computed) and each.loses for each in (a, b)
-        )
+    if exact is None:
+        return typed_binary(frame, loc, operator, a, b)
+    loses = loses_bits(frame, exact) and not any(isinstance(each, Computed) and each.loses for each in (a, b))
+    return computed(frame, exact, lambda: typed_binary(frame, loc, operator, a, b), loses)
 
-        def constant() -> Any:
-            frame.builder.loc = loc
-            if loses:
-                report_lost_bits(frame, int(exact))
-            return typed_binary(frame, loc, operator, a, b)
 
-        return Computed(exact, constant, loses)
-    return typed_binary(frame, loc, operator, a, b)
+def computed(frame: Frame, exact: Number, typed: Callable[[], Any], loses: bool = False) -> Computed:
+    """Return the result of arithmetic on numbers of the source. `typed` is the same as the op table defines it.
+
+    A float keeps its digits beside an f64, as a literal does.
+    """
+    loc = frame.builder.loc
+
+    def constant() -> Any:
+        frame.builder.loc = loc
+        if isinstance(exact, float):
+            return ir.Const(exact, frame.rules.float, loc)
+        if loses:
+            report_lost_bits(frame, exact)
+        return typed()
+
+    return Computed(exact, constant, loses)
 
 
 def typed_binary(frame: Frame, loc: ir.Loc | None, operator: str, a: Any, b: Any) -> Any:
@@ -112,7 +122,7 @@ def unary(frame: Frame, node: ast.UnaryOp) -> Any:
         return -found  # makes -2147483648 an i32
     exact = negate(node.op, found)
     if exact is not None:
-        return Computed(exact, lambda: typed_unary(frame, node, found))
+        return computed(frame, exact, lambda: typed_unary(frame, node, found))
     return typed_unary(frame, node, found)
 
 

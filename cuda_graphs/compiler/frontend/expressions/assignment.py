@@ -33,7 +33,7 @@ from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.free_names import dotted
 
 from .lvalues import make_vector
-from .numbers import in_type, is_source_number, source_type
+from .numbers import exact_number, in_type, is_source_number, source_type
 
 
 def read_all(frame: Frame, value: Any) -> Any:
@@ -137,7 +137,7 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
         return value.value  # a second name for a compile-time value
     if is_source_number(value):
         local = frame.weak_types.declare(frame.builder.loc, name, source_type(frame, value))
-        return set_first(frame, local, in_type(frame, repr(name), value, local.type))
+        return set_number(frame, name, local, value)
     if isinstance(value, Vector) and value.numbers:
         return declare_vector(frame, name, value)
     value = frame.read(value)
@@ -162,11 +162,19 @@ def declare_vector(frame: Frame, name: str, value: Vector) -> Vector:
     variables = frame.weak_types.declare_all(frame.builder.loc, name, type, len(value.numbers))
     left = iter(
         [
-            set_first(frame, local, in_type(frame, repr(name), number, local.type))
+            set_number(frame, name, local, number)
             for local, number in zip(variables, value.numbers, strict=True)
         ]
     )
     return value.map(lambda _: next(left))
+
+
+def set_number(frame: Frame, name: str, local: ir.Local, value: Any) -> ir.Local:
+    """Emit the first assignment of a number of the source to a variable, and return the variable."""
+    exact = exact_number(value)
+    if isinstance(exact, float):
+        frame.weak_types.first[local] = exact
+    return set_first(frame, local, in_type(frame, repr(name), value, local.type))
 
 
 def set_first(frame: Frame, local: ir.Local, value: ir.Value) -> ir.Local:
@@ -221,11 +229,14 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             "write to an element of an array in it, or return the value and assign it outside of the kernel",
         )
     if not isinstance(found, PLACES):
+        is_item = isinstance(node, ast.Subscript) and isinstance(found, (int, float))
         raise compile_error(
             CompileSyntaxError,
             frame.builder.loc,
             f"cannot assign to {describe(found)}",
-            "assign to a variable, an element x[i] or a component v.x",
+            "the items of a list of numbers are constants: t = cg.vector(*t) makes variables of them"
+            if is_item
+            else "assign to a variable, an element x[i] or a component v.x",
         )
     if isinstance(found, Vector) and len(set(map(id, found.components))) < len(found.components):
         raise compile_error(
@@ -243,6 +254,7 @@ def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:
     All others get their old value, but those of a vector of all threads, which other threads may change, get none.
     """
     builder = frame.builder
+    require_place(frame, target)
     note_assigned(frame, target.leaf(), value.type)
     value = fit(frame, value, target.leaf())
     if is_shared(frame, target.leaf()):
@@ -263,6 +275,15 @@ def refuse_dict(frame: Frame, node: ast.expr) -> None:
                 CompileImmutableError, frame.builder.loc, f"the dict {name!r} keeps its items",
                 f"make another one: {name}_ = {{**{name}, key: value}}",
             )  # fmt: skip
+
+
+def require_place(frame: Frame, target: Component) -> None:
+    """Raise for a component of a vector that is a value, and no variable."""
+    if not isinstance(target.leaf(), (ir.Local, Element)):
+        raise compile_error(
+            CompileSyntaxError, frame.builder.loc, "a component of a value is no place that can be assigned to",
+            "assign the vector to a name first: v = cg.vector(*t), and v[i] = ...",
+        )  # fmt: skip
 
 
 def at_chosen_part(frame: Frame, target: Component, change: Callable[[Any], object]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
@@ -33,7 +34,7 @@ def compare(frame: Frame, node: ast.Compare) -> Any:
 
     def link(left: Any, i: int) -> Any:
         right = frame.read(frame.visit(node.comparators[i]))
-        if operators in (["Eq"], ["NotEq"]) and isinstance(left, str) and isinstance(right, str):
+        if operators in (["Eq"], ["NotEq"]) and all(isinstance(each, (str, Enum)) for each in (left, right)):
             return Static((left == right) == (operators == ["Eq"]))
         if len(operators) == 1 and (isinstance(left, Struct) or isinstance(right, Struct)):
             found = compare_structs(frame, operators[0], left, right)

@@ -199,12 +199,22 @@ def constant_vector(found: Any) -> Any:
     return Vector(tuple(constant_vector(found[i, ...]) for i in range(len(found))))
 
 
+MAX_CHOSEN = 64  # items of a list from which a run-time index chooses: each costs a comparison
+
+
+def is_number(found: Any) -> bool:
+    """Return whether an item of a list is a number, known when compiling or not."""
+    return is_source_number(found) or isinstance(found, (ir.Value, ir.Local, Element))
+
+
 def item(frame: Frame, owner: Any, key: Any) -> Any:
     """Return an item of a compile-time container."""
     if isinstance(key, (ir.Value, ir.Local)):
+        if isinstance(owner, (tuple, list)) and 0 < len(owner) <= MAX_CHOSEN and all(map(is_number, owner)):
+            return component(frame, make_vector(frame, None, tuple(owner)), (key,))
         raise compile_error(
             CompileTypeError, frame.builder.loc, f"{describe(owner)} is indexed with a value known at run time only",
-            "use a loop over cg.static(range(n)), or an array",
+            f"use a loop over cg.static(range(n)), an array, or a list of at most {MAX_CHOSEN} numbers",
         )  # fmt: skip
     try:
         return field_or_value(frame, owner[key])

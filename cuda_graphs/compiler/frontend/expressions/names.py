@@ -50,9 +50,11 @@ NUMBERS = (ir.Value, ir.Local, Element, Component)
 
 def name(frame: Frame, node: ast.Name) -> Any:
     scope = frame.scope.find(node.id)
-    if scope is not None:
-        return scope.names[node.id]
-    return free_name(frame, node, whole=True)
+    if scope is None:
+        return free_name(frame, node, whole=True)
+    found = scope.names[node.id]
+    exact = frame.weak_types.constant(found) if isinstance(found, ir.Local) else None
+    return found if exact is None else exact
 
 
 def free_name(frame: Frame, node: ast.Name, whole: bool) -> Any:
@@ -127,7 +129,7 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         return vector_attribute(frame, owner, node.attr)
     if isinstance(owner, ir.Array):
         return method_of(frame, owner, node.attr)
-    if node.attr == "dtype" and isinstance(owner, NUMBERS):
+    if node.attr == "dtype" and isinstance(owner, (*NUMBERS, float)):
         return frame.read(owner).type
     if isinstance(owner, (ir.Value, ir.Local, bool, int, float)):
         raise compile_error(

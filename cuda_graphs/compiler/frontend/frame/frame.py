@@ -223,6 +223,9 @@ class Frame:
         builder = self.builder
         match found:
             case ir.Local():
+                exact = self.weak_types.constant(found)
+                if exact is not None:
+                    return ir.Const(exact, found.type, builder.loc)
                 return builder.put(ir.Get(found, builder.loc))
             case ir.Value():
                 return found

@@ -84,6 +84,20 @@ NUMPY = {
     "stack": "write cg.vector(v, w), whose rows are the vectors", "concatenate": "write cg.vector(*v, *w)",
 }  # fmt: skip
 
+# Functions of Python's math, by name, that the language lacks.
+MATH = {
+    "hypot": "write cg.sqrt(a * a + b * b)", "cbrt": "write cg.sign(a) * abs(a) ** (1 / 3)",
+    "log1p": "write cg.log(1 + a)", "expm1": "write cg.exp(a) - 1",
+    "copysign": "write abs(a) if b >= 0 else -abs(a)",
+    "fmod": "write a - cg.trunc(a / b) * b", "remainder": "write a - cg.round(a / b) * b",
+    "isfinite": "write not (cg.isnan(a) or cg.isinf(a))", "ldexp": "write a * 2.0 ** n",
+    "modf": "write a - cg.trunc(a), and cg.trunc(a)",
+    "asinh": "write cg.log(a + cg.sqrt(a * a + 1))", "acosh": "write cg.log(a + cg.sqrt(a * a - 1))",
+    "atanh": "write cg.log((1 + a) / (1 - a)) / 2", "dist": "write cg.distance(v, w)", "prod": "multiply in a loop",
+    "fsum": "add in a loop, in f64", "gcd": "write a loop: while b != 0: a, b = b, a % b",
+    "isqrt": "write cg.i32(cg.sqrt(a))", "isclose": "write abs(a - b) <= tolerance",
+}  # fmt: skip
+
 # Members of arrays of NumPy.
 ARRAY = {
     "ndim": "write len(x.shape)", "size": "multiply the extents: x.shape[0] * x.shape[1]",

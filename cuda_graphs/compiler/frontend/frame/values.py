@@ -268,6 +268,9 @@ class KnownArray:
     def __len__(self) -> int:
         return int(self.shape[0])
 
+    def __bool__(self) -> bool:
+        return True  # without a look at the length
+
 
 class KnownVector:
     """A vector or matrix as a compile-time Python object: its numbers of rows `n` and columns `m`.

@@ -37,12 +37,14 @@ class WeakTypes:
 
     Attributes:
         known: The types that earlier translations have found.
+        constants: Names of floats that nothing assigns again, and that a wider float meets: they keep all digits.
         found: The joins of the current translation.
         errors: The errors of a strict kernel in the current translation.
     """
 
     def __init__(self) -> None:
         self.known: dict[Declaration, ScalarType] = {}
+        self.constants: set[Declaration] = set()
         self.restart()
 
     def restart(self) -> None:
@@ -50,11 +52,21 @@ class WeakTypes:
         self.found: dict[Declaration, ScalarType] = {}
         self.declarations: dict[ir.Local, Declaration] = {}
         self.errors: list[CompileError] = []
+        self.first: dict[ir.Local, float] = {}  # exact first values of floats
+        self.changed: set[Declaration] = set()
+        self.fixed: set[Declaration] = set()  # parameters
         self.numbers: Counter[tuple[ir.Loc | None, str]] = Counter()
 
     def declare(self, loc: ir.Loc | None, name: str, type: ScalarType) -> ir.Local:
         """Return the variable for a name whose first value is a number of the source, of this type."""
         return self.declare_all(loc, name, type, 1)[0]
+
+    def declare_parameter(self, loc: ir.Loc | None, name: str, value: ir.Const) -> ir.Local:
+        """Return the variable for a parameter that gets a float of the source. Its type does not grow."""
+        made = self.declare(loc, name, value.type)
+        self.first[made] = float(value.value)
+        self.fixed.add(self.declarations[made])
+        return made
 
     def declare_all(self, loc: ir.Loc | None, name: str, type: ScalarType, count: int) -> list[ir.Local]:
         """Return the variables for the components of a vector of such numbers. All keep one type."""
@@ -69,12 +81,25 @@ class WeakTypes:
         """Note a value that is assigned to a variable, which may be weak."""
         key = self.declarations.get(local)
         if key is not None:
-            self.found[key] = join(self.found[key], type)
+            self.changed.add(key)
+            if key not in self.fixed:
+                self.found[key] = join(self.found[key], type)
 
-    def widen(self) -> bool:
-        """Take over the joins as known types. Return whether the kernel must be translated again."""
+    def constant(self, local: ir.Local) -> float | None:
+        """Return the exact value of a name in `constants`; None for other names."""
+        return self.first.get(local) if self.declarations.get(local) in self.constants else None
+
+    def widen(self, widened: set[ir.Local]) -> bool:
+        """Take over the joins as known types. Return whether the kernel must be translated again.
+
+        Args:
+            widened: The variables whose values were converted to a wider float.
+        """
         grown = {
             key: self.found[key] for local, key in self.declarations.items() if self.found[key] != local.type
         }
         self.known.update(grown)
-        return bool(grown)
+        kept = {self.declarations[local] for local in widened & self.first.keys()} - self.changed
+        kept -= grown.keys() | self.constants
+        self.constants |= kept
+        return bool(grown or kept)

@@ -27,6 +27,7 @@ from cuda_graphs.compiler.frontend.expressions.assignment import (
     lvalue,
     note_assigned,
     read_all,
+    require_place,
 )
 from cuda_graphs.compiler.frontend.expressions.linear import matmul
 from cuda_graphs.compiler.frontend.expressions.lvalues import make_vector
@@ -197,6 +198,7 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> None:
 
 def augment_component(frame: Frame, target: Component, operator: str, value: ir.Value) -> None:
     """Emit `v[i] op= value` for a run-time index. An atomic change touches no other component."""
+    require_place(frame, target)
     if operator in ATOMIC and is_shared(frame, target.leaf()):
         at_chosen_part(frame, target, lambda part: augment(frame, part, operator, value))
         return
