@@ -9,6 +9,7 @@ PROGRAM is that of tests/runtime/cpp/fuzz.cpp, for example build/runtime/asan/fu
 """
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -22,6 +23,8 @@ from tests.saving import graphs
 ROOT = Path(__file__).parents[2]
 # Python translates PTX in place of damaged native code. The library for C has no translator.
 UNTRANSLATED = "no image loader is registered"
+# Memory that the host driver keeps until the process ends is no leak.
+LEAKS = f"suppressions={ROOT / 'tests/runtime/leaks.txt'}:print_suppressions=0"
 
 
 def judge(loader: saved.Loader, answers: Answers, file: bytes, path: Path) -> str:
@@ -49,7 +52,7 @@ def run(minutes: float, first: int, keep: Path, program: Path) -> tuple[Counter,
         graphs.Zoo().save(path)
         seed = path.read_bytes()
         while time.monotonic() < end:
-            with Answers(program, "report") as answers:
+            with Answers(program, "report", env={"LSAN_OPTIONS": LEAKS, **os.environ}) as answers:
                 for number in range(number, number + 1000):  # noqa: B020 (a new process goes on where the last ended)
                     if time.monotonic() >= end:
                         break
