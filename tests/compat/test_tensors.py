@@ -178,3 +178,8 @@ def test_function_without_an_implementation_that_can_run_says_so():
     assert [work(2), work(3), work(n=2)] == [2, 3, 2]
     with pytest.raises(RuntimeError, match="work: no implementation"):
         work(0)
+
+
+@pytest.mark.parametrize("make", [qd.field, qd.ndarray])
+def test_layout_of_fields_and_arrays_is_c_order(make):
+    assert make(qd.f32, (2, 3)).layout is None
