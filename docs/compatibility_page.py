@@ -45,7 +45,6 @@ OBJECTS = {"Field": PeerField, "Ndarray": PeerNdarray}
 OF_FIELDS = {
     "snode": "fields are dense and have no tree",
     "parent": "fields are dense and have no tree",
-    "layout": "elements are in C order; members of structures are arrays of their own",
 }
 # Members of fields of structures that each member's field has.
 OF_MEMBERS = (

@@ -36,6 +36,7 @@ TAICHI = {
         "is_signed is_tensor matrix ndarray quant ref rw_texture sparse_matrix_builder struct template "
         "texture u1 u16 u32 u64 u8 uint1 uint16 uint32 uint64 uint8 vector"
     ),
+    "algorithms": "PrefixSumExecutor parallel_sort",
     "ad": "FwdMode Tape clear_all_gradients grad_for grad_replaced no_grad",
     "simt": "block grid subgroup warp",
     "simt.block": (
@@ -106,8 +107,13 @@ QUADRANTS = {
         "is_integral is_real is_signed is_tensor matrix ndarray quant ref sparse_matrix_builder struct "
         "template u1 u16 u32 u64 u8 uint1 uint16 uint32 uint64 uint8 vector"
     ),
+    "algorithms": (
+        "PrefixSumExecutor exclusive_scan_add exclusive_scan_max exclusive_scan_min "
+        "exclusive_scan_scratch_slots parallel_sort reduce_add reduce_by_key_add reduce_by_key_scratch_slots "
+        "reduce_max reduce_min reduce_scratch_slots select select_scratch_slots sort sort_scratch_slots"
+    ),
     "ad": "FwdMode Tape clear_all_gradients grad_for grad_replaced no_grad",
-    "simt": "block grid reductions sorting subgroup tile_slicing warp",
+    "simt": "Tile16x16 Tile32x32 block grid reductions sorting subgroup tile_slicing warp",
     "simt.block": (
         "SharedArray exclusive_add exclusive_max exclusive_min exclusive_scan global_thread_idx inclusive_add "
         "inclusive_max inclusive_min inclusive_scan mem_fence mem_sync radix_rank_match_atomic_or reduce "

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A net hangs from its corners: how a large program passes many arrays and one configuration.
 
-What it teaches: arrays stay in nested frozen dataclasses, one argument for all of them. What selects code is a frozen
-dataclass too, passed as a template. `cg.static` reads it when compiling, so code that a configuration does not choose
-costs nothing. Equal configurations share their code, and a call with an unchanged one does nothing for it.
+All arrays are in nested frozen dataclasses, which are one argument. Another frozen dataclass selects code, as a
+template: `cg.static` reads it when compiling, so code that a configuration does not choose costs nothing. Equal
+configurations share their code, and a call with an unchanged one does nothing for it.
 
 Two configurations move the net: by explicit steps, and by larger implicit ones, whose linear system a loop on the
 device solves by conjugate gradients. In the end both nets must hang in the same place, and the corners must carry the

@@ -43,6 +43,10 @@ class PeerMembers:
         """The number of columns of the matrices; 1 for vectors."""
         return extent_of(self, 1)
 
+    @property
+    def layout(self: Any) -> None:
+        """The order of the axes in memory; None: C order, as everywhere here."""
+
     def has_grad(self: Any) -> bool:
         return bool(self.needs_grad)
 

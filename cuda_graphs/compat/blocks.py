@@ -12,7 +12,7 @@ from typing import Any
 
 import cuda_graphs as cg
 
-from .subgroups import Combine, added, greatest, greatest_of, least, least_of, word
+from .subgroups import Combine, added, greatest, greatest_of, lanes_with, least, least_of, word
 from .words import Inlined
 
 __all__ = ["NAMES"]
@@ -57,6 +57,37 @@ def reduced(value: Any, block_dim: cg.template, op: cg.template, dtype: cg.templ
     result = shared[block_dim - 1]
     cg.block.sync()
     return result
+
+
+def radix_rank(
+    key: Any, block_dim: cg.template, radix_bits: cg.template, bit_start: cg.template, num_bits: cg.template,
+    bins: Any, excl_prefix: Any,
+) -> Any:  # fmt: skip
+    """Return the place of a thread's key after a stable sort of the block by `num_bits` bits from `bit_start` on.
+
+    `bins` gets the number of keys with each digit, and `excl_prefix` the number of keys with smaller digits. The warps
+    take turns, so that keys of one digit keep their order.
+    """
+    cg.static_assert(
+        block_dim == 1 << radix_bits, "radix_rank_match_atomic_or() takes 1 << radix_bits threads"
+    )
+    thread = cg.block.thread()
+    digit = cg.cast((cg.cast(key, cg.u32) >> bit_start) & cg.u32((1 << num_bits) - 1), cg.i32)
+    same = lanes_with(digit)
+    before = cg.cast(cg.popcnt(same & ((cg.u32(1) << cg.warp.lane()) - 1)), cg.i32)
+    bins[thread] = 0
+    rank = 0
+    cg.block.sync()
+    for turn in cg.static(range((block_dim + 31) // 32)):
+        if thread // 32 == turn:
+            rank = bins[digit] + before
+        cg.block.sync()
+        if thread // 32 == turn and before == 0:
+            bins[digit] += cg.cast(cg.popcnt(same), cg.i32)
+        cg.block.sync()
+    excl_prefix[thread] = scanned_before(bins[thread], block_dim, added, 0, cg.i32)
+    cg.block.sync()
+    return rank + excl_prefix[digit]
 
 
 def zero_of(dtype: Any) -> Any:
@@ -106,6 +137,7 @@ def rows() -> dict[str, Inlined]:
 
 NAMES: dict[str, Any] = {
     **rows(),
+    "radix_rank_match_atomic_or": word(radix_rank),
     "reduce": word(reduced),
     "reduce_all": word(reduced),
     "inclusive_scan": word(scanned),

@@ -10,9 +10,9 @@ import cuda_graphs as cg
 
 from . import blocks
 from .absent import absent_names
-from .subgroups import NAMES, word
+from .subgroups import NAMES, lanes_with, word
 
-__all__ = ["block", "global_thread_idx", "grid", "subgroup", "warp"]
+__all__ = ["block", "global_thread_idx", "grid", "reductions", "sorting", "subgroup", "warp"]
 
 
 def shared_array(shape: cg.template, dtype: cg.template) -> Any:
@@ -29,6 +29,11 @@ def all_nonzero(mask: Any, predicate: Any) -> Any:
 
 def any_nonzero(mask: Any, predicate: Any) -> Any:
     return cg.cast(cg.warp.any(predicate != 0), cg.i32)
+
+
+def all_agree(mask: Any, predicate: Any) -> Any:
+    """Return 1 if the predicate is true in all lanes or in none."""
+    return cg.cast(cg.warp.all(predicate != 0) == cg.warp.any(predicate != 0), cg.i32)
 
 
 def block_all(predicate: Any) -> Any:
@@ -70,10 +75,7 @@ def active_mask() -> Any:
 
 def match_any(mask: Any, value: Any) -> Any:
     """Return the bits of the lanes with the same value."""
-    found = cg.u32(0)
-    for k in cg.static(range(32)):
-        found |= cg.cast(cg.warp.shuffle(value, k) == value, cg.u32) << k
-    return found
+    return lanes_with(value)
 
 
 def match_all(mask: Any, value: Any) -> Any:
@@ -113,6 +115,7 @@ warp = Part(
     "simt.warp",
     all_nonzero=word(all_nonzero),
     any_nonzero=word(any_nonzero),
+    unique=word(all_agree),
     ballot=word(ballot),
     active_mask=word(active_mask),
     match_any=word(match_any),
@@ -127,5 +130,6 @@ warp = Part(
     sync=word(synchronised),
 )
 subgroup = Part("simt.subgroup", **NAMES)
+reductions = sorting = subgroup
 grid = Part("simt.grid", mem_fence=cg.fence, memfence=cg.fence)
 __getattr__ = absent_names("simt", "simt.")

@@ -13,7 +13,7 @@ import cuda_graphs as cg
 from .math import on_host
 from .words import Inlined
 
-__all__ = ["NAMES", "greatest_of", "least_of", "word"]
+__all__ = ["NAMES", "greatest_of", "lanes_with", "least_of", "word"]
 
 Combine = Callable[[Any, Any], Any]
 
@@ -154,6 +154,15 @@ def segmented_reduction(combine: Combine) -> tuple[Inlined, Inlined]:
         return segmented(value, head_flag, combine, log2_size)
 
     return word(whole), word(tiled)
+
+
+@cg.func
+def lanes_with(value: Any) -> Any:
+    """Return the bits of the lanes of the warp with the same value."""
+    found = cg.u32(0)
+    for k in cg.static(range(32)):
+        found |= cg.cast(cg.warp.shuffle(value, k) == value, cg.u32) << k
+    return found
 
 
 def comes_before(key: Any, value: Any, other_key: Any, other_value: Any) -> Any:

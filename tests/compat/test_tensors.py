@@ -12,7 +12,6 @@ import pytest
 import cuda_graphs as cg
 import cuda_graphs.compat.quadrants as qd
 from cuda_graphs.compat import dispatch
-from cuda_graphs.compat.quadrants import algorithms
 
 
 @dataclass(frozen=True)
@@ -131,21 +130,6 @@ def test_messages_of_a_level_go_to_the_log_of_python(caplog):
     assert (qd.is_logging_effective(qd.TRACE), qd.is_logging_effective(qd.ERROR)) == (False, True)
 
 
-def test_sort_is_refused_with_what_to_call():
-    keys = qd.ndarray(qd.u32, 4)
-
-    @qd.kernel
-    def run(keys: qd.types.ndarray()):
-        algorithms.sort(keys, keys, keys, keys, keys, keys, qd.u32, False, 32, 1)
-
-    with pytest.raises(cg.CompileError, match="call CUB"):
-        run(keys)
-    with pytest.raises(NotImplementedError, match="call CUB"):
-        algorithms.sort_scratch_slots(4)
-    with pytest.raises(NotImplementedError, match="call CUB"):
-        algorithms.sort(keys)
-
-
 class Clock:
     """A clock that implementations advance."""
 
@@ -194,3 +178,8 @@ def test_function_without_an_implementation_that_can_run_says_so():
     assert [work(2), work(3), work(n=2)] == [2, 3, 2]
     with pytest.raises(RuntimeError, match="work: no implementation"):
         work(0)
+
+
+@pytest.mark.parametrize("make", [qd.field, qd.ndarray])
+def test_layout_of_fields_and_arrays_is_c_order(make):
+    assert make(qd.f32, (2, 3)).layout is None

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Law: a call of a method notices each change of a member that the kernel uses, and takes the kernel of an earlier call
-without computing a key if nothing has changed. What it remembers keeps no object with arrays alive."""
+without computing a key if nothing has changed. Guards keep no object with arrays alive."""
 
 import dataclasses
 import gc

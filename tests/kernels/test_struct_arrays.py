@@ -193,8 +193,6 @@ def test_members_are_arrays_where_they_are_apart(device):
     x.at[2] = (7, 8, 9)
     x.spin.rate.fill(3)
     assert x[2].at == cg.vec3(7, 8, 9) and x[1].spin.rate == 3
-    with pytest.raises(AttributeError, match="use to_numpy"):
-        array("aos").at  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         x.nothing  # noqa: B018
 

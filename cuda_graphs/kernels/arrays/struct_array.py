@@ -22,6 +22,7 @@ from cuda_graphs.objects.memory.array_shape import accept_shape, has_gaps, selec
 from cuda_graphs.objects.memory.array_view import packed_strides
 
 from .ndarray import Field, NDArray, number_array, number_field, packed_view
+from .packed_member import PackedMember
 from .struct_values import (
     converted,
     device_struct_dtype,
@@ -41,8 +42,8 @@ class StructArray:
 
     `x[i]` reads one element on the host, and `x[i] = Particle(...)` writes one. An element is a value: it does not
     change. A slice (`x[2:5]`, `x[i]` with fewer indices than dimensions) is an array that shares the memory; its
-    elements must follow one another. `x.mass` is the array of a member, if each member has an array of its own
-    (`layout="soa"`).
+    elements must follow one another. `x.mass` is the array of a member. In the layout "aos" it is a PackedMember, which
+    reads and writes the member on the host.
 
     Attributes:
         cls: The dataclass.
@@ -147,11 +148,7 @@ class StructArray:
         members = self.__dict__.get("members", {})
         if name not in members:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        if self.layout == "aos":
-            raise AttributeError(
-                f"the member {name!r} of {self!r} is no array of its own: use to_numpy()[{name!r}], or layout='soa'"
-            )
-        return members[name]
+        return members[name] if self._whole is None else PackedMember(self, (name,))
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """Return a copy as a structured array of NumPy, with the members as fields. Waits for the device first."""
@@ -204,9 +201,7 @@ class StructArray:
         if not self._is_element(index):
             return self._part(index)
         if self._whole is not None:
-            part = self._whole[index] if self.shape else self._whole
-            stored = part.to_numpy().view(device_struct_dtype(self.cls))
-            return element_of(self.cls, converted(stored, self.dtype)[0])
+            return element_of(self.cls, self._stored(index)[0])
         return element_type(self.cls).made({name: member[index] for name, member in self.members.items()})
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -215,13 +210,24 @@ class StructArray:
             return
         record = record_of(self.cls, value)
         if self._whole is not None:
-            part = self._whole[index] if self.shape else self._whole
-            stored = converted(np.array([record], self.dtype), device_struct_dtype(self.cls))
-            part.from_numpy(stored.view(np.uint8).reshape(part.shape))
+            self._store(index, np.array([record], self.dtype))
             return
         element = element_of(self.cls, record)
         for name, member in self.members.items():
             member[index] = getattr(element, name)
+
+    def _stored(self, index: Any) -> np.ndarray[Any, Any]:
+        """Return one element in the layout "aos", as an array of one element of NumPy."""
+        return converted(self._bytes(index).to_numpy().view(device_struct_dtype(self.cls)), self.dtype)
+
+    def _store(self, index: Any, values: np.ndarray[Any, Any]) -> None:
+        part = self._bytes(index)
+        stored = converted(values, device_struct_dtype(self.cls))
+        part.from_numpy(stored.view(np.uint8).reshape(part.shape))
+
+    def _bytes(self, index: Any) -> Any:
+        """Return the bytes of one element in the layout "aos"."""
+        return self._whole[index] if self.shape and self._whole is not None else self._whole
 
     def _is_element(self, index: Any) -> bool:
         """Return True for the index of one element, False for an index with slices."""

@@ -4,7 +4,7 @@
 
 Reading the members of an object for the first time (members.py) makes its annotation and, in the same walk, a
 MemberGuard. A later call reads the same members again, as Python reads them, and compares: arrays by their type alone,
-as their addresses come with each call, and constants by identity or by value. So a call with unchanged members makes no
+as their addresses come with each call, and constants by identity or by value. A call with unchanged members makes no
 annotation, and computes no key.
 
 A guard keeps no array alive, and no object that holds one: it has the constants only, as the code has.
@@ -171,9 +171,9 @@ cdef class RecordGuard(MemberGuard):
     """An object, of which code uses some members.
 
     Args:
-        members: (name, guard, is_whole) of these; `is_whole`: the code uses the member as a whole.
+        members: (name, guard, is_whole) of these. `is_whole` is True if the code uses the member as a whole.
         methods: (name, function) of the methods of its class among them.
-        all_names: The names of all attributes in its `__dict__`, if the code uses all; otherwise None.
+        all_names: The names of all attributes in its `__dict__`, or None if the code does not use all.
     """
 
     cdef object cls
