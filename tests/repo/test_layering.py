@@ -164,7 +164,7 @@ ORDER = {
         "subgroups",
         "blocks",
         ("ad", "decompositions", "simt", "types", "vectors"),
-        ("algorithms", "names"),
+        ("algorithms", "names", "radix_sort"),
         ("quadrants", "taichi"),
         "shim",
         "__main__",

@@ -11,7 +11,6 @@ Other rooms may import:
     ndarray     NDArray and Field
     struct_array  arrays and fields of structures
     struct_values  structures on the host: elements, and structured arrays of NumPy
-    packed_member  members of arrays of structures, on the host
     reading     the arguments of one call, as C structs
     tensors     PyTorch tensors that have gradients
 """
