@@ -99,6 +99,24 @@ DATA: tuple[Row, ...] = (
         "",
         "in `cuda_graphs.compat.taichi`; or call CuPy or CUB, also in a capture",
     ),
+    (
+        "qd.algorithms.exclusive_scan_add, qd.algorithms.exclusive_scan_min, qd.algorithms.exclusive_scan_max, "
+        "qd.algorithms.exclusive_scan_scratch_slots, qd.algorithms.select, qd.algorithms.select_scratch_slots",
+        "",
+        "call CuPy or CUB, also in a capture",
+    ),
+    (
+        "qd.algorithms.reduce_add, qd.algorithms.reduce_min, qd.algorithms.reduce_max, "
+        "qd.algorithms.reduce_by_key_add, qd.algorithms.reduce_by_key_scratch_slots, "
+        "qd.algorithms.reduce_scratch_slots",
+        "",
+        "write a loop, as in `total += x[i]`",
+    ),
+    (
+        "qd.simt.Tile16x16, qd.simt.Tile32x32, qd.simt.tile_slicing",
+        "",
+        "keep a row for each lane, and exchange by `cg.warp.shuffle`",
+    ),
 )
 
 TYPES: tuple[Row, ...] = (

@@ -323,8 +323,14 @@ def choose_lowering(
     try:
         found = lower(function, signature, graph="resident", chain=chain, **options)
     except CompileResidentError as error:
-        if chain is not None:
+        if chain == "light":
             return choose_lowering(function, signature, graph, None, options)
+        if chain is not None:  # the user asked for it, and gets an error if the tasks cannot share a launch
+            return (
+                CHOICES[graph],
+                error.cause,
+                lower(function, signature, graph=CHOICES[graph], chain=chain, **options),
+            )
         why = error.cause
     else:
         if not has_sections(found[0].plan):

@@ -17,7 +17,9 @@ __all__ = ["CHAINS", "GRAPHS_ARE_ON", "LOOPS", "Options"]
 
 GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
 
-FEW_THREADS = "a loop has many iterations, and half of the threads of a resident launch or more would have no place"
+FEW_THREADS = (
+    "a loop has many iterations, and half of the threads of a resident launch or more would have no place"
+)
 
 LOOPS = ("auto", "conditional", "resident", "host")
 CHAINS = ("auto", "nodes", "resident")
