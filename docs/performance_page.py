@@ -173,8 +173,8 @@ In this run Warp 1.19 ended with an illegal memory access in the large Jacobi pr
 after that. On the same day, and after this run, loops of several axes became faster on GPUs, and our n-body program got
 a warp for each body. Our figures were then measured without the others on such a machine, median of 5 turns: conjugate
 gradients 814, 952, 6588 (small, medium, large); FDTD 520, 388, 1913; D3Q19 284, 535, 1903; PageRank 116, 215, 1524;
-Jacobi 1612, 1314, 2868; n-body 476, 392, 458. The rate of multiply-adds is too low: its kernel was so short that most of
-its time was the launch, so the fractions of n-body, springs and attention are too high.
+Jacobi 1612, 1314, 2868; n-body 476, 392, 458. The rate of multiply-adds is too low: its kernel was so short that most
+of its time was the launch, so the fractions of n-body, springs and attention are too high.
 """
 }
 

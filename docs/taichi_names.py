@@ -113,7 +113,7 @@ DATA: tuple[Row, ...] = (
         "write a loop, as in `total += x[i]`",
     ),
     (
-        "qd.simt.Tile16x16, qd.simt.Tile32x32, qd.simt.tile_slicing",
+        "qd.simt.Tile16x16, qd.simt.Tile32x32",
         "",
         "keep a row for each lane, and exchange by `cg.warp.shuffle`",
     ),
