@@ -10,8 +10,8 @@ import numpy as np
 from .kits import Kit
 
 FLOATS = 1 << 26  # of each array of the copy: 256 MiB, several times the caches
-# Chains of fused multiply-adds of an item, as registers allow: 17 GFLOP in all, since a GPU does 60 in a millisecond, and
-# a launch and its wait take some 10 us.
+# Chains of fused multiply-adds of an item, as registers allow: 17 GFLOP in all. A GPU does 60 of them in a millisecond,
+# and a launch and its wait take some 10 us.
 ITEMS, ROUNDS, CHAINS = 1 << 18, 1 << 12, 8
 TURNS = 7
 
