@@ -21,10 +21,14 @@ def scale(x, y, factor):
     ct.store(y, index=(block,), tile=tile * factor)
 
 
-@cg.kernel
-def add_one(x: cg.Array1[cg.f32]):
-    for i in x:
-        x[i] += 1.0
+@pytest.fixture
+def add_one(device):
+    @cg.kernel
+    def add_one(x: cg.Array1[cg.f32]):
+        for i in x:
+            x[i] += 1.0
+
+    return add_one
 
 
 @pytest.fixture
@@ -42,7 +46,7 @@ def run(stream, *arguments):
     ct.launch(stream.handle, (N // TILE, 1, 1), scale, arguments)
 
 
-def test_kernels_take_turns_on_an_array(x, y, stream):
+def test_kernels_take_turns_on_an_array(add_one, x, y, stream):
     add_one(x, stream=stream)
     run(stream, x, y, 3.0)
     add_one(y, stream=stream)
@@ -50,7 +54,7 @@ def test_kernels_take_turns_on_an_array(x, y, stream):
     assert y.to_numpy().tolist() == [3.0 * (each + 1) + 1 for each in range(N)]
 
 
-def test_launches_are_nodes_of_a_graph(x, y, stream, builder):
+def test_launches_are_nodes_of_a_graph(add_one, x, y, stream, builder):
     run(stream, x, y, 0.0)  # compiles and loads the code
     stream.sync()
     with builder:

@@ -29,9 +29,9 @@ struct ThreadState {
     Context* current;   // top of the context stack; nullptr if it is empty
     FaultFrame* fault;  // frame of the innermost guarded work, or nullptr
     void* run_context;  // the `run_context` argument of run_blocks() for the kernel that runs here (graph runs use it)
-    Context* kernel_context;  // context of the kernel that runs here
+    Context* kernel_context;    // context of the kernel that runs here
     const BlockLaunch* launch;  // launch of that kernel (block_runner.cpp)
-    std::byte* shared;        // scratch for shared memory, kept between launches
+    std::byte* shared;          // scratch for shared memory, kept between launches
     std::size_t shared_bytes;
     std::uint32_t callback_depth;  // above 0 inside a host function or a user object's destructor
     CUstreamCaptureMode capture_mode;

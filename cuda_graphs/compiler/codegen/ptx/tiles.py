@@ -172,7 +172,8 @@ class TiledLoop:
 
     def positions(self, row: str) -> list[str]:
         """Return the position of a row along each axis but the last one."""
-        e, found = self.e, []
+        e = self.e
+        found: list[str] = []
         for size in reversed(self.inner):
             found.insert(0, e.let(f"urem i32 {row}, {size}"))
             row = e.let(f"udiv i32 {row}, {size}")

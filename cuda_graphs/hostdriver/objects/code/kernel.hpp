@@ -82,8 +82,8 @@ class Kernel {
 };
 
 // Returns the moving average of a cost after a measurement, which counts as at most twice the average so far: a launch
-// whose thread was preempted can measure a thousand times its real cost. A real increase still takes effect within a few
-// launches. `known` is 0 before the first measurement.
+// whose thread was preempted can measure a thousand times its real cost. A real increase still takes effect within a
+// few launches. `known` is 0 before the first measurement.
 float average_cost(float known, float measured);
 
 // Returns the kernel of a CUfunction, or of a CUkernel given in its place; nullptr if the handle is invalid or dead.
