@@ -181,17 +181,23 @@ def square(side: int) -> Net:
     first = np.concatenate([number[:-1].ravel(), number[:, :-1].ravel()])
     second = np.concatenate([number[1:].ravel(), number[:, 1:].ravel()])
     is_fixed = np.isin(x, (0, side - 1)) & np.isin(y, (0, side - 1))
-    vectors = [cg.zeros(side * side, vec3) for _ in range(7)]
-    vectors[0].from_numpy(0.1 * np.stack([x, y, 0 * x], axis=-1))
-    knots = Knots(*vectors[:4], cg.full(side * side, 0.02, cg.f64), cg.array(is_fixed.astype("i4")))
+    place, speed, force, change, rest, search, product = (cg.zeros(side * side, vec3) for _ in range(7))
+    place.from_numpy(0.1 * np.stack([x, y, 0 * x], axis=-1))
+    mass = cg.full(side * side, 0.02, cg.f64)
+    knots = Knots(place, speed, force, change, mass, cg.array(is_fixed.astype("i4")))
     count = len(first)
     ropes = Ropes(
         cg.array(first.astype("i4")), cg.array(second.astype("i4")),
         cg.full(count, 0.1, cg.f64), cg.full(count, 200.0, cg.f64),
         cg.zeros(count, vec3), cg.zeros(count, cg.f64),
     )  # fmt: skip
-    solver = Solver(*vectors[4:], cg.zeros((), cg.f64), cg.zeros((), cg.i32), cg.zeros((), cg.i32))
-    return Net(knots, ropes, solver)
+    norm, rounds, go = cg.zeros((), cg.f64), cg.zeros((), cg.i32), cg.zeros((), cg.i32)
+    return Net(knots, ropes, Solver(rest, search, product, norm, rounds, go))
+
+
+def on_host(x: object) -> np.ndarray:
+    assert isinstance(x, cg.NDArray)
+    return x.to_numpy()
 
 
 def main() -> None:
@@ -204,13 +210,13 @@ def main() -> None:
         net = square(side)
         for _ in range(steps):
             step(net, dt, config)
-        corners = net.knots.is_fixed.to_numpy() == 1
-        force, mass = net.knots.force.to_numpy(), net.knots.mass.to_numpy()
+        corners = on_host(net.knots.is_fixed) == 1
+        force, mass = on_host(net.knots.force), on_host(net.knots.mass)
         carried, weight = -force[corners, 2].sum(), config.gravity * mass.sum()
         kind = f"implicit, {net.solver.rounds[()]} rounds a step" if config.is_implicit else "explicit"
         print(f"{steps} steps of {dt} s, {kind}: the corners carry {carried:.4f} N of {weight:.4f} N")
         assert abs(carried - weight) < 1e-3 * weight
-        places[config] = net.knots.place.to_numpy()
+        places[config] = on_host(net.knots.place)
     apart = np.abs(places[Config(is_implicit=False)] - places[Config(is_implicit=True)]).max()
     print(f"both nets hang {-places[Config(True)][:, 2].min():.3f} m deep, at most {apart:.1e} m apart")
     print(step)  # two configurations, two specialisations
