@@ -124,7 +124,9 @@ the same time, so the elapsed time of many tasks is less than their CPU time.
 
 On a machine with an H100 and ten cores of a Xeon, which other programs used too (load 6 to 8), elapsed milliseconds of
 three to five cold first calls, median, ours and those of Quadrants 1.3.3: on the GPU saxpy 116 and 221, n-body 175
-and 229; on the host driver saxpy 91 and 127, n-body 109 and 137, 100 tasks 184 and 1561.
+and 229; on the host driver saxpy 91 and 127, n-body 109 and 137, 100 tasks 184 and 1561. On two idle cores of a Xeon,
+3 to 15 first calls: saxpy 64 and 92, n-body 75 and 100, 100 tasks 214 and 1196, the solver 1782 and 5473; from disk,
+beside Warp 1.19, saxpy 2.0 and 3.5, n-body 2.4 and 3.5.
 
 Measured by `python benchmarks/compile.py`;
 [what is inside the clock](../benchmarks/README.md#compilepy-first-calls-beside-those-of-other-compilers).
