@@ -323,6 +323,7 @@ def test_nodes_run_a_long_loop_where_a_resident_launch_has_few_threads(few_threa
         assert ("many iterations" in found.why) == (size > 1000)
 
 
-def test_a_chosen_lowering_stays_for_long_loops(few_threads):
-    kernel = cg.kernel(count_down, graph=True, loop="resident")
+@pytest.mark.parametrize("chosen", [{"loop": "resident"}, {"chain": "resident"}], ids=str)
+def test_a_chosen_lowering_stays_for_long_loops(few_threads, chosen):
+    kernel = cg.kernel(count_down, graph=True, **chosen)
     assert kernel.explain(cg.zeros(1 << 21, cg.f32), cg.array(3, cg.i32)).lowering == "resident"

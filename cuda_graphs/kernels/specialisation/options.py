@@ -86,6 +86,10 @@ class Options(NamedTuple):
             loops = loops_of(self.loop) if is_replayed else "host"
         return Lowering(loops, chains_of(self.chain, loops))
 
+    def may_have_nodes(self) -> bool:
+        """Return whether the user left open if tasks share a launch."""
+        return self.loop == "auto" and self.chain != "resident"
+
     def why(self, artifact: Artifact, is_refused: bool, is_for_long_loops: bool) -> str:
         """Return the reason for the lowering, in words. `is_refused` means that the driver cannot build the graph."""
         if not self.graph:

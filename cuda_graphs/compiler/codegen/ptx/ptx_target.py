@@ -3,8 +3,9 @@
 """Emits tasks as PTX kernels.
 
 A parallel task is a grid-stride loop: thread t takes the iterations t, t + threads, t + 2 threads, and so on. Any grid
-size runs all iterations, and neighbouring threads access neighbouring elements. In loops of blocks, blocks stride in
-the same way (ptx_blocks.py), and the loop fixes the number of threads of a block.
+size runs all iterations, and neighbouring threads access neighbouring elements. Short loops of several axes take tiles
+in the same way (tiles.py). In loops of blocks, blocks stride, too (ptx_blocks.py), and the loop fixes the number of
+threads of a block.
 """
 
 from __future__ import annotations
