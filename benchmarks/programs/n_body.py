@@ -53,17 +53,27 @@ def smallest(done, parameters):
     return parameters | {"n": 2}
 
 
+def drift_of(cg):
+    """Return the function that moves the bodies, in a loop of its own."""
+
+    @cg.func
+    def drift(x, v):
+        for i in range(x.shape[0]):
+            for d in cg.static(range(3)):
+                x[i, d] += DT * v[i, d]
+
+    return drift
+
+
 def plain_kernel(cg):
     """Return the kernel for a CPU. Neighbouring bodies are lanes of vectors."""
-    points, count = cg.types.ndarray(cg.f32, 2), cg.types.ndarray(cg.i32, 0)
+    points, count, drift = cg.types.ndarray(cg.f32, 2), cg.types.ndarray(cg.i32, 0), drift_of(cg)
 
     @cg.kernel(graph=True)
     def simulate(x: points, v: points, left: count):
         while cg.graph_while(left[()] > 0):
             n = x.shape[0]
-            for i in range(n):
-                for d in cg.static(range(3)):
-                    x[i, d] += DT * v[i, d]
+            drift(x, v)
             for i in range(n):
                 px, py, pz = x[i, 0], x[i, 1], x[i, 2]
                 fx, fy, fz = 0.0, 0.0, 0.0
@@ -85,15 +95,13 @@ def plain_kernel(cg):
 
 def warp_kernel(cg, bodies):
     """Return the kernel for a GPU. A warp has some bodies, and its lanes share all the others."""
-    points, count = cg.types.ndarray(cg.f32, 2), cg.types.ndarray(cg.i32, 0)
+    points, count, drift = cg.types.ndarray(cg.f32, 2), cg.types.ndarray(cg.i32, 0), drift_of(cg)
 
     @cg.kernel(graph=True, fast_math=True)
     def simulate(x: points, v: points, left: count):
         while cg.graph_while(left[()] > 0):
             n = x.shape[0]
-            for i in range(n):
-                for d in cg.static(range(3)):
-                    x[i, d] += DT * v[i, d]
+            drift(x, v)
             for block, thread in cg.blocks((n + 8 * bodies - 1) // (8 * bodies), 256):
                 first = (block * 8 + thread // 32) * bodies
                 own, force = cg.types.mat(bodies, 3, cg.f32)(0.0), cg.types.mat(bodies, 3, cg.f32)(0.0)
