@@ -3,7 +3,9 @@
 """Types of names whose first value is a number of the source, reports of lossy conversions, and default types."""
 
 import itertools
+import math
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -248,10 +250,75 @@ def test_names_that_keep_a_literal_keep_its_digits_beside_doubles():
     narrow = float(np.float32(0.1))
     assert found["x"].tolist() == [
         0.7 * 0.1, 0.7 + 2 * 0.1 * (1 / 3), 0.2 * 0.7, 0.7 * -(1 / 3), 0.7 * 0.1, 0.7 * narrow,
-        0.7 * 0.1, 0.7 * (1 / 3), 0.7 * narrow, 0.7 * narrow,
-        0.7 * float(np.float32(0.1) + np.float32(1) + np.float32(1)),
+        0.7 * 0.1, 0.7 * (1 / 3), 0.7 * narrow, 0.7 * narrow, 0.7 * (0.1 + 1 + 1),
     ]  # fmt: skip
     assert found["y"].tolist() == [np.float32(0.5) * np.float32(0.1), 0.5]
+
+
+MADE_OF_LITERALS = {
+    "a choice": "x[0] = a * (0.1 if n > 0 else 0.2)",
+    "a name of a choice": "c = 0.1 if n > 0 else 0.2\nd = c\nx[0] = a * d",
+    "a choice of names": "c = 0.1\nd = 0.3\ne = c if n > 0 else d\nx[0] = a * e",
+    "a choice in a choice": "x[0] = a * (0.1 if n > 9 else 0.2 if n > 1 else 0.3)",
+    "a choice in arithmetic": "x[0] = a * ((0.1 if n > 0 else 0.2) * 0.3 - 0.7)",
+    "select": "x[0] = a * cg.select(n > 0, 0.1, 0.2)",
+    "select in arithmetic": "x[0] = a + cg.select(n > 0, 0.1, 0.2) / 3",
+    "an item of a list": "x[0] = a * [0.1, 0.2, 0.3][n]",
+    "a named list": "c = [0.1, 0.2, 0.3]\nx[0] = a * c[n]",
+    "the least": "c = min(0.3, 0.1)\nx[0] = a * c",
+    "a function": "x[0] = a * math.sqrt(2.0)",
+    "a function of a whole number": "x[0] = a * math.sqrt(2)",
+    "a function of a function": "c = math.sin(math.sqrt(0.7))\nx[0] = a * c",
+    "a function of a choice": "x[0] = a * math.sqrt(0.1 if n > 0 else 0.2)",
+    "a sum": "t = 0.0\nfor _ in range(3):\n    t += 0.1\nx[0] = a * t",
+    "a product": "t = 1.0\nfor _ in range(3):\n    t = t * 0.1 + 0.3\nx[0] = t",
+    "a change in a branch": "t = 0.1\nif n > 0:\n    t = 0.2\nx[0] = a * t",
+    "names of names": "t = 0.1\nfor _ in range(3):\n    s = t * 0.7\n    t = s + 0.1\nx[0] = a * t",
+    "results": "x[0] = a * chosen(n)",
+    "parameters": "x[0] = a * scaled(0.1, 0.1 if n > 0 else 0.2)",
+    "a comparison": "t = 0.0\nfor _ in range(10):\n    if t < a / 2:\n        t += 0.1\nx[0] = t",
+}
+
+
+def chosen(n):
+    if n > 0:
+        return 0.1
+    return 0.2
+
+
+@pytest.mark.parametrize("body", MADE_OF_LITERALS)
+def test_values_made_of_literals_only_are_beside_doubles_what_python_computes(body):
+    lines = MADE_OF_LITERALS[body].replace("\n", "\n        ")
+    source = f"def kernel(x: ndarray(f64, 1), a: f64, n: i32):\n    for _ in range(1):\n        {lines}\n"
+    free = {"chosen": chosen, "scaled": scaled, "math": math}
+    wanted = [0.0]
+    unused = {"ndarray": lambda *args: None, "f64": None, "i32": None}
+    python = {**free, **unused, "cg": SimpleNamespace(select=lambda c, a, b: a if c else b)}
+    exec(source, python)
+    python["kernel"](wanted, 0.7, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = run_all(function_of(source, **free), x=np.zeros(1), a=0.7, n=2)
+    assert found["x"].tolist() == wanted
+
+
+KEEPS_ITS_TYPE = {
+    "an own type in the name": "t = 0.1\nt = b\nx[0] = a * t",
+    "an own type in a part": "t = 0.1\nt = b\ns = t * 0.5\nx[0] = a * s",
+    "a written type": "t = cg.f32(0.1)\nx[0] = a * t",
+    "a written type in a branch": "t = 0.1\nt = cg.f32(0.5) * b\nx[0] = a * t",
+    "no double": "t = 0.1 if n > 0 else 0.2\nx[0] = b * t",
+}
+
+
+@pytest.mark.parametrize("body", KEEPS_ITS_TYPE)
+def test_names_with_values_of_an_own_type_do_not_take_that_of_doubles_they_meet(body):
+    lines = KEEPS_ITS_TYPE[body].replace("\n", "\n        ")
+    head = "def kernel(x: ndarray(f64, 1), a: f64, b: f32, n: i32):"
+    kernel = function_of(f"{head}\n    for _ in range(1):\n        {lines}\n")
+    found, _ = translate(kernel, specialise(kernel, {"x": np.zeros(1), "a": 0.7, "b": 0.5, "n": 1}))
+    types = {each.local.type for each in ir.walk(found.body) if isinstance(each, ir.Set)}
+    assert f64 not in types
 
 
 # Reports

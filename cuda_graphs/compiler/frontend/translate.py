@@ -78,7 +78,7 @@ def translate(
     weak_types = WeakTypes()
     while True:
         weak_types.restart()
-        widened: set[ir.Local] = set()
+        widened: list[tuple[ir.Value, ScalarType]] = []
         with collected_warnings() as warnings:
             result: tuple[ir.Kernel, FreeValues] | CompileError
             try:
@@ -105,7 +105,7 @@ def translate_once(
     finds_overflow: bool,
     calls: bool,
     weak_types: WeakTypes,
-    widened: set[ir.Local],
+    widened: list[tuple[ir.Value, ScalarType]],
 ) -> tuple[ir.Kernel, FreeValues]:
     """Return the result of `translate`, with the known types of weak names. Fill `widened` as `Builder` does."""
     builder = Builder(rules.float, rules.int, finds_overflow)

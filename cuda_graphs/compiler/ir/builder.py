@@ -61,14 +61,14 @@ class Builder:
         loc: The source position of the construct in translation.
         real, whole: The types of numbers of the source.
         finds_overflow: True if integer operations of the source and conversions are checked when the kernel runs.
-        widened: The variables whose values were converted to a wider float.
+        widened: The values that were converted to a wider float, and its type.
     """
 
     def __init__(self, real: ScalarType = f32, whole: ScalarType = i32, finds_overflow: bool = False) -> None:
         self.block = ir.Block()
         self.loc: ir.Loc | None = None
         self.real, self.whole, self.finds_overflow = real, whole, finds_overflow
-        self.widened: set[ir.Local] = set()
+        self.widened: list[tuple[ir.Value, ScalarType]] = []
 
     @contextmanager
     def into(self, block: ir.Block) -> Iterator[ir.Block]:
@@ -167,7 +167,7 @@ class Builder:
         if isinstance(value, ir.Const) and widens:
             return ir.Const(value.value, type, value.loc)  # a literal keeps all digits until rounding
         if widens:
-            self.widened |= variables_in(value)
+            self.widened.append((value, type))
         return self.op("cast", value, type=type)
 
     def promoted(self, a: ir.Value, b: ir.Value) -> tuple[ir.Value, ir.Value]:
@@ -262,14 +262,6 @@ class Builder:
                 CompileTypeError, self.loc, f"{where} cannot be a {value.type}", "compare it: x != 0"
             )
         return self.op("not_equal", value, self.const(0, value.type))
-
-
-def variables_in(value: ir.Value, depth: int = 4) -> set[ir.Local]:
-    """Return the variables in a short expression."""
-    if isinstance(value, ir.Get):
-        return {value.local}
-    args = value.args if isinstance(value, ir.Op) and depth else ()
-    return {local for arg in args for local in variables_in(arg, depth - 1)}
 
 
 def remedy_for(value: int, type: ScalarType) -> str:

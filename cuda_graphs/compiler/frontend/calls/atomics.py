@@ -101,7 +101,7 @@ def scalar_atomic(frame: Frame, kind: str, target: Any, *values: Any) -> Any:
             "use an array of integers, or cg.bit_cast",
         )
     given = [frame.scalar(each) for each in values]
-    note_assigned(frame, target, given[-1].type)
+    note_assigned(frame, target, given[-1].type, given[-1])
     casted = [fit(frame, each, target, as_operand=True) for each in given]
     if isinstance(target, ir.Local) and not is_shared(frame, target):
         return plain_update(frame, kind, target, casted)

@@ -92,7 +92,7 @@ def bind_parameters(
         kind = resolve(signature.parameters[name].annotation, around or function, frame.rules)
         if kind in FREE and isinstance(value, ir.Const) and value.type.kind == "float":
             variable = frame.weak_types.declare_parameter(frame.builder.loc, name, value)
-            return set_first(frame, variable, value)
+            return set_first(frame, variable, frame.builder.cast(value, variable.type))
         return value if is_template(kind) and is_variable(value) else bind_parameter(frame, name, value)
 
     return {name: bind(name, value) for name, value in given.items()}

@@ -88,9 +88,8 @@ def call(frame: Frame, node: ast.Call) -> Any:
             if each.arg is None:
                 raise frame.refuse(each)
         return SPECIAL[function](frame, node)
-    args, keywords = arguments(
-        frame, node, frame.visit_number if converts(function) or is_struct(function) else frame.visit
-    )
+    is_exact = converts(function) or is_struct(function) or (is_hashable(function) and function in ON_NUMBERS)
+    args, keywords = arguments(frame, node, frame.visit_number if is_exact else frame.visit)
     frame.builder.loc = loc
     if isinstance(function, ScalarType):
         function = TypeOf(function)
@@ -252,7 +251,26 @@ SPECIAL: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys(WORDS, in_expression),
 }
 
+# Functions of numbers, by the row of the op table.
+ON_NUMBERS: dict[Any, Callable[..., Any]] = {
+    abs: absolute,
+    min: variadic("min"),
+    max: variadic("max"),
+    **{function: elementwise(row) for function, row in cg.OPERATIONS.items()},
+    **{
+        getattr(math, f.__name__): elementwise(r)
+        for f, r in cg.OPERATIONS.items()
+        if hasattr(math, f.__name__)
+    },
+    **{function: rounding("floor") for function in (cg.floor, math.floor)},
+    **{function: rounding("ceil") for function in (cg.ceil, math.ceil)},
+    **{function: rounding("trunc") for function in (cg.trunc, math.trunc)},
+    **{function: rounding("round") for function in (cg.round, builtins.round)},
+    math.fabs: elementwise("abs"),
+}
+
 BUILTINS: dict[Any, Callable[..., Any]] = {
+    **ON_NUMBERS,
     range: range_call,
     cg.ndrange: ndrange_call,
     cg.grouped: grouped,
@@ -278,25 +296,11 @@ BUILTINS: dict[Any, Callable[..., Any]] = {
     **FLOAT_PARTS,
     **SEQUENCES,
     len: length,
-    abs: absolute,
-    min: variadic("min"),
-    max: variadic("max"),
     pow: power,
     math.pow: power,
     **{python: conversion(python) for python in PYTHON},
     **{function: FUNCTIONS[function.__name__] for function in cg.VECTORS},
     **{function: atomic(kind) for function, kind in cg.ATOMICS.items()},
-    **{function: elementwise(row) for function, row in cg.OPERATIONS.items()},
-    **{
-        getattr(math, f.__name__): elementwise(r)
-        for f, r in cg.OPERATIONS.items()
-        if hasattr(math, f.__name__)
-    },
-    **{function: rounding("floor") for function in (cg.floor, math.floor)},
-    **{function: rounding("ceil") for function in (cg.ceil, math.ceil)},
-    **{function: rounding("trunc") for function in (cg.trunc, math.trunc)},
-    **{function: rounding("round") for function in (cg.round, builtins.round)},
-    math.fabs: elementwise("abs"),
     math.degrees: library_function(library.degrees),
     math.radians: library_function(library.radians),
 }

@@ -12,10 +12,11 @@ from cuda_graphs.compiler.errors import (
     CompileTypeError,
     compile_error,
 )
-from cuda_graphs.compiler.frontend.expressions.arithmetic import arithmetic
+from cuda_graphs.compiler.frontend.expressions.arithmetic import arithmetic, computed
 from cuda_graphs.compiler.frontend.expressions.lvalues import broadcast
+from cuda_graphs.compiler.frontend.expressions.numbers import calculate_function
 from cuda_graphs.compiler.frontend.frame.frame import Frame
-from cuda_graphs.compiler.frontend.frame.values import Vector
+from cuda_graphs.compiler.frontend.frame.values import Computed, Vector
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.types import f64, i32
@@ -68,7 +69,9 @@ def elementwise(name: str) -> Callable[..., Any]:
         parts = [frame.read(arg) for arg in args]
         if any(isinstance(part, Vector) for part in parts):
             return broadcast(frame, lambda *each: scalar(frame, *each), *parts)
-        return scalar(frame, *(frame.scalar(part) for part in parts))
+        result = scalar(frame, *(frame.scalar(part) for part in parts))
+        exact = calculate_function(name, args) if result.type.kind == "float" else None
+        return result if exact is None else computed(frame, exact, lambda: result)
 
     return function
 
@@ -119,7 +122,7 @@ def variadic(name: str) -> Callable[..., Any]:
         result = args[0]
         for each in args[1:]:
             result = two(frame, result, each)
-        return frame.read(result)
+        return result if isinstance(result, Computed) else frame.read(result)
 
     return function
 
@@ -134,7 +137,7 @@ def select(frame: Frame, condition: Any, a: Any, b: Any) -> Any:
 
     def one(decides: ir.Value, x: ir.Value, y: ir.Value) -> ir.Value:
         x, y = (x, y) if x.type == y.type else frame.builder.promoted(x, y)
-        return frame.builder.op("select", frame.builder.truth(decides, "the condition"), x, y)
+        return frame.choice(frame.builder.truth(decides, "the condition"), x, y)
 
     if any(isinstance(each, Vector) for each in (condition, a, b)):
         return broadcast(frame, one, condition, a, b)

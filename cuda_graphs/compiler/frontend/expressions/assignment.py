@@ -153,7 +153,16 @@ def declare(frame: Frame, name: str, value: Any) -> Any:
         return tuple(declare(frame, name, part) for part in value)
     if not isinstance(value, ir.Value):
         return value
-    return set_first(frame, ir.Local(name, value.type), value)
+    return declare_number(frame, name, value)
+
+
+def declare_number(frame: Frame, name: str, value: ir.Value) -> ir.Local:
+    """Return a new variable for a number. Its type is weak if the number is made of those of the source."""
+    local: ir.Local | None = None
+    if not isinstance(value, ir.Const):
+        local = frame.weak_types.declare_made(frame.builder.loc, name, value.type, value)
+    local = local or ir.Local(name, value.type)
+    return set_first(frame, local, frame.builder.cast(value, local.type))
 
 
 def declare_vector(frame: Frame, name: str, value: Vector) -> Vector:
@@ -255,7 +264,7 @@ def assign_component(frame: Frame, target: Component, value: ir.Value) -> None:
     """
     builder = frame.builder
     require_place(frame, target)
-    note_assigned(frame, target.leaf(), value.type)
+    note_assigned(frame, target.leaf(), value.type, value)
     value = fit(frame, value, target.leaf())
     if is_shared(frame, target.leaf()):
         at_chosen_part(frame, target, lambda part: assign_lvalue(frame, part, value))
@@ -315,10 +324,12 @@ def assign_struct(frame: Frame, target: Struct, value: Any) -> None:
             )  # fmt: skip
 
 
-def note_assigned(frame: Frame, target: ir.Local | Element, type: ScalarType) -> None:
-    """Let the type of a weak variable grow to hold a value of a type."""
+def note_assigned(
+    frame: Frame, target: ir.Local | Element, type: ScalarType, value: ir.Value | None = None
+) -> None:
+    """Let the type of a weak variable grow to hold a value of a type. No value stands for a number of the source."""
     if isinstance(target, ir.Local):
-        frame.weak_types.assign(target, type)
+        frame.weak_types.assign(target, type, value)
 
 
 def place_of(target: ir.Local | Element) -> tuple[str, ScalarType]:
@@ -340,7 +351,7 @@ def given(frame: Frame, value: Any, target: ir.Local | Element) -> ir.Value:
         note_assigned(frame, target, source_type(frame, value))
         return in_type(frame, place_of(target)[0], value, place_of(target)[1])
     found = frame.scalar(value)
-    note_assigned(frame, target, found.type)
+    note_assigned(frame, target, found.type, found)
     return fit(frame, found, target)
 
 

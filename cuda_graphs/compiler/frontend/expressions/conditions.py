@@ -15,8 +15,8 @@ from cuda_graphs.compiler.errors import (
 )
 from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.values import Static, Struct, Vector
+from cuda_graphs.compiler.frontend.frame.weak_types import join
 from cuda_graphs.compiler.ir import ir
-from cuda_graphs.compiler.ir.types import promote
 
 from .arithmetic import operands
 from .lvalues import broadcast
@@ -84,7 +84,10 @@ def merge_branches(frame: Frame, statement: ir.If, a: Any, b: Any) -> Any:
 
     def variable(pair: Sequence[Any]) -> ir.Local:
         left, right = (frame.scalar(each) for each in pair)
-        local = ir.Local("choice", left.type if left.type == right.type else promote(left.type, right.type))
+        type = join(left.type, right.type)
+        local = frame.weak_types.declare_made(builder.loc, "choice", type, left, right) or ir.Local(
+            "choice", type
+        )
         builder.put(ir.Set(local, zero(local.type), builder.loc))
         for block, value in ((statement.then, left), (statement.orelse, right)):
             with builder.into(block):

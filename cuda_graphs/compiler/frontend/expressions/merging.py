@@ -119,7 +119,8 @@ def variable(frame: Frame, numbers: Sequence[Any], before: ir.Block, blocks: lis
     """Return a variable of the joined type that each block sets to its number. `before` has its first value."""
     builder = frame.builder
     values = [frame.scalar(each) for each in numbers]
-    local = ir.Local("result", reduce(join, [each.type for each in values]))
+    type = reduce(join, [each.type for each in values])
+    local = frame.weak_types.declare_made(builder.loc, "result", type, *values) or ir.Local("result", type)
     before.body.append(ir.Set(local, zero(local.type), builder.loc))
     for number, value, block in zip(numbers, values, blocks, strict=True):
         with builder.into(block):

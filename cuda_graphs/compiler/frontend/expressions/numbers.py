@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -24,6 +24,7 @@ from cuda_graphs.compiler.frontend.frame.values import Computed, Static
 from cuda_graphs.compiler.frontend.precision import convert_implicitly, keeps, report
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
+from cuda_graphs.compiler.ir.ops import OPS, evaluate
 from cuda_graphs.compiler.ir.scalars import scalar
 from cuda_graphs.compiler.ir.types import ScalarType, bool_, f64
 
@@ -74,6 +75,19 @@ def calculate(frame: Frame, name: str, a: Any, b: Any) -> Number | None:
     with suppress(ArithmeticError, ValueError):
         found = function(left, right)
         return None if isinstance(found, complex) else found
+    return None
+
+
+def calculate_function(name: str, args: Sequence[Any]) -> float | None:
+    """Return the exact result of a function of floats, a row of the op table. None as for `calculate`, and for inf."""
+    numbers = [number_of(each) for each in args]
+    if None in numbers or "float" not in OPS[name].kinds:
+        return None
+    with suppress(ArithmeticError, ValueError), np.errstate(all="ignore"):
+        found = evaluate(
+            name, (f64,) * len(numbers), tuple(scalar(each, f64) for each in numbers), f64
+        ).item()
+        return found if np.isfinite(found) else None
     return None
 
 

@@ -259,8 +259,20 @@ class Frame:
         *others, result = [builder.cast(part, joined) for part in parts]
         for i, other in reversed(list(enumerate(others))):
             is_it = builder.op("equal", index, ir.Const(i, index.type))
-            result = builder.op("select", is_it, other, result)
+            result = self.choice(is_it, other, result)
         return result
+
+    def choice(self, is_first: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
+        """Return one of two values of one type. A choice between floats of the source keeps their digits."""
+        builder = self.builder
+        local: ir.Local | None = None
+        if a.type.kind == "float" and not isinstance(is_first, ir.Const):
+            local = self.weak_types.declare_made(builder.loc, "choice", a.type, a, b)
+        if local is None:
+            return builder.op("select", is_first, a, b)
+        chosen = builder.op("select", is_first, builder.cast(a, local.type), builder.cast(b, local.type))
+        builder.put(ir.Set(local, chosen, builder.loc))
+        return builder.put(ir.Get(local, builder.loc))
 
     def value(self, node: ast.expr, what: str = "this expression") -> ir.Value:
         """Translate an expression that must be a scalar."""

@@ -188,7 +188,7 @@ def augment(frame: Frame, target: Any, operator: str, value: ir.Value) -> None:
     if operator in ATOMIC and is_shared(frame, target):
         if operator.startswith("Bit"):
             builder.require_integers(operator, ir.Const(0, type), value)
-        note_assigned(frame, target, value.type)
+        note_assigned(frame, target, value.type, value)
         value = fit(frame, value, target, as_operand=True)
         changed_atomically(frame, ATOMIC[operator], target, value)
         return
