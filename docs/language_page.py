@@ -33,6 +33,7 @@ from cuda_graphs.compiler.frontend.translate import translate
 from cuda_graphs.compiler.ir import collectives, ir
 from cuda_graphs.compiler.ir.builder import SYMBOLS
 from cuda_graphs.compiler.ir.ops import OPS, Row
+from cuda_graphs.compiler.ir.scalars import scalar
 from cuda_graphs.compiler.ir.types import SCALARS, ScalarType, promote
 from cuda_graphs.compiler.language import decompositions, intrinsics, library, quaternions
 from cuda_graphs.compiler.language.annotations import (
@@ -272,7 +273,8 @@ def values() -> Iterator[str]:
     for expression in rows.VALUES:
         found = last_set(translated(f"t = {expression}"))
         assert isinstance(found.value, ir.Const), expression
-        shown = round(found.value.value, 7) if found.local.type.kind == "float" else found.value.value
+        value = scalar(found.value.value, found.local.type).item()
+        shown = round(value, 7) if found.local.type.kind == "float" else value
         yield f"| {code(expression)} | {code(str(shown))} | `{found.local.type}` |"
 
 

@@ -4,7 +4,9 @@
 
 import operator
 
+from cpython.object cimport Py_TYPE
 from libc.limits cimport INT_MAX, INT_MIN
+from libc.string cimport strncmp
 
 
 # Types of cuda.bindings that cuda.h and driver_types.h declare as integers and that are not addresses. All other types
@@ -16,8 +18,13 @@ cdef frozenset INTEGERS = frozenset({
 })
 
 
+cdef bint is_of_numpy(object value):
+    """Return True for a value whose type is one of NumPy's own: calls of kernels get them often."""
+    return strncmp(Py_TYPE(value).tp_name, b"numpy.", 6) == 0
+
+
 cdef bint is_of_bindings(object value):
-    if isinstance(value, int) or not hasattr(value, "__int__"):
+    if isinstance(value, int) or is_of_numpy(value) or not hasattr(value, "__int__"):
         return False
     return any([str(kind.__module__).startswith("cuda.bindings") for kind in type(value).__mro__])
 
