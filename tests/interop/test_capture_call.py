@@ -110,15 +110,45 @@ def test_workspaces_live_as_long_as_the_executable(torch, stream):
     torch.testing.assert_close(torch.from_numpy(target.to_numpy().T), expected)
 
 
-def test_nvmath_is_captured(torch, stream):
+@pytest.fixture
+def multiply(torch):
+    """A plan of nvmath-python for a @ a, and `a`."""
     nvmath = pytest.importorskip("nvmath")
     a = torch.randn(SIZE, SIZE, device="cuda")
     torch.cuda.synchronize()
-    with nvmath.linalg.advanced.Matmul(a, a) as multiply:
-        multiply.plan()
-        g = cg.GraphDef()
-        _, result = g.capture_call(lambda: multiply.execute(stream=torch.cuda.current_stream()))
-        graph = g.instantiate()
+    plan = nvmath.linalg.advanced.Matmul(a, a)
+    plan.plan()
+    yield plan, a
+    plan.free()
+
+
+def test_a_plan_of_nvmath_is_freed_before_its_graph(multiply, torch, stream):
+    """Its workspace is then memory of the graph."""
+    plan, a = multiply
+    g = cg.GraphDef()
+    _, result = g.capture_call(
+        lambda: plan.execute(stream=torch.cuda.current_stream(), release_workspace=True)
+    )
+    graph = g.instantiate()
+    for _ in range(3):
+        a.copy_(torch.randn_like(a))
+        torch.cuda.synchronize()
         graph.launch(stream)
         stream.sync()
         torch.testing.assert_close(result, a @ a, rtol=1e-3, atol=1e-3)
+        plan.free()  # the second and third do nothing
+
+
+def test_a_plan_of_nvmath_is_freed_after_its_graph(multiply, torch, stream):
+    """It waits for the event of its last call, which must not be one of a capture that has ended (a rule of CUDA)."""
+    plan, a = multiply
+    g = cg.GraphDef()
+    _, result = g.capture_call(lambda: plan.execute(stream=torch.cuda.current_stream()))
+    graph = g.instantiate()
+    graph.launch(stream)
+    stream.sync()
+    torch.testing.assert_close(result, a @ a, rtol=1e-3, atol=1e-3)
+    del g, graph
+    gc.collect()
+    plan.execute()
+    plan.free()
