@@ -121,6 +121,10 @@ class Memory:
         start, _, (kind, number) = self._ranges[at]
         return [kind, number, address - start]
 
+    def is_address(self, value: int) -> bool:
+        """Return whether an unsigned number is an address of memory of the file, or of other memory of the driver."""
+        return value > 0 and (self.find(value) is not None or is_known_memory(value))
+
     def add_array(self, array: NamedArray, what: str, has_contents: bool) -> int:
         """Return the number of the row of an array.
 

@@ -85,6 +85,10 @@ class Tables:
         if value is None:
             return None
         if not isinstance(parameter, ArrayParameter) and parameter.type != "pointer":
+            if isinstance(value, int) and self.memory.is_address(value):
+                self.problem(
+                    f"the default of {parameter!r} is an address as a plain integer: declare a pointer"
+                )
             return number_of(value)
         address = value.address if isinstance(parameter, ArrayParameter) else value
         reference = self.memory.find(address)
