@@ -107,8 +107,7 @@ def test_the_function_and_its_result_live_as_long_as_an_executable(x, stream, ev
 
 
 class Plan:
-    """What a library keeps for its calls: memory that it frees in the order of the stream of its last call. It has the
-    handle of the stream only, as libraries have it."""
+    """A plan of a library. It frees memory in the order of the stream of its last call, of which it has the handle only."""
 
     def __init__(self, x):
         self.x, self.handle, self.freed = x, 0, cg.ndarray(cg.f32, 4)
@@ -147,7 +146,7 @@ def test_a_library_waits_for_the_stream_of_its_call_before_and_after_the_graph_d
 
 
 def test_calls_of_graphs_that_live_have_streams_of_their_own(x, stream, eventually):
-    """So they share nothing that a library keeps for a stream. Dead graphs leave their streams to later calls."""
+    """They share nothing that a library keeps for a stream. Dead graphs leave their streams to later calls."""
     plans = [Plan(x) for _ in range(3)]
     g = cg.GraphDef()
     for plan in plans:
