@@ -73,7 +73,7 @@ def named_array(value: Any, what: str) -> NamedArray:
     shape = view.shape[: len(view.shape) - len(inner)]
     place = place_of(value.buffer) if isinstance(value, NDArray) else place_of_array(value)
     return NamedArray(
-        view.address, size, [name_of_elements(view, what), len(shape), list(inner)], shape, place
+        view.address, size, [name_of_elements(value, view, what), len(shape), list(inner)], shape, place
     )
 
 
@@ -93,8 +93,11 @@ def place_of_array(value: Any) -> str:
     return "device" if hasattr(value, "__cuda_array_interface__") else "host"
 
 
-def name_of_elements(view: Any, what: str) -> str:
-    if view.is_bfloat16:
+def name_of_elements(value: Any, view: Any, what: str) -> str:
+    """Return the name of the type of an array's elements. NumPy and array interfaces have none for bfloat16."""
+    if isinstance(value, NDArray):
+        return str(value.dtype.name)
+    if view.is_bfloat16 or str(getattr(value, "dtype", "")).endswith("bfloat16"):
         return "bf16"
     letter = LETTERS.get(view.dtype[1:2]) if view.dtype[:1] != ">" else None
     if letter is None:

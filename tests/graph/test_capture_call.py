@@ -107,7 +107,7 @@ def test_the_function_and_its_result_live_as_long_as_an_executable(x, stream, ev
 
 
 class Plan:
-    """A plan of a library. It frees memory in the order of the stream of its last call, of which it has the handle only."""
+    """A plan of a library. It frees memory in the order of the stream of its last call. It keeps the handle alone."""
 
     def __init__(self, x):
         self.x, self.handle, self.freed = x, 0, cg.ndarray(cg.f32, 4)

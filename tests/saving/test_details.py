@@ -21,6 +21,9 @@ SIZES = {
 ELSEWHERE = {kinds.IfNode}
 
 
+NUMBERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64", "bool")
+
+
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "saved.cgg"
@@ -114,11 +117,9 @@ def test_configurations_of_launches_travel(device, kernels, pinned, stream, path
     assert out[0] == np.prod(config.grid) * np.prod(config.block)
 
 
-@pytest.mark.parametrize(
-    "name", ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64", "bool"]
-)
+@pytest.mark.parametrize("name", [*NUMBERS, "bf16"])
 def test_types_and_defaults_of_numbers_travel(device, path, name):
-    default = {"f": 0.5, "b": True}.get(name[0], 3)
+    default = True if name == "bool" else 0.5 if "f" in name else 3
     g = cg.GraphDef()
     g.param("given", getattr(cg, name), default=default)
     g.param("missing", getattr(cg, name))
@@ -130,6 +131,24 @@ def test_types_and_defaults_of_numbers_travel(device, path, name):
         (each.type, each.value) for each in wanted.values()
     ]
     assert params["given"].value == default and params["missing"].value is None
+
+
+@pytest.mark.parametrize("name", [*NUMBERS, "bf16"])
+@pytest.mark.parametrize("inner", [None, "vec3", "mat2"])
+def test_types_of_elements_travel(device, stream, path, name, inner):
+    dtype = getattr(cg, name) if inner is None else getattr(cg, inner)[getattr(cg, name)]
+    x, y, out = (cg.ndarray(dtype, (2, 3)) for _ in range(3))
+    x.fill(1)
+    g = cg.GraphDef()
+    g.memcpy(y, x)
+    g.save(path, inputs={"x": x}, outputs={"y": y})
+    loaded = cg.load(path)
+    definition = cg.GraphDef()
+    wanted = definition.param("x", cg.types.ndarray(dtype, ndim=2))
+    assert loaded.inputs["x"].type == loaded.outputs["y"].type == wanted.type
+    loaded.instantiate().launch(stream, x=x, y=out)
+    stream.sync()
+    assert out.to_numpy().tobytes() == x.to_numpy().tobytes()
 
 
 @pytest.mark.parametrize("default", [float("inf"), float("-inf"), float("nan"), -0.0, 5e-324])
