@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from cuda_graphs.graph.nodes.restoring import read_bytes
 from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.kernels.arrays.struct_array import StructArray
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.array_view import packed_strides, view_array
@@ -20,7 +22,7 @@ from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource, Pi
 
 from .codes import Blobs
 
-__all__ = ["Memory", "NamedArray", "named_array"]
+__all__ = ["Memory", "NamedArray", "named_array", "parts_of"]
 
 RESOURCES: dict[type, str] = {PinnedMemoryResource: "host", ManagedMemoryResource: "managed"}
 LETTERS = {"i": "i", "u": "u", "f": "f", "b": "bool"}
@@ -43,6 +45,17 @@ class NamedArray(NamedTuple):
     place: str
 
 
+def parts_of(value: Any) -> Iterator[Any]:
+    """Yield the arrays that an array of structures consists of, or an array itself."""
+    if not isinstance(value, StructArray):
+        yield value
+    elif value._whole is not None:
+        yield value._whole
+    else:
+        for member in value.members.values():
+            yield from parts_of(member)
+
+
 def named_array(value: Any, what: str) -> NamedArray:
     """Return the array that a caller gives as an input, an output, or for its contents.
 
@@ -50,6 +63,12 @@ def named_array(value: Any, what: str) -> NamedArray:
         TypeError: It is no array or Buffer, has elements without a name, or is in pageable host memory.
         ValueError: It is empty, has gaps, or is memory of an alloc node.
     """
+    if isinstance(value, StructArray):
+        members = ", ".join(value.members)
+        raise TypeError(
+            f"{what} is an array of structures, and no parameter of a graph takes one: name it in include, or with the "
+            f"layout 'soa' its members ({members})"
+        )
     if isinstance(value, Buffer):
         return NamedArray(value.handle, value.size, ["u8", 1, []], (value.size,), place_of(value))
     view = None if isinstance(value, (int, float, str, bytes)) else view_array(value, what)

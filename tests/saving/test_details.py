@@ -3,6 +3,8 @@
 """Law: a loaded definition has each property of the nodes that were saved: sizes, configurations, data of edges, flags
 of events, functions, and parameters with their types and defaults."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,25 @@ SIZES = {
 }
 # The kinds that the zoo does not have are in tests/saving/test_loading.py, with bodies in bodies.
 ELSEWHERE = {kinds.IfNode}
+
+
+@dataclass
+class Inner:
+    mass: cg.f64
+    number: cg.i32
+
+
+@dataclass
+class Point:
+    place: cg.vec3
+    inner: Inner
+
+
+@cg.kernel
+def advance(points: cg.Array1[Point], sums: cg.Array1[cg.f64]):
+    for i in points:
+        points[i].place[1] += 2 * cg.f32(points[i].inner.mass)
+        sums[i] = cg.f64(points[i].place[1])
 
 
 NUMBERS = ("i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64", "bool")
@@ -149,6 +170,22 @@ def test_types_of_elements_travel(device, stream, path, name, inner):
     loaded.instantiate().launch(stream, x=x, y=out)
     stream.sync()
     assert out.to_numpy().tobytes() == x.to_numpy().tobytes()
+
+
+@pytest.mark.parametrize("layout", ["soa", "aos"])
+def test_contents_of_arrays_of_structures_travel(device, stream, path, layout):
+    points, sums = cg.ndarray(Point, 4, layout=layout), cg.ndarray(cg.f64, 4)
+    points.place.fill(2)
+    points.inner.mass.from_numpy(np.arange(4))
+    g = cg.GraphDef()
+    g.call(advance, points, sums).call(advance, points, sums)
+    g.save(path, outputs={"sums": sums}, include=[points])
+    points.place.fill(0)
+    cg.load(path).instantiate().launch(stream, sums=sums)
+    stream.sync()
+    assert sums.to_numpy().tolist() == [2.0 + 2 * 2 * mass for mass in range(4)]
+    with pytest.raises(TypeError, match=r"is an array of structures.*name it in include.* \(place, inner\)"):
+        g.save(path, inputs={"points": points})
 
 
 @pytest.mark.parametrize("default", [float("inf"), float("-inf"), float("nan"), -0.0, 5e-324])
