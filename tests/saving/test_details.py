@@ -172,6 +172,31 @@ def test_types_of_elements_travel(device, stream, path, name, inner):
     assert out.to_numpy().tobytes() == x.to_numpy().tobytes()
 
 
+def test_buffers_are_inputs_and_outputs_of_bytes(device, stream, path):
+    pinned = cg.PinnedMemoryResource()
+    given, found = (pinned.allocate(16) for _ in range(2))
+    g = cg.GraphDef()
+    g.memcpy(found, given)
+    g.save(path, inputs={"given": given}, outputs={"found": found})
+    loaded = cg.load(path)
+    assert loaded.inputs["given"].type == "ndarray(u8, ndim=1)"
+    graph = loaded.instantiate()
+    array, other = cg.array(np.arange(16, dtype=np.uint8)), pinned.allocate(16)
+    graph.launch(stream, given=array, found=other)
+    stream.sync()
+    assert np.from_dlpack(other).view(np.uint8).tolist() == list(range(16))
+    array.fill(0)
+    graph.launch(stream, given=other, found=array)
+    stream.sync()
+    assert array.to_numpy().tolist() == list(range(16))
+    with pytest.raises(ValueError, match="given"):
+        graph.launch(stream, given=pinned.allocate(8))
+    floats = cg.GraphDef()
+    floats.memset(floats.param("x", cg.Array1[cg.f32]), 0.0)
+    with pytest.raises(TypeError, match="takes elements of f32"):
+        floats.instantiate().launch(stream, x=other)
+
+
 @pytest.mark.parametrize("layout", ["soa", "aos"])
 def test_contents_of_arrays_of_structures_travel(device, stream, path, layout):
     points, sums = cg.ndarray(Point, 4, layout=layout), cg.ndarray(cg.f64, 4)
