@@ -160,6 +160,7 @@ def test_types_of_elements_travel(device, stream, path, name, inner):
     dtype = getattr(cg, name) if inner is None else getattr(cg, inner)[getattr(cg, name)]
     x, y, out = (cg.ndarray(dtype, (2, 3)) for _ in range(3))
     x.fill(1)
+    device.sync()
     g = cg.GraphDef()
     g.memcpy(y, x)
     g.save(path, inputs={"x": x}, outputs={"y": y})
@@ -186,6 +187,7 @@ def test_buffers_are_inputs_and_outputs_of_bytes(device, stream, path):
     stream.sync()
     assert np.from_dlpack(other).view(np.uint8).tolist() == list(range(16))
     array.fill(0)
+    device.sync()
     graph.launch(stream, given=other, found=array)
     stream.sync()
     assert array.to_numpy().tolist() == list(range(16))
