@@ -59,7 +59,7 @@ def children(node):
 
 
 def all_nodes(graph):
-    """The nodes of a graph and of the graphs inside, in the order of what is told of them."""
+    """The nodes of a graph and of the graphs inside, sorted by their details."""
     for node in sorted(graph.nodes(), key=lambda each: str(details(each))):
         yield node
         for inner in children(node):

@@ -80,7 +80,7 @@ def test_memory_without_a_name_is_listed_with_each_node(x, path):
 
 @pytest.mark.parametrize("is_named", [True, False])
 def test_an_address_as_an_integer_is_refused(x, path, is_named):
-    """Whether the array of the address is in the file or not, and whoever compiled the kernel."""
+    """The array of the address may be in the file or not. The kernel may be of Python or of CUDA C++."""
     out = cg.ndarray(cg.f32, 1)
     names = {"include": [out, x] if is_named else [out]}
     g = cg.GraphDef()
