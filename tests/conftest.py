@@ -20,6 +20,7 @@ import pytest
 
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
+from cuda_graphs.graph.capture import call_streams
 from cuda_graphs.kernels.arrays import keep_alive
 from tests.driver_table import DriverTable
 
@@ -72,7 +73,9 @@ def wait_until(done: Callable[[], bool]) -> bool:
 
 
 def levels() -> dict[str, int]:
-    return {kind: count for kind, count in boxes.live().items() if kind not in KEPT}
+    counts = {kind: count for kind, count in boxes.live().items() if kind not in KEPT}
+    counts["stream"] -= call_streams.count_idle()
+    return counts
 
 
 @pytest.fixture(autouse=True)

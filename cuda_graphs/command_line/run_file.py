@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> Outcome:
     executable = graph.instantiate()
     values = {**numbers_of(arguments.set), **inputs_of(graph, arguments.input)}
     outputs = outputs_of(graph, arguments.output)
-    arrays = {name: values.get(name) or array_like(graph.outputs[name]) for name in outputs}
+    arrays = {name: values.get(name) or default_of(graph.outputs[name]) for name in outputs}
     stream = cg.Device().create_stream()
     try:
         executable.launch(stream, **{**values, **arrays})
@@ -107,6 +107,19 @@ def array_like(parameter: Any) -> Any:
         )
     name, inner = parameter._element()
     return cg.ndarray(dtype_of(name, inner), parameter.default.shape)
+
+
+def default_of(parameter: Any) -> Any:
+    """Return an array with the contents of the default of a parameter: what was saved, or zeros."""
+    import numpy as np
+
+    import cuda_graphs as cg
+    from cuda_graphs.graph.nodes.restoring import read_bytes
+
+    made = array_like(parameter)
+    data = read_bytes(parameter.default.address, made.nbytes)
+    made.buffer.view(cg.u8, (made.nbytes,)).from_numpy(np.frombuffer(data, np.uint8))
+    return made
 
 
 def outputs_of(graph: LoadedGraph, given: list[str]) -> dict[str, str]:

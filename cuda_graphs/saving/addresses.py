@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from cuda_graphs.graph.nodes.restoring import read_bytes
 from cuda_graphs.kernels.arrays.ndarray import NDArray
+from cuda_graphs.kernels.arrays.struct_array import StructArray
 from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.array_view import packed_strides, view_array
@@ -20,7 +22,7 @@ from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource, Pi
 
 from .codes import Blobs
 
-__all__ = ["Memory", "NamedArray", "named_array"]
+__all__ = ["Memory", "NamedArray", "named_array", "parts_of"]
 
 RESOURCES: dict[type, str] = {PinnedMemoryResource: "host", ManagedMemoryResource: "managed"}
 LETTERS = {"i": "i", "u": "u", "f": "f", "b": "bool"}
@@ -43,6 +45,17 @@ class NamedArray(NamedTuple):
     place: str
 
 
+def parts_of(value: Any) -> Iterator[Any]:
+    """Yield the arrays that an array of structures consists of, or an array itself."""
+    if not isinstance(value, StructArray):
+        yield value
+    elif value._whole is not None:
+        yield value._whole
+    else:
+        for member in value.members.values():
+            yield from parts_of(member)
+
+
 def named_array(value: Any, what: str) -> NamedArray:
     """Return the array that a caller gives as an input, an output, or for its contents.
 
@@ -50,6 +63,12 @@ def named_array(value: Any, what: str) -> NamedArray:
         TypeError: It is no array or Buffer, has elements without a name, or is in pageable host memory.
         ValueError: It is empty, has gaps, or is memory of an alloc node.
     """
+    if isinstance(value, StructArray):
+        members = ", ".join(value.members)
+        raise TypeError(
+            f"{what} is an array of structures, and no parameter of a graph takes one: name it in include, or with the "
+            f"layout 'soa' its members ({members})"
+        )
     if isinstance(value, Buffer):
         return NamedArray(value.handle, value.size, ["u8", 1, []], (value.size,), place_of(value))
     view = None if isinstance(value, (int, float, str, bytes)) else view_array(value, what)
@@ -73,7 +92,7 @@ def named_array(value: Any, what: str) -> NamedArray:
     shape = view.shape[: len(view.shape) - len(inner)]
     place = place_of(value.buffer) if isinstance(value, NDArray) else place_of_array(value)
     return NamedArray(
-        view.address, size, [name_of_elements(view, what), len(shape), list(inner)], shape, place
+        view.address, size, [name_of_elements(value, view, what), len(shape), list(inner)], shape, place
     )
 
 
@@ -93,8 +112,11 @@ def place_of_array(value: Any) -> str:
     return "device" if hasattr(value, "__cuda_array_interface__") else "host"
 
 
-def name_of_elements(view: Any, what: str) -> str:
-    if view.is_bfloat16:
+def name_of_elements(value: Any, view: Any, what: str) -> str:
+    """Return the name of the type of an array's elements. NumPy and array interfaces have none for bfloat16."""
+    if isinstance(value, NDArray):
+        return str(value.dtype.name)
+    if view.is_bfloat16 or str(getattr(value, "dtype", "")).endswith("bfloat16"):
         return "bf16"
     letter = LETTERS.get(view.dtype[1:2]) if view.dtype[:1] != ">" else None
     if letter is None:
@@ -120,6 +142,10 @@ class Memory:
             return None
         start, _, (kind, number) = self._ranges[at]
         return [kind, number, address - start]
+
+    def is_address(self, value: int) -> bool:
+        """Return whether an unsigned number is an address of memory of the file, or of other memory of the driver."""
+        return value > 0 and (self.find(value) is not None or is_known_memory(value))
 
     def add_array(self, array: NamedArray, what: str, has_contents: bool) -> int:
         """Return the number of the row of an array.

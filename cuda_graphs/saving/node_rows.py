@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from cuda_graphs.graph.display.reading import Reading
 from cuda_graphs.graph.nodes import node_kinds as kinds
 from cuda_graphs.graph.nodes.restoring import counter_of, memory_of_counter
-from cuda_graphs.objects.code.arguments import is_known_memory
 from cuda_graphs.objects.code.signature import FORMS
 
 if TYPE_CHECKING:
@@ -185,8 +184,14 @@ class NodeRows:
         value = int.from_bytes(data, "little")
         if slot is not None and slot.kind == "pointer":
             return self.pointer(node, kernel, slot, number, value, data)
+        if slot is not None and slot.kind == "condition":
+            return self.condition(value) or data.hex()
         if slot is not None:
-            return self.condition(value) or data.hex() if slot.kind == "condition" else data.hex()
+            if len(data) == 8 and self.is_address(value):
+                self.problem(
+                    node, f"passes the address {value:#x} as a plain integer ({slot.path}): pass the array"
+                )
+            return data.hex()
         name = FORMS[form]
         if len(data) == 8 and value:
             return self.word(node, number, name, value)
@@ -225,7 +230,7 @@ class NodeRows:
         if value in self._conditions and form != "pointer":
             return self._conditions[value]
         found = self.find(node, value)
-        is_address = form == "pointer" or found is not None or is_known_memory(value)
+        is_address = form == "pointer" or self.is_address(value)
         if form in ("int", "uint", "integer") and is_address:
             self.problem(
                 node,
@@ -241,13 +246,14 @@ class NodeRows:
         """Refuse addresses and conditions in a structure."""
         for at in range(0, len(data) - 7, 8):
             value = int.from_bytes(data[at : at + 8], "little")
-            if value and (
-                value in self._conditions or self.tables.memory.find(value) or is_known_memory(value)
-            ):
+            if value in self._conditions or self.is_address(value):
                 self.problem(
                     node,
                     f"passes the address or condition {value:#x} in a structure (argument {number}): pass it alone",
                 )
+
+    def is_address(self, value: int) -> bool:
+        return self.tables.memory.is_address(value)
 
     def accesses(self, node: Any) -> dict[str, Any]:
         """Return the declared accesses of a kernel or callback, if all of them are in memory that is saved."""

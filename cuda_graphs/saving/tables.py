@@ -9,7 +9,7 @@ from typing import Any
 
 from cuda_graphs.graph.operands.parameter import ArrayParameter, Parameter, Temporary
 
-from .addresses import Memory, named_array
+from .addresses import Memory, named_array, parts_of
 from .codes import Blobs, Codes
 
 __all__ = ["Tables"]
@@ -36,12 +36,16 @@ class Tables:
         self, inputs: Mapping[str, Any], outputs: Mapping[str, Any], include: Sequence[Any]
     ) -> None:
         """Add the arrays that the caller names. Inputs and outputs become parameters."""
-        contents = [named_array(value, f"include[{number}]") for number, value in enumerate(include)]
+        contents = [
+            (named_array(part, f"include[{number}]"), number)
+            for number, value in enumerate(include)
+            for part in parts_of(value)
+        ]
         for table, given in (("inputs", inputs), ("outputs", outputs)):
             for name, value in given.items():
                 check_name(name, table)
                 self.names[table][name] = self._add_named(name, value, f"{table}[{name!r}]")
-        for number, array in enumerate(contents):
+        for array, number in contents:
             self.memory.add_array(array, f"include[{number}]", True)
 
     def _add_named(self, name: str, value: Any, what: str) -> int:
@@ -85,6 +89,10 @@ class Tables:
         if value is None:
             return None
         if not isinstance(parameter, ArrayParameter) and parameter.type != "pointer":
+            if isinstance(value, int) and self.memory.is_address(value):
+                self.problem(
+                    f"the default of {parameter!r} is an address as a plain integer: declare a pointer"
+                )
             return number_of(value)
         address = value.address if isinstance(parameter, ArrayParameter) else value
         reference = self.memory.find(address)

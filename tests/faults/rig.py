@@ -16,6 +16,7 @@ import numpy as np
 import cuda_graphs as cg
 from cuda_graphs import testing
 from cuda_graphs.core.resources import boxes
+from cuda_graphs.graph.capture import call_streams
 from tests.conftest import LEFT, levels, wait_until
 
 SCENARIOS = {}
@@ -70,6 +71,7 @@ class Levels:
         gc.collect()
         boxes.drain()
         self.ours, self.theirs = levels(), testing.objects()
+        self.theirs["stream"] -= call_streams.count_idle()
 
     def excess(self, other):
         """Returns the kinds of which more objects live now than in `other`, as {kind: by how many}."""

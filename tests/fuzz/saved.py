@@ -10,6 +10,7 @@ The cases run in a process of their own, as those of tests/fuzz/images.py.
 
 import argparse
 import copy
+import hashlib
 import json
 import os
 import random
@@ -23,7 +24,7 @@ from pathlib import Path
 from tests.fuzz import images
 
 ROOT = images.ROOT
-SEEDS = Path(__file__).parents[1] / "saving" / "golden.cgg"
+SEEDS = [Path(__file__).parents[1] / "saving" / name for name in ("golden.cgg", "golden_cubins.cgg")]
 MODULE = "tests.fuzz.saved"
 ODD = (
     None, True, False, 0, 1, -1, 2, 7, 255, 256, 2**31 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64, 10**30, 0.5, -1.5,
@@ -95,17 +96,27 @@ def damage_bytes(chance: random.Random, file: bytes) -> bytes:
     return bytes(data)
 
 
+def damage_blob(chance: random.Random, manifest: dict, blobs: dict[str, bytes]) -> None:
+    """Changes a blob: code or the contents of an array. Mostly the manifest has the size and the hash of the result, so
+    that the linker of native code and the translator of PTX get it."""
+    number = chance.randrange(len(manifest["blobs"]))
+    data = damage_bytes(chance, blobs[f"blobs/{number}"] or b"x")
+    blobs[f"blobs/{number}"] = data
+    if chance.randrange(4):
+        manifest["blobs"][number] = [len(data), hashlib.sha256(data).hexdigest()]
+
+
 def case(number: int, file: bytes | None = None) -> bytes:
-    """The file of a number: a damaged copy of the golden file, or of another one."""
+    """The file of a number: a damaged copy of a golden file, or of another one."""
     chance = random.Random(number)
-    file = SEEDS.read_bytes() if file is None else file
+    file = chance.choice(SEEDS).read_bytes() if file is None else file
     if chance.randrange(4) == 0:
         return damage_bytes(chance, file)
     manifest, blobs = parts(file)
-    damage_values(chance, manifest)
-    if chance.randrange(20) == 0:
-        name = chance.choice(list(blobs))
-        blobs[name] = damage_bytes(chance, blobs[name] or b"x")
+    if chance.randrange(8) == 0:
+        damage_blob(chance, manifest, blobs)
+    else:
+        damage_values(chance, manifest)
     return packed(manifest, blobs)
 
 

@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 """Law: `capture_call` adds the work of a function as one node, whose launches do what a call does. The graph and its
-executables keep what the function needs. A refused call adds nothing."""
+executables keep what the function needs. The stream of the call lives longer than these, because libraries remember it.
+A refused call adds nothing."""
 
 import gc
+import itertools
 import weakref
 
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.core.resources import boxes
+from cuda_graphs.graph.capture import call_streams
 
 Floats = cg.Array1[cg.f32]
 
@@ -100,6 +104,88 @@ def test_the_function_and_its_result_live_as_long_as_an_executable(x, stream, ev
     del graph
     eventually(lambda: [each() for each in kept] == [None] * 3)
     assert x.to_numpy().tolist() == [1] * 4
+
+
+class Plan:
+    """A plan of a library. It frees memory in the order of the stream of its last call. It keeps the handle alone."""
+
+    def __init__(self, x):
+        self.x, self.handle, self.freed = x, 0, cg.ndarray(cg.f32, 4)
+
+    def execute(self):
+        self.handle = cg.current_stream().handle
+        add(self.x, 1.0)
+
+    def free(self):
+        stream = cg.Stream.from_handle(self.handle)
+        with cg.stream(stream):
+            self.freed.fill(7.0)
+        stream.sync()
+
+
+@pytest.mark.parametrize(
+    "order", list(itertools.permutations(["free", "definition", "executable"])), ids="-".join
+)
+@pytest.mark.parametrize("warm_up", [True, False])
+def test_a_library_waits_for_the_stream_of_its_call_before_and_after_the_graph_dies(
+    order, warm_up, x, stream
+):
+    plan = Plan(x)
+    alive = {"definition": cg.GraphDef()}
+    alive["definition"].capture_call(plan.execute, warm_up=warm_up)
+    alive["executable"] = launched(alive["definition"], stream)
+    for each in order:
+        if each == "free":
+            plan.free()
+        else:
+            del alive[each]
+            gc.collect()
+            boxes.drain()
+    assert plan.freed.to_numpy().tolist() == [7] * 4
+    assert x.to_numpy().tolist() == [1 + warm_up] * 4
+
+
+def test_calls_of_graphs_that_live_have_streams_of_their_own(x, stream, eventually):
+    """They share nothing that a library keeps for a stream. Dead graphs leave their streams to later calls."""
+    plans = [Plan(x) for _ in range(3)]
+    g = cg.GraphDef()
+    for plan in plans:
+        g.capture_call(plan.execute)
+    used = {plan.handle for plan in plans}
+    assert len(used) == 3
+    del g
+    gc.collect()
+    eventually(lambda: call_streams.count_idle() >= 3)
+    before = call_streams.count_idle()
+    for plan in plans * 3:
+        g = cg.GraphDef()
+        g.capture_call(plan.execute)
+        graph = g.instantiate()
+        del g
+        gc.collect()
+        assert call_streams.count_idle() == before - 1  # the executable keeps it
+        del graph
+        eventually(lambda: call_streams.count_idle() == before)
+
+
+def test_a_stream_that_a_function_has_left_in_a_capture_is_not_used_again(x, stream):
+    left = []
+
+    def leaves():
+        left.append(cg.current_stream().create_graph_builder().begin_building())
+
+    def idle_handles():
+        return {each.handle for streams in call_streams.idle.values() for each in streams}
+
+    g = cg.GraphDef()
+    with pytest.raises(cg.CUDAError):
+        g.capture_call(leaves)
+    gc.collect()
+    plan, bad = Plan(x), left[0].__cuda_stream__()[1]
+    assert bad in idle_handles()
+    g.capture_call(plan.execute)
+    assert plan.handle != bad and bad not in idle_handles()
+    left.clear()
 
 
 def test_a_call_that_fails_adds_nothing(x, stream):

@@ -110,15 +110,99 @@ def test_workspaces_live_as_long_as_the_executable(torch, stream):
     torch.testing.assert_close(torch.from_numpy(target.to_numpy().T), expected)
 
 
-def test_nvmath_is_captured(torch, stream):
+@pytest.fixture
+def multiply(torch):
+    """A plan of nvmath-python for a @ a, and `a`."""
     nvmath = pytest.importorskip("nvmath")
     a = torch.randn(SIZE, SIZE, device="cuda")
     torch.cuda.synchronize()
-    with nvmath.linalg.advanced.Matmul(a, a) as multiply:
-        multiply.plan()
-        g = cg.GraphDef()
-        _, result = g.capture_call(lambda: multiply.execute(stream=torch.cuda.current_stream()))
-        graph = g.instantiate()
+    plan = nvmath.linalg.advanced.Matmul(a, a)
+    plan.plan()
+    yield plan, a
+    plan.free()
+
+
+def test_a_plan_of_nvmath_is_freed_before_its_graph(multiply, torch, stream):
+    """Its workspace is then memory of the graph."""
+    plan, a = multiply
+    g = cg.GraphDef()
+    _, result = g.capture_call(
+        lambda: plan.execute(stream=torch.cuda.current_stream(), release_workspace=True)
+    )
+    graph = g.instantiate()
+    for _ in range(3):
+        a.copy_(torch.randn_like(a))
+        torch.cuda.synchronize()
         graph.launch(stream)
         stream.sync()
         torch.testing.assert_close(result, a @ a, rtol=1e-3, atol=1e-3)
+        plan.free()  # the second and third do nothing
+
+
+def test_a_plan_of_nvmath_is_freed_after_its_graph(multiply, torch, stream):
+    """It waits for the event of its last call, which must not be one of a capture that has ended (a rule of CUDA)."""
+    plan, a = multiply
+    g = cg.GraphDef()
+    _, result = g.capture_call(lambda: plan.execute(stream=torch.cuda.current_stream()))
+    graph = g.instantiate()
+    graph.launch(stream)
+    stream.sync()
+    torch.testing.assert_close(result, a @ a, rtol=1e-3, atol=1e-3)
+    del g, graph
+    gc.collect()
+    plan.execute()
+    plan.free()
+
+
+def test_a_transform_of_nvmath_is_freed_after_its_graph(torch, stream):
+    """cuFFT. The plan has tables in memory that launches read."""
+    nvmath = pytest.importorskip("nvmath")
+    a = torch.randn(SIZE, SIZE, device="cuda", dtype=torch.complex64)
+    torch.cuda.synchronize()
+    plan = nvmath.fft.FFT(a)
+    plan.plan()
+    g = cg.GraphDef()
+    _, result = g.capture_call(
+        lambda: plan.execute(stream=torch.cuda.current_stream(), release_workspace=True)
+    )
+    graph = g.instantiate()
+    for _ in range(2):
+        a.copy_(torch.randn_like(a))
+        torch.cuda.synchronize()
+        graph.launch(stream)
+        stream.sync()
+        torch.testing.assert_close(result, torch.fft.fft2(a), rtol=1e-3, atol=1e-3)
+    del g, graph
+    gc.collect()
+    plan.free()
+
+
+def test_a_handle_of_nvmath_is_destroyed_after_its_graph(torch, stream):
+    """cuSOLVER, called by addresses. The memory of its workspace stays, though nothing but the graph refers to it."""
+    bindings = pytest.importorskip("nvmath").bindings
+    solver, lower = bindings.cusolverDn, int(bindings.cublas.FillMode.LOWER)
+    a, found = (torch.randn(SIZE, SIZE, device="cuda", dtype=torch.float64) for _ in range(2))
+    info = torch.zeros(1, device="cuda", dtype=torch.int32)
+    torch.cuda.synchronize()
+    handle = solver.create()
+    size = solver.dpotrf_buffer_size(handle, lower, SIZE, found.data_ptr(), SIZE)
+
+    def factored():
+        solver.set_stream(handle, torch.cuda.current_stream().cuda_stream)
+        found.copy_(a @ a.T + SIZE * torch.eye(SIZE, device="cuda", dtype=a.dtype))
+        space = torch.empty(size, device="cuda", dtype=a.dtype)
+        solver.dpotrf(handle, lower, SIZE, found.data_ptr(), SIZE, space.data_ptr(), size, info.data_ptr())
+
+    g = cg.GraphDef()
+    g.capture_call(factored)
+    graph = g.instantiate()
+    others = [torch.full((size,), 7.0, device="cuda", dtype=a.dtype) for _ in range(50)]
+    a.copy_(torch.randn_like(a))
+    torch.cuda.synchronize()
+    graph.launch(stream)
+    stream.sync()
+    torch.testing.assert_close(torch.triu(found), factor(torch, a).T)  # cuSOLVER writes columns
+    assert info.item() == 0 and all(bool((each == 7).all()) for each in others)
+    del g, graph
+    gc.collect()
+    solver.destroy(handle)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from docs.snippets import blocks
 from tests.runtime.conftest import LIBRARY, ROOT, make
 
 EXAMPLES = ROOT / "examples/runtime"
@@ -23,10 +24,9 @@ def heat(environment, tmp_path):
     return path
 
 
-def run(program, *arguments, env):
-    done = subprocess.run(
-        [program, *map(str, arguments)], env=env, capture_output=True, text=True, timeout=120, check=False
-    )
+def run(program, *arguments, env, cwd=None):
+    command = [program, *map(str, arguments)]
+    done = subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     return done.stdout.splitlines()
 
@@ -62,6 +62,22 @@ def test_programs_that_cmake_builds_give_the_results_of_numpy(heat, environment,
     both = np.array([line.split() for line in run(tmp_path / "build/heat_cpp", heat, env=environment)], float)
     assert np.allclose(both[:, 0], relaxed(rod(0, 1)), atol=2e-5)
     assert np.allclose(both[:, 1], relaxed(rod(2, -2)), atol=2e-5)
+
+
+def test_the_program_of_the_page_prints_what_it_computes(environment, tmp_path):
+    page = ROOT / "docs/guide/c-runtime.md"
+    for language, name in (("python", "save.py"), ("c", "program.c")):
+        ((_, text),) = blocks(page, language)
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-W", "error", "save.py"]
+    subprocess.run(
+        command, env={**environment, "PYTHONPATH": str(ROOT)}, cwd=tmp_path, check=True, timeout=180
+    )
+    folder = LIBRARY.parent
+    compiler = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{cg.get_include()}", f"-L{folder}"]
+    files = ["program.c", "-o", "program", "-lcuda_graphs", f"-Wl,-rpath,{folder}"]
+    subprocess.run([*compiler, *files], cwd=tmp_path, check=True)
+    assert run(tmp_path / "program", env=environment, cwd=tmp_path) == ["3 6 9 12"]
 
 
 def test_handles_are_released_in_any_order_and_wrong_calls_are_refused(programs, heat, environment):

@@ -73,3 +73,30 @@ def test_the_first_load_imports_one_module(device, tmp_path, elsewhere):
     g.call(axpy, 3.0, x, y).launch(cg.LaunchConfig(grid=1, block=1), ones, y).memcpy(x, y)
     g.save(tmp_path / "saved.cgg", inputs={"x": x}, include=[y])
     assert elsewhere(FIRST_LOAD).split() == ["cuda_graphs.saving", "cuda_graphs.saving.loading"]
+
+
+AUDITED = """
+import sys
+import cuda_graphs as cg
+
+callbacks = {"report": lambda: called.append(True)}
+called = []
+cg.load("zoo.cgg", callbacks=callbacks).instantiate()  # imports modules
+events = []
+sys.addaudithook(lambda event, arguments: events.append((event, *map(str, arguments[:1]))))
+graph = cg.load("zoo.cgg", callbacks=callbacks).instantiate()
+found = {each for each in events if not each[0].startswith("object.__")}
+lines = {each for each in found if each[0] == "code.__new__"}  # stand for source lines: an empty function each
+assert found - lines == {("open", "zoo.cgg")} and len(lines) == 1, found
+stream = cg.Device().create_stream()
+stream.sync()
+assert called == []
+graph.launch(stream)
+stream.sync()
+assert called == [True]
+"""
+
+
+def test_loading_opens_one_file_and_runs_nothing(zoo, tmp_path, elsewhere):
+    zoo.save(tmp_path / "zoo.cgg")
+    elsewhere(AUDITED)

@@ -29,6 +29,24 @@ def fill(x: Floats):
         x[i] = 1.0
 
 
+@cg.kernel
+def store(at: cg.u64, count: cg.i64, out: Floats):
+    out[0] = cg.f32(at + cg.u64(count))
+
+
+@cg.kernel
+def numbers(a: cg.u64, b: cg.i64, out: cg.Array1[cg.i64]):
+    out[0] = cg.i64(a)
+    out[1] = b
+
+
+STORES = """
+extern "C" __global__ void stores(unsigned long long at, long long count) {
+    if (count == 0) *(float*)at = 1.0f;
+}
+"""
+
+
 @pytest.fixture
 def x(device):
     return cg.ndarray(cg.f32, 8)
@@ -60,7 +78,40 @@ def test_memory_without_a_name_is_listed_with_each_node(x, path):
     assert message.count("test_refusals.py") == 2
 
 
-def test_an_address_as_an_integer_is_refused(x, takes, path):
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_address_as_an_integer_is_refused(x, path, is_named):
+    """The array of the address may be in the file or not. The kernel may be of Python or of CUDA C++."""
+    out = cg.ndarray(cg.f32, 1)
+    names = {"include": [out, x] if is_named else [out]}
+    g = cg.GraphDef()
+    g.call(store, x.handle, 1, out)
+    message = refusal(g, path, **names)
+    assert f"passes the address {x.handle:#x} as a plain integer (at)" in message and "store" in message
+    g = cg.GraphDef()
+    compiled = cg.Program(STORES, code_type="c++").compile("ptx")
+    g.launch(ONE, compiled.get_kernel("stores"), x.handle + 4, 3, name="theirs")
+    message = refusal(g, path, **names)
+    assert (
+        f"passes the address {x.handle + 4:#x} as a plain integer (argument 0): declare a pointer" in message
+    )
+    assert "KernelNode 'theirs'" in message and "test_refusals.py" in message
+    g = cg.GraphDef()
+    g.call(store, g.param("place", cg.u64, default=x.handle), 1, out)
+    assert "place" in refusal(g, path, **names) and "plain integer" in refusal(g, path, **names)
+
+
+def test_integers_that_are_no_addresses_travel(device, stream, path):
+    g = cg.GraphDef()
+    out = cg.ndarray(cg.i64, 2)
+    g.call(numbers, 2**62 + 1, -(2**62), out)
+    g.save(path, outputs={"out": out})
+    found = cg.ndarray(cg.i64, 2)
+    cg.load(path).instantiate().launch(stream, out=found)
+    stream.sync()
+    assert found.to_numpy().tolist() == [2**62 + 1, -(2**62)]
+
+
+def test_an_address_in_a_structure_is_refused(x, takes, path):
     class Pair(ctypes.Structure):
         _fields_ = [("a", ctypes.c_uint64), ("b", ctypes.c_uint64)]
 

@@ -21,6 +21,12 @@ def scaled(a: cg.f32, x: Floats, y: Floats):
         y[i] = a * x[i]
 
 
+@cg.kernel
+def added(x: Floats, y: Floats):
+    for i in x:
+        y[i] += x[i]
+
+
 @pytest.fixture
 def file(device, tmp_path):
     x, y = cg.ndarray(cg.f32, 6), cg.ndarray(cg.f32, 6)
@@ -65,6 +71,36 @@ def test_run_reads_inputs_and_writes_outputs(command, file, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout == "y.npy: y, float32 of shape (6,)\n"
     assert (np.load(tmp_path / "y.npy") == -3 * np.arange(6)).all()
+
+
+def test_run_begins_with_the_saved_contents(command, device, tmp_path):
+    """Those of an input that is not given, and of an output that the graph adds to."""
+    x, y = (cg.array(np.full(6, value, np.float32)) for value in (3, 10))
+    z = cg.array(np.arange(6, dtype=np.float32))
+    g = cg.GraphDef()
+    g.call(added, x, y).call(added, y, z)
+    g.save(tmp_path / "sums.cgg", inputs={"x": x, "z": z}, outputs={"y": y, "z": z}, include=[x, y, z])
+    done = command("run", "sums.cgg", "--output", "y.npy", "--output", "z=all.npy")
+    assert done.returncode == 0, done.stderr
+    assert (np.load(tmp_path / "y.npy") == 13).all()
+    assert (np.load(tmp_path / "all.npy") == 13 + np.arange(6)).all()
+    np.save(tmp_path / "z.npy", np.ones(6, np.float32))
+    assert command("run", "sums.cgg", "--input", "z=z.npy", "--output", "z.npy").returncode == 0
+    assert (np.load(tmp_path / "z.npy") == 14).all()
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16", "f64", "i8", "u32", "bool"])
+def test_run_takes_arrays_of_every_type(command, device, tmp_path, name):
+    x, y = (cg.ndarray(getattr(cg, name), (2, 3)) for _ in range(2))
+    g = cg.GraphDef()
+    g.memcpy(y, x)
+    g.save(tmp_path / "copy.cgg", inputs={"x": x}, outputs={"y": y})
+    x.fill(1)
+    np.save(tmp_path / "x.npy", x.to_numpy())
+    done = command("run", "copy.cgg", "--input", "x=x.npy", "--output", "y.npy")
+    assert done.returncode == 0, done.stderr
+    found = np.load(tmp_path / "y.npy")
+    assert found.shape == (2, 3) and found.tobytes() == x.to_numpy().tobytes()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from cuda_graphs.objects import constructors
 from cuda_graphs.objects.device.current import stream as current_stream_block
 from cuda_graphs.objects.device.device import Device
 
+from .call_streams import lease
+
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.insertion_point import InsertionPoint
     from cuda_graphs.graph.nodes.node_kinds import ChildGraphNode
@@ -43,7 +45,8 @@ def capture_call(
         raise TypeError(f"capture_call takes a function, got {type(function).__name__}")
     if not isinstance(warm_up, bool):
         raise TypeError(f"warm_up must be a bool, got {type(warm_up).__name__}")
-    stream = Device().create_stream()
+    leased = lease(Device())
+    stream = leased.stream
     if warm_up:
         with current_stream_block(stream):
             function(*args, **keywords)
@@ -51,5 +54,5 @@ def capture_call(
     builder = constructors.graph_builder(stream)
     with builder:
         result = function(*args, **keywords)
-        builder._keep((function, args, keywords, result))
+        builder._keep((leased, function, args, keywords, result))
     return CapturedCall(place.embed(builder.graph_definition, name=name), result)

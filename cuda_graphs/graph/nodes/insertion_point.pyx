@@ -596,7 +596,7 @@ cdef class InsertionPoint:
         """Add a ChildGraphNode with the work that `fn(*args, **keywords)` gives to the current stream.
 
         The work is that of another library, such as cuBLAS, cuFFT or cuSOLVER through PyTorch, or of this package. In the
-        call a new stream is the current one, for PyTorch and CuPy too, and is captured. Returns a CapturedCall (node,
+        call a stream of its own is the current one, for PyTorch and CuPy too, and is captured. Returns a CapturedCall (node,
         result). The result is what `fn` returned: each launch writes the arrays in it again. The graph, its copies and its
         executables keep `fn`, the arguments and the result, and with them handles, plans and workspaces.
 

@@ -11,6 +11,7 @@ from libc.stdint cimport int32_t
 from cuda_graphs.core.graphs.graph_handles cimport ParameterType, ParameterValue, ValueType, as_owner, find_value_type
 from cuda_graphs.objects.code.arguments cimport is_known_memory
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
+from cuda_graphs.objects.memory.buffer cimport Buffer
 from cuda_graphs.objects.memory.typed_memory cimport TypedMemory
 
 from cuda_graphs.errors import ClosedBufferError
@@ -53,7 +54,8 @@ cdef int read_foreign(const ParameterType& type, str name, object value, Paramet
         raise ValueError(f"{what}: {value!r} has memory only in launches of its graph: pass it to the nodes of the graph")
     cdef tuple shape = view.shape
     cdef int outer = <int>len(shape) - <int>type.inner.size()
-    if scalar_of(view, value) != type.scalar or outer >= 0 and shape[outer:] != inner_shape(type):
+    cdef bint fits = takes_bytes(type) if isinstance(value, Buffer) else scalar_of(view, value) == type.scalar
+    if not fits or outer >= 0 and shape[outer:] != inner_shape(type):
         refuse_elements(type, name, value, view.dtype or str(getattr(value, "dtype", "an unknown type")))
     if outer != type.ndim:
         refuse_dimensions(type, name, value, outer)
@@ -62,6 +64,11 @@ cdef int read_foreign(const ParameterType& type, str name, object value, Paramet
     for i, extent in enumerate(shape[:outer]):
         to.extents[<size_t>i] = <int32_t>extent
     return 0
+
+
+cdef bint takes_bytes(const ParameterType& type):
+    """Return True for elements of one byte that is a number: those of a Buffer, which has no sign."""
+    return type.scalar.name in (b"u8", b"i8")
 
 
 cdef const ValueType* scalar_of(ArrayView view, object value) except? NULL:
