@@ -63,6 +63,10 @@ def _condition_tests() -> object:
     return _importlib.import_module("cuda_graphs.kernels.call.predicates")
 
 
+def _early_edges() -> object:
+    return _importlib.import_module("cuda_graphs.kernels.call.early_edges")
+
+
 def _node_fusion() -> object:
     return _importlib.import_module("cuda_graphs.kernels.call.node_fusion")
 
@@ -73,6 +77,7 @@ def _saving() -> object:
 
 _constructors.array = _array_of_buffer
 _constructors.condition_tests = _condition_tests
+_constructors.early_edges = _early_edges
 _constructors.library_call = _library_call
 _constructors.node_fusion = _node_fusion
 _constructors.saving = _saving

@@ -128,6 +128,7 @@ def lower(
     rules: NumberRules = USUAL,
     finds_overflow: bool | None = None,
     exchanges: tuple[str, ...] = (),
+    early: tuple[str, ...] | None = None,
 ) -> tuple[ir.Program, FreeValues]:
     """Return the function as tasks, and the free values that it depends on: {function: {name: value}}.
 
@@ -136,7 +137,7 @@ def lower(
     ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
     generator may contract floats. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have
     checkpoints. `rules` are those for numbers of the source. `exchanges` are the objects whose all_reduce may be inside
-    a resident loop. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass (verifier.py).
+    a resident loop. `early` makes all tasks early, and names the arrays that they may read before they wait. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass (verifier.py).
     """
     with trace.timed("frontend"):
         kernel, free_values = translate(
@@ -189,7 +190,8 @@ def lower(
             found,
             verify_ir,
         )
-    found = ir.replace(found, early=graph not in (None, "host"))
+    waits = early is not None or graph not in (None, "host")
+    found = ir.replace(found, early=waits, early_loads=frozenset(early or ()))
     if graph == "conditional" and not chain:
         found = fuse_tests(found)
         show("fuse_tests", "the test of a loop is in the last task of its body", found, verify_ir)
@@ -229,6 +231,7 @@ def compile_kernel(
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
     exchanges: tuple[str, ...] = (),
+    early: tuple[str, ...] | None = None,
 ) -> Artifact:
     """Return the code of one specialisation of a kernel for one target.
 
@@ -244,6 +247,8 @@ def compile_kernel(
         checkpoints: True for graph kernels that have checkpoints.
         rules: The rules for numbers of the source.
         exchanges: The paths of objects of the host whose small `all_reduce` a GPU may do inside a resident loop.
+        early: Makes entries for programmatic edges: they may begin before the kernels that they follow have ended, and
+            read these arrays, by path, before they wait.
 
     Raises:
         CompileError: The kernel contains an unsupported construct. The error has the source position and a remedy.
@@ -258,6 +263,7 @@ def compile_kernel(
         "checkpoints": checkpoints,
         "rules": rules,
         "exchanges": exchanges if target.name == "ptx" else (),
+        "early": early,
     }
     graph, why, (program, free_values) = choose_lowering(function, signature, graph, chain, options)
     asserts: tuple[AssertInfo, ...] = ()

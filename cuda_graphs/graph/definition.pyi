@@ -45,6 +45,7 @@ class GraphDef(InsertionPoint):
         device_launch: bool = False,
         use_node_priority: bool = False,
         optimize: bool = False,
+        early_edges: bool = False,
     ) -> Graph: ...
     def debug_dot_print(
         self, path: str | bytes | PathLike[str], options: GraphDebugPrintOptions | None = None

@@ -171,7 +171,7 @@ cdef class GraphDef(InsertionPoint):
 
     def instantiate(
         self, options=None, *, auto_free_on_launch=False, upload_stream=None, device_launch=False,
-        use_node_priority=False, optimize=False
+        use_node_priority=False, optimize=False, early_edges=False
     ):
         """Return an executable Graph of the current definition. Options are fields or a GraphCompleteOptions.
 
@@ -185,6 +185,7 @@ cdef class GraphDef(InsertionPoint):
             "device_launch": device_launch,
             "use_node_priority": use_node_priority,
             "optimize": optimize,
+            "early_edges": early_edges,
         }
         return instantiate_graph(self, accept(GraphCompleteOptions, options, keywords))
 

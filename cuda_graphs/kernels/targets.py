@@ -14,7 +14,7 @@ from cuda_graphs.objects.device.device import Device
 
 from .shapes import Shape, shape_of_driver
 
-__all__ = ["CODE_TYPES", "other_target", "target_named", "target_of"]
+__all__ = ["CODE_TYPES", "is_early_target", "other_target", "target_named", "target_of"]
 
 # Code type of ObjectCode for each target.
 CODE_TYPES = {"ptx": "ptx", "x86": "native"}
@@ -82,3 +82,11 @@ def target_named(name: str | None, fast_math: bool) -> Any:
     if name not in CODE_TYPES:
         raise ValueError(f"target must be one of {', '.join(CODE_TYPES)}, got {name!r}")
     return ptx_of_device(fast_math) if name == "ptx" else X86(fast_math)
+
+
+def is_early_target(name: str, fast_math: bool) -> bool:
+    """Return whether code of a target may begin before the kernels that it follows have ended.
+
+    The host driver takes every edge as a full one, so any code may.
+    """
+    return name != "ptx" or bool(ptx_of_device(fast_math).has_grid_control)

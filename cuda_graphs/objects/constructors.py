@@ -4,8 +4,8 @@
 
 The module of each class sets its constructor here when it is imported, so files below need no import of the class.
 `objects/__init__` imports the modules of this package that do so, `cuda_graphs/__init__` the module of GraphBuilder.
-`cuda_graphs/__init__` itself sets `array`, `condition_tests`, `library_call`, `node_fusion` and `saving`, whose modules
-are imported late.
+`cuda_graphs/__init__` itself sets `array`, `condition_tests`, `early_edges`, `library_call`, `node_fusion` and `saving`,
+whose modules are imported late.
 """
 
 from collections.abc import Callable
@@ -15,6 +15,7 @@ __all__ = [
     "array",
     "condition_tests",
     "device",
+    "early_edges",
     "graph_builder",
     "library_call",
     "list_loops",
@@ -31,6 +32,9 @@ condition_tests: Callable[[], Any]
 
 device: Callable[[int], Any]
 """Returns the Device of a number."""
+
+early_edges: Callable[[], Any]
+"""Returns the module that finds edges that may be programmatic (kernels/call/early_edges.py)."""
 
 graph_builder: Callable[[Any], Any]
 """Returns a GraphBuilder that captures a Stream."""

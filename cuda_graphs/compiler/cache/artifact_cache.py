@@ -114,13 +114,14 @@ def cached_compile(
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
     exchanges: tuple[str, ...] = (),
+    early: tuple[str, ...] | None = None,
 ) -> Artifact:
     """Return the artifact of `compile_kernel`, from disk if a process of this user has compiled it before.
 
     A kernel that depends on an object without a lasting identity is compiled each time. CUDA_GRAPHS_DEBUG=2 or above
     compiles every kernel, so that all steps are visible.
     """
-    options = debug, graph, chain, fuse, mode, checkpoints, rules, exchanges
+    options = debug, graph, chain, fuse, mode, checkpoints, rules, exchanges, early
     key = fingerprint(function, signature, target, *options) if disk_cache.is_enabled() else None
     found = None
     if key is not None and trace.level() < trace.PASSES:
@@ -150,6 +151,7 @@ def cached_compile(
             checkpoints=checkpoints,
             rules=rules,
             exchanges=exchanges,
+            early=early,
         )
     # A free name that another thread changed meanwhile may be in the code with its old or its new value.
     if key is not None and key != fingerprint(function, signature, target, *options):

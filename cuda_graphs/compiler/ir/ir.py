@@ -618,6 +618,7 @@ class Program:
     temps    arrays of Space.TEMP, which carry values from task to task
     results  the temporaries that hold the values that the kernel returns
     early    a task may begin before the previous task has ended, and waits for that itself
+    early_loads  paths of the arrays that it may read before it waits
     fusion   (lines of neighbouring tasks, the reason why they are not one task; "" for fused tasks)
     apart    pairs of arrays that calls of this code must not let overlap: those of the kernel, and of fused tasks
     equal    pairs of extents (artifact.bound_of) that are equal in calls of this code: fused tasks had both as bounds
@@ -630,6 +631,7 @@ class Program:
     temps: tuple[Array, ...] = ()
     results: tuple[Array, ...] = ()
     early: bool = False
+    early_loads: frozenset[str] = frozenset()
     fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
     apart: tuple[tuple[Array, Array], ...] = ()
     equal: tuple[tuple[Any, Any], ...] = ()

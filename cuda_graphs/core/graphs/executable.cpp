@@ -67,12 +67,28 @@ bool GraphExecBox::finish() noexcept {
     return true;
 }
 
+namespace {
+
+// Calls the driver while the edges in `early`, if any, are programmatic.
+template <class Call>
+CUresult call_with(EarlyEdges* early, Call call) {
+    if (early == nullptr) return call();
+    const CUresult status = early->begin();
+    if (status != CUDA_SUCCESS) return status;
+    const CUresult called = call();
+    const CUresult ended = early->end();
+    return called == CUDA_SUCCESS ? ended : called;
+}
+
+}  // namespace
+
 GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE_PARAMS* params,
-                            const StreamHandle& upload_stream, CUresult* status) {
+                            const StreamHandle& upload_stream, CUresult* status, EarlyEdges* early) {
     auto exec = make_box<GraphExecBox>();
     GraphBox& graph = *box_of<NodeRecord>(definition)->graph;
     exec->definition = definition;
     const GraphLock lock(graph);
+    if (early != nullptr) early->mark();
     *status = restore_order(graph);
     if (*status != CUDA_SUCCESS) return {};
     if (!parameters_of(graph).all().empty()) {
@@ -87,6 +103,7 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
         return {};
     }
     exec->shape = take_snapshot(graph);
+    if (early != nullptr) early->mark();
     seal_owners(graph);
     {
         const DetachedOwners owners(graph);
@@ -101,8 +118,12 @@ GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE
             *status = prepare_use({}, upload_stream, &exec->owners.last(Use::kUpload));
             if (*status != CUDA_SUCCESS) return {};
         }
-        *status = driver().cuGraphInstantiateWithParams(&exec->raw, graph.raw, params);
+        CUresult made = CUDA_ERROR_UNKNOWN;
+        *status = call_with(
+            early, [&] { return made = driver().cuGraphInstantiateWithParams(&exec->raw, graph.raw, params); });
         if (upload_stream && *status == CUDA_SUCCESS) mark_end(exec->owners.last(Use::kUpload), upload_stream);
+        if (*status != CUDA_SUCCESS && made == CUDA_SUCCESS && params->result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS)
+            driver().cuGraphExecDestroy(exec->raw);  // the definition did not get its own edges back
         // Some failures show only in `result_out`. After a failure the driver's handle must not be destroyed.
         if (*status != CUDA_SUCCESS || params->result_out != CUDA_GRAPH_INSTANTIATE_SUCCESS)
             return exec->raw = nullptr, GraphExecHandle();
@@ -446,7 +467,7 @@ bool is_node_of(const GraphExecHandle& exec, const NodeRecord& node) noexcept {
 }
 
 CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
-                ParameterProblem* problem) {
+                ParameterProblem* problem, EarlyEdges* early) {
     GraphExecBox& box = *box_of<GraphExecBox>(exec);
     ExecOwners other;                          // first the definition's owners, then the previous owners of the
                                                // executable
@@ -454,7 +475,9 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
     std::vector<Opaque> values, gone;
     const NodeHandle first = box.definition.lock();
     const GraphLock lock(graph, first ? box_of<NodeRecord>(first)->graph : nullptr);
+    if (early != nullptr) early->mark();
     CUresult status = restore_order(graph);
+    if (early != nullptr) early->mark();
     if (status == CUDA_SUCCESS) status = prepare_parameters(box, graph, replaced, info, problem);
     if (status != CUDA_SUCCESS) return status;
     MemsetList memsets;
@@ -473,8 +496,9 @@ CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateR
         if (!has_them) status = keep(owners, other);
         if (status == CUDA_SUCCESS && !has_them) status = keep_further(other, list_further(box));
         if (status == CUDA_SUCCESS)
-            status = are_known || !box.memsets.has_disabled() ? driver().cuGraphExecUpdate(box.raw, graph.raw, info)
-                                                              : refuse_shape(info);
+            status = are_known || !box.memsets.has_disabled()
+                         ? call_with(early, [&] { return driver().cuGraphExecUpdate(box.raw, graph.raw, info); })
+                         : refuse_shape(info);
         is_done = status == CUDA_SUCCESS;
         if (is_done) {
             if (!has_them) box.owners.exchange(other);

@@ -18,6 +18,7 @@
 #include "core/resources/stream.hpp"
 #include "definition.hpp"
 #include "definition_shape.hpp"
+#include "early_edges.hpp"
 #include "executable_memsets.hpp"
 #include "executable_node.hpp"
 #include "executable_owners.hpp"
@@ -47,9 +48,10 @@ struct GraphExecBox {
 using GraphExecHandle = HandleTo<GraphExecBox>;
 
 // Instantiates the definition whose entry node is `definition`. On failure returns an empty handle; `status` and
-// `params->result_out` give the cause. An upload that `params` requests goes to `upload_stream`.
+// `params->result_out` give the cause. An upload that `params` requests goes to `upload_stream`. The edges in `early`,
+// which may be null, are programmatic in the executable.
 GraphExecHandle instantiate(const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE_PARAMS* params,
-                            const StreamHandle& upload_stream, CUresult* status);
+                            const StreamHandle& upload_stream, CUresult* status, EarlyEdges* early = nullptr);
 
 // Sets parameters and launches. With a `problem` no parameter was set and nothing was launched. Returns an error on a
 // stream that is being captured, as the driver does. Called without the GIL.
@@ -92,10 +94,10 @@ CUresult get_exec_enabled(const GraphExecHandle& exec, CUgraphNode node, bool* e
 
 // Takes over the parameters of all nodes of a definition of the same structure, and its owners. The previous owners are
 // released after the last launch that used them. Named parameters keep the values that were set. On failure nothing has
-// changed and `info` gives the cause. A `problem` arises afterwards, when named values cannot be set in the nodes. The
-// caller holds the GIL.
+// changed and `info` gives the cause. A `problem` arises afterwards, when named values cannot be set in the nodes.
+// `early` has the programmatic edges of the executable, and may be null. The caller holds the GIL.
 CUresult update(const GraphExecHandle& exec, GraphBox& graph, CUgraphExecUpdateResultInfo* info,
-                ParameterProblem* problem);
+                ParameterProblem* problem, EarlyEdges* early = nullptr);
 
 }  // namespace cg
 

@@ -426,11 +426,15 @@ cdef extern from "executable_node.hpp" namespace "cg" nogil:
         unsigned int grid
         const void** values
 
+cdef extern from "early_edges.hpp" namespace "cg" nogil:
+    cppclass EarlyEdges:
+        void add(const NodeRecord& source, const NodeRecord& target) except +
+
 cdef extern from "executable.hpp" namespace "cg" nogil:
     ctypedef shared_ptr[const CUgraphExec] GraphExecHandle
     GraphExecHandle instantiate(
         const NodeHandle& definition, CUDA_GRAPH_INSTANTIATE_PARAMS* params, const StreamHandle& upload_stream,
-        CUresult* status) except +
+        CUresult* status, EarlyEdges* early) except +
     CUresult launch(
         const GraphExecHandle& graph, const StreamHandle& stream, ParameterChanges& changes,
         ParameterProblem* problem) except +
@@ -450,7 +454,7 @@ cdef extern from "executable.hpp" namespace "cg" nogil:
     CUresult get_exec_enabled(const GraphExecHandle& graph, CUgraphNode node, cpp_bool* enabled) except +
     CUresult update(
         const GraphExecHandle& graph, GraphBox& source, CUgraphExecUpdateResultInfo* info,
-        ParameterProblem* problem) except +
+        ParameterProblem* problem, EarlyEdges* early) except +
 
 cdef extern from "graph_memory.hpp" namespace "cg" nogil:
     int kUnknownMemory

@@ -186,6 +186,14 @@ CUresult remove_edges(CUgraph graph, const Edges& edges) {
                                               edges.size());
 }
 
+CUresult replace_edges(CUgraph graph, const Edges& before, const Edges& after) {
+    const CUresult status = before.size() == 0 ? CUDA_SUCCESS : remove_edges(graph, before);
+    if (status != CUDA_SUCCESS || after.size() == 0) return status;
+    const CUresult added = add_edges(graph, after);
+    if (added != CUDA_SUCCESS) add_edges(graph, before);
+    return added;
+}
+
 namespace {
 
 NodeKind kind_of(CUgraphNodeType type) noexcept {

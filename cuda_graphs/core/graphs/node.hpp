@@ -155,6 +155,8 @@ CUresult list_edges(CUgraph graph, Edges& edges);
 CUresult list_edges_of(CUgraphNode node, Direction direction, Edges& edges);
 CUresult add_edges(CUgraph graph, const Edges& edges);
 CUresult remove_edges(CUgraph graph, const Edges& edges);
+// Removes edges and adds others. If the driver refuses these, the removed edges are added again.
+CUresult replace_edges(CUgraph graph, const Edges& before, const Edges& after);
 
 // Finds the kind of a node that has no record. Asks the driver.
 CUresult find_kind(CUgraphNode node, NodeKind* kind);

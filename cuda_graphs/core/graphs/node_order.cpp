@@ -32,14 +32,6 @@ bool sort_edges(const Edges& edges, const Positions& positions, Edges& sorted) {
     return true;
 }
 
-CUresult replace_edges(CUgraph graph, const Edges& before, const Edges& after) {
-    const CUresult status = before.size() == 0 ? CUDA_SUCCESS : remove_edges(graph, before);
-    if (status != CUDA_SUCCESS || after.size() == 0) return status;
-    const CUresult added = add_edges(graph, after);
-    if (added != CUDA_SUCCESS) add_edges(graph, before);
-    return added;
-}
-
 // Sorts the edges of every node in the order of `nodes`. `inner` gets the nodes that have successors.
 CUresult settle_edges(CUgraph graph, const std::vector<CUgraphNode>& nodes, std::unordered_set<CUgraphNode>& inner) {
     Positions positions;

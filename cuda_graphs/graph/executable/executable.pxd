@@ -18,6 +18,7 @@ cdef class Graph:
     cdef TemporaryMemory _temporaries
     cdef tuple _guards       # see nodes/launch_guards.py
     cdef object _fused       # FusedNodes; None without optimize=True
+    cdef object _early       # EarlyNodes; None without early_edges=True
     cdef WeakNode _source    # entry node of the definition that the parameters came from; not kept alive
     cdef object __weakref__
 
@@ -29,6 +30,9 @@ cdef class Graph:
 
     # Fuses nodes of the definition that this Graph was made from.
     cdef int _fuse(self, InsertionPoint definition) except -1
+
+    # Gives the nodes at early edges their code. Closes the Graph after an error.
+    cdef int _begin_early(self, object early) except -1
 
 
 # Instantiates the definition of a place. `options` is a GraphCompleteOptions.

@@ -25,6 +25,7 @@ from cuda_graphs.core.driver.cuda_graph cimport (
 )
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver, status_words
 from cuda_graphs.core.graphs.graph_handles cimport (
+    EarlyEdges,
     GraphBox,
     GraphExecHandle,
     NodeHandle,
@@ -60,11 +61,13 @@ from .loop_control cimport LoopControl
 from .temporary_memory cimport TemporaryMemory, plan_memory
 from .executable_nodes cimport mark_fused, unmark_fused, view_node
 from .parameter_values cimport Slots, check_problem, find_slots, present_values, read_changes
+from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from .difference import describe_difference
-from .fused_nodes import FusedNodes
+from .early_nodes import EarlyNodes
+from .fused_nodes import FusedNodes, GraphExplanation
 from cuda_graphs.graph.nodes.launch_guards import guards_of
 from cuda_graphs.errors import instantiate_error, update_error
 from cuda_graphs.objects import constructors
@@ -168,12 +171,13 @@ cdef class Graph:
         * Temporaries get the places that the new order allows. No other thread may launch a Graph with temporaries during
           its update.
 
-        A Graph of `optimize=True` fuses nodes again. It takes only the definition that it was made from, and no other
-        thread may launch it during the update.
+        A Graph of `optimize=True` fuses nodes again, and one of `early_edges=True` keeps its early edges. These take only
+        the definition that they were made from, and no other thread may launch them or use the definition during the update.
 
         Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
-        changed. Raises RuntimeError for a closed Graph, for a definition that is no longer valid, and for another
-        definition than the own one of a Graph of `optimize=True`.
+        changed. Raises RuntimeError for a closed Graph, for a definition that is no longer valid, for another
+        definition than the own one of a Graph of `optimize=True` or `early_edges=True`, and for a node that cannot begin
+        early any more.
 
         If the nodes or edges of the original definition were edited, its nodes can no longer be assigned to nodes of the
         Graph. A Graph with named parameters then refuses the update (GraphUpdateError). A Graph that is updated from the
@@ -190,12 +194,18 @@ cdef class Graph:
         cdef dict counts = self._callbacks.take(definition)
         cdef TemporaryMemory temporaries = plan_memory(definition, self._temporaries)
         cdef CUresult status = CUDA_SUCCESS
+        cdef EarlyEdges edges
+        early = self._early
         if self._fused is not None:
-            check_own(self, definition)
+            check_own(self, definition, "optimize")
             unmark_fused(self._changes)
             self._fused.switch(self, True)
+        if early is not None:
+            check_own(self, definition, "early_edges")
+            early = early.again(definition)
+            add_edges_of(early, edges)
         with self._callbacks.launches.order:
-            status = update(h, graph[0], &info, &problem)
+            status = update(h, graph[0], &info, &problem, &edges)
             if self._fused is not None and (status or problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)):
                 self._fused.switch(self, False)
                 mark_fused(self._changes, self._fused.marks())
@@ -219,6 +229,18 @@ cdef class Graph:
         self._guards = guards_of(hierarchy_number(graph[0]))
         if self._fused is not None:
             self._fuse(definition)
+        if early is not None:
+            self._begin_early(early)
+
+    cdef int _begin_early(self, object early) except -1:
+        self._early = early
+        unmark_fused(self._changes)
+        try:
+            early.apply(self)
+        except BaseException:
+            self.close()  # its edges are programmatic, and a kernel does not wait
+            raise
+        return mark_fused(self._changes, early.marks())
 
     cdef int _fuse(self, InsertionPoint definition) except -1:
         if self._fused is None:
@@ -230,13 +252,18 @@ cdef class Graph:
         return mark_fused(self._changes, self._fused.marks())
 
     def explain(self):
-        """Return a GraphExplanation of a Graph of `optimize=True`: which nodes run as one launch, which do not, and why.
+        """Return a GraphExplanation: which nodes run as one launch or begin early, which do not, and why.
 
-        Raises RuntimeError for a closed Graph, and for a Graph that was made without optimize=True.
+        Raises RuntimeError for a closed Graph, and for a Graph that was made without optimize=True and early_edges=True.
         """
         self._check_open()
+        if self._early is not None:
+            return GraphExplanation((), self._early.explain())
         if self._fused is None:
-            raise RuntimeError(f"{self!r} runs each node by itself: make it with instantiate(optimize=True) to fuse nodes")
+            raise RuntimeError(
+                f"{self!r} runs each node by itself, after its predecessors: make it with instantiate(optimize=True) to fuse "
+                "nodes, or with early_edges=True to let kernels begin early"
+            )
         return self._fused.explain()
 
     def __getitem__(self, node):
@@ -459,6 +486,9 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef bint optimizes = read_flag(options.optimize, "optimize")
     if optimizes and options.device_launch:
         raise ValueError("optimize=True and device_launch=True exclude each other: a graph that kernels launch has fixed nodes")
+    cdef bint is_early = read_flag(options.early_edges, "early_edges")
+    if is_early and (optimizes or options.device_launch):
+        raise ValueError("early_edges=True excludes optimize=True and device_launch=True")
     cdef GraphBox* graph = definition._open()
     check_finished(definition, graph)
     cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
@@ -466,8 +496,12 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     cdef list running = [0]
     watch("instantiating a graph (seconds)", partial(seconds_of, running, monotonic()))
     cdef GraphExecHandle h
+    cdef EarlyEdges edges
+    early = EarlyNodes(definition) if is_early else None
+    if is_early:
+        add_edges_of(early, edges)
     try:
-        h = instantiate(definition._h, &params, upload_to, &status)
+        h = instantiate(definition._h, &params, upload_to, &status, &edges)
     finally:
         running.clear()
     if not h:
@@ -480,9 +514,18 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     made._guards = guards_of(hierarchy_number(graph[0]))
     if optimizes:
         made._fuse(definition)
+    if is_early:
+        made._begin_early(early)
     if observer is not None:
         observer(definition, made)
     return made
+
+
+cdef int add_edges_of(object early, EarlyEdges& edges) except -1:
+    cdef GraphNode source, target
+    for source, target in early.edges():
+        edges.add(source._record()[0], target._record()[0])
+    return 0
 
 
 # The Graph with counters that was launched last on each stream: weak references, by the handle of the stream.
@@ -520,12 +563,12 @@ cdef str EDITED = (
 )
 
 
-cdef int check_own(Graph self, InsertionPoint definition) except -1:
+cdef int check_own(Graph self, InsertionPoint definition, str option) except -1:
     cdef NodeHandle source = self._source.lock()
     if source and box_of[NodeRecord](source).graph == definition._open():
         return 0
     raise RuntimeError(
-        f"{self!r} was made with optimize=True, so it can be updated only from the definition that it was made from: "
+        f"{self!r} was made with {option}=True, so it can be updated only from the definition that it was made from: "
         f"instantiate {definition._identify(True)}"
     )
 

@@ -37,6 +37,7 @@ from cuda_graphs.graph.nodes.spec cimport (
     change_kernel,
     config_of,
     describe,
+    fill_code,
     read_child,
     read_event,
     read_host,
@@ -66,8 +67,8 @@ cdef int check_not_fused(ExecutableGraphNode self, NodeRecord* record) except -1
     words = self._changes[FUSED].get(key_of(record))
     if words is not None:
         raise ValueError(
-            f"{self._node._identify()} has no launch of its own in this Graph: it runs in the launch of {words}. Change the "
-            "definition and call update(), or instantiate without optimize=True"
+            f"{self._node._identify()} {words}. Change the definition and call update(), or instantiate without "
+            "optimize=True and early_edges=True"
         )
     return 0
 
@@ -221,6 +222,21 @@ cdef class ExecutableKernelNode(SwitchableNode):
             refuse_shape(self, spec)
         self._set(spec)
         self._changes[key_of(record)] = changes
+
+
+    def _replace_code(self, kernel):
+        """Give the node other code, which takes the same arguments."""
+        cdef NodeSpec spec
+        cdef NodeRecord* record = self._record()
+        cdef ParameterProblem problem
+        cdef CUresult status
+        self._node._load_with_owners(spec)
+        fill_code(spec, kernel)
+        with nogil:
+            status = set_exec_node(self._h, record[0], spec, &problem)
+        if status:
+            check_rules(problem, f"give {identify(self)} other code")
+            refuse(self, status, f"give {identify(self)} other code")
 
 
 cdef tuple key_of(NodeRecord* record):

@@ -19,6 +19,8 @@ from cuda_graphs.objects import constructors
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node_kinds import KernelNode
 
+    from .early_nodes import EarlyStart
+
 __all__ = ["FusedNodes", "GraphExplanation", "Group", "NodeFusion", "Refused", "label_of"]
 
 
@@ -64,15 +66,20 @@ class NodeFusion:
 
 @dataclass(frozen=True)
 class GraphExplanation:
-    """The result of `Graph.explain`: what `instantiate(optimize=True)` did. `print` shows a line for each fusion.
+    """The result of `Graph.explain`: what `instantiate(optimize=True)` and `early_edges=True` did. `print` shows a line each.
 
     Attributes:
         fusion: A NodeFusion for each fused group, and for each pair of neighbouring kernel nodes that are not fused.
+        early: An EarlyStart for each kernel node behind other kernel nodes; None without early_edges=True.
     """
 
     fusion: tuple[NodeFusion, ...]
+    early: tuple[EarlyStart, ...] | None = None
 
     def __str__(self) -> str:
+        if self.early is not None:
+            starts = [f"  {each}" for each in self.early] or ["  no kernel node has an edge from a kernel node"]
+            return "\n".join(["early edges:", *starts])
         lines = [f"  {each}" for each in self.fusion] or [
             "  no kernel node has a kernel node as its neighbour"
         ]
@@ -135,7 +142,11 @@ class FusedNodes:
     def marks(self) -> list[tuple[KernelNode, str]]:
         """Return each fused node with the words of the error for its view."""
         return [
-            (node, f"{group.kernel.name}, which also runs {named(group.nodes, node)}")
+            (
+                node,
+                "has no launch of its own in this Graph: it runs in the launch of "
+                f"{group.kernel.name}, which also runs {named(group.nodes, node)}",
+            )
             for group in self.groups
             for node in group.nodes
         ]

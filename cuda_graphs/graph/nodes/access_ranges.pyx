@@ -127,6 +127,16 @@ cdef list list_accesses(const NodeAccesses& accesses):
 
 # ---- from Python values to spans
 
+def span_of_memory(value):
+    """Return the Span of memory that a launch takes, or None for memory of unknown size and for memory that may change."""
+    if isinstance(value, Parameter):
+        return None
+    try:
+        return as_span(span_of(value, "memory", 0))
+    except ValueError:  # the driver does not know the memory of alloc nodes
+        return None
+
+
 cdef int add_spans(vector[Span]& spans, object values, str name) except -1:
     cdef Span span
     cdef Py_ssize_t i

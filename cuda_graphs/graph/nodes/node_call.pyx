@@ -25,6 +25,14 @@ cdef class NodeCall:
         """Return what node_fusion.py needs to call the kernel in another one, or the reason (a str) why this is not possible."""
         raise NotImplementedError
 
+    def early_task(self, size_t task):
+        """Return the EarlyTask of a task, which early_edges.py needs, or the reason (a str) why it cannot begin early."""
+        raise NotImplementedError
+
+    def task_memory(self, size_t task):
+        """Return ({path: Span} of the arrays that a task reads, [Span] of those that it writes). None is unknown memory."""
+        raise NotImplementedError
+
     cdef NodeCall with_arguments(self, tuple args):
         raise NotImplementedError
 

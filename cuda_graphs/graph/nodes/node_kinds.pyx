@@ -201,6 +201,23 @@ cdef class KernelNode(GraphNode):
         """Return the NodeCall that made the node, or None."""
         return call_of(self._record())
 
+    def _early_task(self):
+        """Return the EarlyTask of the node, or the reason (a str) why it cannot begin early."""
+        cdef NodeRecord* record = self._record()
+        cdef NodeCall call = call_of(record)
+        return "is not a call of a kernel of cuda_graphs" if call is None else call.early_task(call.task_of(record))
+
+    def _written(self):
+        """Return a list of the Spans that the node may write, with None for unknown memory, or None."""
+        cdef NodeRecord* record = self._record()
+        cdef NodeCall call = call_of(record)
+        if call is not None:
+            return call.task_memory(call.task_of(record))[1]
+        found, is_unknown = self._accesses()
+        writes = [span for span, mode, what in found if what == "memory" and mode == "writes"]
+        known = not is_unknown and all([mode in ("reads", "writes") for _, mode, _ in found])
+        return [None if isinstance(span.start, str) else span for span in writes] if known else None
+
     def _has_size_rule(self):
         """Return whether a rule computes the size of the launch from parameters."""
         cdef NodeRecord* record = self._record()

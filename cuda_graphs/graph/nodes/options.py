@@ -43,6 +43,10 @@ class GraphCompleteOptions:
     use_node_priority    priorities come from the nodes, not from the stream of the launch
     optimize             neighbouring nodes of kernels of `cuda_graphs.kernel` run as one launch where this gives the
                          same bits. `Graph.explain` shows which. Excludes device_launch
+    early_edges          edges between kernel nodes become programmatic where the second node is of a kernel of
+                         `cuda_graphs.kernel`: it begins before the first has ended, and waits before it reads what may still be
+                         written. Results stay the same. `Graph.explain` shows which. No other thread may use the
+                         definition meanwhile. Excludes optimize and device_launch
     """
 
     auto_free_on_launch: bool = False
@@ -50,6 +54,7 @@ class GraphCompleteOptions:
     device_launch: bool = False
     use_node_priority: bool = False
     optimize: bool = False
+    early_edges: bool = False
 
 
 @dataclass

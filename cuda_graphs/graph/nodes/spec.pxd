@@ -35,6 +35,9 @@ cdef tuple accept_arguments(object args)
 # sets the owners of the parts that stay: `first` owns the kernel, `second` the arguments.
 cdef int change_kernel(NodeSpec& spec, object config, object kernel, object args) except -1
 
+# Sets the code of a kernel node, and its owner.
+cdef int fill_code(NodeSpec& spec, Kernel kernel) except -1
+
 # Returns a description of a spec for messages: "a memset of 4 x 1 elements at 0x1000".
 cdef str describe(NodeSpec& spec)
 # Returns the facts about memory that explain why a driver refuses the node: the kind, and the size or the addresses.

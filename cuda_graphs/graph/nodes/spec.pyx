@@ -167,16 +167,21 @@ cdef int fill_arguments(NodeSpec& spec, Kernel kernel, tuple args) except -1:
     spec.uses.clear()
     for i in stand_ins:
         use_argument(spec, args[i], <unsigned int>i)
+    fill_code(spec, kernel)
+    spec.params.kernel.kernelParams = spec.arguments.pointers()
+    spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
+    spec.owners.second.reset()
+    own_arguments(args, spec.owners.second)
+    return 0
+
+
+cdef int fill_code(NodeSpec& spec, Kernel kernel) except -1:
     cdef KernelBox* code = box_of[KernelBox](kernel._h)
     spec.params.kernel.func = code.function  # overrides `kern` unless it is NULL
     spec.params.kernel.kern = code.raw
     if code.function != NULL:
         spec.params.kernel.kern = NULL
-    spec.params.kernel.kernelParams = spec.arguments.pointers()
-    spec.params.kernel.extra = NULL  # arguments that other code packed; cuda.h allows one of the two
     spec.owners.first = as_owner(kernel._h)
-    spec.owners.second.reset()
-    own_arguments(args, spec.owners.second)
     return 0
 
 

@@ -1,15 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""CallParts: what node_fusion.py needs to run the work of a node in another launch."""
+"""What the optimisations of graphs know of a call: CallParts for node_fusion.py, EarlyTask for early_edges.py."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STOP
+from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.kernels.specialisation.options import Options
+from cuda_graphs.objects.code.kernel import Kernel
 
-__all__ = ["CallParts"]
+__all__ = ["CallParts", "EarlyTask", "is_of_user"]
 
 
 class CallParts(NamedTuple):
@@ -30,3 +33,23 @@ class CallParts(NamedTuple):
     annotations: tuple[Any, ...]
     args: tuple[Any, ...]
     places: tuple[Any, ...]
+
+
+class EarlyTask(NamedTuple):
+    """A task of a call that may begin before its predecessors have ended.
+
+    Attributes:
+        only_read: The memory of the arrays that it reads and does not write, by path; None for unknown memory.
+        writes: The memory that it writes.
+        kernel: Returns the Kernel that reads some arrays, by path, before it waits for its predecessors, or the reason
+            (a str) why there is none.
+    """
+
+    only_read: Mapping[str, Span | None]
+    writes: Sequence[Span | None]
+    kernel: Callable[[tuple[str, ...]], Kernel | str]
+
+
+def is_of_user(path: str) -> bool:
+    """Return whether an array is declared in the `reads` and `writes` of a node: no other node accesses the rest."""
+    return path not in (REPORT, OVERFLOW_PATH) and not path.startswith(STOP)

@@ -6,6 +6,7 @@ The nodes of a call share a KernelCall, which gives all of them new arguments (g
 """
 
 import weakref
+from math import prod
 
 from cuda_graphs.core.resources.device_scope cimport device_of_stream, has_several_devices, kNoDevice
 from cuda_graphs.core.resources.handles cimport StreamHandle
@@ -18,6 +19,7 @@ from cuda_graphs.objects.device.stream cimport Stream
 from cuda_graphs.objects.memory.array_view cimport ArrayView, view_array
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, graph_memory
 from cuda_graphs.kernels.arrays.captures cimport is_captured
+from cuda_graphs.kernels.specialisation.guards cimport Guards
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.kernels.specialisation.task_size cimport follow_parameters
 from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading
@@ -28,10 +30,13 @@ from cuda_graphs.compiler.language.annotations import NDArray as ArrayAnnotation
 from cuda_graphs.compiler.language.annotations import OutsideName, Record
 from cuda_graphs.graph.capture.captured_insertion_point import BorrowedCapture, CapturedInsertionPoint
 from cuda_graphs.graph.definition import GraphDef
+from cuda_graphs.graph.nodes.access_ranges import span_of_memory
 from cuda_graphs.graph.operands.parameter import Parameter
 from cuda_graphs.kernels.graph.emission import Emission
 from cuda_graphs.kernels.specialisation.arguments import KeptArgument, argument_at
-from .call_parts import CallParts
+from cuda_graphs.kernels.shapes import fitting_block
+from cuda_graphs.kernels.targets import is_early_target
+from .call_parts import CallParts, EarlyTask, is_of_user
 
 
 cdef class CaptureStrategy(Strategy):
@@ -151,6 +156,40 @@ cdef class KernelCall(NodeCall):
         if self.configs:
             return "has a config of its own"
         return "" if self.code.artifact.plan == (0,) else f"has {len(self.launches)} tasks"
+
+    def early_task(self, size_t task):
+        """Return the EarlyTask of a task, or the reason (a str) why it begins after its predecessors."""
+        cdef Specialisation code = self.code
+        info = code.artifact.tasks[task]
+        if self.launches[task].config.is_cooperative:
+            return "is a cooperative launch"
+        if not is_early_target(code.artifact.target, self.strategy.specialiser.options.fast_math):
+            return "needs a device of compute capability 9.0 or higher"
+        if not (<Guards>code.guards).hold():
+            return "uses values that have changed since it was added"
+        reads, writes = self.task_memory(task)
+        only_read = {path: span for path, span in reads.items() if path not in info.writes}
+        return EarlyTask(only_read, writes, lambda paths: self.early_kernel(task, paths))
+
+    def task_memory(self, size_t task):
+        """Return ({path: Span} of the arrays that a task reads, [Span] of those that it writes). None is unknown memory."""
+        launch, info = self.launches[task], self.code.artifact.tasks[task]
+        arrays = {slot.path for slot in info.slots if slot.kind == "pointer" and is_of_user(slot.path)}
+        reads = dict(zip(sorted(info.reads & arrays), map(span_of_memory, launch.reads)))
+        return reads, [span_of_memory(value) for value in launch.writes]
+
+    def early_kernel(self, size_t task, tuple paths):
+        """Return the Kernel of an early launch of a task, or the reason why there is none."""
+        cdef Specialisation code = self.code
+        cdef Specialisation other = code
+        config = self.launches[task].config
+        if code.artifact.target == "ptx":
+            other = self.strategy.specialiser.early(code, paths)
+        if not (<Guards>code.guards).hold():
+            return "uses values that have changed since it was added"
+        assert other.artifact.tasks[task].slots == code.artifact.tasks[task].slots, "early code takes other arguments"
+        kernel, threads = other.kernels[task], prod(config.block)
+        return kernel if fitting_block(kernel, threads) == threads else "would need more registers than its blocks have"
 
     cdef object emit_task(self, object start):
         """Add the node of a call with one task, as an Emission would, and return it."""

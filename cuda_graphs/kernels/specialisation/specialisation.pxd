@@ -130,6 +130,7 @@ cdef class Specialisation:
     cdef readonly bint is_replayable  # True if one graph can run all tasks, without decisions by the host
     cdef Specialisation replacement      # code for the host's control flow, if the driver or a host object refuses the graph; else None
     cdef Specialisation with_calls       # code in which calls of host objects are nodes, if a resident launch cannot do them; else None
+    cdef dict early                      # code for early edges, by the paths of the arrays that it reads early; or None
     cdef bint is_replaced            # True if all calls use the replacement
     cdef bint is_refused             # True for such a replacement
     cdef readonly bint is_straight   # True without control flow between tasks

@@ -57,6 +57,9 @@ cdef class Specialiser:
     cdef Specialisation without_graph(self, Specialisation code, tuple args)
     # Returns code for the same calls whose control flow the host runs.
     cdef Specialisation on_host(self, Specialisation code, tuple args)
+    # Returns code whose tasks may begin before the kernels that they follow have ended, and read the arrays of some paths
+    # before they wait for these.
+    cdef Specialisation early(self, Specialisation code, tuple paths)
     # Returns code for the same calls in which calls of host objects are nodes.
     cdef Specialisation without_exchanges(self, Specialisation code, tuple args)
     cdef int forget(self) except -1

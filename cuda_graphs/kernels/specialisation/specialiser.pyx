@@ -205,6 +205,24 @@ cdef class Specialiser:
                 code.replacement = other
             return code.replacement
 
+    cdef Specialisation early(self, Specialisation code, tuple paths):
+        cdef Specialisation other
+        options = {**code.recipe.options, "early": paths}
+        target, shape = target_of(self.options.fast_math)
+        with self.lock:
+            if code.early is None:
+                code.early = {}
+            if paths not in code.early:
+                artifact = self._artifact(code.recipe.signature, target, options)
+                other = load_artifact(
+                    self.name, artifact, shape, code.leaf_numbers, guards_of(artifact.free_values), code.labels,
+                    self.function.__code__.co_filename,
+                )
+                other.device = code.device
+                record(other, code.recipe._replace(options=options))
+                code.early[paths] = other
+            return code.early[paths]
+
     cdef Specialisation without_exchanges(self, Specialisation code, tuple args):
         with self.lock:
             if code.with_calls is None:

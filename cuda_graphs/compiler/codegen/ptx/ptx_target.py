@@ -11,7 +11,8 @@ threads of a block.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set
+from functools import partial
 from typing import ClassVar
 
 from cuda_graphs.compiler.artifact import Layout, TaskInfo
@@ -27,6 +28,7 @@ from cuda_graphs.native.units import Unit, codes_of, joined, units_of
 from cuda_graphs.native.versions import state_of
 
 from .block_reductions import add_sums, with_block_bins
+from .early_loads import EarlyLoads, let_next_launch_begin, wait_for_previous_launch
 from .grid_stride import strided, strided_box
 from .ptx_blocks import GpuBlockLoop
 from .ptx_exchange import MOST_THREADS, with_exchanges
@@ -143,15 +145,21 @@ class Ptx:
             else:
                 task = program.tasks[step]
                 blocks = 0 if task.loop is None else task.loop.block_dim
-                slots, early = slots_of(step, program), self.is_early(program)
+                slots = slots_of(step, program)
+                early = program.early_loads if self.is_early(program) else None
                 functions.append(self.task(task, declarations, slots, ENTRY, required_threads(blocks), early))
         name = program.tasks[step].name if isinstance(step, int) else step.name
         text = "\n".join([HEADER, *functions, *declarations.values(), "!0 = !{}\n", *SCOPES, ""])
         return Unit(name if len(steps) == 1 and isinstance(step, int) else "", text)
 
     def is_early(self, program: ir.Program) -> bool:
-        """Return whether entries wait for earlier ones (PTX ISA, griddepcontrol: from 7.8 on, for sm_90 and up)."""
-        return program.early and self.capability >= 90 and self.version >= 78
+        """Return whether entries wait for earlier ones."""
+        return program.early and self.has_grid_control
+
+    @property
+    def has_grid_control(self) -> bool:
+        """True for targets with programmatic launches (PTX ISA, griddepcontrol: from 7.8 on, for sm_90 and up)."""
+        return self.capability >= 90 and self.version >= 78
 
     def task(
         self,
@@ -160,19 +168,23 @@ class Ptx:
         slots: Layout,
         kind: str,
         attributes: str,
-        early: bool = False,
+        early: Set[str] | None = None,
     ) -> str:
+        """Return the function of a task. `early`: the arrays that an early entry may read before its wait."""
         e = Emitter(self, declarations)
         e.alias_types = task.alias_classes
         e.unrolled = UNROLLED
         parameters = self.receive(e, slots)
-        if early:
-            wait_for_previous_launch(e)
+        statements, start = task.body.body, None
+        if early is not None:
+            let_next_launch_begin(e)
+            start = EarlyLoads(e, early)
+            statements = start.begin(task)
         sums = dict.fromkeys(task.sums)
         last = [statement for statement in task.body.body if isinstance(statement, ir.Last)]
-        for statement in task.body.body:
+        for statement in statements:
             if statement is task.loop:
-                self.parallel(e, task.loop, task.name, task.bins)
+                self.parallel(e, task.loop, task.name, task.bins, start)
             elif statement not in sums and statement not in last:
                 e.block(ir.Block([statement]))
         if sums:
@@ -197,6 +209,7 @@ class Ptx:
         e = Emitter(self, declarations)
         parameters = self.receive(e, slots)
         if self.is_early(program):
+            let_next_launch_begin(e)
             wait_for_previous_launch(e)
         GpuResidentTasks(e, resident, program, slots, parameters).run()
         e.line("ret void")
@@ -214,8 +227,15 @@ class Ptx:
         """The number of the architecture."""
         return int(re.sub(r"\D", "", self.arch))
 
-    def parallel(self, e: Emitter, loop: ir.For, name: str, bins: tuple[ir.Atomic, ...] = ()) -> None:
-        """Emit the iterations of this thread. `bins` are the bins of the Task."""
+    def parallel(
+        self,
+        e: Emitter,
+        loop: ir.For,
+        name: str,
+        bins: tuple[ir.Atomic, ...] = (),
+        start: EarlyLoads | None = None,
+    ) -> None:
+        """Emit the iterations of this thread. `bins` are the bins of the Task, and `start` its early loads."""
         if loop.block_dim:
             GpuBlockLoop(e, loop, name, self.capability).run()
             return
@@ -225,7 +245,9 @@ class Ptx:
             thread, threads = self.position(e)
             width = group_width(loop)
             if width > 1:
-                thread = self.wide_groups(e, loop, width, thread, threads, total)
+                thread = self.wide_groups(e, loop, width, thread, threads, total, start)
+            elif start is not None and start.is_pending:
+                thread = self.early_point(e, loop, begins, thread, threads, total, start)
             self.stride(e, loop, begins, counts, thread, threads, total)
 
         if bins:
@@ -233,7 +255,34 @@ class Ptx:
         else:
             run()
 
-    def wide_groups(self, e: Emitter, loop: ir.For, width: int, thread: str, threads: str, total: str) -> str:
+    def early_point(
+        self,
+        e: Emitter,
+        loop: ir.For,
+        begins: list[str],
+        thread: str,
+        threads: str,
+        total: str,
+        start: EarlyLoads,
+    ) -> str:
+        """Emit the first iteration of this thread around the wait, and return the number of the next one."""
+
+        def place() -> None:
+            e.wide[loop.axes[0].index] = e.point(loop.axes[0], begins[0], thread)
+
+        start.peel(loop, e.let(f"icmp slt i64 {thread}, {total}"), [place])
+        return e.let(f"add nsw i64 {thread}, {threads}")
+
+    def wide_groups(
+        self,
+        e: Emitter,
+        loop: ir.For,
+        width: int,
+        thread: str,
+        threads: str,
+        total: str,
+        start: EarlyLoads | None = None,
+    ) -> str:
         """Emit groups of neighbouring iterations, if all arrays are aligned to 16 bytes. Accesses become as wide.
 
         Returns the iteration at which this thread begins the rest. The rest is the whole loop without alignment.
@@ -251,9 +300,20 @@ class Ptx:
         aligned = e.let(f"icmp eq i64 {e.let(f'and i64 {bits}, 15')}, 0")
         whole = e.let(f"udiv i64 {total}, {width}")
         first, wide, rest = (e.label(stem) for stem in ("whole", "groups", "rest"))
+        other, at = rest, thread
+        is_early = start is not None and start.is_pending
+        if is_early and not start.may_peel(loop, width):
+            start.wait()
+            is_early = False
         e.jump(first)
         e.start(first)
-        e.jump_if(aligned, wide, rest)
+        if is_early:
+            other = e.label("unaligned")
+        e.jump_if(aligned, wide, other)
+        if is_early:
+            e.start(other)
+            wait_for_previous_launch(e)
+            e.jump(rest)
         e.start(wide)
         e.declare("llvm.assume", "declare void @llvm.assume(i1)")
         for kind, address in addresses:
@@ -273,7 +333,18 @@ class Ptx:
 
             return groups
 
-        at, chunks = thread, chunks_of(loop, width)
+        if is_early:
+            index = loop.axes[0].index
+            base = e.let(f"mul nuw nsw i64 {thread}, {width}")
+
+            def place(lane: int) -> None:
+                e.wide[index] = e.let(f"or disjoint i64 {base}, {lane}")
+
+            scopes = [f", !alias.scope !{LISTS + lane}, !noalias !{OTHERS + lane}" for lane in range(width)]
+            places = [partial(place, lane) for lane in range(width)]
+            start.peel(loop, e.let(f"icmp slt i64 {thread}, {whole}"), places, scopes)
+            at = e.let(f"add nuw nsw i64 {thread}, {threads}")
+        chunks = chunks_of(loop, width)
         if chunks > 1:
             step = e.let(f"mul nuw nsw i64 {threads}, {chunks}")
             end = e.let(f"sub nsw i64 {whole}, {e.let(f'sub nuw nsw i64 {step}, {threads}')}")
@@ -283,7 +354,7 @@ class Ptx:
         begin = e.let(f"add nsw i64 {done}, {thread}")
         e.jump(rest)
         e.start(rest)
-        return e.let(f"phi i64 [ {thread}, %{first} ], [ {begin}, %{last} ]")
+        return e.let(f"phi i64 [ {thread}, %{other if is_early else first} ], [ {begin}, %{last} ]")
 
     def position(self, e: FunctionText) -> tuple[str, str]:
         """Return (number of this thread in the grid, number of threads), in 64 bits."""
@@ -321,13 +392,6 @@ class Ptx:
             TiledLoop(e, loop, counts, place).run(row_major)
         else:
             row_major()
-
-
-def wait_for_previous_launch(e: Emitter) -> None:
-    """Emit a wait for the end of the previous launch. Let the next launch begin, which waits for this one."""
-    for instruction in ("griddepcontrol.wait", "griddepcontrol.launch_dependents"):
-        # Inline PTX, as LLVM's intrinsics are declared without memory effects: loads could move before them.
-        e.line(f'call void asm sideeffect "{instruction};", "~{{memory}}"()')
 
 
 def required_threads(blocks: int) -> str:

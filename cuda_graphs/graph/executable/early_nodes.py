@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes of an executable that begin before their predecessors have ended, for `instantiate(early_edges=True)`.
+
+kernels/call/early_edges.py finds the nodes, and their code. In the executable their edges are programmatic
+(core/graphs/early_edges.hpp), and they have this code. The definition keeps its edges and its code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cuda_graphs.objects import constructors
+
+from .fused_nodes import label_of
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.nodes.node_kinds import KernelNode
+
+__all__ = ["EarlyNode", "EarlyNodes", "EarlyStart", "Late"]
+
+
+class EarlyNode(NamedTuple):
+    """A node that begins early, the sources of its programmatic edges, the paths of the arrays that it reads before it
+    waits for these, and its Kernel."""
+
+    node: KernelNode
+    sources: tuple[KernelNode, ...]
+    paths: tuple[str, ...]
+    kernel: Any
+
+
+class Late(NamedTuple):
+    """A node with full edges from other kernel nodes, and the reason."""
+
+    sources: tuple[KernelNode, ...]
+    node: KernelNode
+    why: str
+
+
+@dataclass(frozen=True)
+class EarlyStart:
+    """A kernel node that begins before kernel nodes in front of it have ended, or the reason why it does not.
+
+    Attributes:
+        node: The name of the node with the line that added it, such as "scale (file.py:12)".
+        after: The same of the nodes in front of it.
+        loads: The paths of the arrays that it reads before they have ended.
+        why: The reason why it begins after their ends; "" for a node that begins early.
+    """
+
+    node: str
+    after: tuple[str, ...]
+    loads: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def is_early(self) -> bool:
+        """True if the node begins early."""
+        return not self.why
+
+    def __str__(self) -> str:
+        begin = f"{self.node} after {', '.join(self.after)}"
+        if self.why:
+            return f"{begin}: full edge: {self.why}"
+        return f"{begin}: begins early" + (f", and reads {', '.join(self.loads)} first" if self.loads else "")
+
+
+class EarlyNodes:
+    """The early nodes of one executable.
+
+    Attributes:
+        nodes: The nodes that begin early.
+        late: The neighbours with full edges.
+    """
+
+    def __init__(self, definition: Any, wanted: Collection[Any] | None = None) -> None:
+        found = constructors.early_edges().find_early(definition, wanted)
+        self.nodes: list[EarlyNode] = found.nodes
+        self.late: list[Late] = found.late
+
+    def edges(self) -> list[tuple[KernelNode, KernelNode]]:
+        """Return the programmatic edges, those of a target one after another."""
+        return [(source, each.node) for each in self.nodes for source in each.sources]
+
+    def again(self, definition: Any) -> EarlyNodes:
+        """Return the same edges with the code for the present nodes of the definition.
+
+        Raises:
+            RuntimeError: One of the nodes cannot begin early any more.
+        """
+        found = EarlyNodes(definition, frozenset(self.edges()))
+        if set(found.edges()) != set(self.edges()):
+            why = "; ".join(str(each) for each in found.explain()[len(found.nodes) :])
+            raise RuntimeError(
+                "the Graph was made with early_edges=True, and the definition has changed so that an early edge has to "
+                f"become a full one: instantiate it again ({why})"
+            )
+        found.late = self.late
+        return found
+
+    def apply(self, graph: Any) -> None:
+        """Give the nodes of the executable their code."""
+        for each in self.nodes:
+            graph[each.node]._replace_code(each.kernel)
+
+    def explain(self) -> tuple[EarlyStart, ...]:
+        """Return the explanation, early nodes first."""
+        early = [EarlyStart(label_of(each.node), labels(each.sources), each.paths) for each in self.nodes]
+        late = [EarlyStart(label_of(each.node), labels(each.sources), (), each.why) for each in self.late]
+        return (*early, *late)
+
+    def marks(self) -> list[tuple[KernelNode, str]]:
+        """Return each node at an early edge with the words of the error for its view."""
+        nodes = dict.fromkeys(node for each in self.nodes for node in (each.node, *each.sources))
+        return [(node, "has an early edge in this Graph, which its present launch allows") for node in nodes]
+
+
+def labels(nodes: Collection[KernelNode]) -> tuple[str, ...]:
+    return tuple(map(label_of, nodes))
