@@ -128,6 +128,7 @@ def lower(
     rules: NumberRules = USUAL,
     finds_overflow: bool | None = None,
     exchanges: tuple[str, ...] = (),
+    has_warps: bool = False,
 ) -> tuple[ir.Program, FreeValues]:
     """Return the function as tasks, and the free values that it depends on: {function: {name: value}}.
 
@@ -136,7 +137,8 @@ def lower(
     ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
     generator may contract floats. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have
     checkpoints. `rules` are those for numbers of the source. `exchanges` are the objects whose all_reduce may be inside
-    a resident loop. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass (verifier.py).
+    a resident loop. `has_warps`: warps of a block may go different ways. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks
+    the IR's laws after each pass (verifier.py).
     """
     with trace.timed("frontend"):
         kernel, free_values = translate(
@@ -167,6 +169,7 @@ def lower(
         demote_atomics: compared,
         fuse_tasks: {"fuse": fuse, "contracts": contracts},
         privatise_atomics: compared,
+        split_at_barriers: {"agrees": rules.agrees, "has_warps": has_warps},
     }
     for step, why in (DEBUG[debug], *PASSES):
         if step is fuse_tasks and (fuse is None or mode is not None):
@@ -258,6 +261,7 @@ def compile_kernel(
         "checkpoints": checkpoints,
         "rules": rules,
         "exchanges": exchanges if target.name == "ptx" else (),
+        "has_warps": target.name == "ptx",
     }
     graph, why, (program, free_values) = choose_lowering(function, signature, graph, chain, options)
     asserts: tuple[AssertInfo, ...] = ()
