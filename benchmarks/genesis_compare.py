@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Genesis on this package beside Quadrants: trajectories, first and second start, and steps a second, on the CPU.
+"""Genesis on this package beside Quadrants: trajectories, first and second start, and steps a second.
 
     python benchmarks/genesis_compare.py --python PYTHON [--turns 3] [--steps 80] [--json FILE] [SCENE ...]
+    python benchmarks/genesis_compare.py --python PYTHON --backend gpu [--environments 1024] [SCENE ...]
 
 The interpreter PYTHON has genesis-world 1.4.5 and what this package needs. Each turn runs a scene once with each
 library, in processes of their own. The first turn begins with empty caches of code, the others find it on disk.
@@ -23,6 +24,7 @@ from timing import write
 
 HERE = Path(__file__).parent
 SCENES = ("box", "stack", "mixed", "environments", "franka", "duck", "quadruped", "elastic", "liquid")
+DRIVERS = {"cpu": "host", "gpu": "cuda"}  # of Genesis' backends
 SIDES = {"cuda_graphs": ["-m", "cuda_graphs.compat"], "Quadrants": []}
 MISSING = "genesis-world is not installed for {}: pip install genesis-world==1.4.5 torch"
 
@@ -33,11 +35,14 @@ def is_installed(python: str) -> bool:
     return subprocess.run([python, "-c", code], check=False).returncode == 0
 
 
-def run(python: str, side: str, scene: str, steps: int, caches: Path) -> tuple[dict[str, float], Any]:
+def run(
+    python: str, side: str, scene: str, caches: Path, options: argparse.Namespace
+) -> tuple[dict[str, float], Any]:
     """Run a scene in a process of its own, and return its times and the trajectory."""
+    paths = (str(HERE.parent), os.environ.get("PYTHONPATH", ""))
     ours = {
-        "PYTHONPATH": str(HERE.parent),
-        "CUDA_GRAPHS_DRIVER": "host",
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "CUDA_GRAPHS_DRIVER": DRIVERS[options.backend],
         "CUDA_GRAPHS_CACHE_DIR": str(caches / "ours"),
     }
     # Quadrants keeps its code in the folder of the first variable, which exists for this process only.
@@ -50,19 +55,31 @@ def run(python: str, side: str, scene: str, steps: int, caches: Path) -> tuple[d
     }
     with tempfile.TemporaryDirectory() as folder:
         child = str(HERE / "genesis_scene.py")
-        command = [python, *SIDES[side], child, scene, str(steps), folder]
+        command = [
+            python,
+            *SIDES[side],
+            child,
+            scene,
+            str(options.steps),
+            folder,
+            "--backend",
+            options.backend,
+        ]
+        if options.environments is not None:
+            command += ["--environments", str(options.environments)]
         done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"{scene} with {side} failed:\n{done.stderr[-2000:]}")
         return json.loads(Path(folder, "times.json").read_text()), np.load(Path(folder, "trajectory.npy"))
 
 
-def compare(python: str, scene: str, steps: int, turns: int) -> dict[str, Any]:
+def compare(python: str, scene: str, options: argparse.Namespace) -> dict[str, Any]:
     """Return the times of both libraries in turns, and how far their trajectories are apart."""
     row: dict[str, Any] = {"scene": scene}
     with tempfile.TemporaryDirectory() as caches:
         found = [
-            {side: run(python, side, scene, steps, Path(caches)) for side in SIDES} for _ in range(turns)
+            {side: run(python, side, scene, Path(caches), options) for side in SIDES}
+            for _ in range(options.turns)
         ]
     for side in SIDES:
         times = [each[side][0] for each in found]
@@ -92,6 +109,8 @@ def main() -> None:
     parser.add_argument("--python", required=True, help="the interpreter with Genesis")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--steps", type=int, default=80, help="steps of the trajectory")
+    parser.add_argument("--backend", choices=DRIVERS, default="cpu")
+    parser.add_argument("--environments", type=int, help="the number of copies of each scene")
     parser.add_argument("--json", type=Path)
     parser.add_argument("scenes", nargs="*", choices=[[], *SCENES], default=[])
     args = parser.parse_args()
@@ -100,7 +119,7 @@ def main() -> None:
     print("seconds, and steps a second: cuda_graphs / Quadrants")
     rows = []
     for scene in args.scenes or SCENES:
-        rows.append(compare(args.python, scene, args.steps, args.turns))
+        rows.append(compare(args.python, scene, args))
         show(rows[-1])
     write(args.json, {"machine": machine(), "rows": rows})
 

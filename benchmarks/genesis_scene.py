@@ -3,10 +3,11 @@
 """One scene of Genesis: `genesis_scene.py SCENE STEPS FOLDER`. A child of genesis_compare.py, on either library.
 
 It writes the positions of joints or particles after each of the first steps, and the times, into the folder.
+`--backend gpu` runs it on the GPU, and `--environments 1024` so many copies of it.
 """
 
+import argparse
 import json
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ import genesis as gs
 import numpy as np
 
 SECONDS = 3.0  # of the loop whose steps are counted
+BETWEEN_READS = 50  # steps: a read of the positions waits for the GPU
 
 
 def falling_box(scene: Any) -> list[Any]:
@@ -88,48 +90,69 @@ def options(name: str) -> dict[str, Any]:
     return {}
 
 
-def started(name: str) -> tuple[Any, list[Any], float]:
+def started(name: str, environments: int) -> tuple[Any, list[Any], float]:
     """Return the scene after its build and two steps, its bodies, and the seconds that this took."""
     begin = time.perf_counter()
     scene = gs.Scene(show_viewer=False, **options(name))
     scene.add_entity(gs.morphs.Plane())
     bodies = SCENES[name](scene)
-    scene.build(n_envs=4 if name == "environments" else 0)
+    scene.build(n_envs=environments)
     if name == "franka":
-        bodies[0].control_dofs_position(np.array([0.3, -0.4, 0.2, -1.8, 0.1, 1.5, 0.6, 0.03, 0.03]))
+        goal = np.array([0.3, -0.4, 0.2, -1.8, 0.1, 1.5, 0.6, 0.03, 0.03])
+        bodies[0].control_dofs_position(np.tile(goal, (environments, 1)) if environments else goal)
     scene.step()
     scene.step()
+    positions(bodies)
     return scene, bodies, time.perf_counter() - begin
 
 
+def positions(bodies: list[Any]) -> Any:
+    """Return the joint positions of all bodies, or the positions of all particles. Waits for all steps."""
+    places = [each.get_qpos() if hasattr(each, "get_qpos") else each.get_particles_pos() for each in bodies]
+    return np.concatenate([np.asarray(each.cpu()).ravel() for each in places])
+
+
 def trajectory(scene: Any, bodies: list[Any], steps: int) -> Any:
-    """Return the joint positions of all bodies, or the positions of all particles, after each step."""
+    """Return the positions after each step."""
     rows = []
     for _ in range(steps):
         scene.step()
-        places = [
-            each.get_qpos() if hasattr(each, "get_qpos") else each.get_particles_pos() for each in bodies
-        ]
-        rows.append(np.concatenate([np.asarray(each.cpu()).ravel() for each in places]))
+        rows.append(positions(bodies))
     return np.array(rows)
 
 
-def speed(scene: Any) -> float:
+def speed(scene: Any, bodies: list[Any]) -> float:
     """Return the steps a second."""
     begin = now = time.perf_counter()
     count = 0
     while now - begin < SECONDS:
         scene.step()
-        count, now = count + 1, time.perf_counter()
-    return count / (now - begin)
+        count += 1
+        if count % BETWEEN_READS == 0:
+            positions(bodies)
+        now = time.perf_counter()
+    positions(bodies)
+    return count / (time.perf_counter() - begin)
 
 
 def main() -> None:
-    name, steps, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
-    gs.init(backend=gs.cpu, logging_level="error", seed=1)
-    scene, bodies, start = started(name)
-    np.save(folder / "trajectory.npy", trajectory(scene, bodies, steps))
-    (folder / "times.json").write_text(json.dumps({"start": start, "steps": speed(scene)}))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scene", choices=SCENES)
+    parser.add_argument("steps", type=int)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--backend", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--environments", type=int, help="default: 4 of the scene `environments`, else none")
+    args = parser.parse_args()
+    gs.init(backend=getattr(gs, args.backend), logging_level="error", seed=1)
+    count = args.environments
+    if count is None:
+        count = 4 if args.scene == "environments" else 0
+    scene, bodies, start = started(args.scene, count)
+    np.save(args.folder / "trajectory.npy", trajectory(scene, bodies, args.steps))
+    times = {"start": start, "steps": speed(scene, bodies)}
+    (args.folder / "times.json").write_text(json.dumps(times))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cuda_graphs as cg
-from cuda_graphs.compiler.language.number_rules import lenient_literals
+from cuda_graphs.compiler.language.number_rules import peer_rules
 
 from .program import Settings, settings, wait
 
@@ -33,7 +33,7 @@ class Kernel:
         """Return the kernel of the library for the options of `init`."""
         now = settings()
         if self.settings is not now and self.settings != now:
-            with lenient_literals():
+            with peer_rules():
                 self.made = cg.kernel(self.function, **{**now.options(), **self.options})
             self.settings = now
         return self.made

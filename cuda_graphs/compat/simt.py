@@ -11,8 +11,19 @@ import cuda_graphs as cg
 from . import blocks
 from .absent import absent_names
 from .subgroups import NAMES, lanes_with, word
+from .warp_tiles import TileMaker
 
-__all__ = ["block", "global_thread_idx", "grid", "reductions", "sorting", "subgroup", "warp"]
+__all__ = [
+    "Tile16x16",
+    "Tile32x32",
+    "block",
+    "global_thread_idx",
+    "grid",
+    "reductions",
+    "sorting",
+    "subgroup",
+    "warp",
+]
 
 
 def shared_array(shape: cg.template, dtype: cg.template) -> Any:
@@ -131,5 +142,6 @@ warp = Part(
 )
 subgroup = Part("simt.subgroup", **NAMES)
 reductions = sorting = subgroup
+Tile16x16, Tile32x32 = TileMaker(16), TileMaker(32)
 grid = Part("simt.grid", mem_fence=cg.fence, memfence=cg.fence)
 __getattr__ = absent_names("simt", "simt.")

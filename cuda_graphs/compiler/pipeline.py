@@ -129,6 +129,7 @@ def lower(
     finds_overflow: bool | None = None,
     exchanges: tuple[str, ...] = (),
     early: tuple[str, ...] | None = None,
+    has_warps: bool = False,
 ) -> tuple[ir.Program, FreeValues]:
     """Return the function as tasks, and the free values that it depends on: {function: {name: value}}.
 
@@ -137,7 +138,9 @@ def lower(
     ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
     generator may contract floats. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have
     checkpoints. `rules` are those for numbers of the source. `exchanges` are the objects whose all_reduce may be inside
-    a resident loop. `early` makes all tasks early, and names the arrays that they may read before they wait. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass (verifier.py).
+    a resident loop. `early` makes all tasks early, and names the arrays that they may read before they wait. `has_warps`:
+    warps of a block may go different ways. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
+    (verifier.py).
     """
     with trace.timed("frontend"):
         kernel, free_values = translate(
@@ -168,6 +171,7 @@ def lower(
         demote_atomics: compared,
         fuse_tasks: {"fuse": fuse, "contracts": contracts},
         privatise_atomics: compared,
+        split_at_barriers: {"agrees": rules.agrees, "has_warps": has_warps},
     }
     for step, why in (DEBUG[debug], *PASSES):
         if step is fuse_tasks and (fuse is None or mode is not None):
@@ -264,6 +268,7 @@ def compile_kernel(
         "rules": rules,
         "exchanges": exchanges if target.name == "ptx" else (),
         "early": early,
+        "has_warps": target.name == "ptx",
     }
     graph, why, (program, free_values) = choose_lowering(function, signature, graph, chain, options)
     asserts: tuple[AssertInfo, ...] = ()

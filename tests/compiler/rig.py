@@ -160,15 +160,28 @@ def targets_here():
 
 
 def run_all(
-    function, fields=(), *, exact=True, targets=None, debug=False, graph=None, chain=None, **arguments
+    function,
+    fields=(),
+    *,
+    exact=True,
+    targets=None,
+    debug=False,
+    graph=None,
+    chain=None,
+    lowering=None,
+    **arguments,
 ):
-    """Runs on all targets, which must agree. Returns the interpreter's result: its values, or the arrays by path."""
+    """Runs on all targets, which must agree. Returns the interpreter's result: its values, or the arrays by path.
+
+    `lowering`: further keywords of `lower`.
+    """
     flat = {"random.seed": SEED} | {
         p: v for name, value in arguments.items() for p, v in flattened(name, value)
     }
     flat |= {field.name: field.data for field in fields}
     signature = specialise(function, arguments)
-    program, _ = lower(function, signature, debug=debug, verify_ir=True, graph=graph, chain=chain)
+    options = {"debug": debug, "graph": graph, "chain": chain, **(lowering or {})}
+    program, _ = lower(function, signature, verify_ir=True, **options)
     reference, returned = compare(program, flat, exact, targets)
     if returned:
         return returned[0] if len(returned) == 1 else returned

@@ -11,6 +11,7 @@ from ..levels import CRITICAL, DEBUG, ERROR, INFO, TRACE, WARN, is_logging_effec
 from ..names import *
 from ..names import __all__ as common
 from ..tensors import Backend, tensor
+from ..warp_tiles import OuterProduct
 from . import _logging, algorithms, graph, lang
 
 __version__ = (1, 3, 3)
@@ -24,6 +25,7 @@ pure = func
 graph_do_while, checkpoint = cg.graph_do_while, cg.checkpoint
 graph_parallel, graph_parallel_context = cg.graph_section, cg.graph_parallel
 atomic_exchange = cg.atomic_exchange
+outer = OuterProduct
 
 __all__ = [
     "Backend", "CRITICAL", "DEBUG", "ERROR", "INFO", "MatrixTensor", "QuadrantsAssertionError",
@@ -32,6 +34,6 @@ __all__ = [
     "atomic_exchange",
     "checkpoint", "graph", "graph_do_while", "graph_parallel", "graph_parallel_context", "is_logging_effective",
     "make_spd",
-    "lang", "perf_dispatch", "pure", "set_logging_level", "tensor", *common,
+    "lang", "outer", "perf_dispatch", "pure", "set_logging_level", "tensor", *common,
 ]  # fmt: skip
 __getattr__ = absent_names("quadrants")

@@ -11,23 +11,25 @@ from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.ir.types import PYTHON, ScalarType, f32, i32
 
-__all__ = ["USUAL", "NumberRules", "current_defaults", "default_types", "lenient_literals"]
+__all__ = ["USUAL", "NumberRules", "current_defaults", "default_types", "peer_rules"]
 
 
 class NumberRules(NamedTuple):
-    """Rules for the numbers of one kernel.
+    """Rules for the source of one kernel.
 
     Attributes:
         float: The type of a literal with a point, of `float`, and of a quotient of integers.
         int: The type of a literal without a point, and of `int`.
         strict: True if an implicit conversion that can lose bits or range is an error.
         lenient: True if a literal of any kind makes a number of any type, as in `f32(0)` and `i32(2.5)`.
+        agrees: True if threads of a block agree on control flow around barriers that they could decide differently.
     """
 
     float: ScalarType = f32
     int: ScalarType = i32
     strict: bool = False
     lenient: bool = False
+    agrees: bool = False
 
     def named(self, given: Any) -> Any:
         """Return the scalar type for a number type of Python or NumPy; another object itself."""
@@ -46,7 +48,7 @@ class NumberRules(NamedTuple):
             raise TypeError(f"{name} takes a float type, cg.f32 or cg.f64, not {self.float!r}")
         if not isinstance(whole, ScalarType) or whole.kind != "int" or whole.size < i32.size:
             raise TypeError(f"{name} takes a signed integer type, cg.i32 or cg.i64, not {self.int!r}")
-        return NumberRules(real, whole, bool(self.strict), self.lenient)
+        return self._replace(float=real, int=whole, strict=bool(self.strict))
 
 
 USUAL = NumberRules()
@@ -87,9 +89,9 @@ def default_types(*, float: Any = None, int: Any = None) -> Iterator[None]:
 
 
 @contextmanager
-def lenient_literals() -> Iterator[None]:
-    """Let literals of any kind make numbers of any type, in kernels that are decorated in the `with` block."""
-    token = _defaults.set(current_defaults()._replace(lenient=True))
+def peer_rules() -> Iterator[None]:
+    """Let kernels that are decorated in the `with` block have the rules of the peers: `lenient` and `agrees`."""
+    token = _defaults.set(current_defaults()._replace(lenient=True, agrees=True))
     try:
         yield
     finally:

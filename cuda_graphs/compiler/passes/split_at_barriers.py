@@ -24,6 +24,7 @@ from cuda_graphs.compiler.ir.collectives import COLLECTIVES
 from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.types import bool_
 
+from .agree_at_barriers import agree_at_barriers
 from .copy import Copier
 from .uniform import Uniformity
 
@@ -37,16 +38,24 @@ COSTLY = {
 }  # fmt: skip
 
 
-def split_at_barriers(program: ir.Program) -> ir.Program:
-    """Returns the program with the loops of blocks in regions. Raises CompileError if threads would not synchronise."""
-    return ir.replace(program, tasks=tuple(split(task) for task in program.tasks))
+def split_at_barriers(program: ir.Program, agrees: bool = False, has_warps: bool = False) -> ir.Program:
+    """Returns the program with the loops of blocks in regions. Raises CompileError if threads would not synchronise.
+
+    With `agrees`, threads that decide differently around a barrier agree first (agree_at_barriers.py). `has_warps`:
+    warps of a block may go different ways on the machine.
+    """
+    return ir.replace(program, tasks=tuple(split(task, agrees, has_warps) for task in program.tasks))
 
 
-def split(task: ir.Task) -> ir.Task:
-    loop = task.loop
-    if loop is None or not loop.block_dim:
+def split(task: ir.Task, agrees: bool, has_warps: bool) -> ir.Task:
+    if task.loop is None or not task.loop.block_dim:
         return task
-    splitter = Splitter(loop)
+    of_warps: set[ir.Statement] = set()
+    if agrees:
+        task, of_warps = agree_at_barriers(task, has_warps)
+    loop = task.loop
+    assert loop is not None
+    splitter = Splitter(loop, of_warps)
     body = RegionCopier(splitter.build(), splitter).build()
     made = ir.replace(loop, body=body)
     return ir.replace(task, body=ir.Block([made if s is loop else s for s in task.body.body]), loop=made)
@@ -77,10 +86,11 @@ class Splitter:
     between          statements between regions, and locals that are one variable for all threads
     results          collective -> local with its result for each thread
     uniform_results  read of a result that is the same for all threads -> its collective
+    of_warps         what the lanes of a warp decide together: the machine has warps that go different ways
     """
 
-    def __init__(self, loop: ir.For) -> None:
-        self.loop, self.uniformity = loop, Uniformity(loop)
+    def __init__(self, loop: ir.For, of_warps: set[ir.Statement]) -> None:
+        self.loop, self.uniformity, self.of_warps = loop, Uniformity(loop, of_warps), of_warps
         self.between: set[ir.Statement | ir.Local] = {loop}
         self.results: dict[ir.Value, ir.Local] = {}
         self.uniform_results: dict[ir.Value, ir.Value] = {}
@@ -246,7 +256,8 @@ class Splitter:
             self.open.append(ir.Set(given, arg, statement.loc))
             args.append(given)
         self.close(made)
-        result, uniform = ir.Local(statement.name, statement.type), row.scope == "block"
+        result = ir.Local(statement.name, statement.type)
+        uniform = row.scope == "block" or statement in self.of_warps
         made.append(
             ir.RegionCollective(statement.name, result, tuple(args), self.mask, uniform, statement.loc)
         )

@@ -10,6 +10,8 @@ nothing changes. (If the loop writes an array under another name too, threads th
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import COLLECTIVES
 
@@ -17,13 +19,14 @@ __all__ = ["Uniformity"]
 
 
 class Uniformity:
-    """The uniformity of a loop of blocks.
+    """The uniformity of a loop of blocks. `promised`: statements that count as uniform anyhow.
 
     varying          values and variables that may differ between threads
     divergent_loops  loops that threads may leave or continue at different times
     """
 
-    def __init__(self, loop: ir.For) -> None:
+    def __init__(self, loop: ir.For, promised: Collection[ir.Statement] = ()) -> None:
+        self.promised = promised
         self.varying: set[ir.Value | ir.Local] = {axis.index for axis in loop.axes[loop.block_axes() :]}
         self.divergent_loops: set[ir.For | ir.While] = set()
         self.loops: list[ir.For | ir.While] = [loop]
@@ -35,6 +38,8 @@ class Uniformity:
 
     def is_uniform(self, statement: ir.If | ir.For | ir.While) -> bool:
         """Returns whether all threads of a block take the statement in the same way."""
+        if statement in self.promised:
+            return True
         return statement not in self.divergent_loops and not self.varying.intersection(
             ir.operands_of(statement)
         )
@@ -70,7 +75,7 @@ class Uniformity:
             case ir.Position():
                 return value.kind == "thread"
             case ir.Collective():
-                return COLLECTIVES[value.name].scope == "warp"
+                return COLLECTIVES[value.name].scope == "warp" and value not in self.promised
             case ir.Get():
                 return value.local in self.varying
             case ir.Load() if value.array in self.written:

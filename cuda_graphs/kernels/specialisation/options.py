@@ -38,7 +38,7 @@ class Options(NamedTuple):
     default_int: Any = None
     strict: bool = False
     fuse: bool = True
-    lenient: bool = False  # no keyword of `kernel`: from `lenient_literals`
+    has_peer_rules: bool = False  # no keyword of `kernel`: from `peer_rules`
 
     def with_defaults(self) -> Options:
         """Return the options with the default types of the current cg.default_types where none are given."""
@@ -46,15 +46,16 @@ class Options(NamedTuple):
         real = now.float if self.default_float is None else self.default_float
         whole = now.int if self.default_int is None else self.default_int
         rules = NumberRules(real, whole).checked("default_float, default_int")
-        return self._replace(default_float=rules.float, default_int=rules.int, lenient=now.lenient)
+        return self._replace(default_float=rules.float, default_int=rules.int, has_peer_rules=now.agrees)
 
     def keywords(self) -> dict[str, Any]:
         """Return the keywords of `kernel` for these options."""
-        return {name: value for name, value in self._asdict().items() if name != "lenient"}
+        return {name: value for name, value in self._asdict().items() if name != "has_peer_rules"}
 
     def rules(self) -> NumberRules:
         """Return the rules for numbers of the source."""
-        return NumberRules(self.default_float, self.default_int, bool(self.strict), self.lenient)
+        is_peer = self.has_peer_rules
+        return NumberRules(self.default_float, self.default_int, bool(self.strict), is_peer, is_peer)
 
     def check(self, function: Callable[..., Any]) -> None:
         """Raise ValueError, TypeError or CompileError for invalid or contradictory options."""

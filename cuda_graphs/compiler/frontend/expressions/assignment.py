@@ -32,8 +32,10 @@ from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import ScalarType
 from cuda_graphs.compiler.language.free_names import dotted
 
+from .indices import index_of
 from .lvalues import make_vector
 from .numbers import exact_number, in_type, is_source_number, source_type
+from .operators import special_method
 
 
 def read_all(frame: Frame, value: Any) -> Any:
@@ -68,9 +70,30 @@ def bind(frame: Frame, target: ast.expr, value: Any) -> None:
         for each, part in zip(target.elts, parts, strict=True):
             bind(frame, each, part)
     elif isinstance(target, (ast.Subscript, ast.Attribute)):
-        assign_lvalue(frame, lvalue(frame, target), value)
+        if not by_method(frame, target, value):
+            assign_lvalue(frame, lvalue(frame, target), value)
     else:
         raise frame.refuse(target)
+
+
+def by_method(frame: Frame, target: ast.expr, value: Any) -> bool:
+    """Assign by a method of a structure, if there is one; return whether there is.
+
+    `s[i] = value` calls `s.__setitem__(i, value)`, and `x[a:b] = s` calls `s.store_to(x[a:b])`.
+    """
+    if not isinstance(target, ast.Subscript) or dotted(target.value) is None:
+        return False
+    owner = frame.visit(target.value)
+    method = special_method(owner, "__setitem__")
+    if method is not None:
+        index = index_of(frame, target.slice, owner)
+        frame.syntax.call(frame, method, [index[0] if len(index) == 1 else index, value])
+        return True
+    method = special_method(frame.read(value), "store_to") if isinstance(owner, ir.Array) else None
+    if method is None:
+        return False
+    frame.syntax.call(frame, method, [frame.visit(target)])
+    return True
 
 
 def bind_starred(frame: Frame, targets: list[ast.expr], parts: tuple[Any, ...]) -> None:
@@ -107,6 +130,8 @@ def bind_name(frame: Frame, name: str, value: Any) -> None:
         )  # fmt: skip
     if isinstance(old, (ir.Local, Vector, Struct)) or (isinstance(old, tuple) and is_variable(old)):
         assign_lvalue(frame, old, value)
+    elif isinstance(value, Static) and type(value.value) is type(old) and value.value == old:
+        pass  # the same constant again
     else:
         raise compile_error(
             CompileImmutableError,

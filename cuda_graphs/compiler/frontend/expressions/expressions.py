@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Any
 
 from cuda_graphs.compiler.errors import (
-    CompileIndexError,
     CompileStaticError,
     CompileTypeError,
     compile_error,
@@ -19,9 +18,9 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.scope import Scope
 from cuda_graphs.compiler.frontend.frame.values import (
     PLACES,
+    ArrayPart,
     IndexRange,
     Packed,
-    RunTimeSlice,
     Static,
     StructArray,
     Vector,
@@ -31,8 +30,10 @@ from cuda_graphs.compiler.frontend.frame.values import (
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.language.annotations import VectorType
 
+from .array_parts import array_part, has_bounds, part_element
 from .assignment import bind, read_all
-from .lvalues import component, element, integer, item, python_value
+from .indices import index_of
+from .lvalues import component, element, item, python_value
 from .names import meaning_of
 from .operators import special_method
 from .static_loops import MAX_UNROLLED, bind_static, check_count
@@ -48,12 +49,14 @@ def subscript(frame: Frame, node: ast.Subscript) -> Any:
     owner = owner.value if isinstance(owner, Static) else owner
     if isinstance(owner, VectorElement):
         owner = owner.elements
-    index = index_of(frame, node.slice, isinstance(owner, Vector))
+    index = index_of(frame, node.slice, owner)
     method = special_method(owner, "__getitem__")
     if method is not None:
         return frame.syntax.call(frame, method, [index[0] if len(index) == 1 else index])
     if isinstance(owner, ir.Array):
-        return element(frame, owner, index)
+        return array_part(frame, owner, index) if has_bounds(index) else element(frame, owner, index)
+    if isinstance(owner, ArrayPart):
+        return part_element(frame, owner, index)
     if isinstance(owner, (StructArray, Packed)):
         return struct_element(frame, owner, index)
     if isinstance(owner, Vector):
@@ -77,46 +80,6 @@ def vector_type_of(frame: Frame, type: VectorType, component: Any) -> VectorType
         return type[python_value(frame, component)]
     except TypeError as error:
         raise compile_error(CompileTypeError, frame.builder.loc, str(error), "cg.vec3[cg.f64]") from None
-
-
-def index_of(frame: Frame, node: ast.expr, of_vector: bool) -> tuple[Any, ...]:
-    """Return the indices in the brackets of a subscript. Vectors take slices too."""
-
-    def visit(each: ast.expr) -> Any:
-        return slice_of(frame, each) if of_vector and isinstance(each, ast.Slice) else frame.visit(each)
-
-    if isinstance(node, ast.Tuple):
-        return tuple(visit(each) for each in node.elts)
-    found = visit(node)
-    return found if isinstance(found, tuple) else () if found is None else (found,)
-
-
-def slice_of(frame: Frame, node: ast.Slice) -> slice | RunTimeSlice:
-    """Return a slice whose bounds are known at compile time, or whose length is."""
-    bounds = [
-        None if each is None else python_value(frame, frame.visit(each))
-        for each in (node.lower, node.upper, node.step)
-    ]
-    if all(each is None or type(each) is int for each in bounds):
-        return slice(*bounds)
-    count = slice_length(frame, node.lower, node.upper)
-    if count is None or bounds[2] not in (None, 1):
-        raise compile_error(
-            CompileIndexError, frame.builder.loc, "the length of a slice of a vector is known at run time only",
-            "write numbers, v[n : n + 3], or a loop over the components",
-        )  # fmt: skip
-    return RunTimeSlice(integer(frame, bounds[0], "a bound"), count)
-
-
-def slice_length(frame: Frame, begin: ast.expr | None, end: ast.expr | None) -> int | None:
-    """Return the number c for two bounds in the form `n` and `n + c`; None for other bounds."""
-    if begin is None or not isinstance(end, ast.BinOp) or not isinstance(end.op, ast.Add):
-        return None
-    same = [ast.dump(each) == ast.dump(begin) for each in (end.left, end.right)]
-    if not any(same):
-        return None
-    found = python_value(frame, frame.visit(end.right if same[0] else end.left))
-    return found if type(found) is int else None
 
 
 def dictionary(frame: Frame, node: ast.Dict) -> Any:

@@ -19,6 +19,7 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.remedies import remedy_of_array_member
 from cuda_graphs.compiler.frontend.frame.values import (
     SIZES,
+    ArrayPart,
     Bound,
     BoundFunction,
     Component,
@@ -40,6 +41,7 @@ from cuda_graphs.compiler.language.free_names import dotted, is_array
 from cuda_graphs.compiler.language.host_objects import method_names
 from cuda_graphs.compiler.language.signature import names_gradients
 
+from .array_parts import shape_of_part
 from .linear import CHANGES, METHODS
 from .lvalues import extent, field_or_value, is_swizzle, swizzle
 from .struct_elements import member_of
@@ -115,6 +117,8 @@ def attribute(frame: Frame, node: ast.Attribute, whole: bool = True) -> Any:
         return host_member(frame, owner, node.attr)
     if isinstance(owner, (StructArray, Packed)):
         return member_of(frame, owner, node.attr)
+    if isinstance(owner, ArrayPart) and node.attr in ("shape", "dtype"):
+        return shape_of_part(frame, owner) if node.attr == "shape" else owner.array.element
     if isinstance(owner, ir.Array):
         if node.attr == "shape":
             free_name = owner.ndim - len(owner.inner)

@@ -157,6 +157,25 @@ class RunTimeSlice:
 
 
 @record
+class Bounds:
+    """The bounds of a slice of an array. None: from the first element on, or up to the last."""
+
+    begin: Any
+    end: Any
+
+
+@record
+class ArrayPart:
+    """A part of an array, which slices name: `x[a:b, k]`.
+
+    index  for each axis a Value, or the Bounds of a slice, both of them Values
+    """
+
+    array: ir.Array
+    index: tuple[Any, ...]
+
+
+@record
 class IndexRange:
     """A range to iterate over.
 
@@ -338,6 +357,7 @@ def describe(found: Any) -> str:
 # Names of the frontend's own classes in messages.
 NOUNS = {
     "StructArray": "an array of {0.cls.__name__}", "Packed": "a member of an array",
+    "ArrayPart": "a part of {0.array.path!r}",
     "Vector": "a vector", "VectorElement": "a vector", "Struct": "a {0.cls.__name__}",
     "Element": "an element of {0.array.path!r}", "Component": "a component of a vector",
     "IndexRange": "a range", "Bound": "the method {0.name!r}", "TypeOf": "the type {0.type}", "Static": "a cg.static",

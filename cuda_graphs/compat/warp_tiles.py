@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+"""`simt.Tile16x16` and `Tile32x32` of the peers: square matrices of which each lane of a warp holds one row.
+
+    t = qd.simt.Tile16x16.eye(dtype=qd.f32)
+    t[:] = a[i : i + 16, k : k + 16]    # what is inside of `a` and of the slices
+    t -= qd.outer(v, w)                 # each lane gives one element of v and of w
+    t.cholesky_(1e-6)
+    a[i : i + 16, k : k + 16] = t
+
+A tile is a dataclass with one vector, the row of the lane. Rows of other lanes come by shuffles. Lanes from the number
+of rows on hold rows that no operation uses.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import cuda_graphs as cg
+from cuda_graphs.compiler.frontend.frame.values import ArrayPart
+
+from .program import settings
+from .subgroups import word
+
+__all__ = ["OuterProduct", "TileMaker"]
+
+
+@dataclasses.dataclass(frozen=True)
+class OuterProduct:
+    """`outer(a, b)`, which `tile -= outer(a, b)` takes. `a` and `b`: a number of each lane, or a column of an array."""
+
+    a: cg.template
+    b: cg.template
+
+
+def is_part(found: Any) -> bool:
+    """Return whether an operand is a part of an array."""
+    return isinstance(found, ArrayPart)
+
+
+@cg.func
+def own_element(column: cg.template) -> Any:
+    """Return the element of a column of an array that belongs to this lane; 0 beyond the end."""
+    found = cg.cast(0, column.dtype)
+    if cg.warp.lane() < column.shape[0]:
+        found = column[cg.warp.lane()]
+    return found
+
+
+def load(self: Any, index: cg.template, part: cg.template) -> None:
+    """Take the rows and columns of a part of an array. What is outside of the part stays."""
+    if cg.warp.lane() < part.shape[0]:
+        for j in cg.static(range(self.r.n)):
+            if j < part.shape[1]:
+                self.r[j] = part[cg.warp.lane(), j]
+
+
+def store_to(self: Any, part: cg.template) -> None:
+    """Write the rows and columns that are inside of a part of an array."""
+    if cg.warp.lane() < part.shape[0]:
+        for j in cg.static(range(self.r.n)):
+            if j < part.shape[1]:
+                part[cg.warp.lane(), j] = self.r[j]
+
+
+def itself(self: Any, index: cg.template) -> Any:
+    """Return `tile[:]`."""
+    return self
+
+
+def eye_(self: Any) -> None:
+    """Become the identity."""
+    for j in cg.static(range(self.r.n)):
+        self.r[j] = cg.select(cg.warp.lane() == j, 1, 0)
+
+
+def subtract(self: Any, product: cg.template) -> Any:
+    """Subtract an outer product."""
+    a = own_element(product.a) if cg.static(is_part(product.a)) else product.a
+    b = own_element(product.b) if cg.static(is_part(product.b)) else product.b
+    for j in cg.static(range(self.r.n)):
+        self.r[j] -= a * cg.warp.shuffle(b, j)
+    return self
+
+
+def cholesky_(self: Any, eps: Any) -> None:
+    """Replace the lower triangle of A by L with A = L @ L.T.
+
+    Column by column, lane i computes element i. The squares of the diagonal are at least `eps`, of which lane k gives
+    that of row k.
+    """
+    lane = cg.warp.lane()
+    squares = cg.cast(0, self.r.dtype)  # the sum of the squares in the row of this lane
+    for k in cg.static(range(self.r.n)):
+        diagonal = cg.warp.shuffle(cg.sqrt(max(self.r[k] - squares, eps)), k)
+        sum_ = cg.cast(0, self.r.dtype)
+        for j in cg.static(range(k)):
+            sum_ += self.r[j] * cg.warp.shuffle(self.r[j], k)
+        if lane == k:
+            self.r[k] = diagonal
+        elif lane > k:
+            found = (self.r[k] - sum_) / diagonal
+            self.r[k] = found
+            squares += found * found
+
+
+def solve_triangular_(self: Any, B: cg.template, lower: cg.template = True) -> None:  # noqa: N803
+    """Replace B by X with X @ L.T = B, where L is the lower triangle of this tile."""
+    cg.static_assert(lower, "solve_triangular_() takes lower=True")
+    for c in cg.static(range(self.r.n)):
+        sum_ = cg.cast(0, self.r.dtype)
+        for j in cg.static(range(c)):
+            sum_ += B.r[j] * cg.warp.shuffle(self.r[j], c)
+        B.r[c] = (B.r[c] - sum_) / cg.warp.shuffle(self.r[c], c)
+
+
+METHODS = {
+    "__getitem__": itself,
+    "__setitem__": load,
+    "__isub__": subtract,
+    "store_to": store_to,
+    "eye_": eye_,
+    "cholesky_": cholesky_,
+    "solve_triangular_": solve_triangular_,
+}
+
+
+@functools.cache
+def tile_class(n: int, dtype: Any) -> Any:
+    """Return the dataclass of the tiles of n rows."""
+    row = cg.types.vec(n, dtype)
+    return dataclasses.make_dataclass(
+        f"Tile{n}x{n}", [("r", row)], namespace={**METHODS, "__module__": __name__}
+    )
+
+
+def made(n: int, dtype: Any) -> Any:
+    """Return the class of tiles and the type of their rows. None: floats of the type of `init`."""
+    kind = settings().default_fp if dtype is None else dtype
+    return tile_class(n, kind), cg.types.vec(n, kind)
+
+
+class TileMaker:
+    """`Tile16x16` or `Tile32x32`."""
+
+    def __init__(self, n: int) -> None:
+        def zeros(dtype: cg.template = None) -> Any:
+            kind, row = cg.static(made(n, dtype))
+            return kind(row(0))
+
+        def eye(dtype: cg.template = None) -> Any:
+            kind, row = cg.static(made(n, dtype))
+            tile = kind(row(0))
+            tile.eye_()
+            return tile
+
+        self.SIZE, self.zeros, self.eye = n, word(zeros), word(eye)
