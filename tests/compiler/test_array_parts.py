@@ -14,7 +14,9 @@ VEC = cg.types.vec(4, cg.f32)
 
 
 def run(body, **arguments):
-    names = ", ".join(f"{name}: {'ndarray()' if np.ndim(value) else 'i32'}" for name, value in arguments.items())
+    names = ", ".join(
+        f"{name}: {'ndarray()' if np.ndim(value) else 'i32'}" for name, value in arguments.items()
+    )
     lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
     return run_all(function_of(f"def k({names}):\n{lines}\n", Row=Row), **arguments)
 
