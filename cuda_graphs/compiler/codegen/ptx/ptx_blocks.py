@@ -4,7 +4,8 @@
 
 All threads of a block execute the whole body except regions. Unless the last block of a loop is known to be full, its
 regions are under `if active`. Therefore all threads reach each barrier, and all lanes of a warp reach each exchange,
-even threads that do not take part. In the last warp of a block whose size is no multiple of 32, missing lanes are masked.
+even threads that do not take part. In the last warp of a block whose size is no multiple of 32, missing lanes are
+masked.
 
 A reduction over a block first reduces each warp, then the results of the warps by way of shared memory.
 """
