@@ -77,7 +77,7 @@ def test_a_structure_takes_an_item_by_its_method_and_goes_into_a_part_by_another
         ("y[0] = x[1:2]", "2 dimensions and 1 were indexed"),
         ("y[0] = x[1:2, 0][0, 0]", "with 1 slices is indexed with 2 indices"),
         ("y[0] = x[0:4:2, 0][0]", "has no step"),
-        ("x[0:2, 0] = 1.0", "cannot assign to a part of 'x'"),
+        ("x[0:2, 0] = 1.0", "cannot assign a number or vector to a part of 'x'"),
         ("y[0] = x[0:2, 0] + 1.0", "a part of 'x'"),
     ],
 )
