@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from cuda_graphs.compat import absent
 from cuda_graphs.compat.absent import ABSENT
 from cuda_graphs.compat.arrays import PeerField, PeerNdarray
 from cuda_graphs.compiler.frontend.expressions import linear
@@ -57,6 +58,12 @@ OF_MEMBERS = (
     "from_paddle",
     "to_paddle",
 )
+
+# Reasons of names that are not about dense data and kernels.
+ELSEWHERE = {
+    absent.SPARSE, absent.SNODES, absent.MESHES, absent.QUANT, absent.WINDOWS, absent.PROFILE, absent.SOLVERS,
+    absent.TEXTURES, absent.BACKENDS, absent.AOT, absent.LOGGING, absent.INTERNAL, absent.STREAMS, *OF_FIELDS.values(),
+}  # fmt: skip
 
 Row = tuple[str, str, str]  # the name; "same", "other" or "absent"; the spelling or the reason
 
@@ -120,6 +127,12 @@ def rows(peer: str) -> list[Row]:
     return [row(peer, path) for path in names_of(peer)]
 
 
+def share(peer: str) -> float:
+    """Return which part of the names about dense data and kernels is there."""
+    kinds = [kind for _, kind, why in rows(peer) if why not in ELSEWHERE]
+    return sum(kind != "absent" for kind in kinds) / len(kinds)
+
+
 INTRODUCTION = """# Programs of Taichi and Quadrants
 
 *Written by `docs/compatibility_page.py`; change that, not this page.*
@@ -163,7 +176,10 @@ from the peers:
   variable `CUDA_GRAPHS_DRIVER` wins over it.
 * **Vectors on the host** are values: `x[i][0] = 1` is an error that says to assign the whole element.
 * **`root.dense(...).place(...)`** gives dense fields in C order. Other layers are absent.
-* **`simt`** works on CPUs too. A warp has 32 lanes, and all of them take part.
+* **`simt`** works on CPUs too. A warp has 32 lanes, and all of them take part. If threads of a block decide
+  differently around a barrier, all take a branch that one of them takes, and repeat a loop as long as one of them does.
+  Around operations of warps the lanes of each warp agree in this way. On CPUs, loops around operations of warps take
+  blocks of at most 32 threads, unless all threads of the block are known to take them together.
 
 A name that is absent raises an `AttributeError` with the reason, when it is used.
 
@@ -178,7 +194,8 @@ def table(peer: str) -> str:
     lines = [
         f"## {title}",
         "",
-        f"{count['same']} names are the same, {count['other']} have another name, {count['absent']} are absent.",
+        f"{count['same']} names are the same, {count['other']} have another name, {count['absent']} are absent. Of the "
+        f"names about dense data and kernels, {100 * share(peer):.1f} % are there.",
         "",
     ]
     lines += ["### The same", ""]

@@ -64,7 +64,8 @@ EXPRESSIONS = {
     ),
     ast.Subscript: (
         "t = plane[n, k] + v[n] + m[0, 1]",
-        "arrays take no slices; vectors and matrices do: `m[:, 1]`",
+        "a slice of a vector or matrix is a vector: `m[:, 1]`; one of an array is a view, `part = x[a:b, k]`, with a "
+        "`shape` and with indices that count from its beginning",
     ),
     ast.BinOp: ("t = a * b", "component by component for vectors; `@` for matrices and vectors"),
     ast.UnaryOp: ("t = -a", "`-`, `+`, `~`, `not`"),
@@ -132,7 +133,7 @@ REFUSED = {
     "Starred": "print(*v)",
     "keyword": "print(n, **{})",
     "JoinedStr": 't = f"{n}"',
-    "Slice": "t = x[0:2]",
+    "Slice": "t = (a, n)[0:1]",
 }
 
 LOOPS = (
@@ -272,7 +273,7 @@ STRUCTURES = (
     (
         "t = ball == balls[n]",
         "members are compared; other operators, `[]`, `()`, `abs` and `len` are the special methods of the class, such "
-        "as `__add__`",
+        "as `__add__`. `s[i] = t` calls `s.__setitem__(i, t)`, and `x[a:b] = s` calls `s.store_to(x[a:b])`",
     ),
     ("balls[n] = Ball(a, v)", "of an array or field; one member after the other, not as one atomic step"),
     ("balls[n].at.x += a", "a member of an element; atomic as an element is"),

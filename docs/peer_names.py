@@ -89,7 +89,7 @@ QUADRANTS = {
         "grouped i i16 i32 i64 i8 ij ijk ijkl ijl ik ikl il init int16 int32 int64 int8 interop is_active "
         "is_extension_enabled is_logging_effective j jk jkl jl k kernel kl l lang length linalg log "
         "loop_config make_spd math max mesh_local mesh_patch_idx metal min ndarray ndrange no_activate one "
-        "perf_dispatch polar_decompose pow profiler pure pyfunc python randn random raw_div raw_mod real_func "
+        "outer perf_dispatch polar_decompose pow profiler pure pyfunc python randn random raw_div raw_mod real_func "
         "ref rescale_index reset root round rsqrt select set_logging_level simt sin solve sparse "
         "sparse_matrix_builder sqrt static static_assert static_print stop_grad stream_parallel svd sym_eig "
         "sync tan tanh template tensor tools types u1 u16 u32 u64 u8 uint1 uint16 uint32 uint64 uint8 "

@@ -21,13 +21,6 @@ BACKENDS = "backends other than x86-64 and CUDA: use cpu, cuda or gpu"
 AOT = (
     "ahead-of-time modules: compiled code is kept on disk (cg.compile_cache), and GraphDef.save writes graphs"
 )
-TILES = (
-    "matrices in the registers of a warp: keep a row for each lane, and write the steps with subgroup.shuffle"
-)
-WHOLE = (
-    "algorithms on whole arrays in a kernel: write a loop, as in total += x[i]; algorithms.sort and "
-    "PrefixSumExecutor are there"
-)
 REAL = "arguments by reference: a func that is inlined changes its arguments of type template"
 LOGGING = "the log of the peers: use the logging module of Python"
 STREAMS = "use cg.Stream and cg.Event, and pass stream= to calls"
@@ -51,20 +44,13 @@ BY_REASON = {
     TEXTURES: "Format Texture types.texture types.rw_texture",
     BACKENDS: "amdgpu arm64 dx11 dx12 gles metal opengl vulkan extension is_extension_enabled DeviceCapability interop",
     AOT: "aot",
-    TILES: "simt.Tile16x16 simt.Tile32x32 simt.tile_slicing",
-    WHOLE: (
-        "algorithms.exclusive_scan_add algorithms.exclusive_scan_max algorithms.exclusive_scan_min "
-        "algorithms.exclusive_scan_scratch_slots algorithms.reduce_add algorithms.reduce_by_key_add "
-        "algorithms.reduce_by_key_scratch_slots algorithms.reduce_max algorithms.reduce_min "
-        "algorithms.reduce_scratch_slots algorithms.select algorithms.select_scratch_slots"
-    ),
     REAL: "ref",
     LOGGING: "CRITICAL DEBUG ERROR INFO TRACE WARN is_logging_effective set_logging_level dump_compile_config",
     STREAMS: "Event Stream create_event create_stream stream_parallel",
     GRAPHS: "graph GraphStatus",
     INTERNAL: (
         "lang python FieldsBuilder wrap perf_dispatch ArgPack argpack Backend math.fns types.is_tensor "
-        "types.ref"
+        "types.ref simt.tile_slicing"
     ),
     TIMERS: "clock_counter clock_freq_hz",
     BUFFERS: "BufferView",

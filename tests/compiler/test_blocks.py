@@ -14,7 +14,7 @@ from cuda_graphs.compiler.ir import types as t
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.pipeline import generate, lower
 from cuda_graphs.native.units import assembly
-from tests.compiler.rig import cg, function_of, run_all
+from tests.compiler.rig import cg, function_of, ptx_target, run_all
 
 SIZES = (1, 2, 31, 32, 33, 96, 256, 1024)
 
@@ -559,3 +559,19 @@ for b, t in cg.blocks(n, 32):
     found = run(body, np.zeros(1, np.int32), np.zeros(160, np.int32), 5).reshape(5, 32)
     wanted = [[b] * 32 if b % 2 == 0 else [b * 100 + 31 - t for t in range(32)] for b in range(5)]
     assert found.tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "is_full"), [("n * 64", True), ("64 * n * 3", True), ("n * 48", False), ("n", False)]
+)
+def test_shuffles_on_gpus_ask_for_active_lanes_only_where_the_last_block_may_have_others(text, is_full):
+    body = f"cg.loop_config(block_dim=64)\nfor i in range({text}):\n  y[i] = cg.warp.shuffle_xor(x[i], 1)"
+    x = numbers(64 * 3 * 2, np.int32)
+    function, n = kernel(body), 2
+    program, _ = lower(function, specialise(function, {"x": x, "y": x, "n": n}))
+    assert (b"vote" in generate(program, ptx_target(), {}).code) is not is_full
+    count = eval(text, {"n": n})
+    found = run(body, x, np.zeros_like(x), n)
+    expected = x.reshape(-1, 2)[:, ::-1].ravel().copy()
+    expected[count:] = 0
+    np.testing.assert_array_equal(found, expected)

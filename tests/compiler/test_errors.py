@@ -65,7 +65,7 @@ MISTAKES = [
     (Type, r"\*\* takes a dict of names, not the array 'x'", "y = twice(**x)  #!"),
     (Argument, "twice: two values for 'x'", "y = twice(x=1, **{'x': 2})  #!"),
     (Unsupported, "a set is not supported", "y = {1, 2}  #!"),
-    (Unsupported, "a slice is not supported", "y = x[0:2]  #!"),
+    (Unsupported, "a slice is not supported", "y = (n, n)[0:1]  #!"),
     (Type, "the items of the array 'x' are needed when compiling", "y = sum(i for i in x)  #!"),
     (Value, "the start of enumerate is known at run time only", "for i, y in enumerate(v, n):  #!\n    pass"),
     (Unsupported, "an f-string outside print", "y = f'{n}'  #!"),

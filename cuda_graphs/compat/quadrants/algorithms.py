@@ -5,6 +5,8 @@
 from ..absent import absent_names
 from ..algorithms import PrefixSumExecutor, parallel_sort
 from ..radix_sort import sort, sort_scratch_slots
+from ..scans import NAMES
 
-__all__ = ["PrefixSumExecutor", "parallel_sort", "sort", "sort_scratch_slots"]
+globals().update(NAMES)
+__all__ = ["PrefixSumExecutor", "parallel_sort", "sort", "sort_scratch_slots", *NAMES]
 __getattr__ = absent_names("algorithms", "algorithms.")

@@ -20,7 +20,7 @@ from cuda_graphs.compiler.ir.types import bool_
 from .copy import Copier
 from .uniform import Uniformity
 
-__all__ = ["agree_at_barriers"]
+__all__ = ["agree_at_barriers", "scope_of"]
 
 Decided = ir.If | ir.For | ir.While
 
@@ -44,6 +44,11 @@ def agree_at_barriers(task: ir.Task, has_warps: bool) -> tuple[ir.Task, set[ir.S
     return replace(task, body=body, loop=made), agreement.of_warps
 
 
+def scope_of(statement: ir.Barrier | ir.Collective) -> str:
+    """Returns the threads that take part: those of the "block" or of a "warp"."""
+    return statement.scope if isinstance(statement, ir.Barrier) else COLLECTIVES[statement.name].scope
+
+
 class Promises:
     """Finds the control flow that threads must take together, in a loop of blocks.
 
@@ -62,8 +67,7 @@ class Promises:
     def note(self, statement: ir.Statement) -> set[str]:
         """Returns the scopes of the collectives in a statement, and notes them."""
         if isinstance(statement, (ir.Barrier, ir.Collective)):
-            is_barrier = isinstance(statement, ir.Barrier)
-            return {statement.scope if is_barrier else COLLECTIVES[statement.name].scope}
+            return {scope_of(statement)}
         found: set[str] = set()
         for block in ir.blocks_of(statement):
             for each in block.body:
@@ -83,9 +87,9 @@ class Promises:
                 continue
             scopes = self.scopes[statement]
             together = "block" if "block" in scopes else self.of_warps if scopes else ""
-            is_if = isinstance(statement, ir.If)
-            inner = [self.promise(part, around if is_if else together) for part in ir.blocks_of(statement)]
-            if is_if:
+            here = around if isinstance(statement, ir.If) else together
+            inner = [self.promise(part, here) for part in ir.blocks_of(statement)]
+            if isinstance(statement, ir.If):
                 has_loops |= any(inner)
                 if together and ("block" in scopes or any(inner)):
                     self.found[statement] = together

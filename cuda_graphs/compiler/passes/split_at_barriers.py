@@ -24,7 +24,7 @@ from cuda_graphs.compiler.ir.collectives import COLLECTIVES
 from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.ir.types import bool_
 
-from .agree_at_barriers import agree_at_barriers
+from .agree_at_barriers import agree_at_barriers, scope_of
 from .copy import Copier
 from .uniform import Uniformity
 
@@ -66,10 +66,6 @@ def collectives_in(statement: ir.Statement) -> Iterator[ir.Barrier | ir.Collecti
     for each in ir.walk(ir.Block([statement])):
         if isinstance(each, (ir.Barrier, ir.Collective)):
             yield each
-
-
-def scope_of(statement: ir.Barrier | ir.Collective) -> str:
-    return statement.scope if isinstance(statement, ir.Barrier) else COLLECTIVES[statement.name].scope
 
 
 def name_of(statement: ir.Barrier | ir.Collective) -> str:

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.collectives import Row, neutral
-from cuda_graphs.compiler.ir.types import ScalarType
+from cuda_graphs.compiler.ir.types import ScalarType, i32
 
 from .block_schedule import BlockSchedule
 from .emitter import Emitter
 from .notation import number
 
-__all__ = ["BlockLoop", "identity", "source_lane"]
+__all__ = ["BlockLoop", "fills_blocks", "identity", "source_lane"]
 
 
 class BlockLoop(BlockSchedule):
@@ -49,6 +49,32 @@ class BlockLoop(BlockSchedule):
         """Define the index of an axis by the number of its step."""
         what = self.loop.axes[axis]
         self.e.wide[what.index] = self.e.point(what, self.begins[axis], step)
+
+
+def fills_blocks(loop: ir.For) -> bool:
+    """Return whether the last block of a loop is known to be full: `range(n * 32)` with blocks of 32 threads."""
+    size = loop.block_dim
+    is_power = size & (size - 1) == 0  # products that wrap around are multiples of powers of two only
+    return is_power and any(
+        axis.step == 1 and is_multiple(axis.end, size) and is_multiple(axis.begin, size) for axis in loop.axes
+    )
+
+
+def is_multiple(value: ir.Value, size: int) -> bool:
+    """Return whether an integer is known to be a multiple of a power of two."""
+    match value:
+        case ir.Const():
+            return int(value.value) % size == 0
+        case ir.Op(name="mul"):
+            return any(is_multiple(each, size) for each in value.args)
+        case ir.Op(name="cast"):
+            (given,) = value.args
+            return (
+                given.type.kind in ("int", "uint")
+                and value.type.size >= i32.size
+                and is_multiple(given, size)
+            )
+    return False
 
 
 def identity(row: Row, type: ScalarType) -> str:

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops of blocks for a GPU: the GPU's blocks stride over the blocks of the loop.
 
-All threads of a block execute the whole body except regions. If the last block of a loop need not be full, its regions
-are under `if active`. Therefore all threads reach each barrier, and all lanes of a warp reach each exchange, even
-threads that do not take part. In the last warp of a block whose size is no multiple of 32, missing lanes are masked.
+All threads of a block execute the whole body except regions. Unless the last block of a loop is known to be full, its
+regions are under `if active`. Therefore all threads reach each barrier, and all lanes of a warp reach each exchange,
+even threads that do not take part. In the last warp of a block whose size is no multiple of 32, missing lanes are
+masked.
 
 A reduction over a block first reduces each warp, then the results of the warps by way of shared memory.
 """
@@ -12,7 +13,7 @@ A reduction over a block first reduces each warp, then the results of the warps 
 from __future__ import annotations
 
 from cuda_graphs.compiler.artifact import is_dynamic, shared_layout
-from cuda_graphs.compiler.codegen.llvm.block_loops import BlockLoop, identity, source_lane
+from cuda_graphs.compiler.codegen.llvm.block_loops import BlockLoop, fills_blocks, identity, source_lane
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.ir import ir
@@ -82,7 +83,8 @@ class GpuBlockLoop(BlockLoop):
             self.define_axes(self.tid, self.outer, len(self.loop.axes))
         else:
             point = e.let(f"add nsw i64 {e.let(f'mul nsw i64 {at}, {self.loop.block_dim}')}, {self.tid}")
-            self.active = e.let(f"icmp slt i64 {point}, {self.total}")
+            if not fills_blocks(self.loop):
+                self.active = e.let(f"icmp slt i64 {point}, {self.total}")
             self.define_axes(point, 0, len(self.loop.axes))
         end = e.label("last")
         e.loops.append((end, end))

@@ -23,7 +23,7 @@ def bounds_of(frame: Frame, node: ast.Slice) -> Bounds:
     if node.step is not None:
         raise compile_error(
             CompileIndexError, frame.builder.loc, "a slice of an array has no step",
-            "write x[a:b], and the step in the index of an element",
+            "write a loop over the indices",
         )  # fmt: skip
     begin, end = (
         None if each is None else integer(frame, frame.visit(each), "a bound")

@@ -19,6 +19,7 @@ from cuda_graphs.compiler.frontend.frame.frame import Frame
 from cuda_graphs.compiler.frontend.frame.sharing import is_shared
 from cuda_graphs.compiler.frontend.frame.values import (
     PLACES,
+    ArrayPart,
     Component,
     Element,
     Static,
@@ -262,6 +263,11 @@ def lvalue(frame: Frame, node: ast.expr) -> Any:
             f"{path!r} is a member of {path.rpartition('.')[0]!r}, which is immutable",
             "write to an element of an array in it, or return the value and assign it outside of the kernel",
         )
+    if isinstance(found, ArrayPart):
+        raise compile_error(
+            CompileSyntaxError, frame.builder.loc, f"cannot assign a number or vector to {describe(found)}",
+            "write a loop over the indices",
+        )  # fmt: skip
     if not isinstance(found, PLACES):
         is_item = isinstance(node, ast.Subscript) and isinstance(found, (int, float))
         raise compile_error(
