@@ -8,6 +8,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cuda_graphs.compiler.artifact import REPORT
 from cuda_graphs.graph.display.reading import Reading
 from cuda_graphs.graph.nodes import node_kinds as kinds
 from cuda_graphs.graph.nodes.restoring import counter_of, memory_of_counter
@@ -215,6 +216,11 @@ class NodeRows:
 
     def pointer(self, node: Any, kernel: SavedKernel, slot: Any, number: int, value: int, data: bytes) -> Any:
         """Return the argument of a kernel of Python that is an address."""
+        if slot.path == REPORT:
+            self.tables.warnings.append(
+                f"{node._identify()} was compiled with debug=True: in a loaded graph its checks are made, but nothing "
+                "raises their errors"
+            )
         if slot.path in kernel.temps:
             return self.tables.memory.add_words(value, kernel.temps[slot.path])
         found = self.find(node, value)

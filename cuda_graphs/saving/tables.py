@@ -20,6 +20,7 @@ class Tables:
 
     Attributes:
         problems: What cannot be saved, in words.
+        warnings: What the file lacks, in words.
         names: {"inputs": {name: number of the parameter}, "outputs": ...}.
     """
 
@@ -28,6 +29,7 @@ class Tables:
         self.memory = Memory(self.blobs)
         self.codes = Codes(self.blobs, architecture, cubins)
         self.problems: list[str] = []
+        self.warnings: list[str] = []
         self.parameters: list[dict[str, Any]] = []
         self.names: dict[str, dict[str, int]] = {"inputs": {}, "outputs": {}}
         self._by_name: dict[str, int] = {}  # numbers of parameters

@@ -8,6 +8,7 @@ Everything that cannot be saved is collected, so that one error names all of it.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ def save(
     tables = Tables(architecture, accept_architectures(architectures))
     tables.name_arrays(inputs or {}, outputs or {}, include)
     write_archive(path, manifest_of(definition, tables), tables.blobs.all)
+    if tables.warnings:
+        warnings.warn("\n  ".join(dict.fromkeys(tables.warnings)), RuntimeWarning, stacklevel=1)
 
 
 def manifest_of(definition: GraphDef, tables: Tables) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 import cuda_graphs as cg
 from cuda_graphs.core.resources import boxes
 from cuda_graphs.drawing.picture import Picture
+from tests.conftest import levels
 from tests.graph.calls import BUILDERS, GOOD, call, needs
 
 __all__ = ["needs"]
@@ -138,7 +139,7 @@ RESULTS = {
 
 def state(needs):
     boxes.drain()
-    return needs.definition.nodes(), needs.definition.edges(), boxes.live()
+    return needs.definition.nodes(), needs.definition.edges(), levels()
 
 
 @pytest.mark.parametrize(("method", "parameter"), ROWS, ids=lambda part: part.strip("*"))

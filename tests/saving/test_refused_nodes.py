@@ -77,6 +77,22 @@ def test_temporaries_are_refused(g, pinned, refused):
     refused(g, "has memory in executables only: use alloc(shape=, dtype=) instead", include=[x])
 
 
+@cg.kernel(debug=True)
+def shifted(x: Floats, by: cg.i32):
+    for i in x:
+        x[i + by] = 1.0
+
+
+def test_save_warns_of_checks_whose_errors_nobody_raises(g, stream, tmp_path):
+    x = cg.ndarray(cg.f32, 4)
+    g.call(shifted, x, 0, name="shifts").memset(x, 0.0)
+    with pytest.warns(RuntimeWarning, match="'shifts'.* was compiled with debug=True") as found:
+        g.save(tmp_path / "saved.cgg", outputs={"x": x})
+    assert len(found) == 1
+    cg.load(tmp_path / "saved.cgg").instantiate().launch(stream)
+    stream.sync()
+
+
 def test_frees_of_memory_of_another_graph_are_refused(g, refused):
     other = cg.GraphDef()
     memory = other.alloc(64)
