@@ -88,32 +88,16 @@ def reasons(graph):
 
 
 def random_graph(source, arrays):
-    """Return a random acyclic definition of calls. Nodes without an order write different arrays, and read others."""
+    """Return a definition of random calls, with the edges that their accesses need and a few more."""
     g = cg.GraphDef()
-    last: dict[int, object] = {}  # the node that wrote an array
-    readers: dict[int, list[object]] = {}
-    for _ in range(source.randint(3, 14)):
-        b, c = source.sample(range(len(arrays)), 2)
-        before = {last.get(b), last.get(c), *readers.get(b, [])} - {None}
-        kernel = source.choice([scale, add, shift, twice, shift])
-        args = (arrays[b], source.choice([0.5, 1.25])) if kernel is scale else (arrays[b], arrays[c])
-        if before and source.random() < 0.15:
-            first, *others = before
-            start = first.join(*others)
-        else:
-            start, before_rest = (next(iter(before)), before) if before else (g, set())
-        node = start.call(kernel, *args)
-        if kernel is not twice and before:
-            node.pred |= {each for each in before if each is not node}
-        elif len(before) > 1:
-            for each in before:
-                node_first = next(iter(node.pred))
-                if each is not start and each is not node_first:
-                    node_first.pred.add(each)
-        last[b] = node
-        readers[b] = []
-        if kernel is not scale:
-            readers.setdefault(c, []).append(node)
+    with g.task_flow() as flow:
+        for _ in range(source.randint(3, 14)):
+            kernel = source.choice([scale, add, shift, shift, twice])
+            b, c = source.sample(arrays, 2)
+            flow.call(kernel, b, source.choice([0.5, 1.25]) if kernel is scale else c)
+    ends = [node for node in g.nodes() if not node.succ]
+    if len(ends) > 1 and source.random() < 0.5:
+        ends[0].join(*ends[1:]).call(shift, *arrays[:2]).call(add, *arrays[1:3])
     return g
 
 

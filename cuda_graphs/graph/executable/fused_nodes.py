@@ -66,7 +66,7 @@ class NodeFusion:
 
 @dataclass(frozen=True)
 class GraphExplanation:
-    """The result of `Graph.explain`: what `instantiate(optimize=True)` and `early_edges=True` did. `print` shows a line each.
+    """The result of `Graph.explain`: what `instantiate(optimize=True)` or `early_edges=True` did, a line for each case.
 
     Attributes:
         fusion: A NodeFusion for each fused group, and for each pair of neighbouring kernel nodes that are not fused.
@@ -78,7 +78,9 @@ class GraphExplanation:
 
     def __str__(self) -> str:
         if self.early is not None:
-            starts = [f"  {each}" for each in self.early] or ["  no kernel node has an edge from a kernel node"]
+            starts = [f"  {each}" for each in self.early] or [
+                "  no kernel node has an edge from a kernel node"
+            ]
             return "\n".join(["early edges:", *starts])
         lines = [f"  {each}" for each in self.fusion] or [
             "  no kernel node has a kernel node as its neighbour"
