@@ -30,7 +30,7 @@ from .executable_nodes import (
     ExecutableMemcpyNode,
     ExecutableMemsetNode,
 )
-from .fused_nodes import GraphExplanation
+from .explanation import GraphExplanation
 from .loop_count import LoopCount
 from .parameter_values import ParameterState
 

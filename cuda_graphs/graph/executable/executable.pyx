@@ -67,7 +67,8 @@ from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from .difference import describe_difference
 from .early_nodes import EarlyNodes
-from .fused_nodes import FusedNodes, GraphExplanation
+from .explanation import GraphExplanation
+from .fused_nodes import FusedNodes
 from cuda_graphs.graph.nodes.launch_guards import guards_of
 from cuda_graphs.errors import instantiate_error, update_error
 from cuda_graphs.objects import constructors
