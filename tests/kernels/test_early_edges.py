@@ -316,6 +316,40 @@ def test_edges_with_data_of_the_user_stay_as_they_are():
     assert "the edge has the data" in reasons(graph)[0]
 
 
+def test_a_profile_keeps_the_names_of_nodes_and_pictures_show_the_edges(driver, stream):
+    b, c = ramp(), ramp(2.0)
+    g = cg.GraphDef()
+    g.call(scale, b, 2.0, name="first").call(add, b, c, name="second").join().call(
+        scale, b, 0.5, name="third"
+    )
+    graph = g.instantiate(early_edges=True)
+    assert graph.draw().svg().count('class="link programmatic" data-from') == 1
+    assert 'class="link programmatic"' not in g.draw().svg()
+    if driver.kind == "host":  # on a GPU a profile needs CUPTI
+        (found,) = graph.profile(stream, 2).graphs
+        runs = {row.name: row.runs for row in found.rows}
+        assert {name: runs[name] for name in ("first", "second", "third")} == {
+            "first": 2,
+            "second": 2,
+            "third": 2,
+        }
+
+
+def test_memory_of_temporaries_is_kept_apart_as_with_full_edges(stream):
+    """The second temporary takes the place of the first one, which the node before still reads."""
+    results = []
+    for early in (False, True):
+        b, c = ramp(), ramp(2.0)
+        g = cg.GraphDef()
+        one, two = g.temporary(N, cg.f32), g.temporary(N, cg.f32)
+        node = g.memset(one, 0).memset(two, 0).call(add, one, b)
+        node = node.call(add, c, one).memset(two, 0).call(add, two, c).call(add, b, two)
+        graph = g.instantiate(early_edges=early)
+        run(graph, stream)
+        results.append(numbers([b, c]))
+    assert results[0] == results[1]
+
+
 def test_options_that_exclude_each_other_are_refused():
     g, _ = chain((scale, ramp(), 2.0))
     for others in ({"optimize": True}, {"device_launch": True}):

@@ -51,7 +51,8 @@ CUresult EarlyEdges::end() {
     CUresult status = CUDA_SUCCESS;
     for (; done_ > 0; --done_) {
         const Target& each = targets_[done_ - 1];
-        const CUresult replaced = replace_edges(each.graph->raw, each.early, each.own);
+        CUresult replaced = replace_edges(each.graph->raw, each.early, each.own);
+        if (replaced != CUDA_SUCCESS) replaced = replace_edges(each.graph->raw, each.early, each.own);
         if (status == CUDA_SUCCESS) status = replaced;
     }
     return status;
