@@ -45,10 +45,11 @@ def main() -> None:
             )
         show(f"A {shape} of {length} kernels, a launch", figures)
         for row, each in figures.items():
-            early, full, by_hand = (each[name] for name in (
-                "ours, early edges", "ours, full edges", "by hand, full edges"
-            ))
-            print(f"{row}: early / full {ratio_cell(ratios(early, full))}, early / by hand {ratio_cell(ratios(early, by_hand))}")
+            early, full, by_hand = (
+                each[name] for name in ("ours, early edges", "ours, full edges", "by hand, full edges")
+            )
+            print(f"{row}: early / full edges {ratio_cell(ratios(early, full))}")
+            print(f"{row}: early / by hand {ratio_cell(ratios(early, by_hand))}")
         document[shape] = figures
     print(f"bars: {BARS}")
     write(options.json, document)

@@ -9,6 +9,7 @@ array that no kernel of the graph writes.
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def chain(add: Add, arrays: Arrays, data: Any, length: int) -> cg.GraphDef:
     """Return a chain over one array."""
     definition = cg.GraphDef()
     nodes = [add(definition, arrays.b, arrays.b, arrays.inputs[i]) for i in range(length)]
-    for before, after in zip(nodes, nodes[1:]):
+    for before, after in pairwise(nodes):
         after.pred.add(before, data)
     return definition
 
@@ -144,7 +145,10 @@ def fork_join(add: Add, arrays: Arrays, data: Any, branches: int) -> cg.GraphDef
     return definition
 
 
-SHAPES: dict[str, Callable[[Add, Arrays, Any, int], cg.GraphDef]] = {"chain": chain, "fork and join": fork_join}
+SHAPES: dict[str, Callable[[Add, Arrays, Any, int], cg.GraphDef]] = {
+    "chain": chain,
+    "fork and join": fork_join,
+}
 
 
 def contestants(shape: str, n: int, length: int) -> tuple[cg.Stream, dict[str, Callable[[], Any]]]:

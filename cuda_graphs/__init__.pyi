@@ -242,8 +242,9 @@ from cuda_graphs.graph.executable.executable_nodes import (
     ExecutableMemsetNode as ExecutableMemsetNode,
 )
 from cuda_graphs.graph.nodes.node import GraphNode as GraphNode
-from cuda_graphs.graph.executable.fused_nodes import GraphExplanation as GraphExplanation
-from cuda_graphs.graph.executable.fused_nodes import NodeFusion as NodeFusion
+from cuda_graphs.graph.executable.explanation import EarlyStart as EarlyStart
+from cuda_graphs.graph.executable.explanation import GraphExplanation as GraphExplanation
+from cuda_graphs.graph.executable.explanation import NodeFusion as NodeFusion
 from cuda_graphs.graph.flow.explanation import EdgeExplanation as EdgeExplanation
 from cuda_graphs.graph.flow.task_flow import TaskFlow as TaskFlow
 from cuda_graphs.graph.nodes.node_kinds import (

@@ -4,8 +4,8 @@
 
 The module of each class sets its constructor here when it is imported, so files below need no import of the class.
 `objects/__init__` imports the modules of this package that do so, `cuda_graphs/__init__` the module of GraphBuilder.
-`cuda_graphs/__init__` itself sets `array`, `condition_tests`, `early_edges`, `library_call`, `node_fusion` and `saving`,
-whose modules are imported late.
+`cuda_graphs/__init__` itself sets `array`, `condition_tests`, `early_edges`, `library_call`, `node_fusion` and
+`saving`, whose modules are imported late.
 """
 
 from collections.abc import Callable

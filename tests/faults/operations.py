@@ -324,6 +324,26 @@ def instantiate_what_was_edited(world):
     yield shape(g), [result(world, graph) for graph in made]
 
 
+@operation
+def instantiate_early(world):
+    """The definition has other edges for a time."""
+
+    @cg.kernel
+    def double(b: cg.Array1[cg.f32]) -> None:
+        for i in b:
+            b[i] = b[i] * 2.0
+
+    b, stream = cg.array([1.0, 2.0], cg.f32), world.device.create_stream()
+    g = cg.GraphDef()
+    g.call(double, b).call(double, b).call(double, b)
+    made = []
+    yield lambda: made.append(g.instantiate(early_edges=True))
+    for graph in made:
+        graph.launch(stream)
+    stream.sync()
+    yield shape(g), [g.edge_data(*edge) for edge in g.edges()], len(made), b.to_numpy().tolist()
+
+
 # What only looks.
 
 

@@ -88,32 +88,16 @@ def reasons(graph):
 
 
 def random_graph(source, arrays):
-    """Return a random acyclic definition of calls. Nodes without an order write different arrays, and read others."""
+    """Return a definition of random calls, with the edges that their accesses need and a few more."""
     g = cg.GraphDef()
-    last: dict[int, object] = {}  # the node that wrote an array
-    readers: dict[int, list[object]] = {}
-    for _ in range(source.randint(3, 14)):
-        b, c = source.sample(range(len(arrays)), 2)
-        before = {last.get(b), last.get(c), *readers.get(b, [])} - {None}
-        kernel = source.choice([scale, add, shift, twice, shift])
-        args = (arrays[b], source.choice([0.5, 1.25])) if kernel is scale else (arrays[b], arrays[c])
-        if before and source.random() < 0.15:
-            first, *others = before
-            start = first.join(*others)
-        else:
-            start, before_rest = (next(iter(before)), before) if before else (g, set())
-        node = start.call(kernel, *args)
-        if kernel is not twice and before:
-            node.pred |= {each for each in before if each is not node}
-        elif len(before) > 1:
-            for each in before:
-                node_first = next(iter(node.pred))
-                if each is not start and each is not node_first:
-                    node_first.pred.add(each)
-        last[b] = node
-        readers[b] = []
-        if kernel is not scale:
-            readers.setdefault(c, []).append(node)
+    with g.task_flow() as flow:
+        for _ in range(source.randint(3, 14)):
+            kernel = source.choice([scale, add, shift, shift, twice])
+            b, c = source.sample(arrays, 2)
+            flow.call(kernel, b, source.choice([0.5, 1.25]) if kernel is scale else c)
+    ends = [node for node in g.nodes() if not node.succ]
+    if len(ends) > 1 and source.random() < 0.5:
+        ends[0].join(*ends[1:]).call(shift, *arrays[:2]).call(add, *arrays[1:3])
     return g
 
 
@@ -330,6 +314,40 @@ def test_edges_with_data_of_the_user_stay_as_they_are():
     assert "programmatic" in g.edge_data(first, second).__repr__() or g.edge_data(first, second).type == 1
     assert loads(graph) == [()]
     assert "the edge has the data" in reasons(graph)[0]
+
+
+def test_a_profile_keeps_the_names_of_nodes_and_pictures_show_the_edges(driver, stream):
+    b, c = ramp(), ramp(2.0)
+    g = cg.GraphDef()
+    g.call(scale, b, 2.0, name="first").call(add, b, c, name="second").join().call(
+        scale, b, 0.5, name="third"
+    )
+    graph = g.instantiate(early_edges=True)
+    assert graph.draw().svg().count('class="link programmatic" data-from') == 1
+    assert 'class="link programmatic"' not in g.draw().svg()
+    if driver.kind == "host":  # on a GPU a profile needs CUPTI
+        (found,) = graph.profile(stream, 2).graphs
+        runs = {row.name: row.runs for row in found.rows}
+        assert {name: runs[name] for name in ("first", "second", "third")} == {
+            "first": 2,
+            "second": 2,
+            "third": 2,
+        }
+
+
+def test_memory_of_temporaries_is_kept_apart_as_with_full_edges(stream):
+    """The second temporary takes the place of the first one, which the node before still reads."""
+    results = []
+    for early in (False, True):
+        b, c = ramp(), ramp(2.0)
+        g = cg.GraphDef()
+        one, two = g.temporary(N, cg.f32), g.temporary(N, cg.f32)
+        node = g.memset(one, 0).memset(two, 0).call(add, one, b)
+        node = node.call(add, c, one).memset(two, 0).call(add, two, c).call(add, b, two)
+        graph = g.instantiate(early_edges=early)
+        run(graph, stream)
+        results.append(numbers([b, c]))
+    assert results[0] == results[1]
 
 
 def test_options_that_exclude_each_other_are_refused():

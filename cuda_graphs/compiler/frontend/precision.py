@@ -58,6 +58,13 @@ def keeps(value: ir.Const, type: ScalarType) -> bool:
     return converted(value, type) == value.value
 
 
+def survives(value: ir.Value, type: ScalarType) -> bool:
+    """Return whether a value is a number, or a choice between numbers, that are known and survive a conversion."""
+    if isinstance(value, ir.Op) and value.name == "select":
+        return all(survives(each, type) for each in value.args[1:])
+    return isinstance(value, ir.Const) and keeps(value, type)
+
+
 def converted(value: ir.Const, type: ScalarType) -> Any:
     """Return the result of a cast of a constant, as the op table defines it."""
     return evaluate("cast", (value.type,), (scalar(value.value, value.type),), type).item()
@@ -79,11 +86,9 @@ def convert_implicitly(
         as_operand: True for elements and for operands of `+=`, which follow the rule of `suits`.
     """
     if value.type != type:
-        if isinstance(value, ir.Const):
-            is_safe = keeps(value, type)
-        else:
-            is_safe = holds(type, value.type) or (as_operand and suits(type, value.type))
-        if not is_safe:
+        is_safe = survives(value, type) or holds(type, value.type)
+        is_operand = as_operand and not isinstance(value, ir.Const)
+        if not is_safe and not (is_operand and suits(type, value.type)):
             report(frame, value.type, type, place)
     return frame.builder.checked_cast(value, type)
 

@@ -14,7 +14,8 @@ CUresult list_own(CUgraphNode node, const std::unordered_set<CUgraphNode>& sourc
         const CUgraphEdgeData& data = own.data[i];
         const bool is_full = data.from_port == 0 && data.to_port == 0 && data.type == 0;
         if (is_full && sources.count(own.from[i]) != 0)
-            early.data.back() = edge_data(CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, 0, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
+            early.data.back() =
+                edge_data(CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, 0, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC);
     }
     return status;
 }
@@ -50,7 +51,8 @@ CUresult EarlyEdges::end() {
     CUresult status = CUDA_SUCCESS;
     for (; done_ > 0; --done_) {
         const Target& each = targets_[done_ - 1];
-        const CUresult replaced = replace_edges(each.graph->raw, each.early, each.own);
+        CUresult replaced = replace_edges(each.graph->raw, each.early, each.own);
+        if (replaced != CUDA_SUCCESS) replaced = replace_edges(each.graph->raw, each.early, each.own);
         if (status == CUDA_SUCCESS) status = replaced;
     }
     return status;

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a picture shows of an executable beside its definition: the values of its parameters, and its disabled nodes."""
+"""What a picture shows of an executable beside its definition: values of parameters, disabled nodes, and early edges."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 @dataclass(frozen=True)
 class State:
-    """The values of parameters by name, as texts, and the disabled nodes."""
+    """The values of parameters by name, as texts, the disabled nodes, and the edges that are programmatic in it."""
 
     values: Mapping[str, str] = field(default_factory=dict)
     disabled: Set[Any] = frozenset()
+    early: Set[tuple[Any, Any]] = frozenset()
 
 
 def state_of(executable: Any, definition: Definition) -> State:
     """Return the State of an executable that was made from the definition."""
     values = {name: value_text(name, each.type, each.value) for name, each in executable.params.items()}
-    return State(values, frozenset(disabled_nodes(executable, definition)))
+    return State(values, frozenset(disabled_nodes(executable, definition)), executable._early_edges())
 
 
 def value_text(name: str, type_name: str, value: Any) -> str:

@@ -158,6 +158,12 @@ class Reading:
 
     def build(self, notes: Notes, state: State) -> None:
         boxes = []
+        self.links = tuple(
+            replace(link, style="programmatic")
+            if (self.nodes[link.source], self.nodes[link.target]) in state.early
+            else link
+            for link in self.links
+        )
         for number, (node, inner) in enumerate(zip(self.nodes, self.inner, strict=True)):
             frames = tuple(
                 Frame(label, reading.plane) for label, reading in zip(labels_of(node), inner, strict=True)

@@ -4,7 +4,9 @@
 
 Other rooms may import:
     difference        properties of nodes that are compared
+    early_nodes       Nodes that begin early.
     executable        Graph
+    explanation       GraphExplanation
     fused_nodes       Nodes that run as one launch.
     loop_control      The words that end the loops of an executable.
     executable_nodes  nodes of executables

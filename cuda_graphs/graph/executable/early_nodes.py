@@ -9,17 +9,16 @@ kernels/call/early_edges.py finds the nodes, and their code. In the executable t
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda_graphs.objects import constructors
 
-from .fused_nodes import label_of
+from .explanation import EarlyStart, label_of
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node_kinds import KernelNode
 
-__all__ = ["EarlyNode", "EarlyNodes", "EarlyStart", "Late"]
+__all__ = ["EarlyNode", "EarlyNodes", "Late"]
 
 
 class EarlyNode(NamedTuple):
@@ -38,34 +37,6 @@ class Late(NamedTuple):
     sources: tuple[KernelNode, ...]
     node: KernelNode
     why: str
-
-
-@dataclass(frozen=True)
-class EarlyStart:
-    """A kernel node that begins before kernel nodes in front of it have ended, or the reason why it does not.
-
-    Attributes:
-        node: The name of the node with the line that added it, such as "scale (file.py:12)".
-        after: The same of the nodes in front of it.
-        loads: The paths of the arrays that it reads before they have ended.
-        why: The reason why it begins after their ends; "" for a node that begins early.
-    """
-
-    node: str
-    after: tuple[str, ...]
-    loads: tuple[str, ...] = ()
-    why: str = ""
-
-    @property
-    def is_early(self) -> bool:
-        """True if the node begins early."""
-        return not self.why
-
-    def __str__(self) -> str:
-        begin = f"{self.node} after {', '.join(self.after)}"
-        if self.why:
-            return f"{begin}: full edge: {self.why}"
-        return f"{begin}: begins early" + (f", and reads {', '.join(self.loads)} first" if self.loads else "")
 
 
 class EarlyNodes:

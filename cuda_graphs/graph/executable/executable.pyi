@@ -30,7 +30,7 @@ from .executable_nodes import (
     ExecutableMemcpyNode,
     ExecutableMemsetNode,
 )
-from .fused_nodes import GraphExplanation
+from .explanation import GraphExplanation
 from .loop_count import LoopCount
 from .parameter_values import ParameterState
 
@@ -54,6 +54,7 @@ class Graph:
     def upload(self, stream: Stream | _HasStream) -> None: ...
     def update(self, source: GraphDef | GraphBuilder) -> None: ...
     def explain(self) -> GraphExplanation: ...
+    def _early_edges(self) -> frozenset[tuple[KernelNode, KernelNode]]: ...
     @overload
     def __getitem__(self, node: KernelNode) -> ExecutableKernelNode: ...
     @overload

@@ -67,7 +67,8 @@ from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
 from .difference import describe_difference
 from .early_nodes import EarlyNodes
-from .fused_nodes import FusedNodes, GraphExplanation
+from .explanation import GraphExplanation
+from .fused_nodes import FusedNodes
 from cuda_graphs.graph.nodes.launch_guards import guards_of
 from cuda_graphs.errors import instantiate_error, update_error
 from cuda_graphs.objects import constructors
@@ -175,9 +176,9 @@ cdef class Graph:
         the definition that they were made from, and no other thread may launch them or use the definition during the update.
 
         Raises GraphUpdateError, a CUDAError, which names the node that cannot change and the difference; then nothing has
-        changed. Raises RuntimeError for a closed Graph, for a definition that is no longer valid, for another
-        definition than the own one of a Graph of `optimize=True` or `early_edges=True`, and for a node that cannot begin
-        early any more.
+        changed. Raises RuntimeError for a closed Graph, and for a definition that is no longer valid. With `optimize=True`
+        or `early_edges=True` it also raises RuntimeError for another definition than the own one, and for a node that
+        cannot begin early any more.
 
         If the nodes or edges of the original definition were edited, its nodes can no longer be assigned to nodes of the
         Graph. A Graph with named parameters then refuses the update (GraphUpdateError). A Graph that is updated from the
@@ -265,6 +266,10 @@ cdef class Graph:
                 "nodes, or with early_edges=True to let kernels begin early"
             )
         return self._fused.explain()
+
+    def _early_edges(self):
+        """Return the edges of the definition that are programmatic in the Graph."""
+        return frozenset() if self._early is None else frozenset(self._early.edges())
 
     def __getitem__(self, node):
         """Return the view of `node` in this Graph, an ExecutableGraphNode.

@@ -26,6 +26,7 @@ class ExecutableKernelNode(SwitchableNode):
         kernel: Kernel | None = None,
         args: Sequence[Any] | None = None,
     ) -> None: ...
+    def _replace_code(self, kernel: Kernel) -> None: ...
 
 class ExecutableMemsetNode(SwitchableNode):
     def update(

@@ -223,7 +223,6 @@ cdef class ExecutableKernelNode(SwitchableNode):
         self._set(spec)
         self._changes[key_of(record)] = changes
 
-
     def _replace_code(self, kernel):
         """Give the node other code, which takes the same arguments."""
         cdef NodeSpec spec

@@ -10,18 +10,17 @@ updates of the executable need an unchanged structure.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.objects import constructors
 
+from .explanation import GraphExplanation, NodeFusion, label_of
+
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node_kinds import KernelNode
 
-    from .early_nodes import EarlyStart
-
-__all__ = ["FusedNodes", "GraphExplanation", "Group", "NodeFusion", "Refused", "label_of"]
+__all__ = ["FusedNodes", "Group", "Refused"]
 
 
 class Group(NamedTuple):
@@ -38,58 +37,6 @@ class Refused(NamedTuple):
 
     nodes: tuple[KernelNode, ...]
     why: str
-
-
-@dataclass(frozen=True)
-class NodeFusion:
-    """Neighbouring kernel nodes that run as one launch, or two neighbours that do not.
-
-    Attributes:
-        nodes: The name of each node with the line that added it, such as "scale (file.py:12)".
-        launch: The name of the kernel that runs all of them; "" for nodes that are not fused.
-        why: The reason against it; "" for fused nodes.
-    """
-
-    nodes: tuple[str, ...]
-    launch: str
-    why: str
-
-    @property
-    def is_fused(self) -> bool:
-        """True if the nodes run as one launch."""
-        return bool(self.launch)
-
-    def __str__(self) -> str:
-        result = f"fused as {self.launch}" if self.is_fused else f"not fused: {self.why}"
-        return f"{', '.join(self.nodes)}: {result}"
-
-
-@dataclass(frozen=True)
-class GraphExplanation:
-    """The result of `Graph.explain`: what `instantiate(optimize=True)` and `early_edges=True` did. `print` shows a line each.
-
-    Attributes:
-        fusion: A NodeFusion for each fused group, and for each pair of neighbouring kernel nodes that are not fused.
-        early: An EarlyStart for each kernel node behind other kernel nodes; None without early_edges=True.
-    """
-
-    fusion: tuple[NodeFusion, ...]
-    early: tuple[EarlyStart, ...] | None = None
-
-    def __str__(self) -> str:
-        if self.early is not None:
-            starts = [f"  {each}" for each in self.early] or ["  no kernel node has an edge from a kernel node"]
-            return "\n".join(["early edges:", *starts])
-        lines = [f"  {each}" for each in self.fusion] or [
-            "  no kernel node has a kernel node as its neighbour"
-        ]
-        return "\n".join(["fusion of nodes:", *lines])
-
-
-def label_of(node: KernelNode) -> str:
-    """Return the name of a node with its line, as "scale (file.py:12)"."""
-    source = node.source
-    return node.name if source is None else f"{node.name} ({source.rpartition('/')[2]})"
 
 
 class FusedNodes:

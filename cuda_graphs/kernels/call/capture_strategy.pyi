@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from cuda_graphs.graph.nodes.node_call import NodeCall
+from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
-from .call_parts import CallParts
+from .call_parts import CallParts, EarlyTask
 from .strategy import Strategy
 
 class KernelCall(NodeCall):
     def parts(self) -> CallParts | str: ...
+    def early_task(self, task: int) -> EarlyTask | str: ...
+    def task_memory(self, task: int) -> tuple[dict[str, Span | None], list[Span | None]]: ...
+    def early_kernel(self, task: int, paths: tuple[str, ...]) -> Kernel | str: ...
 
 def no_object() -> None: ...
 

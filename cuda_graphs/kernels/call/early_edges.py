@@ -3,8 +3,8 @@
 """Edges that may be programmatic, for `instantiate(early_edges=True)`.
 
 The target of such an edge is a node of a kernel of this package. Its code lets the kernels after it begin, loads the
-arrays that no kernel writes which may still run, and waits for the ends of its predecessors (codegen/ptx/early_loads.py).
-All of its stores come after the wait.
+arrays that no kernel writes which may still run, and waits for the ends of its predecessors
+(codegen/ptx/early_loads.py). All of its stores come after the wait.
 
 **Which kernels may still run** when a node begins: the sources of its programmatic edges, and those that may still run
 when these begin. A source of a full edge has ended, and so has everything before it. The end of a kernel that waits
@@ -63,15 +63,15 @@ class Finder:
         self.nodes: list[EarlyNode] = []
         self.late: list[Late] = []
 
-    def add_graph(
-        self, nodes: Sequence[Any], edges: Sequence[tuple[Any, Any, tuple[int, int, int]]]
-    ) -> None:
+    def add_graph(self, nodes: Sequence[Any], edges: Sequence[tuple[Any, Any, tuple[int, int, int]]]) -> None:
         """Add the early nodes of one graph, in an order of the graph."""
         sources: dict[Any, list[Any]] = {}
         running: dict[Any, frozenset[Any] | None] = {}
         for source, target, data in edges:
             if data[2] == PROGRAMMATIC or data[0]:
-                running[target] = None  # an edge of the user: the source may run, and so may what it did not wait for
+                running[target] = (
+                    None  # an edge of the user: the source may run, and so may what it did not wait for
+                )
             if isinstance(source, KernelNode) and isinstance(target, KernelNode):
                 if data != FULL:
                     self.late.append(Late((source,), target, f"the edge has the data {EdgeData(*data)!r}"))

@@ -6,6 +6,7 @@ Other rooms may import:
     arguments       from Python arguments to leaves and keys
     constants       template values and their numbers
     field_names     the program's names of fields in messages
+    guards          captured values that code depends on
     options         the options of a kernel
     origins         the origins of compiled kernels
     snapshots       results of functions of template values, until the values change

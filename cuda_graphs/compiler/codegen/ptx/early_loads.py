@@ -22,8 +22,6 @@ from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.codegen.llvm.notation import llvm_type
 from cuda_graphs.compiler.ir import ir
 
-from .tiles import is_tiled
-
 __all__ = ["EarlyLoads", "let_next_launch_begin", "wait_for_previous_launch"]
 
 PURE = (ir.Op, ir.Load, ir.Extent)
@@ -71,11 +69,12 @@ class EarlyLoads:
         """
         statements = list(task.body.body)
         count = len(statements) if task.loop is None else statements.index(task.loop)
-        early, late = statements[:count], []
+        early = statements[:count]
+        late: list[ir.Statement] = []
         if not all(self.is_harmless(each) for each in early):
             early, late = self.divided(early)
         self.e.statements(early)
-        if late or task.loop is None or task.bins or not self.may_peel(task.loop, 1):
+        if late or task.loop is None or task.bins or task.loop.block_dim:
             self.wait()
         return [*late, *statements[count:]]
 
@@ -85,12 +84,14 @@ class EarlyLoads:
             return self.is_free(statement)
         return isinstance(statement, (ir.Op, ir.Extent, ir.Get, ir.Set))
 
-    def may_peel(self, loop: ir.For, width: int) -> bool:
-        """Return whether the first `width` iterations of a thread have early loads."""
-        if loop.block_dim or len(loop.axes) > 1 or is_tiled(loop):
-            return False
+    def for_loop(self, loop: ir.For, width: int) -> EarlyLoads | None:
+        """Return this object if the first `width` iterations of a thread have early loads. Else wait."""
         early, _ = self.divided(loop.body.body)
-        return 0 < width * sum(isinstance(each, ir.Load) for each in early) <= MOST_LOADS
+        loads = width * sum(isinstance(each, ir.Load) for each in early)
+        if self.is_pending and len(loop.axes) == 1 and 0 < loads <= MOST_LOADS:
+            return self
+        self.wait()
+        return None
 
     def divided(self, statements: Sequence[ir.Statement]) -> tuple[list[ir.Statement], list[ir.Statement]]:
         """Return the early loads with what they need, and the rest."""
@@ -99,7 +100,9 @@ class EarlyLoads:
         for each in statements:
             if not isinstance(each, PURE):
                 break
-            if late.isdisjoint(ir.operands_of(each)) and (not isinstance(each, ir.Load) or self.is_free(each)):
+            if late.isdisjoint(ir.operands_of(each)) and (
+                not isinstance(each, ir.Load) or self.is_free(each)
+            ):
                 early.append(each)
             else:
                 late.add(each)

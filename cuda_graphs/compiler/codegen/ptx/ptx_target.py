@@ -244,10 +244,11 @@ class Ptx:
         def run() -> None:
             thread, threads = self.position(e)
             width = group_width(loop)
+            early = None if start is None else start.for_loop(loop, width)
             if width > 1:
-                thread = self.wide_groups(e, loop, width, thread, threads, total, start)
-            elif start is not None and start.is_pending:
-                thread = self.early_point(e, loop, begins, thread, threads, total, start)
+                thread = self.wide_groups(e, loop, width, thread, threads, total, early)
+            elif early is not None:
+                thread = self.early_point(e, loop, begins, thread, threads, total, early)
             self.stride(e, loop, begins, counts, thread, threads, total)
 
         if bins:
@@ -272,6 +273,18 @@ class Ptx:
 
         start.peel(loop, e.let(f"icmp slt i64 {thread}, {total}"), [place])
         return e.let(f"add nsw i64 {thread}, {threads}")
+
+    def early_group(
+        self, e: Emitter, loop: ir.For, width: int, thread: str, condition: str, start: EarlyLoads
+    ) -> None:
+        """Emit the first group of this thread around the wait, if `condition` holds."""
+        base = e.let(f"mul nuw nsw i64 {thread}, {width}")
+
+        def place(lane: int) -> None:
+            e.wide[loop.axes[0].index] = e.let(f"or disjoint i64 {base}, {lane}")
+
+        places = [partial(place, lane) for lane in range(width)]
+        start.peel(loop, condition, places, [scopes_of(lane) for lane in range(width)])
 
     def wide_groups(
         self,
@@ -300,17 +313,11 @@ class Ptx:
         aligned = e.let(f"icmp eq i64 {e.let(f'and i64 {bits}, 15')}, 0")
         whole = e.let(f"udiv i64 {total}, {width}")
         first, wide, rest = (e.label(stem) for stem in ("whole", "groups", "rest"))
-        other, at = rest, thread
-        is_early = start is not None and start.is_pending
-        if is_early and not start.may_peel(loop, width):
-            start.wait()
-            is_early = False
+        other = rest if start is None else e.label("unaligned")
         e.jump(first)
         e.start(first)
-        if is_early:
-            other = e.label("unaligned")
         e.jump_if(aligned, wide, other)
-        if is_early:
+        if start is not None:
             e.start(other)
             wait_for_previous_launch(e)
             e.jump(rest)
@@ -326,23 +333,16 @@ class Ptx:
                     for lane in range(width):
                         e.wide[loop.axes[0].index] = e.let(f"or disjoint i64 {base}, {lane}")
                         own = chunk * width + lane
-                        e.metadata = f", !alias.scope !{LISTS + own}, !noalias !{OTHERS + own}"
+                        e.metadata = scopes_of(own)
                         e.block(loop.body)
                     at = e.let(f"add nuw nsw i64 {at}, {threads}")
                 e.metadata = ""
 
             return groups
 
-        if is_early:
-            index = loop.axes[0].index
-            base = e.let(f"mul nuw nsw i64 {thread}, {width}")
-
-            def place(lane: int) -> None:
-                e.wide[index] = e.let(f"or disjoint i64 {base}, {lane}")
-
-            scopes = [f", !alias.scope !{LISTS + lane}, !noalias !{OTHERS + lane}" for lane in range(width)]
-            places = [partial(place, lane) for lane in range(width)]
-            start.peel(loop, e.let(f"icmp slt i64 {thread}, {whole}"), places, scopes)
+        at = thread
+        if start is not None:
+            self.early_group(e, loop, width, thread, e.let(f"icmp slt i64 {thread}, {whole}"), start)
             at = e.let(f"add nuw nsw i64 {thread}, {threads}")
         chunks = chunks_of(loop, width)
         if chunks > 1:
@@ -354,7 +354,7 @@ class Ptx:
         begin = e.let(f"add nsw i64 {done}, {thread}")
         e.jump(rest)
         e.start(rest)
-        return e.let(f"phi i64 [ {thread}, %{other if is_early else first} ], [ {begin}, %{last} ]")
+        return e.let(f"phi i64 [ {thread}, %{first if start is None else other} ], [ {begin}, %{last} ]")
 
     def position(self, e: FunctionText) -> tuple[str, str]:
         """Return (number of this thread in the grid, number of threads), in 64 bits."""
@@ -417,6 +417,11 @@ SCOPES = (
         for lane in range(WIDTH)
     ),
 )
+
+
+def scopes_of(lane: int) -> str:
+    """Return the metadata of the accesses of a lane."""
+    return f", !alias.scope !{LISTS + lane}, !noalias !{OTHERS + lane}"
 
 
 def chunks_of(loop: ir.For, width: int) -> int:

@@ -90,7 +90,7 @@ def by_method(frame: Frame, target: ast.expr, value: Any) -> bool:
         index = index_of(frame, target.slice, owner)
         frame.syntax.call(frame, method, [index[0] if len(index) == 1 else index, value])
         return True
-    method = special_method(frame.read(value), "store_to") if isinstance(owner, ir.Array) else None
+    method = special_method(value, "store_to") if isinstance(owner, ir.Array) else None
     if method is None:
         return False
     frame.syntax.call(frame, method, [frame.visit(target)])
