@@ -138,9 +138,9 @@ def lower(
     ones. `fuse`, one of FUSIONS, fuses neighbouring tasks, but not those of a mode; `contracts` is True if the code
     generator may contract floats. `mode`, one of MODES, is for gradients. `checkpoints` is for kernels that have
     checkpoints. `rules` are those for numbers of the source. `exchanges` are the objects whose all_reduce may be inside
-    a resident loop. `early` makes all tasks early, and names the arrays that they may read before they wait. `has_warps`:
-    warps of a block may go different ways. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws after each pass
-    (verifier.py).
+    a resident loop. `early` makes all tasks early, and names the arrays that they may read before they wait.
+    `has_warps`: warps of a block may go different ways. `verify_ir`, like CUDA_GRAPHS_DEBUG=2, checks the IR's laws
+    after each pass (verifier.py).
     """
     with trace.timed("frontend"):
         kernel, free_values = translate(
