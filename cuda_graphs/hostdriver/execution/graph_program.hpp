@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "clock.hpp"
 #include "hostdriver/objects/graphs/condition.hpp"
 #include "hostdriver/objects/graphs/node_params.hpp"
 #include "hostdriver/objects/graphs/user_object.hpp"
@@ -148,10 +149,12 @@ class Program {
 
     // True if a run may take any time: it loops, waits, or calls the host.
     bool is_open_ended = false;
-    // Clock ticks of the last run; 0 before the first one.
+    // Clock ticks of the last measured run; 0 before the first one.
     struct LastRun {
         std::atomic<uint64_t> ticks{0};
+        Sampling runs;
         LastRun() = default;
+        bool is_measured_now() { return runs.takes_next() || ticks.load(std::memory_order_relaxed) == 0; }
         LastRun(const LastRun&) {}  // a copy of a program has not run
     } last_run;
 

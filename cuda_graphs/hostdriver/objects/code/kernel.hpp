@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "hostdriver/execution/clock.hpp"
 #include "hostdriver/image_loader.h"
 #include "hostdriver/objects/base/ref.hpp"
 
@@ -55,13 +56,8 @@ class Kernel {
 
     // The cost of one thread in clock ticks, as a moving average; 0 before the first measurement.
     float ticks_per_thread() const { return ticks_per_thread_.load(std::memory_order_relaxed); }
-    // Returns true for the first runs of one block, and for every sixteenth later one: reading the clock costs a tenth
-    // of a short run.
-    bool is_measured_now() {
-        const std::uint32_t run = single_runs_.load(std::memory_order_relaxed);
-        single_runs_.store(run + 1, std::memory_order_relaxed);
-        return run < 2 || run % 16 == 0;
-    }
+    // Returns true if the cost of the next short run is measured.
+    bool is_measured_now() { return short_runs_.takes_next(); }
     // Returns the largest number of threads with which a launch is brief (wait_limit.hpp); 0 if that is unknown.
     float brief_threads() const { return brief_threads_.load(std::memory_order_relaxed); }
     void note_cost(float ticks_per_thread);
@@ -78,7 +74,7 @@ class Kernel {
     std::atomic<int> cluster_policy_{0};
     std::atomic<float> ticks_per_thread_{0};
     std::atomic<float> brief_threads_{0};
-    std::atomic<std::uint32_t> single_runs_{0};  // runs of one block; racing threads may lose some
+    Sampling short_runs_;  // that one thread executes
 };
 
 // Returns the moving average of a cost after a measurement, which counts as at most twice the average so far: a launch

@@ -35,9 +35,11 @@ class LaunchOperation final : public Operation {
     void run(Stream& stream) override {
         if (progress_ == nullptr)
             for (const ConditionPtr& condition : program_->conditions) condition->assign_default();
-        const std::uint64_t from = ticks();
+        Program::LastRun& last = program_->last_run;
+        const bool is_measured = last.is_measured_now();
+        const std::uint64_t from = is_measured ? ticks() : 0;
         const CUresult fault = run_nodes();
-        program_->last_run.ticks.store(std::max<std::uint64_t>(ticks() - from, 1), std::memory_order_relaxed);
+        if (is_measured) last.ticks.store(std::max<std::uint64_t>(ticks() - from, 1), std::memory_order_relaxed);
         complete_ = fault != kSuspended;
         if (complete_ && fault != CUDA_SUCCESS) stream.context().fail(fault);
     }
