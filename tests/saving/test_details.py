@@ -173,10 +173,12 @@ def test_types_of_elements_travel(device, stream, path, name, inner):
     assert out.to_numpy().tobytes() == x.to_numpy().tobytes()
 
 
-# On the host driver arrays are in managed memory, so that defaults are no memory of a pool, as Buffers of devices are.
-@pytest.mark.parametrize("memory", ["pinned", pytest.param("device", marks=pytest.mark.cuda)])
+# Copies in executables take memory of a pool for memory of a pool only. On the host driver the default of an input of
+# the device is in managed memory, as its arrays are.
+@pytest.mark.parametrize("memory", ["pinned", "managed", pytest.param("device", marks=pytest.mark.cuda)])
 def test_buffers_are_inputs_and_outputs_of_bytes(device, stream, path, memory):
-    resource = cg.PinnedMemoryResource() if memory == "pinned" else device.memory_resource
+    resources = {"pinned": cg.PinnedMemoryResource, "managed": lambda: cg.ManagedMemoryResource(device)}
+    resource = device.memory_resource if memory == "device" else resources[memory]()
     given, found, one, other = (resource.allocate(16) for _ in range(4))
     g = cg.GraphDef()
     g.memcpy(found, given)
