@@ -7,6 +7,7 @@ A saved graph is code that runs with your rights. Run only files that you trust.
 from __future__ import annotations
 
 import argparse
+import math
 from typing import TYPE_CHECKING, Any
 
 from .outcome import UNUSABLE, USAGE, CommandError, Outcome
@@ -45,12 +46,14 @@ def run(arguments: argparse.Namespace) -> Outcome:
 
     graph = load_saved(arguments.file)
     executable = graph.instantiate()
-    values = {**numbers_of(arguments.set), **inputs_of(graph, arguments.input)}
+    numbers = numbers_of(arguments.set)
+    set_inputs(graph, arguments.input)
     outputs = outputs_of(graph, arguments.output)
-    arrays = {name: values.get(name) or default_of(graph.outputs[name]) for name in outputs}
+    arrays = {name: default_of(graph, graph.outputs[name]) for name in outputs}
     stream = cg.Device().create_stream()
+    cg.Device().sync()  # the inputs are there
     try:
-        executable.launch(stream, **{**values, **arrays})
+        executable.launch(stream, **numbers)
         stream.sync()
     except (ValueError, TypeError, OverflowError, cg.CUDAError) as error:
         raise CommandError(f"{arguments.file} cannot be launched: {error}", UNUSABLE) from None
@@ -75,11 +78,10 @@ def numbers_of(given: list[str]) -> dict[str, Any]:
     return found
 
 
-def inputs_of(graph: LoadedGraph, given: list[str]) -> dict[str, Any]:
-    """Return an array for each input that a file of NumPy gives."""
+def set_inputs(graph: LoadedGraph, given: list[str]) -> None:
+    """Write the contents of files of NumPy to the arrays of inputs."""
     import numpy as np
 
-    found = {}
     for text in given:
         name, file = pair_of(text, "--input")
         if name not in graph.inputs:
@@ -88,16 +90,16 @@ def inputs_of(graph: LoadedGraph, given: list[str]) -> dict[str, Any]:
             values = np.load(file, allow_pickle=False)
         except (OSError, ValueError) as error:
             raise CommandError(f"cannot read {file}: {error}", UNUSABLE) from None
-        found[name] = array_like(graph.inputs[name])
+        array = default_of(graph, graph.inputs[name])
         try:
-            found[name].from_numpy(values)
+            array.from_numpy(values)
         except (ValueError, TypeError) as error:
             raise CommandError(f"--input {text}: {error}", USAGE) from None
-    return found
 
 
-def array_like(parameter: Any) -> Any:
-    """Return an array of zeros of the type of a parameter, with the shape of its default."""
+def default_of(graph: LoadedGraph, parameter: Any) -> Any:
+    """Return the array that a launch uses for a parameter without a value: the kind of memory that was saved, with the
+    saved contents or zeros."""
     import cuda_graphs as cg
     from cuda_graphs.saving.array_types import dtype_of
 
@@ -106,20 +108,9 @@ def array_like(parameter: Any) -> Any:
             f"{parameter!r} has no shape, so it needs an array: launch the graph in Python", USAGE
         )
     name, inner = parameter._element()
-    return cg.ndarray(dtype_of(name, inner), parameter.default.shape)
-
-
-def default_of(parameter: Any) -> Any:
-    """Return an array with the contents of the default of a parameter: what was saved, or zeros."""
-    import numpy as np
-
-    import cuda_graphs as cg
-    from cuda_graphs.graph.nodes.restoring import read_bytes
-
-    made = array_like(parameter)
-    data = read_bytes(parameter.default.address, made.nbytes)
-    made.buffer.view(cg.u8, (made.nbytes,)).from_numpy(np.frombuffer(data, np.uint8))
-    return made
+    dtype, shape = dtype_of(name, inner), parameter.default.shape
+    size = math.prod((*shape, *inner)) * dtype_of(name, ()).size
+    return cg.Buffer.from_handle(parameter.default.address, size, owner=graph).view(dtype, shape)
 
 
 def outputs_of(graph: LoadedGraph, given: list[str]) -> dict[str, str]:

@@ -89,9 +89,11 @@ def test_run_begins_with_the_saved_contents(command, device, tmp_path):
     assert (np.load(tmp_path / "z.npy") == 14).all()
 
 
-@pytest.mark.parametrize("name", ["f16", "bf16", "f64", "i8", "u32", "bool"])
-def test_run_takes_arrays_of_every_type(command, device, tmp_path, name):
-    x, y = (cg.ndarray(getattr(cg, name), (2, 3)) for _ in range(2))
+@pytest.mark.parametrize(
+    "dtype", [cg.f16, cg.bf16, cg.f64, cg.i8, cg.u32, cg.bool, cg.vec3, cg.mat2[cg.i16]], ids=str
+)
+def test_run_takes_arrays_of_every_type(command, device, tmp_path, dtype):
+    x, y = (cg.ndarray(dtype, (2, 3)) for _ in range(2))
     g = cg.GraphDef()
     g.memcpy(y, x)
     g.save(tmp_path / "copy.cgg", inputs={"x": x}, outputs={"y": y})
@@ -99,8 +101,23 @@ def test_run_takes_arrays_of_every_type(command, device, tmp_path, name):
     np.save(tmp_path / "x.npy", x.to_numpy())
     done = command("run", "copy.cgg", "--input", "x=x.npy", "--output", "y.npy")
     assert done.returncode == 0, done.stderr
-    found = np.load(tmp_path / "y.npy")
-    assert found.shape == (2, 3) and found.tobytes() == x.to_numpy().tobytes()
+    found, wanted = np.load(tmp_path / "y.npy"), x.to_numpy()
+    assert found.shape == wanted.shape and found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("memory", ["pinned", "managed", "device"])
+def test_run_uses_the_kind_of_memory_that_was_saved(command, device, tmp_path, memory):
+    """Copies of executables take no other kind."""
+    resources = {"pinned": cg.PinnedMemoryResource, "managed": lambda: cg.ManagedMemoryResource(device)}
+    resource = device.memory_resource if memory == "device" else resources[memory]()
+    x, y = resource.allocate(16), resource.allocate(16)
+    g = cg.GraphDef()
+    g.memcpy(y, x)
+    g.save(tmp_path / "copy.cgg", inputs={"x": x}, outputs={"y": y})
+    np.save(tmp_path / "x.npy", np.arange(16, dtype=np.uint8))
+    done = command("run", "copy.cgg", "--input", "x=x.npy", "--output", "y.npy")
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "y.npy").tolist() == list(range(16))
 
 
 @pytest.mark.parametrize(
