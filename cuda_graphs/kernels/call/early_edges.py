@@ -22,6 +22,7 @@ from cuda_graphs.graph.executable.early_nodes import EarlyNode, Late
 from cuda_graphs.graph.nodes.node_kinds import AllocNode, FreeNode, KernelNode
 from cuda_graphs.graph.operands.edge_data import PROGRAMMATIC, EdgeData
 from cuda_graphs.graph.operands.spans import Span
+from cuda_graphs.kernels.shapes import early_limit
 
 from .call_parts import EarlyTask
 
@@ -60,6 +61,7 @@ class Finder:
 
     def __init__(self, wanted: Collection[Edge] | None) -> None:
         self.wanted = wanted
+        self.limit = early_limit() if wanted is None else None  # an update may make grids larger
         self.nodes: list[EarlyNode] = []
         self.late: list[Late] = []
 
@@ -89,21 +91,33 @@ class Finder:
             order = Order(nodes, [(source, target) for source, target, _ in edges]).nodes
         except CyclicError:
             return  # the driver refuses the definition, and its error is explained by instantiate
+        targets: dict[Any, list[Any]] = {}
+        for target, found in sources.items():
+            for source in found:
+                targets.setdefault(source, []).append(target)
         for node in order:
             if node in sources:
-                self.add_node(node, sources[node], running)
+                self.add_node(node, sources[node], targets, running)
 
     def add_node(
-        self, node: KernelNode, sources: Sequence[KernelNode], running: dict[Any, frozenset[Any] | None]
+        self,
+        node: KernelNode,
+        sources: Sequence[KernelNode],
+        targets: Mapping[Any, Sequence[KernelNode]],
+        running: dict[Any, frozenset[Any] | None],
     ) -> None:
-        """Add a node if it may begin early. `running`: what may still run when a node begins; None: unknown kernels."""
+        """Add a node if it may begin early.
+
+        `targets`: the nodes that may begin early after a node. `running`: the nodes that may still run when a node
+        begins; None for unknown ones.
+        """
         task = node._early_task()
         if isinstance(task, str):
             self.late.append(Late(tuple(sources), node, f"{node.name} {task}"))
             return
         able = []
         for source in sources:
-            if why := why_full(source, node):
+            if why := why_full(source, node) or self.why_large(source, node, sources, targets[source]):
                 self.late.append(Late((source,), node, why))
             else:
                 able.append(source)
@@ -120,6 +134,27 @@ class Finder:
             return
         running[node] = now
         self.nodes.append(EarlyNode(node, tuple(able), paths, kernel))
+
+    def why_large(
+        self,
+        source: KernelNode,
+        target: KernelNode,
+        sources: Sequence[KernelNode],
+        targets: Sequence[KernelNode],
+    ) -> str:
+        """Return the reason why the kernels at an edge are too large to begin early, or "".
+
+        `sources`: all sources of the target. `targets`: all targets of the source.
+        """
+        if self.limit is None:
+            return ""
+        groups = (target, *sources), (source, *targets)
+        if any(each._has_size_rule() for group in groups for each in group):
+            return "the sizes of their grids depend on parameters"
+        fit = all(self.limit.holds([each.config for each in group]) for group in groups)
+        if fit and self.limit.allows(source.config, target.config):
+            return ""
+        return "their grids are large, and a GPU places the blocks of early kernels more slowly"
 
 
 def why_full(source: KernelNode, target: KernelNode) -> str:
