@@ -13,7 +13,7 @@ comes after the ends of its predecessors. So a chain of waits keeps the order of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.errors import CompileError
@@ -64,6 +64,7 @@ class Finder:
         self.limit = early_limit() if wanted is None else None  # an update may make grids larger
         self.nodes: list[EarlyNode] = []
         self.late: list[Late] = []
+        self.written: dict[Any, list[Span] | None] = {}  # by node; None for unknown memory
 
     def add_graph(self, nodes: Sequence[Any], edges: Sequence[tuple[Any, Any, tuple[int, int, int]]]) -> None:
         """Add the early nodes of one graph, in an order of the graph."""
@@ -124,7 +125,7 @@ class Finder:
         if not able:
             return
         now = still_running(able, running) if running.get(node, ()) is not None else None
-        paths = early_paths(task, now)
+        paths = early_paths(task, self.written_by_all(now))
         try:
             kernel = task.kernel(paths)
         except CompileError as error:
@@ -134,6 +135,18 @@ class Finder:
             return
         running[node] = now
         self.nodes.append(EarlyNode(node, tuple(able), paths, kernel))
+
+    def written_by_all(self, nodes: Collection[Any] | None) -> set[Span] | None:
+        """Return the memory that nodes write, or None if it is not known."""
+        written: set[Span] = set()
+        for node in nodes or ():
+            if node not in self.written:
+                self.written[node] = written_by(node)
+            spans = self.written[node]
+            if spans is None:
+                return None
+            written.update(spans)
+        return None if nodes is None else written
 
     def why_large(
         self,
@@ -181,9 +194,8 @@ def still_running(
     return frozenset(found)
 
 
-def early_paths(task: EarlyTask, running: frozenset[Any] | None) -> tuple[str, ...]:
-    """Return the arrays that a task only reads, and that no running kernel writes."""
-    writes = None if running is None else written_by(running)
+def early_paths(task: EarlyTask, writes: Set[Span] | None) -> tuple[str, ...]:
+    """Return the arrays that a task only reads, and that share no byte with `writes`. None is unknown memory."""
     if writes is None:
         return ()
     return tuple(
@@ -193,12 +205,7 @@ def early_paths(task: EarlyTask, running: frozenset[Any] | None) -> tuple[str, .
     )
 
 
-def written_by(nodes: Collection[Any]) -> list[Span] | None:
-    """Return the memory that nodes write, or None if it is not known."""
-    written: list[Span] = []
-    for node in nodes:
-        spans = node._written()
-        if spans is None or None in spans:
-            return None
-        written += [span for span in spans if span.run]
-    return written
+def written_by(node: Any) -> list[Span] | None:
+    """Return the memory that a node writes, or None if it is not known."""
+    spans = node._written()
+    return None if spans is None or None in spans else [span for span in spans if span.run]
