@@ -411,11 +411,33 @@ def test_tasks_of_graph_kernels_have_early_edges_if_their_grids_are_small(monkey
     assert made.edge_keyword(0, 1)
 
 
+def test_nodes_are_fused_first_and_edges_between_the_others_are_early(stream):
+    """An update in which two nodes could be fused leaves them apart if their edge is early."""
+    results = []
+    for options in ({}, {"optimize": True, "early_edges": True}):
+        b, c, d = ramp(), ramp(2.0), ramp(3.0)
+        g, nodes = chain((scale, b, 2.0), (add, b, c), (shift, d, c), (shift, c, d), (add, b, c))
+        graph = g.instantiate(**options)
+        run(graph, stream)
+        nodes[3].update(args=(b, d))
+        nodes[4].update(args=(b, d))
+        graph.update(g)
+        run(graph, stream)
+        results.append(numbers([b, c, d]))
+    assert results[0] == results[1]
+    assert [len(each.nodes) for each in graph.explain().fusion if each.is_fused] == [2]
+    assert loads(graph) == [(), ()]
+    assert "has an early edge" in str(graph.explain())
+    assert "shares its launch with other nodes" in reasons(graph)[0]
+    for node, words in zip(nodes, ["the launch of", "the launch of", *3 * ["an early edge"]], strict=True):
+        with pytest.raises(ValueError, match=words):
+            graph[node]
+
+
 def test_options_that_exclude_each_other_are_refused():
     g, _ = chain((scale, ramp(), 2.0))
-    for others in ({"optimize": True}, {"device_launch": True}):
-        with pytest.raises(ValueError, match="excludes"):
-            g.instantiate(early_edges=True, **others)
+    with pytest.raises(ValueError, match="exclude each other"):
+        g.instantiate(early_edges=True, device_launch=True)
     with pytest.raises(TypeError, match="early_edges"):
         g.instantiate(early_edges="yes")
     graph = g.instantiate(cg.GraphCompleteOptions(early_edges=True))

@@ -41,12 +41,14 @@ class Found(NamedTuple):
     late: list[Late]
 
 
-def find_early(definition: Any, wanted: Collection[Edge] | None = None) -> Found:
+def find_early(
+    definition: Any, wanted: Collection[Edge] | None = None, fused: Collection[KernelNode] = ()
+) -> Found:
     """Return which nodes of a definition, and of the bodies of its nodes, may begin early.
 
-    `wanted`: the only edges that are tried. None: all edges.
+    `wanted`: the only edges that are tried. None: all edges. `fused`: nodes that share their launch with others.
     """
-    finder = Finder(wanted)
+    finder = Finder(wanted, fused)
     graphs = [definition]
     for graph in graphs:  # the loop appends to the list
         nodes, edges = graph._listed_with_data()
@@ -59,8 +61,8 @@ def find_early(definition: Any, wanted: Collection[Edge] | None = None) -> Found
 class Finder:
     """Collects early nodes."""
 
-    def __init__(self, wanted: Collection[Edge] | None) -> None:
-        self.wanted = wanted
+    def __init__(self, wanted: Collection[Edge] | None, fused: Collection[KernelNode]) -> None:
+        self.wanted, self.fused = wanted, fused
         self.limit = early_limit() if wanted is None else None  # an update may make grids larger
         self.nodes: list[EarlyNode] = []
         self.late: list[Late] = []
@@ -78,6 +80,10 @@ class Finder:
             if isinstance(source, KernelNode) and isinstance(target, KernelNode):
                 if data != FULL:
                     self.late.append(Late((source,), target, f"the edge has the data {EdgeData(*data)!r}"))
+                elif source in self.fused or target in self.fused:
+                    self.late.append(
+                        Late((source,), target, "one of them shares its launch with other nodes")
+                    )
                 elif self.wanted is None or (source, target) in self.wanted:
                     sources.setdefault(target, []).append(source)
         if not sources:
