@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuda_graphs.core.driver.choice import driver_info
@@ -12,10 +14,13 @@ from cuda_graphs.objects.device.device import current_device
 if TYPE_CHECKING:
     from cuda_graphs.compiler.artifact import TaskInfo
     from cuda_graphs.objects.code.kernel import Kernel
+    from cuda_graphs.objects.code.launch_config import LaunchConfig
 
 __all__ = [
+    "EarlyLimit",
     "Shape",
     "dynamic_shared",
+    "early_limit",
     "fitting_block",
     "max_blocks",
     "may_release_during_work",
@@ -116,6 +121,46 @@ def fitting_block(kernel: Kernel, threads: int) -> int:
     """Return the most threads of a block, up to `threads`, for which a multiprocessor has the registers."""
     most = kernel.attributes.max_threads_per_block
     return threads if threads <= most else most // WARP * WARP
+
+
+class EarlyLimit(NamedTuple):
+    """The largest kernels for which it pays that one begins before the other has ended.
+
+    A GPU places the blocks of such a kernel more slowly: on an H200, 10 kernels of 128 blocks took 0.67 times as long
+    with programmatic edges, and 10 of 2,048 blocks 1.33 times (docs/design/2026-11-early-edges.md).
+
+    Attributes:
+        blocks: The most blocks of the two kernels of an edge.
+        threads: The most threads of a kernel and of all that begin early behind it, or before it.
+    """
+
+    blocks: int
+    threads: int
+
+    def allows(self, one: LaunchConfig, other: LaunchConfig) -> bool:
+        """Return whether an edge between two kernels may be programmatic."""
+        return blocks_of(one) + blocks_of(other) <= self.blocks and self.holds((one, other))
+
+    def holds(self, configs: Sequence[LaunchConfig]) -> bool:
+        """Return whether several kernels are on the device at the same time."""
+        return sum(blocks_of(each) * prod(each.block) for each in configs) <= self.threads
+
+
+EARLY_BLOCKS = 4  # of a multiprocessor
+
+
+def early_limit() -> EarlyLimit | None:
+    """Return the limit for the current device, or None on the host driver, which takes all edges as full ones."""
+    if driver_info().kind == "host":
+        return None
+    found = current_device().properties
+    count = found.multiprocessor_count
+    return EarlyLimit(EARLY_BLOCKS * count, found.max_threads_per_multiprocessor * count)
+
+
+def blocks_of(config: LaunchConfig) -> int:
+    """Return the number of blocks of a launch."""
+    return prod(config.grid) * prod(config.cluster or (1,))
 
 
 def may_release_during_work() -> bool:

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.kernels import shapes
+from cuda_graphs.kernels.call import early_edges
+from cuda_graphs.kernels.graph import emission
 
 N = 5000
 VECTOR = cg.Array1[cg.f32]
@@ -350,11 +353,91 @@ def test_memory_of_temporaries_is_kept_apart_as_with_full_edges(stream):
     assert results[0] == results[1]
 
 
+@pytest.mark.parametrize(
+    ("blocks", "threads", "expected"),
+    [
+        (1 << 30, 1 << 30, {"chain": 2, "fork": 3}),
+        (0, 1 << 30, {"chain": 0, "fork": 0}),
+        (1 << 30, 0, {"chain": 0, "fork": 0}),
+        ("two kernels", 1 << 30, {"chain": 2, "fork": 3}),
+        (1 << 30, "two kernels", {"chain": 2, "fork": 0}),
+        (1 << 30, "three kernels", {"chain": 2, "fork": 0}),
+        (1 << 30, "four kernels", {"chain": 2, "fork": 3}),
+    ],
+)
+def test_only_small_grids_begin_early(blocks, threads, expected, monkeypatch, stream):
+    """A fork is a kernel with three successors."""
+    arrays = [ramp(1.0 + i) for i in range(5)]
+    g, nodes = chain(*((scale, arrays[0], 2.0) for _ in range(3)))
+    fork = cg.GraphDef()
+    first = fork.call(scale, arrays[1], 2.0)
+    for each in arrays[2:]:
+        first.call(scale, each, 0.5)
+    config = nodes[0].config
+    unit = {"blocks": np.prod(config.grid), "threads": np.prod(config.grid) * np.prod(config.block)}
+    count = {"two kernels": 2, "three kernels": 3, "four kernels": 4}
+    limit = shapes.EarlyLimit(
+        *(
+            value if isinstance(value, int) else count[value] * int(unit[name])
+            for name, value in (("blocks", blocks), ("threads", threads))
+        )
+    )
+    monkeypatch.setattr(early_edges, "early_limit", lambda: limit)
+    for name, definition in (("chain", g), ("fork", fork)):
+        graph = definition.instantiate(early_edges=True)
+        assert len(loads(graph)) == expected[name], name
+        assert all("their grids are large" in why for why in reasons(graph))
+        run(graph, stream)
+    assert numbers(arrays[:1]) == [(ramp().to_numpy() * np.float32(8)).tobytes()]
+
+
+def test_grids_that_depend_on_parameters_keep_full_edges_on_gpus(monkeypatch):
+    b = ramp()
+    g = cg.GraphDef()
+    p = g.param("p", VECTOR, b)
+    g.call(scale, p, 2.0).call(scale, p, 0.5)
+    assert loads(g.instantiate(early_edges=True)) in ([()], [])
+    monkeypatch.setattr(early_edges, "early_limit", lambda: shapes.EarlyLimit(1 << 30, 1 << 30))
+    assert reasons(g.instantiate(early_edges=True)) == ["the sizes of their grids depend on parameters"]
+
+
+def test_tasks_of_graph_kernels_have_early_edges_if_their_grids_are_small(monkeypatch):
+    a, b = (emission.TaskLaunch(cg.LaunchConfig(grid=8, block=128), None, (), (), ()) for _ in range(2))
+    made = emission.Emission(cg.GraphDef(), [a, b], (), True)
+    for blocks, is_early in ((16, True), (15, False)):
+        monkeypatch.setattr(emission, "early_limit", lambda blocks=blocks: shapes.EarlyLimit(blocks, 1 << 20))
+        assert bool(made.edge_keyword(0, 1)) == is_early
+    monkeypatch.setattr(emission, "early_limit", lambda: None)
+    assert made.edge_keyword(0, 1)
+
+
+def test_nodes_are_fused_first_and_edges_between_the_others_are_early(stream):
+    """An update in which two nodes could be fused leaves them apart if their edge is early."""
+    results = []
+    for options in ({}, {"optimize": True, "early_edges": True}):
+        b, c, d = ramp(), ramp(2.0), ramp(3.0)
+        g, nodes = chain((scale, b, 2.0), (add, b, c), (shift, d, c), (shift, c, d), (add, b, c))
+        graph = g.instantiate(**options)
+        run(graph, stream)
+        nodes[3].update(args=(b, d))
+        nodes[4].update(args=(b, d))
+        graph.update(g)
+        run(graph, stream)
+        results.append(numbers([b, c, d]))
+    assert results[0] == results[1]
+    assert [len(each.nodes) for each in graph.explain().fusion if each.is_fused] == [2]
+    assert loads(graph) == [(), ()]
+    assert "has an early edge" in str(graph.explain())
+    assert "shares its launch with other nodes" in reasons(graph)[0]
+    for node, words in zip(nodes, ["the launch of", "the launch of", *3 * ["an early edge"]], strict=True):
+        with pytest.raises(ValueError, match=words):
+            graph[node]
+
+
 def test_options_that_exclude_each_other_are_refused():
     g, _ = chain((scale, ramp(), 2.0))
-    for others in ({"optimize": True}, {"device_launch": True}):
-        with pytest.raises(ValueError, match="excludes"):
-            g.instantiate(early_edges=True, **others)
+    with pytest.raises(ValueError, match="exclude each other"):
+        g.instantiate(early_edges=True, device_launch=True)
     with pytest.raises(TypeError, match="early_edges"):
         g.instantiate(early_edges="yes")
     graph = g.instantiate(cg.GraphCompleteOptions(early_edges=True))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a picture shows of an executable beside its definition: values of parameters, disabled nodes, and early edges."""
+"""What a picture shows of an executable: values of parameters, disabled nodes, and early edges."""
 
 from __future__ import annotations
 

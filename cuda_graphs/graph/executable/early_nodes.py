@@ -47,8 +47,10 @@ class EarlyNodes:
         late: The neighbours with full edges.
     """
 
-    def __init__(self, definition: Any, wanted: Collection[Any] | None = None) -> None:
-        found = constructors.early_edges().find_early(definition, wanted)
+    def __init__(
+        self, definition: Any, wanted: Collection[Any] | None = None, fused: Collection[KernelNode] = ()
+    ) -> None:
+        found = constructors.early_edges().find_early(definition, wanted, fused)
         self.nodes: list[EarlyNode] = found.nodes
         self.late: list[Late] = found.late
 
@@ -83,10 +85,14 @@ class EarlyNodes:
         late = [EarlyStart(label_of(each.node), labels(each.sources), (), each.why) for each in self.late]
         return (*early, *late)
 
+    def ends(self) -> set[KernelNode]:
+        """Return the nodes at early edges."""
+        return {node for each in self.nodes for node in (each.node, *each.sources)}
+
     def marks(self) -> list[tuple[KernelNode, str]]:
         """Return each node at an early edge with the words of the error for its view."""
-        nodes = dict.fromkeys(node for each in self.nodes for node in (each.node, *each.sources))
-        return [(node, "has an early edge in this Graph, which its present launch allows") for node in nodes]
+        words = "has an early edge in this Graph, which its present launch allows"
+        return [(node, words) for node in self.ends()]
 
 
 def labels(nodes: Collection[KernelNode]) -> tuple[str, ...]:

@@ -31,8 +31,10 @@ cdef class Graph:
     # Fuses nodes of the definition that this Graph was made from.
     cdef int _fuse(self, InsertionPoint definition) except -1
 
-    # Gives the nodes at early edges their code. Closes the Graph after an error.
-    cdef int _begin_early(self, object early) except -1
+    # Gives the nodes at early edges their code, and marks fixed nodes. Closes the Graph after an error.
+    cdef int _begin_early(self) except -1
+    # Notes the nodes without views.
+    cdef int _mark_nodes(self) except -1
 
 
 # Instantiates the definition of a place. `options` is a GraphCompleteOptions.

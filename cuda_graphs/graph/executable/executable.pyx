@@ -209,7 +209,7 @@ cdef class Graph:
             status = update(h, graph[0], &info, &problem, &edges)
             if self._fused is not None and (status or problem.fault in (ParameterFault.kEdited, ParameterFault.kDestroyed)):
                 self._fused.switch(self, False)
-                mark_fused(self._changes, self._fused.marks())
+                self._mark_nodes()
             if status and problem.fault == ParameterFault.kNone:
                 raise make_update_error(self, definition, status, &info)
             if problem.fault == ParameterFault.kEdited:
@@ -228,29 +228,31 @@ cdef class Graph:
         check_problem(problem, self._slots, {})
         self._loops.begin(h, graph)
         self._guards = guards_of(hierarchy_number(graph[0]))
+        unmark_fused(self._changes)
+        self._early = early
         if self._fused is not None:
             self._fuse(definition)
-        if early is not None:
-            self._begin_early(early)
+        self._begin_early()
 
-    cdef int _begin_early(self, object early) except -1:
-        self._early = early
-        unmark_fused(self._changes)
+    cdef int _fuse(self, InsertionPoint definition) except -1:
+        if names_nodes(self._h):
+            self._fused.fuse(self, definition, () if self._early is None else self._early.ends())
+        else:
+            self._fused.refuse_all("nodes or edges of the definition were edited after the Graph was made from it")
+        return 0
+
+    cdef int _begin_early(self) except -1:
         try:
-            early.apply(self)
+            if self._early is not None:
+                self._early.apply(self)
         except BaseException:
             self.close()  # its edges are programmatic, and a kernel does not wait
             raise
-        return mark_fused(self._changes, early.marks())
+        return self._mark_nodes()
 
-    cdef int _fuse(self, InsertionPoint definition) except -1:
-        if self._fused is None:
-            self._fused = FusedNodes()
-        if names_nodes(self._h):
-            self._fused.fuse(self, definition)
-        else:
-            self._fused.refuse_all("nodes or edges of the definition were edited after the Graph was made from it")
-        return mark_fused(self._changes, self._fused.marks())
+    cdef int _mark_nodes(self) except -1:
+        fixed = [each for each in (self._fused, self._early) if each is not None]
+        return mark_fused(self._changes, [mark for each in fixed for mark in each.marks()]) if fixed else 0
 
     def explain(self):
         """Return a GraphExplanation: which nodes run as one launch or begin early, which do not, and why.
@@ -258,14 +260,14 @@ cdef class Graph:
         Raises RuntimeError for a closed Graph, and for a Graph that was made without optimize=True and early_edges=True.
         """
         self._check_open()
-        if self._early is not None:
-            return GraphExplanation((), self._early.explain())
-        if self._fused is None:
+        if self._early is None and self._fused is None:
             raise RuntimeError(
                 f"{self!r} runs each node by itself, after its predecessors: make it with instantiate(optimize=True) to fuse "
                 "nodes, or with early_edges=True to let kernels begin early"
             )
-        return self._fused.explain()
+        return GraphExplanation(
+            () if self._fused is None else self._fused.explain(), None if self._early is None else self._early.explain()
+        )
 
     def _early_edges(self):
         """Return the edges of the definition that are programmatic in the Graph."""
@@ -492,8 +494,8 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     if optimizes and options.device_launch:
         raise ValueError("optimize=True and device_launch=True exclude each other: a graph that kernels launch has fixed nodes")
     cdef bint is_early = read_flag(options.early_edges, "early_edges")
-    if is_early and (optimizes or options.device_launch):
-        raise ValueError("early_edges=True excludes optimize=True and device_launch=True")
+    if is_early and options.device_launch:
+        raise ValueError("early_edges=True and device_launch=True exclude each other: a graph that kernels launch has fixed nodes")
     cdef GraphBox* graph = definition._open()
     check_finished(definition, graph)
     cdef ExecutableCallbacks callbacks = ExecutableCallbacks()
@@ -502,8 +504,11 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     watch("instantiating a graph (seconds)", partial(seconds_of, running, monotonic()))
     cdef GraphExecHandle h
     cdef EarlyEdges edges
-    early = EarlyNodes(definition) if is_early else None
+    fused, early = FusedNodes() if optimizes else None, None
+    if optimizes:
+        fused.find(definition)
     if is_early:
+        early = EarlyNodes(definition, None, fused.nodes() if optimizes else ())
         add_edges_of(early, edges)
     try:
         h = instantiate(definition._h, &params, upload_to, &status, &edges)
@@ -517,10 +522,10 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     made._temporaries = plan_memory(definition, made._temporaries)
     made._temporaries.use(h)
     made._guards = guards_of(hierarchy_number(graph[0]))
+    made._fused, made._early = fused, early
     if optimizes:
-        made._fuse(definition)
-    if is_early:
-        made._begin_early(early)
+        fused.apply(made)
+    made._begin_early()
     if observer is not None:
         observer(definition, made)
     return made

@@ -78,15 +78,14 @@ class GraphExplanation:
     early: tuple[EarlyStart, ...] | None = None
 
     def __str__(self) -> str:
+        texts = []
+        if self.early is None or self.fusion:
+            lines = [f"  {each}" for each in self.fusion]
+            texts += ["fusion of nodes:", *(lines or ["  no kernel node has a kernel node as its neighbour"])]
         if self.early is not None:
-            starts = [f"  {each}" for each in self.early] or [
-                "  no kernel node has an edge from a kernel node"
-            ]
-            return "\n".join(["early edges:", *starts])
-        lines = [f"  {each}" for each in self.fusion] or [
-            "  no kernel node has a kernel node as its neighbour"
-        ]
-        return "\n".join(["fusion of nodes:", *lines])
+            lines = [f"  {each}" for each in self.early]
+            texts += ["early edges:", *(lines or ["  no kernel node has an edge from a kernel node"])]
+        return "\n".join(texts)
 
 
 def label_of(node: KernelNode) -> str:

@@ -9,13 +9,13 @@ updates of the executable need an unchanged structure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuda_graphs.errors import CUDAError
 from cuda_graphs.objects import constructors
 
-from .explanation import GraphExplanation, NodeFusion, label_of
+from .explanation import NodeFusion, label_of
 
 if TYPE_CHECKING:
     from cuda_graphs.graph.nodes.node_kinds import KernelNode
@@ -51,15 +51,24 @@ class FusedNodes:
         self.groups: list[Group] = []
         self.refused: list[Refused] = []
 
-    def fuse(self, graph: Any, definition: Any) -> None:
+    def find(
+        self,
+        definition: Any,
+        is_enabled: Callable[[KernelNode], bool] = lambda _: True,
+        early: Collection[KernelNode] = (),
+    ) -> None:
+        """Find groups of the present nodes of the definition, without nodes at early edges."""
+        self.groups, self.refused = constructors.node_fusion().find_groups(definition, is_enabled, early)
+
+    def fuse(self, graph: Any, definition: Any, early: Collection[KernelNode] = ()) -> None:
         """Fuse what the present nodes of the definition allow. No node of the executable is fused before the call."""
+        self.find(definition, lambda node: bool(graph[node].is_enabled), early)
+        self.apply(graph)
 
-        def is_enabled(node: KernelNode) -> bool:
-            return bool(graph[node].is_enabled)
-
-        found = constructors.node_fusion().find_groups(definition, is_enabled)
-        self.groups, self.refused = [], found.refused
-        for group in found.groups:
+    def apply(self, graph: Any) -> None:
+        """Fuse the groups that were found."""
+        found, self.groups = self.groups, []
+        for group in found:
             try:
                 set_group(graph, group)
             except CUDAError as error:
@@ -80,11 +89,15 @@ class FusedNodes:
                 view = graph[node]
                 view.enable() if on else view.disable()
 
-    def explain(self) -> GraphExplanation:
+    def explain(self) -> tuple[NodeFusion, ...]:
         """Return the explanation, in the order of the groups and then of the refusals."""
         fused = [NodeFusion(tuple(map(label_of, each.nodes)), each.kernel.name, "") for each in self.groups]
         apart = [NodeFusion(tuple(map(label_of, each.nodes)), "", each.why) for each in self.refused]
-        return GraphExplanation((*fused, *apart))
+        return (*fused, *apart)
+
+    def nodes(self) -> set[KernelNode]:
+        """Return the nodes of all groups."""
+        return {node for group in self.groups for node in group.nodes}
 
     def marks(self) -> list[tuple[KernelNode, str]]:
         """Return each fused node with the words of the error for its view."""

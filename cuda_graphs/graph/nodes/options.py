@@ -46,7 +46,7 @@ class GraphCompleteOptions:
     early_edges          edges between kernel nodes become programmatic where the second node is of a kernel of
                          `cuda_graphs.kernel`: it begins before the first has ended, and waits before it reads what may
                          still be written. Results stay the same. `Graph.explain` shows which. No other thread may use
-                         the definition meanwhile. Excludes optimize and device_launch
+                         the definition meanwhile. Excludes device_launch
     """
 
     auto_free_on_launch: bool = False

@@ -53,6 +53,11 @@ class SectionCompiler {
         shape.graph_uid = graph.uid();
         shape.position_of_id.assign(graph.id_limit(), kNone);
         shape.entries.reserve(graph.node_count());
+        shape.dependencies.reserve(graph.edge_count());
+        if (index == 0) {
+            planned_.reserve(graph.node_count());
+            edges_.reserve(graph.edge_count());
+        }
 
         std::vector<Span> spans;
         spans.reserve(graph.node_count());
@@ -94,27 +99,27 @@ class SectionCompiler {
         return {start, end};
     }
 
-    // Computes the successors of each planned node, by number.
-    void group_edges(std::vector<uint32_t>* first, std::vector<uint32_t>* targets) const {
-        first->assign(planned_.size() + 1, 0);
-        for (const auto& edge : edges_) ++(*first)[edge.first + 1];
-        for (size_t i = 0; i < planned_.size(); ++i) (*first)[i + 1] += (*first)[i];
-        targets->resize(edges_.size());
-        std::vector<uint32_t> next(first->begin(), first->end() - 1);
-        for (const auto& edge : edges_) (*targets)[next[edge.first]++] = edge.second;
+    // Computes the successors of each planned node, by number: those of node i are the targets from first_[i] on.
+    void group_edges() {
+        first_.assign(planned_.size() + 1, 0);
+        for (const auto& edge : edges_) ++first_[edge.first + 1];
+        for (size_t i = 0; i < planned_.size(); ++i) first_[i + 1] += first_[i];
+        targets_.resize(edges_.size());
+        std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+        for (const auto& edge : edges_) targets_[next[edge.first]++] = edge.second;
     }
 
     CUresult sort(Refusal* why) {
-        std::vector<uint32_t> first, targets, waiting(planned_.size(), 0);
-        group_edges(&first, &targets);
+        std::vector<uint32_t> waiting(planned_.size(), 0);
+        group_edges();
         for (const auto& edge : edges_) ++waiting[edge.second];
         order_.reserve(planned_.size());
         for (uint32_t i = 0; i < planned_.size(); ++i) {
             if (waiting[i] == 0) order_.push_back(i);
         }
         for (size_t done = 0; done < order_.size(); ++done) {
-            for (uint32_t i = first[order_[done]]; i < first[order_[done] + 1]; ++i) {
-                if (--waiting[targets[i]] == 0) order_.push_back(targets[i]);
+            for (uint32_t i = first_[order_[done]]; i < first_[order_[done] + 1]; ++i) {
+                if (--waiting[targets_[i]] == 0) order_.push_back(targets_[i]);
             }
         }
         if (order_.size() == planned_.size()) return CUDA_SUCCESS;
@@ -132,16 +137,14 @@ class SectionCompiler {
         std::vector<uint32_t> index_of(planned_.size());
         for (uint32_t i = 0; i < order_.size(); ++i) index_of[order_[i]] = i;
 
-        std::vector<uint32_t> first, targets;
-        group_edges(&first, &targets);
         structure.dependency_count.assign(planned_.size(), 0);
         structure.first_successor.reserve(planned_.size() + 1);
-        structure.successors.reserve(targets.size());
+        structure.successors.reserve(targets_.size());
         for (uint32_t i = 0; i < order_.size(); ++i) {
             structure.first_successor.push_back(static_cast<uint32_t>(structure.successors.size()));
             bool leads_to_next = false;
-            for (uint32_t k = first[order_[i]]; k < first[order_[i] + 1]; ++k) {
-                const uint32_t target = index_of[targets[k]];
+            for (uint32_t k = first_[order_[i]]; k < first_[order_[i] + 1]; ++k) {
+                const uint32_t target = index_of[targets_[k]];
                 structure.successors.push_back(target);
                 ++structure.dependency_count[target];
                 leads_to_next |= target == i + 1;
@@ -222,6 +225,7 @@ class SectionCompiler {
     std::vector<PlannedNode> planned_;
     std::vector<std::pair<uint32_t, uint32_t>> edges_;
     std::vector<uint32_t> order_;
+    std::vector<uint32_t> first_, targets_;
     std::vector<Span> last_spans_;  // of the graph that the last flatten() call added
     size_t order_position_ = 0;
 };

@@ -13,7 +13,7 @@ comes after the ends of its predecessors. So a chain of waits keeps the order of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.errors import CompileError
@@ -22,6 +22,7 @@ from cuda_graphs.graph.executable.early_nodes import EarlyNode, Late
 from cuda_graphs.graph.nodes.node_kinds import AllocNode, FreeNode, KernelNode
 from cuda_graphs.graph.operands.edge_data import PROGRAMMATIC, EdgeData
 from cuda_graphs.graph.operands.spans import Span
+from cuda_graphs.kernels.shapes import early_limit
 
 from .call_parts import EarlyTask
 
@@ -40,12 +41,14 @@ class Found(NamedTuple):
     late: list[Late]
 
 
-def find_early(definition: Any, wanted: Collection[Edge] | None = None) -> Found:
+def find_early(
+    definition: Any, wanted: Collection[Edge] | None = None, fused: Collection[KernelNode] = ()
+) -> Found:
     """Return which nodes of a definition, and of the bodies of its nodes, may begin early.
 
-    `wanted`: the only edges that are tried. None: all edges.
+    `wanted`: the only edges that are tried. None: all edges. `fused`: nodes that share their launch with others.
     """
-    finder = Finder(wanted)
+    finder = Finder(wanted, fused)
     graphs = [definition]
     for graph in graphs:  # the loop appends to the list
         nodes, edges = graph._listed_with_data()
@@ -58,10 +61,12 @@ def find_early(definition: Any, wanted: Collection[Edge] | None = None) -> Found
 class Finder:
     """Collects early nodes."""
 
-    def __init__(self, wanted: Collection[Edge] | None) -> None:
-        self.wanted = wanted
+    def __init__(self, wanted: Collection[Edge] | None, fused: Collection[KernelNode]) -> None:
+        self.wanted, self.fused = wanted, fused
+        self.limit = early_limit() if wanted is None else None  # an update may make grids larger
         self.nodes: list[EarlyNode] = []
         self.late: list[Late] = []
+        self.written: dict[Any, list[Span] | None] = {}  # by node; None for unknown memory
 
     def add_graph(self, nodes: Sequence[Any], edges: Sequence[tuple[Any, Any, tuple[int, int, int]]]) -> None:
         """Add the early nodes of one graph, in an order of the graph."""
@@ -75,6 +80,10 @@ class Finder:
             if isinstance(source, KernelNode) and isinstance(target, KernelNode):
                 if data != FULL:
                     self.late.append(Late((source,), target, f"the edge has the data {EdgeData(*data)!r}"))
+                elif source in self.fused or target in self.fused:
+                    self.late.append(
+                        Late((source,), target, "one of them shares its launch with other nodes")
+                    )
                 elif self.wanted is None or (source, target) in self.wanted:
                     sources.setdefault(target, []).append(source)
         if not sources:
@@ -89,28 +98,40 @@ class Finder:
             order = Order(nodes, [(source, target) for source, target, _ in edges]).nodes
         except CyclicError:
             return  # the driver refuses the definition, and its error is explained by instantiate
+        targets: dict[Any, list[Any]] = {}
+        for target, found in sources.items():
+            for source in found:
+                targets.setdefault(source, []).append(target)
         for node in order:
             if node in sources:
-                self.add_node(node, sources[node], running)
+                self.add_node(node, sources[node], targets, running)
 
     def add_node(
-        self, node: KernelNode, sources: Sequence[KernelNode], running: dict[Any, frozenset[Any] | None]
+        self,
+        node: KernelNode,
+        sources: Sequence[KernelNode],
+        targets: Mapping[Any, Sequence[KernelNode]],
+        running: dict[Any, frozenset[Any] | None],
     ) -> None:
-        """Add a node if it may begin early. `running`: what may still run when a node begins; None: unknown kernels."""
+        """Add a node if it may begin early.
+
+        `targets`: the nodes that may begin early after a node. `running`: the nodes that may still run when a node
+        begins; None for unknown ones.
+        """
         task = node._early_task()
         if isinstance(task, str):
             self.late.append(Late(tuple(sources), node, f"{node.name} {task}"))
             return
         able = []
         for source in sources:
-            if why := why_full(source, node):
+            if why := why_full(source, node) or self.why_large(source, node, sources, targets[source]):
                 self.late.append(Late((source,), node, why))
             else:
                 able.append(source)
         if not able:
             return
         now = still_running(able, running) if running.get(node, ()) is not None else None
-        paths = early_paths(task, now)
+        paths = early_paths(task, self.written_by_all(now))
         try:
             kernel = task.kernel(paths)
         except CompileError as error:
@@ -120,6 +141,39 @@ class Finder:
             return
         running[node] = now
         self.nodes.append(EarlyNode(node, tuple(able), paths, kernel))
+
+    def written_by_all(self, nodes: Collection[Any] | None) -> set[Span] | None:
+        """Return the memory that nodes write, or None if it is not known."""
+        written: set[Span] = set()
+        for node in nodes or ():
+            if node not in self.written:
+                self.written[node] = written_by(node)
+            spans = self.written[node]
+            if spans is None:
+                return None
+            written.update(spans)
+        return None if nodes is None else written
+
+    def why_large(
+        self,
+        source: KernelNode,
+        target: KernelNode,
+        sources: Sequence[KernelNode],
+        targets: Sequence[KernelNode],
+    ) -> str:
+        """Return the reason why the kernels at an edge are too large to begin early, or "".
+
+        `sources`: all sources of the target. `targets`: all targets of the source.
+        """
+        if self.limit is None:
+            return ""
+        groups = (target, *sources), (source, *targets)
+        if any(each._has_size_rule() for group in groups for each in group):
+            return "the sizes of their grids depend on parameters"
+        fit = all(self.limit.holds([each.config for each in group]) for group in groups)
+        if fit and self.limit.allows(source.config, target.config):
+            return ""
+        return "their grids are large, and a GPU places the blocks of early kernels more slowly"
 
 
 def why_full(source: KernelNode, target: KernelNode) -> str:
@@ -146,9 +200,8 @@ def still_running(
     return frozenset(found)
 
 
-def early_paths(task: EarlyTask, running: frozenset[Any] | None) -> tuple[str, ...]:
-    """Return the arrays that a task only reads, and that no running kernel writes."""
-    writes = None if running is None else written_by(running)
+def early_paths(task: EarlyTask, writes: Set[Span] | None) -> tuple[str, ...]:
+    """Return the arrays that a task only reads, and that share no byte with `writes`. None is unknown memory."""
     if writes is None:
         return ()
     return tuple(
@@ -158,12 +211,7 @@ def early_paths(task: EarlyTask, running: frozenset[Any] | None) -> tuple[str, .
     )
 
 
-def written_by(nodes: Collection[Any]) -> list[Span] | None:
-    """Return the memory that nodes write, or None if it is not known."""
-    written: list[Span] = []
-    for node in nodes:
-        spans = node._written()
-        if spans is None or None in spans:
-            return None
-        written += [span for span in spans if span.run]
-    return written
+def written_by(node: Any) -> list[Span] | None:
+    """Return the memory that a node writes, or None if it is not known."""
+    spans = node._written()
+    return None if spans is None or None in spans else [span for span in spans if span.run]

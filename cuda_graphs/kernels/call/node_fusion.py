@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import linecache
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,12 +44,14 @@ class Found(NamedTuple):
     refused: list[Refused]
 
 
-def find_groups(definition: Any, is_enabled: Callable[[KernelNode], bool]) -> Found:
+def find_groups(
+    definition: Any, is_enabled: Callable[[KernelNode], bool], early: Collection[KernelNode] = ()
+) -> Found:
     """Return what can be fused in a definition and in the bodies of its nodes.
 
-    `is_enabled`: returns False for a node that the executable skips.
+    `is_enabled`: returns False for a node that the executable skips. `early`: the nodes at early edges.
     """
-    finder = Finder(is_enabled)
+    finder = Finder(is_enabled, early)
     graphs = [definition]
     for graph in graphs:  # the loop appends to the list
         nodes, edges = graph._listed_with_data()
@@ -63,8 +65,8 @@ def find_groups(definition: Any, is_enabled: Callable[[KernelNode], bool]) -> Fo
 class Finder:
     """Collects groups. A kernel is made once for the functions and parameters that it needs."""
 
-    def __init__(self, is_enabled: Callable[[KernelNode], bool]) -> None:
-        self.is_enabled = is_enabled
+    def __init__(self, is_enabled: Callable[[KernelNode], bool], early: Collection[KernelNode]) -> None:
+        self.is_enabled, self.early = is_enabled, early
         self.groups: list[Group] = []
         self.refused: list[Refused] = []
         self.parts: dict[KernelNode, CallParts | str] = {}
@@ -102,6 +104,8 @@ class Finder:
             self.parts[node] = "is not a call of a kernel of cuda_graphs" if call is None else call.parts()
             if not self.is_enabled(node):
                 self.parts[node] = "is disabled"
+            elif node in self.early:
+                self.parts[node] = "has an early edge"
         found = self.parts[node]
         return f"{node.name} {found}" if isinstance(found, str) else ""
 

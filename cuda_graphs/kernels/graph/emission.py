@@ -16,6 +16,7 @@ from cuda_graphs.compiler.artifact import STOP
 from cuda_graphs.compiler.ir.ir import LOOPS
 from cuda_graphs.graph.operands.edge_data import EdgeData
 from cuda_graphs.graph.operands.stop_words import StopWord
+from cuda_graphs.kernels.shapes import early_limit
 from cuda_graphs.objects.code.kernel import Kernel
 from cuda_graphs.objects.code.launch_config import LaunchConfig
 
@@ -126,9 +127,13 @@ class Emission:
     def edge_keyword(self, before: int, number: int) -> dict[str, EdgeData]:
         """Return the keyword `edge` of a launch, which is empty for a full edge.
 
-        Edges of cooperative launches are full, as such a launch may need the whole device.
+        Edges of cooperative launches are full, as such a launch may need the whole device. So are edges of large
+        launches, whose blocks would be placed more slowly.
         """
-        alone = any(self.launches[each].config.is_cooperative for each in (before, number))
+        one, other = (self.launches[each].config for each in (before, number))
+        limit = early_limit()
+        is_large = limit is not None and not limit.allows(one, other)
+        alone = one.is_cooperative or other.is_cooperative or is_large
         return {} if alone else {"edge": EdgeData.programmatic()}
 
     def add_conditional(

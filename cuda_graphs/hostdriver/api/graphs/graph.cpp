@@ -141,6 +141,7 @@ CGH_API CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode* nodes, size_t* num
     return entry("cuGraphGetNodes", [&]() -> CUresult {
         const Graph* const graph = cast<Graph>(hGraph);
         REQUIRE(graph != nullptr && has_capacity(nodes, numNodes), CUDA_ERROR_INVALID_VALUE);
+        if (nodes == nullptr) return *numNodes = graph->node_count(), CUDA_SUCCESS;
         Listing listing(numNodes);
         for (Node* node = graph->first_node(); node != nullptr; node = node->next) listing.add(nodes, to_handle(node));
         return listing.finish(nodes);
