@@ -19,7 +19,6 @@ import functools
 from typing import Any
 
 import cuda_graphs as cg
-from cuda_graphs.compiler.frontend.frame.values import ArrayPart
 
 from .program import settings
 from .subgroups import word
@@ -33,11 +32,6 @@ class OuterProduct:
 
     a: cg.template
     b: cg.template
-
-
-def is_part(found: Any) -> bool:
-    """Return whether an operand is a part of an array."""
-    return isinstance(found, ArrayPart)
 
 
 @cg.func
@@ -73,13 +67,13 @@ def itself(self: Any, index: cg.template) -> Any:
 def eye_(self: Any) -> None:
     """Become the identity."""
     for j in cg.static(range(self.r.n)):
-        self.r[j] = cg.select(cg.warp.lane() == j, 1, 0)
+        self.r[j] = cg.cast(cg.warp.lane() == j, self.r.dtype)
 
 
 def subtract(self: Any, product: cg.template) -> Any:
     """Subtract an outer product."""
-    a = own_element(product.a) if cg.static(is_part(product.a)) else product.a
-    b = own_element(product.b) if cg.static(is_part(product.b)) else product.b
+    a = own_element(product.a) if cg.static(hasattr(product.a, "ndim")) else product.a
+    b = own_element(product.b) if cg.static(hasattr(product.b, "ndim")) else product.b
     for j in cg.static(range(self.r.n)):
         self.r[j] -= a * cg.warp.shuffle(b, j)
     return self
