@@ -3,7 +3,7 @@
 """`simt.Tile16x16` and `Tile32x32` of the peers: square matrices of which each lane of a warp holds one row.
 
     t = qd.simt.Tile16x16.eye(dtype=qd.f32)
-    t[:] = a[i : i + 16, k : k + 16]    # what is inside of `a` and of the slices
+    t[:] = a[i : i + 16, k : k + 16]    # the elements inside of `a`; others stay
     t -= qd.outer(v, w)                 # each lane gives one element of v and of w
     t.cholesky_(1e-6)
     a[i : i + 16, k : k + 16] = t
@@ -44,7 +44,7 @@ def own_element(column: cg.template) -> Any:
 
 
 def load(self: Any, index: cg.template, part: cg.template) -> None:
-    """Take the rows and columns of a part of an array. What is outside of the part stays."""
+    """Take the rows and columns of a part of an array. The others stay."""
     if cg.warp.lane() < part.shape[0]:
         for j in cg.static(range(self.r.n)):
             if j < part.shape[1]:
