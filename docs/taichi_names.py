@@ -103,19 +103,19 @@ DATA: tuple[Row, ...] = (
         "qd.algorithms.exclusive_scan_add, qd.algorithms.exclusive_scan_min, qd.algorithms.exclusive_scan_max, "
         "qd.algorithms.exclusive_scan_scratch_slots, qd.algorithms.select, qd.algorithms.select_scratch_slots",
         "",
-        "call CuPy or CUB, also in a capture",
+        "in `cuda_graphs.compat.quadrants`; or call CuPy or CUB, also in a capture",
     ),
     (
         "qd.algorithms.reduce_add, qd.algorithms.reduce_min, qd.algorithms.reduce_max, "
         "qd.algorithms.reduce_by_key_add, qd.algorithms.reduce_by_key_scratch_slots, "
         "qd.algorithms.reduce_scratch_slots",
         "",
-        "write a loop, as in `total += x[i]`",
+        "write a loop, as in `total += x[i]`; or in `cuda_graphs.compat.quadrants`",
     ),
     (
-        "qd.simt.Tile16x16, qd.simt.Tile32x32",
+        "qd.simt.Tile16x16, qd.simt.Tile32x32, qd.outer",
         "",
-        "keep a row for each lane, and exchange by `cg.warp.shuffle`",
+        "in `cuda_graphs.compat.quadrants`; or keep a row for each lane, and exchange by `cg.warp.shuffle`",
     ),
 )
 

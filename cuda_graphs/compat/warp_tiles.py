@@ -3,7 +3,7 @@
 """`simt.Tile16x16` and `Tile32x32` of the peers: square matrices of which each lane of a warp holds one row.
 
     t = qd.simt.Tile16x16.eye(dtype=qd.f32)
-    t[:] = a[i : i + 16, k : k + 16]    # what is inside of `a` and of the slices
+    t[:] = a[i : i + 16, k : k + 16]    # the elements inside of `a`; others stay
     t -= qd.outer(v, w)                 # each lane gives one element of v and of w
     t.cholesky_(1e-6)
     a[i : i + 16, k : k + 16] = t
@@ -19,7 +19,6 @@ import functools
 from typing import Any
 
 import cuda_graphs as cg
-from cuda_graphs.compiler.frontend.frame.values import ArrayPart
 
 from .program import settings
 from .subgroups import word
@@ -35,11 +34,6 @@ class OuterProduct:
     b: cg.template
 
 
-def is_part(found: Any) -> bool:
-    """Return whether an operand is a part of an array."""
-    return isinstance(found, ArrayPart)
-
-
 @cg.func
 def own_element(column: cg.template) -> Any:
     """Return the element of a column of an array that belongs to this lane; 0 beyond the end."""
@@ -50,7 +44,7 @@ def own_element(column: cg.template) -> Any:
 
 
 def load(self: Any, index: cg.template, part: cg.template) -> None:
-    """Take the rows and columns of a part of an array. What is outside of the part stays."""
+    """Take the rows and columns of a part of an array. The others stay."""
     if cg.warp.lane() < part.shape[0]:
         for j in cg.static(range(self.r.n)):
             if j < part.shape[1]:
@@ -73,13 +67,13 @@ def itself(self: Any, index: cg.template) -> Any:
 def eye_(self: Any) -> None:
     """Become the identity."""
     for j in cg.static(range(self.r.n)):
-        self.r[j] = cg.select(cg.warp.lane() == j, 1, 0)
+        self.r[j] = cg.cast(cg.warp.lane() == j, self.r.dtype)
 
 
 def subtract(self: Any, product: cg.template) -> Any:
     """Subtract an outer product."""
-    a = own_element(product.a) if cg.static(is_part(product.a)) else product.a
-    b = own_element(product.b) if cg.static(is_part(product.b)) else product.b
+    a = own_element(product.a) if cg.static(hasattr(product.a, "ndim")) else product.a
+    b = own_element(product.b) if cg.static(hasattr(product.b, "ndim")) else product.b
     for j in cg.static(range(self.r.n)):
         self.r[j] -= a * cg.warp.shuffle(b, j)
     return self

@@ -489,6 +489,12 @@ def test_a_kernel_of_an_installed_package_is_known_by_what_it_names(monkeypatch)
     assert one.key() not in (None, before)
 
 
+def test_a_class_of_c_is_known_by_its_name_in_a_package_outside_of_the_folders_of_packages(monkeypatch):
+    monkeypatch.setattr(fingerprint, "is_installed", lambda value: False)
+    keys = [constant(each, "cg.static(v(3) / 2)").key() for each in (np.float32, np.float64, np.float32)]
+    assert None not in keys and keys[0] == keys[2] != keys[1]
+
+
 def test_code_of_names_that_changed_while_it_was_made_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_GRAPHS_CACHE", "1")
     monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path / "c"))

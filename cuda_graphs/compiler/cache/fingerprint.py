@@ -58,6 +58,8 @@ SYSTEM = frozenset((
     "numpy.fromfile", "numpy.loadtxt", "numpy.genfromtxt", "numpy.memmap",
 ))  # fmt: skip
 
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: set in all classes that Python code defines
+
 
 class NoFingerprint(Exception):
     """A value has no lasting identity. The text names the value."""
@@ -195,9 +197,12 @@ class Fingerprint:
                     self.value(getattr(value, name, ...))
 
     def cls(self, value: Any) -> None:
-        """Add a class. For a class that is not installed, add its source, members, metaclass and bases too."""
+        """Add a class. For one of Python that is not installed, add its source, members, metaclass and bases too."""
         self.named(value)
         if is_installed(value):
+            return
+        if not value.__flags__ & HEAP_TYPE:  # of C, in a package outside of the folders of packages
+            self.file(getattr(sys.modules.get(value.__module__), "__file__", None))
             return
         if is_named_tuple(value):
             self.add(value._fields, [each for _, each in members_of(value) if is_own(each)])

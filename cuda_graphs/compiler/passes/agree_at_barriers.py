@@ -5,7 +5,7 @@
     if x[i] > 0: barrier    =>    if block.any(x[i] > 0): barrier
 
 `split_at_barriers` refuses such control flow. Programs of the peers promise that their threads decide in the same way.
-For them, all threads take a branch that one of them takes, and repeat a loop as long as one of them does. So no thread
+For them, all threads take a branch that one of them takes, and repeat a loop as long as one of them does. No thread
 waits for ever. Warp operations under an `if` without loops keep their masks instead.
 """
 

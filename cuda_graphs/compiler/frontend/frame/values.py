@@ -174,6 +174,11 @@ class ArrayPart:
     array: ir.Array
     index: tuple[Any, ...]
 
+    @property
+    def ndim(self) -> int:
+        """The number of slices, also in cg.static."""
+        return sum(isinstance(each, Bounds) for each in self.index)
+
 
 @record
 class IndexRange:
