@@ -339,6 +339,9 @@ OPTIONS = {
     "graph": (Input(graph_kernel, {"x": np.zeros(4, "i8")}), ("conditional", "embedded", "host", "resident")),
     "chain": (Input(graph_kernel, {"x": np.zeros(4, "i8")}, options={"graph": "conditional"}), (None, "all")),
     "fuse": (Input(fusible, {"x": np.zeros(4, "f4"), "y": np.zeros(4, "f4")}), (None, "any", "call")),
+    "early": (
+        Input(fusible, {"x": np.zeros(4, "f4"), "y": np.zeros(4, "f4")}, Ptx()), (None, (), ("x",)),
+    ),
     "mode": (Input(differentiable, GRADS), (None, "reverse", "forward")),
     "checkpoints": (
         Input(graph_kernel, {"x": np.zeros(4, "i8")}, options={"graph": "conditional"}), (False, True),

@@ -52,7 +52,7 @@ def test_every_use_in_a_forked_child_says_so_and_the_child_ends_in_peace(end, ru
 # Public names that use no driver.
 PLAIN = {
     "KernelAttributes",  # one property is as good as all
-    *("CapturedCall", "NodeFusion", "GraphExplanation"),
+    *("CapturedCall", "EarlyStart", "NodeFusion", "GraphExplanation"),
     *(
         "CUDAError",
         "CUDANotSupportedError",

@@ -99,6 +99,7 @@ ROWS = {
     ("instantiate", "device_launch"): (NO_FLAG, "device_launch"),
     ("instantiate", "use_node_priority"): (NO_FLAG, "use_node_priority"),
     ("instantiate", "optimize"): (NO_FLAG, "optimize"),
+    ("instantiate", "early_edges"): (NO_FLAG, "early_edges"),
     ("check", "limit"): (NO_INT, "limit"),
     ("debug_dot_print", "path"): ((NONE, FLOAT, LIST, STRANGER, 42), "path"),
     ("debug_dot_print", "options"): (optional((*NOT_OURS, {})), "options"),

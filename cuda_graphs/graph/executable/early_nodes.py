@@ -81,7 +81,7 @@ class EarlyNodes:
 
     def explain(self) -> tuple[EarlyStart, ...]:
         """Return the explanation, early nodes first."""
-        early = [EarlyStart(label_of(each.node), labels(each.sources), each.paths) for each in self.nodes]
+        early = [EarlyStart(label_of(each.node), labels(each.sources), each.paths, "") for each in self.nodes]
         late = [EarlyStart(label_of(each.node), labels(each.sources), (), each.why) for each in self.late]
         return (*early, *late)
 

@@ -50,8 +50,8 @@ class EarlyStart:
 
     node: str
     after: tuple[str, ...]
-    loads: tuple[str, ...] = ()
-    why: str = ""
+    loads: tuple[str, ...]
+    why: str
 
     @property
     def is_early(self) -> bool:
