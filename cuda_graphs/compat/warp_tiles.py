@@ -15,7 +15,6 @@ of rows on hold rows that no operation uses.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from typing import Any
 
 import cuda_graphs as cg
@@ -43,97 +42,106 @@ def own_element(column: cg.template) -> Any:
     return found
 
 
-def load(self: Any, index: cg.template, part: cg.template) -> None:
-    """Take the rows and columns of a part of an array. The others stay."""
-    if cg.warp.lane() < part.shape[0]:
+class Rows:
+    """The methods of tiles."""
+
+    r: Any
+
+    @cg.func
+    def __setitem__(self: Any, index: cg.template, part: cg.template) -> None:
+        """Take the rows and columns of a part of an array. The others stay."""
+        if cg.warp.lane() < part.shape[0]:
+            for j in cg.static(range(self.r.n)):
+                if j < part.shape[1]:
+                    self.r[j] = part[cg.warp.lane(), j]
+
+    @cg.func
+    def store_to(self: Any, part: cg.template) -> None:
+        """Write the rows and columns that are inside of a part of an array."""
+        if cg.warp.lane() < part.shape[0]:
+            for j in cg.static(range(self.r.n)):
+                if j < part.shape[1]:
+                    part[cg.warp.lane(), j] = self.r[j]
+
+    @cg.func
+    def __getitem__(self: Any, index: cg.template) -> Any:
+        """Return `tile[:]`."""
+        return self
+
+    @cg.func
+    def eye_(self: Any) -> None:
+        """Become the identity."""
         for j in cg.static(range(self.r.n)):
-            if j < part.shape[1]:
-                self.r[j] = part[cg.warp.lane(), j]
+            self.r[j] = cg.cast(cg.warp.lane() == j, self.r.dtype)
 
-
-def store_to(self: Any, part: cg.template) -> None:
-    """Write the rows and columns that are inside of a part of an array."""
-    if cg.warp.lane() < part.shape[0]:
+    @cg.func
+    def __isub__(self: Any, product: cg.template) -> Any:
+        """Subtract an outer product."""
+        a = own_element(product.a) if cg.static(hasattr(product.a, "ndim")) else product.a
+        b = own_element(product.b) if cg.static(hasattr(product.b, "ndim")) else product.b
         for j in cg.static(range(self.r.n)):
-            if j < part.shape[1]:
-                part[cg.warp.lane(), j] = self.r[j]
+            self.r[j] -= a * cg.warp.shuffle(b, j)
+        return self
+
+    @cg.func
+    def cholesky_(self: Any, eps: Any) -> None:
+        """Replace the lower triangle of A by L with A = L @ L.T.
+
+        Column by column, lane i computes element i. The squares of the diagonal are at least `eps`, of which lane k
+        gives that of row k.
+        """
+        lane = cg.warp.lane()
+        squares = cg.cast(0, self.r.dtype)  # the sum of the squares in the row of this lane
+        for k in cg.static(range(self.r.n)):
+            diagonal = cg.warp.shuffle(cg.sqrt(max(self.r[k] - squares, eps)), k)
+            sum_ = cg.cast(0, self.r.dtype)
+            for j in cg.static(range(k)):
+                sum_ += self.r[j] * cg.warp.shuffle(self.r[j], k)
+            if lane == k:
+                self.r[k] = diagonal
+            elif lane > k:
+                found = (self.r[k] - sum_) / diagonal
+                self.r[k] = found
+                squares += found * found
+
+    @cg.func
+    def solve_triangular_(self: Any, B: cg.template, lower: cg.template = True) -> None:  # noqa: N803
+        """Replace B by X with X @ L.T = B, where L is the lower triangle of this tile."""
+        cg.static_assert(lower, "solve_triangular_() takes lower=True")
+        for c in cg.static(range(self.r.n)):
+            sum_ = cg.cast(0, self.r.dtype)
+            for j in cg.static(range(c)):
+                sum_ += B.r[j] * cg.warp.shuffle(self.r[j], c)
+            B.r[c] = (B.r[c] - sum_) / cg.warp.shuffle(self.r[c], c)
 
 
-def itself(self: Any, index: cg.template) -> Any:
-    """Return `tile[:]`."""
-    return self
+@dataclasses.dataclass
+class Tile16F32(Rows):
+    r: cg.types.vec(16, cg.f32)  # type: ignore[valid-type]
 
 
-def eye_(self: Any) -> None:
-    """Become the identity."""
-    for j in cg.static(range(self.r.n)):
-        self.r[j] = cg.cast(cg.warp.lane() == j, self.r.dtype)
+@dataclasses.dataclass
+class Tile16F64(Rows):
+    r: cg.types.vec(16, cg.f64)  # type: ignore[valid-type]
 
 
-def subtract(self: Any, product: cg.template) -> Any:
-    """Subtract an outer product."""
-    a = own_element(product.a) if cg.static(hasattr(product.a, "ndim")) else product.a
-    b = own_element(product.b) if cg.static(hasattr(product.b, "ndim")) else product.b
-    for j in cg.static(range(self.r.n)):
-        self.r[j] -= a * cg.warp.shuffle(b, j)
-    return self
+@dataclasses.dataclass
+class Tile32F32(Rows):
+    r: cg.types.vec(32, cg.f32)  # type: ignore[valid-type]
 
 
-def cholesky_(self: Any, eps: Any) -> None:
-    """Replace the lower triangle of A by L with A = L @ L.T.
-
-    Column by column, lane i computes element i. The squares of the diagonal are at least `eps`, of which lane k gives
-    that of row k.
-    """
-    lane = cg.warp.lane()
-    squares = cg.cast(0, self.r.dtype)  # the sum of the squares in the row of this lane
-    for k in cg.static(range(self.r.n)):
-        diagonal = cg.warp.shuffle(cg.sqrt(max(self.r[k] - squares, eps)), k)
-        sum_ = cg.cast(0, self.r.dtype)
-        for j in cg.static(range(k)):
-            sum_ += self.r[j] * cg.warp.shuffle(self.r[j], k)
-        if lane == k:
-            self.r[k] = diagonal
-        elif lane > k:
-            found = (self.r[k] - sum_) / diagonal
-            self.r[k] = found
-            squares += found * found
+@dataclasses.dataclass
+class Tile32F64(Rows):
+    r: cg.types.vec(32, cg.f64)  # type: ignore[valid-type]
 
 
-def solve_triangular_(self: Any, B: cg.template, lower: cg.template = True) -> None:  # noqa: N803
-    """Replace B by X with X @ L.T = B, where L is the lower triangle of this tile."""
-    cg.static_assert(lower, "solve_triangular_() takes lower=True")
-    for c in cg.static(range(self.r.n)):
-        sum_ = cg.cast(0, self.r.dtype)
-        for j in cg.static(range(c)):
-            sum_ += B.r[j] * cg.warp.shuffle(self.r[j], c)
-        B.r[c] = (B.r[c] - sum_) / cg.warp.shuffle(self.r[c], c)
-
-
-METHODS = {
-    "__getitem__": itself,
-    "__setitem__": load,
-    "__isub__": subtract,
-    "store_to": store_to,
-    "eye_": eye_,
-    "cholesky_": cholesky_,
-    "solve_triangular_": solve_triangular_,
-}
-
-
-@functools.cache
-def tile_class(n: int, dtype: Any) -> Any:
-    """Return the dataclass of the tiles of n rows."""
-    row = cg.types.vec(n, dtype)
-    return dataclasses.make_dataclass(
-        f"Tile{n}x{n}", [("r", row)], namespace={**METHODS, "__module__": __name__}
-    )
+CLASSES = {(16, "f32"): Tile16F32, (16, "f64"): Tile16F64, (32, "f32"): Tile32F32, (32, "f64"): Tile32F64}
 
 
 def made(n: int, dtype: Any) -> Any:
     """Return the class of tiles and the type of their rows. None: floats of the type of `init`."""
     kind = settings().default_fp if dtype is None else dtype
-    return tile_class(n, kind), cg.types.vec(n, kind)
+    return CLASSES[n, kind.name], cg.types.vec(n, kind)
 
 
 class TileMaker:

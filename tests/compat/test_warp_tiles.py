@@ -77,6 +77,14 @@ def test_slices_of_batches_are_loaded_and_stored_and_all_else_stays():
     assert np.allclose(batch.to_numpy(), expected, atol=1e-5)
 
 
+def test_code_with_tiles_is_kept_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE", "1")
+    monkeypatch.setenv("CUDA_GRAPHS_CACHE_DIR", str(tmp_path / "cache"))
+    update.forget()
+    update(qd.ndarray(qd.f32, (3, 20, 9)), qd.ndarray(qd.f32, (16,)))
+    assert list((tmp_path / "cache").glob("*.kernel"))
+
+
 @qd.kernel
 def refused(a: qd.types.ndarray(dtype=qd.f32, ndim=2)) -> None:
     qd.loop_config(block_dim=16)

@@ -341,6 +341,15 @@ class Fingerprint:
 WRITTEN = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
+def own_class(f: Fingerprint, value: type) -> None:
+    """Add a class of this package by its name, and its functions of the language, which kernels inline."""
+    f.named(value)
+    for each in value.__mro__:
+        for _, member in members_of(each) if is_ours(each) else ():
+            if hasattr(member, "__cuda_graphs_func__"):
+                f.value(member)
+
+
 def members_of(cls: type) -> Iterator[tuple[str, Any]]:
     """Yield (name, value) of the members of a class: functions for properties, and all methods but generated ones."""
     for name, member in vars(cls).items():
@@ -433,6 +442,7 @@ DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]
     (has("__cuda_graphs_func__"), inlined),
     (has("__cuda_graphs_field__"), lambda f, value: f.value(value.__cuda_graphs_field__)),
     (of(types.ModuleType), Fingerprint.module),
+    (lambda value: isinstance(value, type) and is_ours(value), own_class),
     (is_ours, Fingerprint.named),
     (of(enum.Enum), Fingerprint.member),
     (of(HostObjectSpec), Fingerprint.host_object),
