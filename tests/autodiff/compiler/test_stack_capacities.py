@@ -227,7 +227,7 @@ def test_an_entry_without_expressions_is_refused_and_compiled_again(tmp_path, mo
     signature = specialise(from_below_zero, {"x": floats(0.3), "n": 3, "y": zeros()})
     made = artifact_cache.cached_compile(from_below_zero, signature, X86(), mode="reverse")
     name, functions = artifact_cache.fingerprint(
-        from_below_zero, signature, X86(), False, None, None, None, "reverse", False, USUAL, ()
+        from_below_zero, signature, X86(), False, None, None, None, "reverse", False, USUAL, (), None
     )
     data = disk_cache.read(artifact_cache.KIND, name)
     start = 8 + int.from_bytes(data[:8], "little")
