@@ -159,7 +159,9 @@ def test_arrays_that_change_later_are_not_read_early(stream):
         run(graph, stream, p=c, q=c)
         results.append(numbers([b, c]))
         c.from_numpy(ramp(2.0).to_numpy())
-    assert not any(loads(graph))  # on a GPU the edges are full: the sizes of the arrays are those of the grids
+    assert not any(
+        loads(graph)
+    )  # on a GPU the edges are full: the sizes of the arrays are those of the grids
     assert results[0] == results[1]
 
 
