@@ -325,13 +325,12 @@ CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, 
         grow_shared(need);
     const bool meets = kernel.code().uses_cluster != 0 && blocks_of(dims.cluster) > 1;
     if (cooperative || meets) return run_together(launch, blocks, cooperative);
+    if (blocks == 1 && !kernel.is_measured_now()) return enter(launch, 0, 1);
     if (blocks > 1 && order_is_random()) return run_at_random(launch, blocks);
     if (blocks > 1 && Scheduler::get().concurrency() == 1) return enter(launch, 0, blocks);
     const auto block_threads = static_cast<float>(dims.block[0] * dims.block[1] * dims.block[2]);
     double ticks_per_block = kernel.ticks_per_thread() * block_threads;
-    const bool is_short = blocks == 1 || is_small(ticks_per_block, blocks);
-    if (is_short && !kernel.is_measured_now()) return enter(launch, 0, blocks);
-    const CUresult fault = (is_short ? run_measured : run_shared)(launch, blocks, &ticks_per_block);
+    const CUresult fault = (blocks == 1 ? run_measured : run_small_or_shared)(launch, blocks, &ticks_per_block);
     if (ticks_per_block > 0) kernel.note_cost(static_cast<float>(ticks_per_block) / block_threads);
     return fault;
 }

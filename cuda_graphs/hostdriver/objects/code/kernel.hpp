@@ -56,10 +56,11 @@ class Kernel {
 
     // The cost of one thread in clock ticks, as a moving average; 0 before the first measurement.
     float ticks_per_thread() const { return ticks_per_thread_.load(std::memory_order_relaxed); }
-    // Returns true if the cost of the next short run is measured.
-    bool is_measured_now() { return short_runs_.takes_next(); }
+    // Returns true if the cost of the next run of one block is measured.
+    bool is_measured_now() { return single_runs_.takes_next(); }
     // Returns the largest number of threads with which a launch is brief (wait_limit.hpp); 0 if that is unknown.
     float brief_threads() const { return brief_threads_.load(std::memory_order_relaxed); }
+    // Counts a measured cost. Of the runs that cost about what is known, only some count.
     void note_cost(float ticks_per_thread);
 
   private:
@@ -74,7 +75,8 @@ class Kernel {
     std::atomic<int> cluster_policy_{0};
     std::atomic<float> ticks_per_thread_{0};
     std::atomic<float> brief_threads_{0};
-    Sampling short_runs_;  // that one thread executes
+    Sampling single_runs_;  // of one block
+    Sampling usual_runs_;   // that cost about what is known
 };
 
 // Returns the moving average of a cost after a measurement, which counts as at most twice the average so far: a launch
