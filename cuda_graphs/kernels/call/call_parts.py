@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cuda_graphs.compiler.artifact import OVERFLOW_PATH, REPORT, STOP
@@ -12,7 +12,7 @@ from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.objects.code.kernel import Kernel
 
-__all__ = ["CallParts", "EarlyTask", "is_of_user"]
+__all__ = ["CallParts", "EarlyTask", "is_of_user", "listed_graphs"]
 
 
 class CallParts(NamedTuple):
@@ -48,6 +48,16 @@ class EarlyTask(NamedTuple):
     only_read: Mapping[str, Span | None]
     writes: Sequence[Span | None]
     kernel: Callable[[tuple[str, ...]], Kernel | str]
+
+
+def listed_graphs(definition: Any) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+    """Return the nodes, and the edges with their data, of a definition and of each graph in its nodes."""
+    graphs = [definition]
+    for graph in graphs:  # the loop appends to the list
+        nodes, edges = graph._listed_with_data()
+        for node in nodes:
+            graphs += node._inner_graphs()
+        yield nodes, edges
 
 
 def is_of_user(path: str) -> bool:

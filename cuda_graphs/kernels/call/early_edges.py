@@ -24,7 +24,7 @@ from cuda_graphs.graph.operands.edge_data import PROGRAMMATIC, EdgeData
 from cuda_graphs.graph.operands.spans import Span
 from cuda_graphs.kernels.shapes import early_limit
 
-from .call_parts import EarlyTask
+from .call_parts import EarlyTask, listed_graphs
 
 __all__ = ["Found", "find_early"]
 
@@ -49,11 +49,7 @@ def find_early(
     `wanted`: the only edges that are tried. None: all edges. `fused`: nodes that share their launch with others.
     """
     finder = Finder(wanted, fused)
-    graphs = [definition]
-    for graph in graphs:  # the loop appends to the list
-        nodes, edges = graph._listed_with_data()
-        for node in nodes:
-            graphs += node._inner_graphs()
+    for nodes, edges in listed_graphs(definition):
         finder.add_graph(nodes, edges)
     return Found(finder.nodes, finder.late)
 
@@ -74,9 +70,8 @@ class Finder:
         running: dict[Any, frozenset[Any] | None] = {}
         for source, target, data in edges:
             if data[2] == PROGRAMMATIC or data[0]:
-                running[target] = (
-                    None  # an edge of the user: the source may run, and so may what it did not wait for
-                )
+                # An edge of the user: the source may run, and so may what it did not wait for.
+                running[target] = None
             if isinstance(source, KernelNode) and isinstance(target, KernelNode):
                 if data != FULL:
                     self.late.append(Late((source,), target, f"the edge has the data {EdgeData(*data)!r}"))

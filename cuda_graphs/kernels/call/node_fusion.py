@@ -25,10 +25,10 @@ from cuda_graphs.graph.executable.fused_nodes import Group, Refused
 from cuda_graphs.graph.nodes.node_kinds import KernelNode
 from cuda_graphs.graph.operands.edge_data import EdgeData
 
+from .call_parts import CallParts, listed_graphs
 from .kernel_factory import kernel_of
 
 if TYPE_CHECKING:
-    from .call_parts import CallParts
     from .function import KernelFunction
 
 __all__ = ["Found", "find_groups"]
@@ -52,11 +52,7 @@ def find_groups(
     `is_enabled`: returns False for a node that the executable skips. `early`: the nodes at early edges.
     """
     finder = Finder(is_enabled, early)
-    graphs = [definition]
-    for graph in graphs:  # the loop appends to the list
-        nodes, edges = graph._listed_with_data()
-        for node in nodes:
-            graphs += node._inner_graphs()
+    for _, edges in listed_graphs(definition):
         for nodes in finder.chains(edges):
             finder.add_chain(nodes)
     return Found(finder.groups, finder.refused)

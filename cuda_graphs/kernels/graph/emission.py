@@ -127,8 +127,8 @@ class Emission:
     def edge_keyword(self, before: int, number: int) -> dict[str, EdgeData]:
         """Return the keyword `edge` of a launch, which is empty for a full edge.
 
-        Edges of cooperative launches are full, as such a launch may need the whole device. So are edges of large
-        launches, whose blocks would be placed more slowly.
+        Edges of cooperative launches are full, as such a launch may need the whole device. Edges of large launches are
+        full too, as their blocks would be placed more slowly.
         """
         one, other = (self.launches[each].config for each in (before, number))
         limit = early_limit()
