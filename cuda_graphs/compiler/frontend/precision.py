@@ -87,8 +87,9 @@ def convert_implicitly(
     """
     if value.type != type:
         is_safe = survives(value, type) or holds(type, value.type)
-        is_operand = as_operand and not isinstance(value, ir.Const)
-        if not is_safe and not (is_operand and suits(type, value.type)):
+        if not is_safe and as_operand and not isinstance(value, ir.Const):
+            is_safe = suits(type, value.type)
+        if not is_safe:
             report(frame, value.type, type, place)
     return frame.builder.checked_cast(value, type)
 

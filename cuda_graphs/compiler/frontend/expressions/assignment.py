@@ -358,7 +358,7 @@ def assign_struct(frame: Frame, target: Struct, value: Any) -> None:
 def note_assigned(
     frame: Frame, target: ir.Local | Element, type: ScalarType, value: ir.Value | None = None
 ) -> None:
-    """Let the type of a weak variable grow to hold a value of a type. No value stands for a number of the source."""
+    """Let the type of a weak variable grow to hold a value of a type. None stands for a number of the source."""
     if isinstance(target, ir.Local):
         frame.weak_types.assign(target, type, value)
 
