@@ -86,9 +86,8 @@ struct SharedMemory {
     std::size_t around_bytes;
 };
 
-CUresult enter(const Launch& launch, const cgh_launch& dims, const SharedMemory& shared, std::uint64_t first,
-               std::uint64_t end) {
-    if (launch.task == nullptr) return enter_unchecked(launch, dims, shared.own, first, end);
+CUresult enter_checked(const Launch& launch, const cgh_launch& dims, const SharedMemory& shared, std::uint64_t first,
+                       std::uint64_t end) {
     KernelRun run;
     run.task = launch.task;
     run.kernel = &launch.kernel;
@@ -103,6 +102,12 @@ CUresult enter(const Launch& launch, const cgh_launch& dims, const SharedMemory&
     const CUresult fault = enter_unchecked(launch, dims, shared.own, first, end);
     thread_state.kernel_run = outer;
     return fault;
+}
+
+CUresult enter(const Launch& launch, const cgh_launch& dims, const SharedMemory& shared, std::uint64_t first,
+               std::uint64_t end) {
+    if (launch.task == nullptr) return enter_unchecked(launch, dims, shared.own, first, end);
+    return enter_checked(launch, dims, shared, first, end);
 }
 
 CUresult enter(const Launch& launch, std::uint64_t first, std::uint64_t end) {
@@ -161,14 +166,16 @@ class BlockJob final : public Job {
     std::atomic<CUresult> fault_{CUDA_SUCCESS};
 };
 
-// Shares the blocks with other threads. `ticks_per_block` is the known cost, or 0; the measured cost replaces it.
-CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* ticks_per_block) {
+// Shares the blocks with other threads. `cost` is what all blocks are known to cost, in ticks, or 0; the measured cost
+// replaces it.
+CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* cost) {
     Scheduler& scheduler = Scheduler::get();
     const unsigned threads = scheduler.concurrency();
     const double microsecond = ticks_per_microsecond();
+    const double ticks_per_block = *cost / static_cast<double>(blocks);
     std::uint64_t chunk = 1;
-    if (*ticks_per_block > 0) {
-        const auto wish = static_cast<std::uint64_t>(kChunk * microsecond / *ticks_per_block);
+    if (ticks_per_block > 0) {
+        const auto wish = static_cast<std::uint64_t>(kChunk * microsecond / ticks_per_block);
         chunk = std::clamp<std::uint64_t>(wish, 1, std::max<std::uint64_t>(1, blocks / (4 * threads)));
     }
     BlockJob job(launch, blocks, chunk, threads);
@@ -176,7 +183,7 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* ticks_pe
     {
         SharedJob shared(job, launch.stream);
         bool called = threads == 1;
-        for (double known = *ticks_per_block;;) {
+        for (double known = ticks_per_block;;) {
             // Helpers are called once enough work is known to be left: before the first chunk, or after it.
             const double left = known * static_cast<double>(job.left()) / microsecond;
             if (!called && left > kWorthWaking) {
@@ -187,7 +194,8 @@ CUresult run_shared(const Launch& launch, std::uint64_t blocks, double* ticks_pe
             known = static_cast<double>(mine.ticks) / static_cast<double>(mine.blocks);
         }
     }
-    *ticks_per_block = mine.blocks != 0 ? static_cast<double>(mine.ticks) / static_cast<double>(mine.blocks) : 0;
+    const double part = static_cast<double>(mine.blocks) / static_cast<double>(blocks);
+    *cost = mine.blocks != 0 ? static_cast<double>(mine.ticks) / part : 0;
     return job.fault();
 }
 
@@ -282,21 +290,17 @@ CUresult run_together(const Launch& launch, std::uint64_t blocks, bool cooperati
 }
 
 // Runs all blocks on this thread, and measures their cost.
-CUresult run_measured(const Launch& launch, std::uint64_t blocks, double* ticks_per_block) {
+CUresult run_measured(const Launch& launch, std::uint64_t blocks, double* cost) {
     const std::uint64_t from = ticks();
     const CUresult fault = enter(launch, 0, blocks);
-    *ticks_per_block = static_cast<double>(ticks() - from) / static_cast<double>(blocks);
+    *cost = static_cast<double>(ticks() - from);
     return fault;
 }
 
-bool is_small(double ticks_per_block, std::uint64_t blocks) {
-    const double estimate = ticks_per_block * static_cast<double>(blocks);
-    return estimate > 0 && estimate < kSmall * ticks_per_microsecond();
-}
-
 // Runs all blocks on this thread if that takes little time, otherwise on several threads, and measures their cost.
-CUresult run_small_or_shared(const Launch& launch, std::uint64_t blocks, double* ticks_per_block) {
-    return (is_small(*ticks_per_block, blocks) ? run_measured : run_shared)(launch, blocks, ticks_per_block);
+CUresult run_small_or_shared(const Launch& launch, std::uint64_t blocks, double* cost) {
+    const bool is_small = *cost > 0 && *cost < kSmall * ticks_per_microsecond();
+    return is_small ? run_measured(launch, blocks, cost) : run_shared(launch, blocks, cost);
 }
 
 // Runs the blocks in random order. Very large grids are divided into pieces of adjacent blocks.
@@ -328,10 +332,11 @@ CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, 
     if (blocks == 1 && !kernel.is_measured_now()) return enter(launch, 0, 1);
     if (blocks > 1 && order_is_random()) return run_at_random(launch, blocks);
     if (blocks > 1 && Scheduler::get().concurrency() == 1) return enter(launch, 0, blocks);
-    const auto block_threads = static_cast<float>(dims.block[0] * dims.block[1] * dims.block[2]);
-    double ticks_per_block = kernel.ticks_per_thread() * block_threads;
-    const CUresult fault = (blocks == 1 ? run_measured : run_small_or_shared)(launch, blocks, &ticks_per_block);
-    if (ticks_per_block > 0) kernel.note_cost(static_cast<float>(ticks_per_block) / block_threads);
+    const auto threads = static_cast<float>(blocks * blocks_of(dims.block));
+    double cost = kernel.ticks_per_thread() * threads;
+    const CUresult fault =
+        blocks == 1 ? run_measured(launch, blocks, &cost) : run_small_or_shared(launch, blocks, &cost);
+    if (cost > 0) kernel.note_cost(static_cast<float>(cost), threads);
     return fault;
 }
 
@@ -362,9 +367,9 @@ CUresult run_loop(cgh_entry loop, const cgh_launch& of, const void* params, std:
     const Launch& outer = *thread_state.launch;
     const Launch launch{outer.kernel, loop, dims, params, outer.run_context, outer.context, outer.stream};
     if (order_is_random()) return run_at_random(launch, blocks);
-    double ticks_per_block = relaxed(cost.ticks_per_block);
-    const CUresult fault = run_small_or_shared(launch, blocks, &ticks_per_block);
-    if (ticks_per_block > 0) note_cost(cost, ticks_per_block);
+    double ticks = static_cast<double>(relaxed(cost.ticks_per_block)) * blocks;
+    const CUresult fault = run_small_or_shared(launch, blocks, &ticks);
+    if (ticks > 0) note_cost(cost, ticks / blocks);
     return fault;
 }
 

@@ -144,11 +144,8 @@ float average_cost(float known, float measured) {
     return known == 0 ? measured : 0.5f * (known + std::min(measured, 2 * known));
 }
 
-void Kernel::note_cost(float ticks_per_thread) {
-    const float known = ticks_per_thread_.load(std::memory_order_relaxed);
-    const bool is_usual = ticks_per_thread > 0.5f * known && ticks_per_thread < 1.25f * known;
-    if (is_usual && !usual_runs_.takes_next()) return;
-    const float counted = average_cost(known, ticks_per_thread);
+void Kernel::count_cost(float ticks_per_thread) {
+    const float counted = average_cost(this->ticks_per_thread(), ticks_per_thread);
     ticks_per_thread_.store(counted, std::memory_order_relaxed);
     const double brief = kBrief * ticks_per_microsecond() / std::max({counted, ticks_per_thread, 1e-3f});
     brief_threads_.store(code_.is_open_ended != 0 ? 0 : static_cast<float>(brief), std::memory_order_relaxed);
