@@ -8,8 +8,9 @@
 It starts itself by mpiexec for each number of ranks. Methods: a call and a wait in each iteration; the same by mpi4py
 on the host driver, or by torch.distributed on GPUs; the launch of a graph in each iteration; one launch of a while node
 whose body has a collective of the library, by hand and by the public API, or a direct exchange; and a graph kernel. The
-bare exchange is one word for each pair of ranks in a loop of one thread, without any other work. Methods that wait on
-the host in each iteration run a twentieth of the iterations.
+bare exchange is one word for each pair of ranks in a loop of one thread, without any other work. The bare iteration is
+that of a kernel by hand, which keeps to one block: scale the array, sum one number of each rank, decide. Methods that
+wait on the host in each iteration run a twentieth of the iterations.
 
 With --direct-bytes the direct exchange takes larger arrays than the package allows. So the size at which the library
 becomes faster can be measured.
@@ -60,9 +61,11 @@ METHODS = {
     "while node, direct": 1,
     "graph kernel": 1,
     "bare exchange": 1,
+    "bare iteration": 1,
 }
 # Issue 22: the first method takes at most so many times the second one, for BAR_SIZE floats.
 BARS = (
+    ("graph kernel", "bare iteration", 2.5),
     ("graph kernel", "bare exchange", 2.5),
     ("while node, library", "while node, library by hand", 1.05),
     ("graph kernel", "while node, library", 0.3),
@@ -84,15 +87,8 @@ ld.global.u32 %round, [%table];
 NEXT:
 setp.eq.u32 %ends, %left, 0;
 @%ends bra OVER;
-and.b32 %half, %round, 1;
-mul.lo.u32 %half, %half, {half};
-mov.b64 %word, {{%left, %round}};
-{stores}
-POLL:
-setp.eq.u32 %all, %left, %left;
-{loads}
-@!%all bra POLL;
-add.u32 %round, %round, 1;
+mov.u32 %piece, %left;
+{exchange}
 sub.u32 %left, %left, 1;
 bra NEXT;
 OVER:
@@ -100,10 +96,68 @@ st.global.u32 [%table], %round;
 ret;
 }}
 """
+SCALING = """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry scaling(.param .u64 table, .param .u64 x, .param .f32 factor, .param .u32 rounds)
+{{
+.reg .b64 %table, %memory<{size}>, %to<{size}>, %word, %in, %x;
+.reg .b32 %round, %left, %half, %seen, %piece, %i;
+.reg .f32 %factor, %value, %sum, %other;
+.reg .pred %ends, %all, %first;
+.shared .b32 total;
+ld.param.u64 %table, [table];
+ld.param.u64 %x, [x];
+ld.param.f32 %factor, [factor];
+ld.param.u32 %left, [rounds];
+ld.global.u32 %round, [%table];
+mov.u32 %i, %tid.x;
+setp.ne.u32 %first, %i, 0;
+mad.wide.u32 %x, %i, 4, %x;
+{memory}
+NEXT:
+ld.global.f32 %value, [%x];
+mul.f32 %value, %value, %factor;
+st.global.f32 [%x], %value;
+bar.sync 0;
+@%first bra WAIT;
+mov.f32 %sum, %value;
+mov.b32 %piece, %value;
+{exchange}
+st.shared.f32 [total], %sum;
+WAIT:
+bar.sync 0;
+ld.shared.f32 %sum, [total];
+sub.u32 %left, %left, 1;
+setp.gt.f32 %ends, %sum, 0f00000000;
+setp.ne.and.u32 %ends, %left, 0, %ends;
+@%ends bra NEXT;
+@%first bra OVER;
+st.global.u32 [%table], %round;
+OVER:
+ret;
+}}
+"""
+EXCHANGE = """and.b32 %half, %round, 1;
+mul.lo.u32 %half, %half, {half};
+mov.b64 %word, {{%piece, %round}};
+{stores}
+POLL:
+setp.eq.u32 %all, %left, %left;
+{loads}
+@!%all bra POLL;
+{reductions}
+add.u32 %round, %round, 1;
+"""
 
 
-def bare_kernel(rank: int, size: int) -> cg.Kernel:
-    """Return a kernel of one thread that exchanges one word with each other rank in each round."""
+def bare_kernel(name: str, rank: int, size: int) -> cg.Kernel:
+    """Return a kernel that exchanges one word with each other rank in each round.
+
+    Args:
+        name: "bare": one thread that does nothing else. "scaling": a block whose threads scale an element each, wait,
+            exchange a number by their first thread, wait, and go on while the sum is positive.
+    """
     others = [each for each in range(size) if each != rank]
 
     def place(sender: int, owner: int) -> str:
@@ -111,22 +165,31 @@ def bare_kernel(rank: int, size: int) -> cg.Kernel:
             f"mad.wide.u32 %in, %half, 1, %memory{owner}; add.u64 %in, %in, {8 * sender * exchanges.PIECES};"
         )
 
-    text = BARE.format(
-        size=size,
+    exchange = EXCHANGE.format(
         half=8 * MOST_RANKS * exchanges.PIECES,
+        stores="\n".join(f"{place(rank, r)} st.relaxed.sys.global.u64 [%in], %word;" for r in others),
+        loads="\n".join(
+            f"{place(r, rank)} ld.relaxed.sys.global.u64 %to{r}, [%in]; mov.b64 {{%piece, %seen}}, %to{r}; "
+            "setp.eq.and.u32 %all, %seen, %round, %all;"
+            for r in others
+        ),
+        reductions="\n".join(
+            f"mov.b64 {{%piece, %seen}}, %to{r}; mov.b32 %other, %piece; add.f32 %sum, %sum, %other;"
+            for r in others
+        )
+        if name == "scaling"
+        else "",
+    )
+    text = (SCALING if name == "scaling" else BARE).format(
+        size=size,
         memory="\n".join(
             f"ld.global.u64 %memory{r}, [%table + {8 * (FIRST_RANK + r)}]; "
             f"add.u64 %memory{r}, %memory{r}, {8 * TABLE_WORDS};"
             for r in range(size)
         ),
-        stores="\n".join(f"{place(rank, r)} st.relaxed.sys.global.u64 [%in], %word;" for r in others),
-        loads="\n".join(
-            f"{place(r, rank)} ld.relaxed.sys.global.u64 %in, [%in]; mov.b64 {{%piece, %seen}}, %in; "
-            "setp.eq.and.u32 %all, %seen, %round, %all;"
-            for r in others
-        ),
+        exchange=exchange,
     )
-    return cg.ObjectCode.from_ptx(text.encode(), name="bare").get_kernel("bare")
+    return cg.ObjectCode.from_ptx(text.encode(), name=name).get_kernel(name)
 
 
 @cg.kernel
@@ -213,11 +276,21 @@ class Rig:
         cg.Device().sync()
 
     def bare(self) -> Run:
-        kernel = bare_kernel(self.comm.rank, self.comm.size)
-        exchange = self.direct._at_once.engine.exchange
+        kernel = bare_kernel("bare", self.comm.rank, self.comm.size)
+        table = self.direct._at_once.engine.exchange.table
 
         def run(iterations: int) -> None:
-            cg.launch(self.stream, {"grid": 1, "block": 1}, kernel, exchange.table, np.uint32(iterations))
+            cg.launch(self.stream, {"grid": 1, "block": 1}, kernel, table, np.uint32(iterations))
+            self.stream.sync()
+
+        return run
+
+    def bare_iteration(self) -> Run:
+        kernel = bare_kernel("scaling", self.comm.rank, self.comm.size)
+        table, block = self.direct._at_once.engine.exchange.table, {"grid": 1, "block": self.x.size}
+
+        def run(iterations: int) -> None:
+            cg.launch(self.stream, block, kernel, table, self.x, np.float32(1), np.uint32(iterations))
             self.stream.sync()
 
         return run
@@ -299,6 +372,7 @@ class Rig:
             lambda: self.loop(self.direct) if self.is_direct else None,
             lambda: self.graph_kernel,
             lambda: self.bare() if self.is_direct else None,
+            lambda: self.bare_iteration() if self.is_direct else None,
         )
         return {name: make() if name in methods else None for name, make in zip(METHODS, made, strict=True)}
 

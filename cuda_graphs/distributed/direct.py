@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.codegen.ptx.ptx_exchange import MOST_THREADS, exchange_entry
+from cuda_graphs.compiler.codegen.ptx.ptx_exchange import MOST_THREADS, PAIR_BYTES, exchange_entry
 from cuda_graphs.compiler.ir.exchanges import (
     FIRST_RANK,
     LARGEST_BYTES,
@@ -211,7 +211,8 @@ class DirectEngine:
         """Return the launch of a reduction. The arguments keep `lease` alive, which keeps the Exchange open."""
         assert self.exchange is not None and step.send is not None and step.recv is not None
         kernel = exchange_kernel(step.operand.type, str(step.op))
-        threads = min(MOST_THREADS, -(-max(step.count, 1) // WARP) * WARP)
+        warps = max(1, -(-step.operand.size // (PAIR_BYTES * WARP)))
+        threads = min(MOST_THREADS, warps * WARP)
         table = address_of(self.exchange.table.handle, lease)
         arguments = (table, step.send.array, step.recv.array, step.count)
         return LaunchConfig(grid=1, block=threads), kernel, arguments

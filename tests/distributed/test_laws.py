@@ -7,6 +7,7 @@ Ranks outnumber the cores of small machines. A hang fails: each run has a time l
 
 import pytest
 
+from cuda_graphs.compiler.codegen.ptx import ptx_exchange
 from tests.distributed import laws
 from tests.distributed.ranks import run
 
@@ -45,3 +46,9 @@ def test_every_law_holds_on_every_rank(count, way, tmp_path):
     for rank in range(count):
         held = (tmp_path / str(rank)).read_text().split()
         assert sorted(held) == sorted(laws.laws_of_this_driver(count))
+
+
+def test_direct_reductions_agree_with_numpy_on_more_ranks_than_the_code_serves_at_a_time(tmp_path):
+    name, ranks = "rounds_of_different_sizes_and_types_do_not_mix", ptx_exchange.TIER + 1
+    run(ranks, "-m", "tests.distributed.laws", "direct", tmp_path, name)
+    assert [(tmp_path / str(rank)).read_text() for rank in range(ranks)] == [name] * ranks

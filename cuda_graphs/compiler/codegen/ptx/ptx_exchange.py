@@ -16,11 +16,18 @@ Therefore each round also writes one word beyond its elements, a different one i
 Each rank adds the elements in the order of the ranks, so the results are the same bits on all ranks. A poll ends when
 the word of health.py is not 0; the result is undefined then.
 
-The block issues each instruction once for each of its warps, so their number counts. Therefore warps without an element
-leave at once, and the parts of ranks that are not there are skipped by branches, which all threads take alike. Words of
-the table are loaded where they are needed, one by one: a load of 16 bytes takes the memory pipeline twice as long, also
-if all threads load the same ones. Loads of all ranks are under way at the same time. A resident launch keeps the number
-of the round in a register, and passes it to the function.
+The block issues each instruction once for each of its warps, and a warp waits for results that its next instruction
+needs, so the number of instructions counts. Therefore
+
+* a thread exchanges the two words of a *pair* by one access, which the memory model treats as two accesses,
+* threads without a pair leave at once,
+* the parts of ranks that are not there are skipped by branches, which all threads take alike,
+* a rank also sends to itself, so that all ranks are treated alike,
+* a resident launch keeps the number of the round in a register, and passes it to the function.
+
+Ranks are served in *tiers* of four, whose loads are under way at the same time; more would need more registers than the
+64 that each of 1024 threads has. Words of the table are loaded where they are needed, one by one: a load of 16 bytes
+takes the memory pipeline twice as long, also if all threads load the same ones.
 """
 
 from __future__ import annotations
@@ -31,9 +38,10 @@ from functools import cache
 
 from cuda_graphs.compiler.ir.exchanges import ENDING, FIRST_RANK, MOST_RANKS, PIECES, RANK, TABLE_WORDS
 
-__all__ = ["MOST_THREADS", "exchange_entry", "exchange_name", "with_exchanges"]
+__all__ = ["MOST_THREADS", "PAIR_BYTES", "exchange_entry", "exchange_name", "with_exchanges"]
 
 MOST_THREADS = 1024
+PAIR_BYTES = 8  # of the elements that a thread exchanges at a time
 POLLS = 1024  # between two looks at the word that ends them
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 LETTERS = {"i": "s", "u": "u", "f": "f"}  # of a typestr -> of PTX
@@ -103,15 +111,21 @@ def exchange_function(name: str) -> str:
 EXTERNAL = re.compile(r"^\.extern \.func\s+(exchange_\w+)", re.MULTILINE)
 PARAMETERS = {"table": 64, "source": 64, "target": 64, "count": 32, "round": 32}
 ROUND = "round"
-FIRST_TIER = 2  # ranks whose parts are not skipped
+TIER = 4
 
 
 class Exchange:
-    """The text of one exchange. The arguments are those of `exchange_entry`."""
+    """The text of one exchange. The arguments are those of `exchange_entry`.
+
+    A pair is two words: those of two elements of 4 bytes, or of one element of 8 bytes.
+    """
 
     def __init__(self, kind: str, op: str) -> None:
         self.bytes = int(kind[1:])
-        self.type, self.words = f"{LETTERS[kind[0]]}{8 * self.bytes}", self.bytes // 4
+        self.type, self.elements = (
+            f"{LETTERS[kind[0]]}{8 * self.bytes}",
+            PAIR_BYTES // self.bytes,
+        )  # of a pair
         self.reduction = f"{INSTRUCTIONS[op][kind[0] == 'f']}.{self.type}"
 
     def begin(self, given: Iterable[str]) -> Iterator[str]:
@@ -123,10 +137,13 @@ class Exchange:
     def lines(self) -> Iterator[str]:
         """Yield the exchange, whose registers of PARAMETERS are set."""
         yield "mov.u32 %i, %tid.x;"
-        yield "setp.ge.u32 %ends, %i, %count;"
+        yield f"add.u32 %pairs, %count, {self.elements - 1};"
+        yield f"shr.u32 %pairs, %pairs, {self.elements - 1};"
+        yield "setp.ge.u32 %ends, %i, %pairs;"
         yield "@%ends bra OVER;"
         yield from self.places()
         yield from self.send()
+        yield "mov.u32 %i, %tid.x;"
         yield from self.refresh()
         yield from self.receive()
         yield "OVER:"
@@ -134,156 +151,163 @@ class Exchange:
     def registers(self) -> Iterator[str]:
         for each, bits in PARAMETERS.items():
             yield f".reg .b{bits} %{each};"
-        yield ".reg .pred %ends, %all, %more;"
-        yield ".reg .b32 %rank, %size, %half, %mine, %index, %stride, %i, %step, %seen, %piece0, %piece1, %tries;"
-        yield ".reg .b64 %ending, %stop, %at, %from, %word, %in;"
-        yield f".reg .{self.type} %found, %value;"
-        for rank in range(MOST_RANKS):
-            yield f".reg .pred %lacks{rank}, %other{rank};"  # is no rank; is a rank, but not this one
-            yield f".reg .b64 %to{rank}, {', '.join(f'%word{rank}_{word}' for word in range(self.words))};"
+        yield ".reg .pred %ends, %more, %two;"
+        yield ".reg .b32 %rank, %size, %half, %mine, %index, %i, %pairs, %step;"
+        yield ".reg .b32 %tries, %seen, %wrong, %piece0, %piece1;"
+        yield ".reg .b64 %ending, %stop, %at, %from, %in, %word0, %word1;"
+        yield f".reg .{self.type} {', '.join(f'%found{n}, %value{n}' for n in range(self.elements))};"
+        for rank in range(1, MOST_RANKS):
+            yield f".reg .pred %lacks{rank};"
+        for place in range(TIER):
+            yield f".reg .b64 %to{place}, %word{place}_0, %word{place}_1;"
 
-    def of_each_rank(
-        self, label: str, part: Callable[[int], Iterator[str]], is_first: bool = False
-    ) -> Iterator[str]:
-        """Yield the parts of all ranks, and the label behind them to which threads go from the first absent rank.
-
-        The first parts also find out which ranks are absent.
-        """
-        for rank in range(MOST_RANKS):
-            if is_first:
-                yield f"setp.le.u32 %lacks{rank}, %size, {rank};"
-            if rank >= FIRST_TIER:
-                yield f"@%lacks{rank} bra.uni {label};"
-            yield from part(rank)
+    def of_tiers(self, label: str, part: Callable[[range], Iterator[str]]) -> Iterator[str]:
+        """Yield the parts of the tiers, and the label behind them."""
+        for first in range(0, MOST_RANKS, TIER):
+            if first > 0:
+                yield f"@%lacks{first} bra.uni {label};"
+            yield from part(range(first, first + TIER))
         yield f"{label}:"
 
-    def places(self) -> Iterator[str]:
-        """Set %to of the ranks to their tables, and %in to where this rank reads what rank 0 has sent.
+    def of_ranks(self, label: str, tier: range, part: Callable[[int], Iterator[str]]) -> Iterator[str]:
+        """Yield the parts of the ranks of a tier whose first one exists.
 
-        %mine is the number of the first word that this rank writes in a table.
+        A label is behind them. Threads go there from the first absent rank.
         """
-        yield f"ld.global.u64 %word, [%table + {8 * RANK}];"
-        for each in range(FIRST_TIER):
-            yield self.load_place(each)
-        yield "mov.b64 {%rank, %size}, %word;"
+        for rank in tier:
+            if rank != tier[0]:
+                yield f"@%lacks{rank} bra.uni {label}{tier[0]};"
+            yield from part(rank)
+        yield f"{label}{tier[0]}:"
+
+    def places(self) -> Iterator[str]:
+        """Set %mine to the first word of this rank in each table, as a number, and %in to where rank 0 writes."""
+        yield f"ld.global.u64 %word0, [%table + {8 * RANK}];"
+        yield "mov.b64 {%rank, %size}, %word0;"
+        for rank in range(1, MOST_RANKS):
+            yield f"setp.le.u32 %lacks{rank}, %size, {rank};"
         yield "and.b32 %half, %round, 1;"
         yield f"mad.lo.u32 %half, %half, {MOST_RANKS * PIECES}, {TABLE_WORDS};"
         yield f"mad.lo.u32 %mine, %rank, {PIECES}, %half;"
-        yield from self.of_each_rank("PLACED", self.place, is_first=True)
         yield "mad.wide.u32 %in, %half, 8, %table;"
-
-    def load_place(self, rank: int) -> str:
-        return f"ld.global.u64 %to{rank}, [%table + {8 * (FIRST_RANK + rank)}];"
-
-    def place(self, rank: int) -> Iterator[str]:
-        if rank >= FIRST_TIER:
-            yield self.load_place(rank)
-        yield f"setp.ne.and.u32 %other{rank}, %rank, {rank}, !%lacks{rank};"
+        yield "mov.u32 %step, %ntid.x;"
 
     def send(self) -> Iterator[str]:
-        yield "mov.u32 %step, %ntid.x;"
-        yield f"mul.lo.u32 %stride, %step, {self.words};"
-        yield f"mad.lo.u32 %index, %i, {self.words}, %mine;"
         yield "SEND:"
         yield from self.load_own()
-        yield from self.of_each_rank("WRITTEN", self.write)
-        yield "add.u32 %index, %index, %stride;"
-        yield from self.next_element("SEND")
+        yield "mad.lo.u32 %index, %i, 2, %mine;"
+        yield "mov.b64 %word0, {%piece0, %round};"
+        yield "mov.b64 %word1, {%piece1, %round};"
+        yield from self.write("SENT", "v2.u64", "{%word0, %word1}")
+        yield from self.next_pair("SEND")
 
-    def next_element(self, label: str) -> Iterator[str]:
-        """Yield the jump to a label for the next element of this thread, if it has one."""
+    def next_pair(self, label: str) -> Iterator[str]:
+        """Yield the jump to a label for the next pair of this thread, if it has one."""
         yield "add.u32 %i, %i, %step;"
-        yield "setp.lt.u32 %more, %i, %count;"
+        yield "setp.lt.u32 %more, %i, %pairs;"
         yield f"@%more bra {label};"
 
     def load_own(self) -> Iterator[str]:
-        """Set the pieces to those of the element of this rank."""
-        yield f"mad.wide.u32 %from, %i, {self.bytes}, %source;"
-        if self.words == 1:
-            yield "ld.global.u32 %piece0, [%from];"
-        else:
-            yield "ld.global.u64 %word, [%from];"
-            yield "mov.b64 {%piece0, %piece1}, %word;"
+        """Set the pieces to those of the pair of this rank. The second one is 0 behind the last element."""
+        yield f"mad.wide.u32 %from, %i, {PAIR_BYTES}, %source;"
+        if self.elements == 1:
+            yield "ld.global.u64 %word0, [%from];"
+            yield "mov.b64 {%piece0, %piece1}, %word0;"
+            return
+        yield "ld.global.u32 %piece0, [%from];"
+        yield "mov.u32 %piece1, 0;"
+        yield from self.compare_with_last()
+        yield "@%two ld.global.u32 %piece1, [%from + 4];"
 
-    def write(self, rank: int) -> Iterator[str]:
-        yield f"mad.wide.u32 %at, %index, 8, %to{rank};"
-        for word in range(self.words):
-            yield f"mov.b64 %word, {{%piece{word}, %round}};"
-            yield f"@%other{rank} st.relaxed.sys.global.u64 [%at + {8 * word}], %word;"
+    def compare_with_last(self) -> Iterator[str]:
+        """Set %two if the pair has two elements."""
+        yield "mad.lo.u32 %seen, %i, 2, 1;"
+        yield "setp.lt.u32 %two, %seen, %count;"
+
+    def write(self, label: str, kind: str, what: str) -> Iterator[str]:
+        """Store at word %index of the tables of all ranks."""
+
+        def load_place(rank: int) -> Iterator[str]:
+            yield f"ld.global.u64 %to{rank % TIER}, [%table + {8 * (FIRST_RANK + rank)}];"
+
+        def store(rank: int) -> Iterator[str]:
+            yield f"mad.wide.u32 %at, %index, 8, %to{rank % TIER};"
+            yield f"st.relaxed.sys.global.{kind} [%at], {what};"
+
+        def of_tier(tier: range) -> Iterator[str]:
+            yield from self.of_ranks(f"{label}_PLACED", tier, load_place)
+            yield from self.of_ranks(f"{label}_STORED", tier, store)
+
+        yield from self.of_tiers(label, of_tier)
 
     def refresh(self) -> Iterator[str]:
-        """Let the first thread write one word beyond the elements."""
-        yield "mov.u32 %i, %tid.x;"
+        """Let the first thread write one word beyond the pairs."""
         yield "setp.ne.u32 %ends, %i, 0;"
         yield "@%ends bra REFRESHED;"
-        yield "shr.u32 %i, %round, 1;"
-        yield f"and.b32 %i, %i, {PIECES - 1};"
-        yield f"mul.lo.u32 %seen, %count, {self.words};"
-        yield "setp.lt.u32 %ends, %i, %seen;"
+        yield "shr.u32 %index, %round, 1;"
+        yield f"and.b32 %index, %index, {PIECES - 1};"
+        yield "shl.b32 %seen, %pairs, 1;"
+        yield "setp.lt.u32 %ends, %index, %seen;"
         yield "@%ends bra REFRESHED;"
-        yield "add.u32 %index, %i, %mine;"
-        yield "mov.b64 %word, {%seen, %round};"
-        yield from self.of_each_rank("REFRESHED", self.refresh_of)
-
-    def refresh_of(self, rank: int) -> Iterator[str]:
-        yield f"mad.wide.u32 %at, %index, 8, %to{rank};"
-        yield f"@%other{rank} st.relaxed.sys.global.u64 [%at], %word;"
+        yield "add.u32 %index, %index, %mine;"
+        yield from self.write("REFRESHED", "u64", "%word0")
 
     def receive(self) -> Iterator[str]:
         yield "mov.u32 %tries, 0;"
-        yield "mov.u32 %i, %tid.x;"
         yield "RECEIVE:"
-        yield from self.load_own()
-        yield f"mad.wide.u32 %at, %i, {8 * self.words}, %in;"
-        yield from self.of_each_rank("OWN", self.set_own)
-        yield from self.poll()
-        yield from self.of_each_rank("REDUCED", self.reduce)
-        yield f"mad.wide.u32 %at, %i, {self.bytes}, %target;"
-        yield f"st.global.{self.type} [%at], %value;"
-        yield from self.next_element("RECEIVE")
+        yield "mad.wide.u32 %at, %i, 16, %in;"
+        yield from self.of_tiers("RECEIVED", self.receive_tier)
+        yield f"mad.wide.u32 %at, %i, {PAIR_BYTES}, %target;"
+        yield f"st.global.{self.type} [%at], %value0;"
+        if self.elements == 2:
+            yield from self.compare_with_last()
+            yield f"@%two st.global.{self.type} [%at + 4], %value1;"
+        yield from self.next_pair("RECEIVE")
 
-    def set_own(self, rank: int) -> Iterator[str]:
-        """Set the words of a rank to those of this rank, which no load changes if it is this rank."""
-        for word in range(self.words):
-            yield f"mov.b64 %word{rank}_{word}, {{%piece{word}, %round}};"
-
-    def poll(self) -> Iterator[str]:
-        """Wait for the words of all other ranks, whose loads are under way at the same time."""
-        yield "POLL:"
-        yield from self.of_each_rank("LOADED", self.load)
-        yield "setp.eq.u32 %all, %i, %i;"
-        yield from self.of_each_rank("CHECKED", self.check)
-        yield "@%all bra CAME;"
+    def receive_tier(self, tier: range) -> Iterator[str]:
+        """Wait for the words of the ranks, and reduce their elements."""
+        poll, came = f"POLL{tier[0]}", f"CAME{tier[0]}"
+        yield f"{poll}:"
+        yield from self.of_ranks("LOADED", tier, self.load)
+        yield "mov.u32 %wrong, 0;"
+        yield from self.of_ranks("CHECKED", tier, self.check)
+        yield "setp.eq.u32 %more, %wrong, 0;"
+        yield f"@%more bra {came};"
         yield "add.u32 %tries, %tries, 1;"
         yield f"and.b32 %seen, %tries, {POLLS - 1};"
         yield "setp.ne.u32 %ends, %seen, 0;"
-        yield "@%ends bra POLL;"
+        yield f"@%ends bra {poll};"
         yield f"ld.global.u64 %ending, [%table + {8 * ENDING}];"
         yield "ld.relaxed.sys.global.u64 %stop, [%ending];"
         yield "setp.eq.u64 %ends, %stop, 0;"
-        yield "@%ends bra POLL;"
+        yield f"@%ends bra {poll};"
         yield "bra OVER;"
-        yield "CAME:"
+        yield f"{came}:"
+        yield from self.of_ranks("REDUCED", tier, self.reduce)
 
     def load(self, rank: int) -> Iterator[str]:
-        for word in range(self.words):
-            at = f"%at + {8 * (rank * PIECES + word)}"
-            yield f"@%other{rank} ld.relaxed.sys.global.u64 %word{rank}_{word}, [{at}];"
+        place = rank % TIER
+        yield f"ld.relaxed.sys.global.v2.u64 {{%word{place}_0, %word{place}_1}}, [%at + {8 * rank * PIECES}];"
 
     def check(self, rank: int) -> Iterator[str]:
-        """Clear %all if a word of another rank is not of this round."""
-        for word in range(self.words):
-            yield f"mov.b64 {{%piece{word}, %seen}}, %word{rank}_{word};"
-            yield f"@%other{rank} setp.eq.and.u32 %all, %seen, %round, %all;"
+        """Set bits of %wrong if a word of a rank is not of this round."""
+        for word in range(2):
+            yield self.split(rank, word)
+            yield "xor.b32 %seen, %seen, %round;"
+            yield "or.b32 %wrong, %wrong, %seen;"
+
+    def split(self, rank: int, word: int) -> str:
+        return f"mov.b64 {{%piece{word}, %seen}}, %word{rank % TIER}_{word};"
 
     def reduce(self, rank: int) -> Iterator[str]:
-        """Reduce the elements of the ranks before, in %value, and that of this one."""
-        for word in range(self.words):
-            yield f"mov.b64 {{%piece{word}, %seen}}, %word{rank}_{word};"
-        pieces = "{%piece0, %piece1}" if self.words == 2 else "%piece0"
-        if rank == 0:
-            yield f"mov.b{8 * self.bytes} %value, {pieces};"
-            return
-        yield f"mov.b{8 * self.bytes} %found, {pieces};"
-        guard = f"@!%lacks{rank} " if rank < FIRST_TIER else ""
-        yield f"{guard}{self.reduction} %value, %value, %found;"
+        """Reduce the elements of the ranks before, in the values, and those of this one."""
+        found = "%value" if rank == 0 else "%found"
+        yield self.split(rank, 0)
+        yield self.split(rank, 1)
+        if self.elements == 1:
+            yield f"mov.b64 {found}0, {{%piece0, %piece1}};"
+        else:
+            yield f"mov.b32 {found}0, %piece0;"
+            yield f"mov.b32 {found}1, %piece1;"
+        for n in range(self.elements if rank > 0 else 0):
+            yield f"{self.reduction} %value{n}, %value{n}, %found{n};"
