@@ -152,19 +152,11 @@ class GpuResidentTasks(ResidentTasks):
     def synchronise(self) -> None:
         if not (self.pending or self.serial):
             return
-        e = self.e
-        lead, together = e.label("lead"), e.label("together")
-        block_barrier(e)
-        e.jump_if(self.leads, lead, together)
-        e.start(lead)
+        block_barrier(self.e)
         if self.serial:
-            self.run_serial_tasks(together)
+            self.run_serial_tasks()
         else:
-            self.wait_for_all(together)
-        e.start(together)
-        block_barrier(e)
-        if self.serial:
-            e.line(f"store i32 {self.next_serial_count()}, ptr {self.serial_count}")
+            self.wait_for_other_blocks()
         self.pending, self.serial = False, []
 
     def read_stop(self) -> None:
@@ -197,20 +189,32 @@ class GpuResidentTasks(ResidentTasks):
     def next_serial_count(self) -> str:
         return self.e.let(f"add i32 {self.e.let(f'load i32, ptr {self.serial_count}')}, 1")
 
-    def wait_for_all(self, together: str) -> None:
+    def wait_for_other_blocks(self) -> None:
         e = self.e
-        arrive, poll = e.label("arrive"), e.label("poll")
-        e.jump_if(self.alone, together, arrive)
+        several, arrive, poll, come, over = (
+            e.label(s) for s in ("several", "arrive", "poll", "come", "over")
+        )
+        e.jump_if(self.alone, over, several)
+        e.start(several)
+        e.jump_if(self.leads, arrive, come)
         e.start(arrive)
         before = e.let(ADD.format(self.words[ARRIVED], self.share))
         e.jump(poll)
         e.start(poll)
         changed = e.let(f"xor i32 {self.load_word(ARRIVED, 'acquire')}, {before}")
-        e.jump_if(e.let(f"icmp slt i32 {changed}, 0"), together, poll)
+        e.jump_if(e.let(f"icmp slt i32 {changed}, 0"), come, poll)
+        e.start(come)
+        block_barrier(e)
+        e.jump(over)
+        e.start(over)
 
-    def run_serial_tasks(self, together: str) -> None:
+    def run_serial_tasks(self) -> None:
+        """Let the last thread that arrives run the serial tasks, and all others wait for it."""
         e = self.e
+        lead, together = e.label("lead"), e.label("together")
         arrive, last, run, publish, poll = (e.label(s) for s in ("arrive", "last", "run", "publish", "poll"))
+        e.jump_if(self.leads, lead, together)
+        e.start(lead)
         before = e.let(f"load i32, ptr {self.serial_count}")
         e.jump_if(self.alone, run, arrive)
         e.start(arrive)
@@ -230,6 +234,9 @@ class GpuResidentTasks(ResidentTasks):
         e.start(poll)
         same = e.let(f"icmp eq i32 {self.load_word(SERIAL, 'acquire')}, {before}")
         e.jump_if(same, poll, together)
+        e.start(together)
+        block_barrier(e)
+        e.line(f"store i32 {self.next_serial_count()}, ptr {self.serial_count}")
 
 
 def run_in_last_thread(e: FunctionText, word: str, body: Callable[[], None]) -> None:
