@@ -35,7 +35,6 @@ stream = cg.Device().create_stream()
 one = cg.Device().allocate(1, stream=stream)
 one.fill(0, stream=stream)
 stream.sync()
-{before}
 times = [time.perf_counter_ns()]
 definition = cg.load(sys.argv[1])
 times.append(time.perf_counter_ns())
@@ -47,7 +46,6 @@ stream.sync()
 times.append(time.perf_counter_ns())
 print(*(end - begin for begin, end in zip(times, times[1:])))
 """
-CONTESTANTS = {"Python": "", "Python, modules imported": "cg.load"}
 PARTS = ("load", "instantiate", "launch", "wait")
 
 
@@ -97,9 +95,10 @@ def main() -> None:
         for nodes in args.nodes:
             file = Path(folder, "chain.cgg")
             Chain(nodes, add, file, architectures)
-            commands = {"C": [program, file]}
-            for name, before in CONTESTANTS.items():
-                commands[name] = [sys.executable, "-c", IN_PYTHON.format(before=before), file]
+            commands: dict[str, list[object]] = {
+                "C": [program, file],
+                "Python": [sys.executable, "-c", IN_PYTHON, file],
+            }
             for command in commands.values():
                 milliseconds(*command)  # caches of the driver, and byte code
             turns: dict[str, list[list[float]]] = {name: [] for name in commands}
@@ -111,7 +110,7 @@ def main() -> None:
                 of_c = [f"{ratio(each, found['C'], one):.2f}" for one in STATISTICS]
                 parts = ", ".join(f"{part} {time:.2f}" for part, time in each["parts"].items())
                 print(
-                    f"{nodes:5} nodes  {name:26} {each['median']:8.2f} {each['best']:8.2f}  {', '.join(of_c)} of C; "
+                    f"{nodes:5} nodes  {name:6} {each['median']:8.2f} {each['best']:8.2f}  {', '.join(of_c)} of C; "
                     f"{parts}"
                 )
     if args.json:

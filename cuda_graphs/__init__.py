@@ -17,6 +17,9 @@ from cuda_graphs.core import driver as _driver  # noqa: F401
 from cuda_graphs.graph.capture import builder as _builder  # noqa: F401
 from cuda_graphs.objects import constructors as _constructors
 
+# This import takes as long as a load of a small file, so the first use of `load` would take twice its time.
+from cuda_graphs.saving.loading import load as load
+
 
 def _read_stub() -> dict[str, tuple[str, str | None]]:
     """Return the module and the attribute of each public name. A name without an attribute is the module itself."""

@@ -16,7 +16,6 @@ import os
 import resource
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -187,6 +186,8 @@ def site_address() -> str:
     """Return the address of the documentation with a slash at the end, or "" if there is no site."""
     if address := os.environ.get("CUDA_GRAPHS_DOCS", ""):
         return address.rstrip("/") + "/"
+    from pathlib import Path
+
     built = Path(__file__).resolve().parents[2] / "docs/_build/html"
     return built.as_uri() + "/" if built.is_dir() else ""
 

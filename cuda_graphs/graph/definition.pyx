@@ -39,7 +39,6 @@ from cuda_graphs.graph.operands.parameter cimport count_temporaries, declare, li
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, hand_out, wrap_node, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of, register_class
 from cuda_graphs.graph.analysis import refusals
-from cuda_graphs.graph.analysis.check import check as check_definition
 from cuda_graphs.graph.nodes.options import GraphCompleteOptions, GraphDebugPrintOptions, accept
 from cuda_graphs.graph.saving import save as save_definition
 
@@ -285,7 +284,9 @@ cdef class GraphDef(InsertionPoint):
 
         limit  the largest number of findings of one kind
         """
-        return check_definition(self, read_size(limit, "limit"))
+        from cuda_graphs.graph.analysis.check import check
+
+        return check(self, read_size(limit, "limit"))
 
     @property
     def memory(self):

@@ -6,7 +6,7 @@ It calls the loader of files (loader/), and adds what only Python keeps: functio
 of kernels, the lines that added nodes, and types of arrays. No Python runs for a node, except for host callbacks and arrays
 of alloc nodes.
 
-A process imports this module, and no other one, for its first `load`. Further modules are imported for the files that
+`import cuda_graphs` imports this module, which imports no other one. Further modules are imported for the files that
 need them.
 """
 
@@ -74,7 +74,6 @@ cdef extern from *:
         int (*read_callback)(PyObject*, std::size_t, const std::string*, cg::NodeSpec&);
         int (*make_counter)(PyObject*, std::int64_t, cg::PointerHandle&, cg::Opaque&);
         int (*note_kernel)(PyObject*, const cg::KernelHandle&, const cgr::KernelImage&);
-        PyObject* (*line_of)(PyObject*, const std::string&, int);
         PyObject* (*array_form)(PyObject*, const cg::ParameterType&, const std::vector<std::int64_t>&);
     };
 
@@ -105,7 +104,10 @@ cdef extern from *:
         void note_kernel(const cg::KernelHandle& kernel, const cgr::KernelImage& image) override {
             check_python(hooks_.note_kernel(self_, kernel, image));
         }
-        cg::Opaque line_of(const std::string& file, int line) override { return own(hooks_.line_of(self_, file, line)); }
+        cg::Opaque line_of(const std::string& file, int line) override {
+            // The code of a function that never runs, and whose first line this is.
+            return own(reinterpret_cast<PyObject*>(PyCode_NewEmpty(file.c_str(), "<saved graph>", line)));
+        }
         cg::Opaque array_form(const cg::ParameterType& type, const std::vector<std::int64_t>& shape) override {
             return own(hooks_.array_form(self_, type, shape));
         }
@@ -156,7 +158,6 @@ cdef extern from *:
         int (*read_callback)(object, size_t, const string*, NodeSpec&) except -1
         int (*make_counter)(object, int64_t, PointerHandle&, Opaque&) except -1
         int (*note_kernel)(object, const KernelHandle&, const KernelImage&) except -1
-        object (*line_of)(object, const string&, int)
         object (*array_form)(object, const ParameterType&, const vector[int64_t]&)
     cppclass LoadedMemory "cgr::LoadedMemory":
         PointerHandle memory
@@ -205,7 +206,7 @@ def load(path, *, callbacks=None):
         raise TypeError(f"path must be str or os.PathLike, got {type(path).__name__}")
     given = accept_callbacks(callbacks)
     current_device()
-    with open(path, "rb") as file:
+    with open(path, "rb", buffering=0) as file:
         data = file.read()
     definition = LoadedGraph()
     try:
@@ -331,15 +332,6 @@ cdef str form_name(ValueForm form):
     return (<bytes>kFormNames[<int>form]).decode()
 
 
-cdef object code_of_line(object self, const string& file, int line):
-    """Return a code object whose first line is a line of the program that saved the graph."""
-    return TEMPLATE.replace(co_filename=file.decode(), co_firstlineno=line)
-
-
-# It stands for the program that saved a graph, and never runs.
-TEMPLATE = compile("pass", "<saved graph>", "exec")
-
-
 cdef object form_of_array(object self, const ParameterType& type, const vector[int64_t]& shape):
     from .array_types import dtype_of  # imports the compiler's types, which few files need
 
@@ -353,5 +345,4 @@ hooks.bind_callbacks = bind_names
 hooks.read_callback = read_host
 hooks.make_counter = new_counter
 hooks.note_kernel = note_image
-hooks.line_of = code_of_line
 hooks.array_form = form_of_array

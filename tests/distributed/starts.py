@@ -5,6 +5,7 @@
 Each rank prints a line when its communicator has summed at once, in a graph, and in a body.
 """
 
+import faulthandler
 import os
 import sys
 
@@ -80,5 +81,8 @@ def by_nccl():
     own.close()
 
 
+LIMIT_S = 80  # less than test_start.py waits
+
 if __name__ == "__main__":
+    faulthandler.dump_traceback_later(LIMIT_S, exit=True)  # tells which call does not end
     {"init": by_init, "torch": by_torch, "nccl": by_nccl}[sys.argv[1]]()

@@ -39,7 +39,7 @@ def run(stand_in, *arguments, **variables):
     """Run a module of tests.distributed with the stand-in, and return what it prints."""
     if cg.driver_info().kind != "host":
         pytest.skip("the stand-in is for the host driver: test_laws.py runs NCCL on GPUs")
-    paths = {"PYTHONPATH": str(ROOT), "LD_LIBRARY_PATH": str(stand_in), "STAND_IN_DRIVER": str(HOST_LIBRARY)}
+    paths = {"PYTHONPATH": str(ROOT), "LD_LIBRARY_PATH": str(stand_in), "STAND_IN_DRIVER": HOST_LIBRARY}
     child = subprocess.run(
         [sys.executable, "-W", "error", "-m", *arguments],
         cwd=ROOT,

@@ -6,6 +6,8 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -78,33 +80,60 @@ def test_ranks_of_torchrun_sum(way):
     assert child.returncode == 0 and agreeing(child.stdout, ranks), child.stdout + child.stderr
 
 
-def free_port():
-    with socket.create_server(("localhost", 0)) as server:
-        return server.getsockname()[1]
+@contextmanager
+def held_port():
+    """Yield a port that Linux gives to no other program, and on which rank 0 can listen.
+
+    A port that is only free may go to another test process while the ranks import PyTorch. Then rank 0 fails, and the
+    other ranks wait, or connect to that process. Linux shares a port between sockets with SO_REUSEADDR if one of them
+    listens. PyTorch's store sets this option.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("", 0))
+        yield holder.getsockname()[1]
+
+
+def test_the_owner_of_a_held_port_can_listen():
+    with held_port() as port, socket.create_server(("localhost", port)) as server:
+        with socket.create_connection(("localhost", port)), server.accept()[0]:
+            pass
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("", port))
 
 
 @pytest.mark.cuda
 def test_ranks_with_the_variables_of_slurm_sum():
     """Slurm itself is not needed: it starts processes with these variables."""
     ranks = gpus()
-    common = {"MASTER_ADDR": "localhost", "MASTER_PORT": str(free_port()), "SLURM_NTASKS": str(ranks)}
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-m", "tests.distributed.starts", "init"],
-            cwd=ROOT,
-            env=os.environ
-            | common
-            | {"PYTHONPATH": str(ROOT), "SLURM_PROCID": str(each), "SLURM_LOCALID": str(each)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for each in range(ranks)
-    ]
-    try:
-        output = "".join(child.communicate(timeout=LIMIT_S)[0] for child in children)
-    finally:
-        for child in children:
-            child.kill()
-    assert [child.returncode for child in children] == [0] * ranks, output
-    assert agreeing(output, ranks), output
+    with held_port() as port:
+        output, codes = run_ranks(ranks, port)
+    assert codes == [0] * ranks and agreeing(output, ranks), output
+
+
+def run_ranks(ranks, port):
+    """Return what the ranks print, and their exit codes. A rank that hangs prints where and ends (starts.py)."""
+    common = {"MASTER_ADDR": "localhost", "MASTER_PORT": str(port), "SLURM_NTASKS": str(ranks)}
+    with tempfile.TemporaryFile("w+") as log:
+        children = [
+            subprocess.Popen(
+                [sys.executable, "-m", "tests.distributed.starts", "init"],
+                cwd=ROOT,
+                env=os.environ
+                | common
+                | {"PYTHONPATH": str(ROOT), "SLURM_PROCID": str(each), "SLURM_LOCALID": str(each)},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+            for each in range(ranks)
+        ]
+        try:
+            with suppress(subprocess.TimeoutExpired):  # then it has the exit code of a killed process
+                for child in children:
+                    child.wait(LIMIT_S)
+        finally:
+            for child in children:
+                child.kill()
+        codes = [child.wait() for child in children]
+        log.seek(0)
+        return log.read(), codes

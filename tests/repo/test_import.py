@@ -22,6 +22,15 @@ HEAVY = (
     "matplotlib",
     "cuda_graphs.hostdriver.ptx",
     "asyncio",
+    "pathlib",
+    "cuda_graphs.compiler",
+    "cuda_graphs.kernels",
+    # Modules with many dataclasses, which take 1 to 3 ms each and which few programs use.
+    "cuda_graphs.graph.analysis.check",
+    "cuda_graphs.graph.analysis.sharing",
+    "cuda_graphs.graph.executable.difference",
+    "cuda_graphs.graph.executable.explanation",
+    "cuda_graphs.graph.flow.explanation",
 )
 LIBRARIES = ("libcuda.so", "libnvrtc", "libcudart", "libcuda_graphs_hostdriver", "libnvvm", "libllvmlite")
 
@@ -66,7 +75,7 @@ def test_the_import_does_not_load(report, name):
 
 def test_the_import_imports_few_modules(report):
     assert "cuda_graphs" in report["modules"]
-    assert len(report["modules"]) < 140, report["modules"]
+    assert len(report["modules"]) < 130, report["modules"]
 
 
 FIRST = """

@@ -8,7 +8,6 @@ The choice is made once, at the first device call, and is final.
 import os
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 
 from cuda_graphs.errors import DriverNotFoundError, limit_of_addresses
 
@@ -16,7 +15,8 @@ from . import seam
 
 KINDS = ("auto", "cuda", "host")
 VARIABLE = "CUDA_GRAPHS_DRIVER"
-HOST_LIBRARY = Path(__file__).parents[2] / "hostdriver" / "libcuda_graphs_hostdriver.so"
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+HOST_LIBRARY = os.path.join(PACKAGE, "hostdriver", "libcuda_graphs_hostdriver.so")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def settle_on_host(reason: str) -> None:
     with _lock:
         if _chosen is not None and _chosen.kind != "host":
             raise RuntimeError(f"this process runs the {_chosen.kind} driver already ({_chosen.reason})")
-        seam.plug_image_loader(str(HOST_LIBRARY))
+        seam.plug_image_loader(HOST_LIBRARY)
         _settled = ("host", reason)
 
 
@@ -167,8 +167,8 @@ def _find_libcuda() -> str:
 
 
 def _load_host(reason: str) -> DriverInfo:
-    problem = seam.load(str(HOST_LIBRARY))
-    wrong = seam.wrong_settings(str(HOST_LIBRARY)) if problem else ""
+    problem = seam.load(HOST_LIBRARY)
+    wrong = seam.wrong_settings(HOST_LIBRARY) if problem else ""
     if wrong:
         raise DriverNotFoundError(f"The host driver does not start: {wrong}.")
     failures = os.environ.get("CUDA_GRAPHS_HOST_FAIL")
@@ -182,8 +182,8 @@ def _load_host(reason: str) -> DriverInfo:
             f"The host driver {HOST_LIBRARY} cannot be loaded: {problem}. "
             f"{limit_of_addresses() or 'Reinstall cuda_graphs.'}"
         )
-    seam.plug_image_loader(str(HOST_LIBRARY))
-    return _info("host", str(HOST_LIBRARY), reason)
+    seam.plug_image_loader(HOST_LIBRARY)
+    return _info("host", HOST_LIBRARY, reason)
 
 
 def _info(kind: str, path: str, reason: str) -> DriverInfo:

@@ -14,6 +14,7 @@ A cause is a pair (explanation, remedy) for the error. Rules of drivers:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from cuda_graphs.graph.nodes.node import GraphNode
 from cuda_graphs.graph.nodes.node_kinds import (
@@ -25,7 +26,9 @@ from cuda_graphs.graph.nodes.node_kinds import (
     FreeNode,
     HostCallbackNode,
 )
-from cuda_graphs.graph.nodes.protocols import Definition
+
+if TYPE_CHECKING:
+    from cuda_graphs.graph.nodes.protocols import Definition
 
 __all__ = [
     "explain_embedding",

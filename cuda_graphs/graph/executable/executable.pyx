@@ -65,10 +65,6 @@ from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_raw
 from cuda_graphs.graph.nodes.node_classes cimport class_of
 from cuda_graphs.graph.nodes.sized_config cimport is_config_running
-from .difference import describe_difference
-from .early_nodes import EarlyNodes
-from .explanation import GraphExplanation
-from .fused_nodes import FusedNodes
 from cuda_graphs.graph.nodes.launch_guards import guards_of
 from cuda_graphs.errors import instantiate_error, update_error
 from cuda_graphs.objects import constructors
@@ -259,6 +255,8 @@ cdef class Graph:
 
         Raises RuntimeError for a closed Graph, and for a Graph that was made without optimize=True and early_edges=True.
         """
+        from .explanation import GraphExplanation
+
         self._check_open()
         if self._early is None and self._fused is None:
             raise RuntimeError(
@@ -504,10 +502,15 @@ cdef Graph instantiate_graph(InsertionPoint definition, object options):
     watch("instantiating a graph (seconds)", partial(seconds_of, running, monotonic()))
     cdef GraphExecHandle h
     cdef EarlyEdges edges
-    fused, early = FusedNodes() if optimizes else None, None
+    fused, early = None, None
     if optimizes:
+        from .fused_nodes import FusedNodes
+
+        fused = FusedNodes()
         fused.find(definition)
     if is_early:
+        from .early_nodes import EarlyNodes
+
         early = EarlyNodes(definition, None, fused.nodes() if optimizes else ())
         add_edges_of(early, edges)
     try:
@@ -587,6 +590,8 @@ cdef object make_update_error(Graph self, InsertionPoint after, CUresult status,
     name, text = status_words(status)
     difference = why or ""
     if why is None and status == CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE:
+        from .difference import describe_difference
+
         difference = describe_difference(source_of(self), after, <int>info.result, <uintptr_t>info.errorNode)
     return update_error(
         <int>info.result, <int>status, name, text, f"update {self!r} from {after._identify(True)}", difference,

@@ -17,7 +17,6 @@ from cuda_graphs.graph.operands.parameter cimport Temporary
 from cuda_graphs.objects.device.context cimport DeviceScope, enter_device
 from .parameter_values cimport Slots, check_problem
 
-from cuda_graphs.graph.analysis.sharing import plan_sharing
 from cuda_graphs.objects.device.device import Device
 from cuda_graphs.objects.memory.memory_resource import ManagedMemoryResource
 
@@ -55,7 +54,7 @@ cdef class TemporaryMemory:
 
 
 cdef TemporaryMemory plan_memory(object definition, TemporaryMemory present):
-    cdef tuple plans = plan_sharing(definition)
+    cdef tuple plans = plans_of(definition)
     cdef TemporaryMemory made
     if plans == present.plans:
         return present
@@ -64,6 +63,14 @@ cdef TemporaryMemory plan_memory(object definition, TemporaryMemory present):
     for plan in plans:
         made.add(plan, allocate(plan))
     return made
+
+
+cdef tuple plans_of(object definition):
+    if not definition._has_temporaries():
+        return ()  # as most definitions do, which spare the import
+    from cuda_graphs.graph.analysis.sharing import plan_sharing
+
+    return plan_sharing(definition)
 
 
 cdef Buffer allocate(object plan):

@@ -30,13 +30,10 @@ from cuda_graphs.core.graphs.graph_handles cimport (
     edge_data,
     list_edges_of,
 )
-from cuda_graphs.graph.analysis.order import CyclicError, Order
 from cuda_graphs.graph.nodes.access_ranges cimport describe_accesses
 from cuda_graphs.graph.nodes.insertion_point cimport InsertionPoint, wrap_graph, wrap_node
 from cuda_graphs.graph.nodes.node cimport GraphNode
 from cuda_graphs.graph.nodes.spec cimport describe
-
-from .explanation import explain
 
 # State -> reason why the flow takes no nodes.
 cdef dict STATES = {
@@ -120,6 +117,8 @@ cdef class TaskFlow(InsertionPoint):
         Both are nodes of this graph; this method may be called after the block, too. Raises TypeError for other objects,
         ValueError for nodes of another graph.
         """
+        from .explanation import explain
+
         if self._state == "open":
             self._settle()
         return explain(self.graph, before, after)
@@ -158,6 +157,8 @@ cdef class TaskFlow(InsertionPoint):
             nodes, edges = [node for node in nodes if node is not test], [edge for edge in edges if test not in edge]
         if not nodes:
             return 0
+        from cuda_graphs.graph.analysis.order import CyclicError, Order
+
         early = self.graph._early_edges()
         edges = [edge for edge in edges if edge not in early] if early else edges
         try:
