@@ -14,6 +14,7 @@ from pathlib import Path
 import cuda_graphs as cg
 
 ROOT = Path(__file__).resolve().parent.parent
+CALLS_IN_A_ROW = 10  # of a kernel of many tasks
 KERNEL_NODE_PARAMS_SIZE = 72  # of CUDA_KERNEL_NODE_PARAMS_v2 in cuda.h, CUDA 12.0
 CAPTURE_MODE_RELAXED = 2  # CU_STREAM_CAPTURE_MODE_RELAXED
 SOURCE = 'extern "C" __global__ void add_one(int* x) { x[0] += 1; }'
@@ -129,6 +130,7 @@ class Inside:
             "launches",
             "instantiation",
             "kernel_launches",
+            "task_launches",
             "updates",
             "settings",
             "changed_launches",
@@ -203,6 +205,24 @@ class Inside:
         def run() -> float:
             elapsed = self.loops.kernel_launches(self.driver.cuLaunchKernel, *arguments, 50)
             ours.sync()
+            return elapsed
+
+        return run
+
+    def call_kernel(self, kernel: cg.KernelFunction, data: cg.NDArray) -> Callable[[], float]:
+        """Launch the kernels of the tasks of a call, with the arguments of the call, on the default stream."""
+        nodes = cg.GraphDef().call(kernel, data).graph.nodes()
+        parameters = ctypes.create_string_buffer(KERNEL_NODE_PARAMS_SIZE * len(nodes))
+        for i, node in enumerate(nodes):
+            place = ctypes.byref(parameters, KERNEL_NODE_PARAMS_SIZE * i)
+            assert self.driver.cuGraphKernelNodeGetParams_v2(ctypes.c_void_p(node.handle), place) == 0
+        stream = cg.Device().default_stream
+        arguments = parameters, ctypes.c_void_p(stream.handle), len(nodes)
+
+        def run() -> float:
+            elapsed = self.loops.task_launches(self.driver.cuLaunchKernel, *arguments, CALLS_IN_A_ROW)
+            assert nodes  # they keep the arguments
+            stream.sync()
             return elapsed
 
         return run

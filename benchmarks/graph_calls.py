@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cost of graph calls (add nodes, instantiate, launch) beside cuda.core and raw C in one run.
 
-    python benchmarks/graph_calls.py [--driver host|cuda] [--json out.json]
+    python benchmarks/graph_calls.py [--driver host|cuda] [--only TEXT ...] [--json out.json]
+
+`--only` runs the rows whose names contain one of the texts, without the C++ program. The last lines compare rows with
+their bars: targets of cuda_graphs, as multiples of the bare calls of the same run.
 
 On the host driver cuda.core is absent, because it would use another driver. A peer that is not installed is reported as
 absent, never as slower. `raw` is benchmarks/raw, a C++ program on the same driver, run in five processes.
@@ -18,14 +21,28 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from contestants import Inside, Ours, Rig, core_or_none, machine
-from statistic import Figures, Record, record
+from contestants import CALLS_IN_A_ROW, Inside, Ours, Rig, core_or_none, machine
+from statistic import STATISTICS, Figures, Record, cell, number, record, value, verdict
 from timing import measure, per_call, show, warm_up, write
 
 import cuda_graphs as cg
 
+Make = Callable[..., Callable[[], float]]
+"""Prepares a contestant: a function that returns the microseconds of a turn."""
+
 CHAINS = (1, 10, 100, 1000)
 NAMED_SOURCE = 'extern "C" __global__ void add(int* x, int amount) { x[0] += amount; }'
+BARE = "C, same process"
+TASKS = 10
+CALL = f"call of a kernel of {TASKS} tasks, without a graph"
+
+# Row -> (factor, microseconds): the target is `factor` times the bare calls, plus the microseconds.
+BARS = {
+    "launch one kernel on a stream": (1.08, 0.0),
+    CALL: (1.0, 0.4 * TASKS),
+    "add one kernel node, chain of 1000": (2.5, 0.0),
+    "launch call, 1000 nodes": (1.0, 0.3),
+}
 LOOP_SOURCE = r"""
 #include <cuda_graphs.h>
 extern "C" __global__ void count_down(cudaGraphConditionalHandle handle, int* left) {
@@ -65,6 +82,18 @@ def launch(rig: Rig, n: int) -> Callable[[], float]:
 def launch_kernel(rig: Rig) -> Callable[[], float]:
     """Return the host time of launching one kernel on a stream, mean of 50 in a row."""
     return per_call(rig.launch_kernel(), 50, rig.sync)
+
+
+@cg.kernel(fuse=False)
+def ten_tasks(x: cg.types.ndarray(cg.f32, 1)):
+    for _ in cg.static(range(TASKS)):
+        for i in x:
+            x[i] = x[i] + 1.0
+
+
+def call_kernel(data: cg.NDArray) -> Callable[[], float]:
+    """Return the host time of a call on the default stream, mean of some in a row."""
+    return per_call(partial(ten_tasks, data), CALLS_IN_A_ROW, cg.Device().default_stream.sync)
 
 
 def capture_launch(rig: Rig) -> Callable[[], float]:
@@ -164,27 +193,51 @@ def raw_figures(library: str) -> dict[str, Record | None]:
     return {row: record(medians) for row, medians in json.loads(output).items()}
 
 
+def bar_lines(figures: Figures) -> list[str]:
+    """Return a line for each bar whose row was run."""
+    lines = []
+    for row, (factor, more) in BARS.items():
+        ours, bare = (figures.get(row, {}).get(name) for name in ("cuda_graphs", BARE))
+        if ours is None or bare is None:
+            continue
+        # Median and best turn are compared with those of the bare calls.
+        bars = {each: factor * (value(bare, each) or 0) + more for each in STATISTICS}
+        found = {each: (value(ours, each) or 0) / bar for each, bar in bars.items()}
+        ratio = (value(ours) or 0) / (value(bare) or 1)
+        lines.append(
+            f"bar: {row}: <= {factor:g} x bare + {more:g} us = {number(bars['median'])}: {cell(ours)}, "
+            f"bare {cell(bare)}, {ratio:.2f} x bare, {verdict(found, 1.0)}"
+        )
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--driver", default="auto", choices=("auto", "cuda", "host"))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--only", nargs="+", default=[""], help="texts in the names of the rows to run")
     arguments = parser.parse_args()
     cg.use_driver(arguments.driver)
     info = cg.driver_info()
     ours = Ours()
     core = core_or_none()
-    raw = raw_figures(info.path)
+    raw = raw_figures(info.path) if arguments.only == [""] else {}
     inside = Inside(info.path)
     figures: Figures = {}
     warm_up()
 
-    def row(name: str, make: Callable[..., Callable[[], float]], *parameters: int) -> None:
+    def is_wanted(name: str) -> bool:
+        return any(text in name for text in arguments.only)
+
+    def row(name: str, make: Make, *parameters: int) -> None:
+        if not is_wanted(name):
+            return
         bare = getattr(inside, make.__name__, None)
         contestants = {
             "cuda_graphs": make(ours, *parameters),
             "cuda.core": core and make(core, *parameters),
-            "C, same process": bare and bare(ours, *parameters),
+            BARE: bare and bare(ours, *parameters),
         }
         figures[name] = {**measure(contestants, arguments.rounds), "raw C": raw.get(name)}
 
@@ -204,14 +257,25 @@ def main() -> None:
     row("launch one kernel on a stream", launch_kernel)
     row("capture one kernel launch", capture_launch)
 
-    def our_row(name: str, ours_only: Callable[[], float], bare: Callable[[], float] | None = None) -> None:
-        contestants = {"cuda_graphs": ours_only, "cuda.core": None, "C, same process": bare}
+    def our_row(name: str, make: Make, make_bare: Make | None, *parameters: object) -> None:
+        if not is_wanted(name):
+            return
+        contestants = {
+            "cuda_graphs": make(*parameters),
+            "cuda.core": None,
+            BARE: make_bare and make_bare(*parameters),
+        }
         figures[name] = {**measure(contestants, arguments.rounds), "raw C": raw.get(name)}
 
     for n in (1, 1000):
-        our_row(f"set a named parameter of one of {n} nodes", set_named(ours, n), inside.set_node(ours, n))
-    our_row("while node, one iteration", while_iteration(ours))
+        our_row(f"set a named parameter of one of {n} nodes", set_named, inside.set_node, ours, n)
+    our_row("while node, one iteration", while_iteration, None, ours)
+    data = cg.zeros(1024, cg.f32)
+    our_row(CALL, call_kernel, partial(inside.call_kernel, ten_tasks), data)
+    if not figures:
+        parser.error(f"no row has one of {arguments.only} in its name")
     show(str(info), figures)
+    print(*bar_lines(figures), sep="\n")
     write(arguments.json, {"machine": machine(), "figures": figures})
 
 

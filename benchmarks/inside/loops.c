@@ -42,6 +42,25 @@ double kernel_launches(LaunchKernel launch, void* function, void* stream, void* 
     return (now() - start) / calls;
 }
 
+// CUDA_KERNEL_NODE_PARAMS_v2 of cuda.h, CUDA 12.0; cuLaunchKernel takes a CUkernel in place of a CUfunction.
+struct KernelNode {
+    void* function;
+    unsigned grid[3], block[3], shared;
+    void **arguments, **extra;
+    void *kernel, *context;
+};
+
+// Microseconds of launching the kernels of `tasks` nodes on a stream, mean of `calls` in a row.
+double task_launches(LaunchKernel launch, const struct KernelNode* nodes, void* stream, int tasks, int calls) {
+    const double start = now();
+    for (int i = 0; i < calls; ++i)
+        for (const struct KernelNode* n = nodes; n != nodes + tasks; ++n)
+            if (launch(n->function ? n->function : n->kernel, n->grid[0], n->grid[1], n->grid[2], n->block[0],
+                       n->block[1], n->block[2], n->shared, stream, n->arguments, NULL) != 0)
+                return -1;
+    return (now() - start) / calls;
+}
+
 // Microseconds a call of cuGraphExecUpdate; the information that it gives back is CUgraphExecUpdateResultInfo.
 double updates(int (*update)(void*, void*, void*), void* exec, void* graph, int calls) {
     struct {

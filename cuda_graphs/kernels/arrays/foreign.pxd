@@ -5,7 +5,8 @@ from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.resources.handles cimport StreamHandle
-from cuda_graphs.objects.memory.array_view cimport ArrayView
+from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.objects.memory.array_view cimport ArrayStruct, ArrayView
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from .reading cimport Reading
 
@@ -13,21 +14,26 @@ from .reading cimport Reading
 # An argument that is an array of another library.
 cdef class ForeignArray:
     cdef readonly object array, dtype
-    cdef readonly tuple shape
     cdef readonly str path
     cdef Py_ssize_t leaf
     cdef uint64_t key
     cdef CUdeviceptr address      # address that the kernel uses
     cdef vector[int32_t] extents
     cdef bint is_of_host          # memory of the host: the program reads it without synchronising a stream
+    cdef bint is_of_graph         # memory of an alloc node
     cdef bint is_read_only
     cdef readonly bint needs_grad  # True for a PyTorch tensor with requires_grad
     cdef bint is_packed           # True for C order without gaps
     cdef bint is_written          # True if the kernel writes it, through any parameter with this array
-    cdef ArrayView view           # the memory that the array exposes, and its owner
+    cdef object capsule           # keeps `layout`, and the memory; None for an array that is not NumPy's
+    cdef const ArrayStruct* layout  # the description of a NumPy array
+    cdef ArrayView view           # the memory that the array exposes, and its owner; None before `memory_view` is called
     cdef object memory            # NumPy view of that memory; None if the kernel uses the memory in place
     cdef object packed            # `memory`, or a copy without gaps
     cdef Buffer staged            # device memory with a copy of `packed`; None if the device can access `packed`
+
+    # Returns the memory that the array exposes, and its owner.
+    cdef ArrayView memory_view(self)
 
     # Returns the device of the memory; kNoDevice for memory of the host, and on machines with one device.
     cdef int device(self) except -2
@@ -45,8 +51,9 @@ cdef class ForeignArrays:
     # Copies the arrays that the device cannot access to the device. `writes` holds the paths that the kernel writes.
     cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1
 
-    # Copies the arrays that the kernel wrote back to the host, and waits for the stream if an array is on the host.
-    cdef int copy_back(self, const StreamHandle& stream) except -1
+    # Copies the arrays that the kernel wrote back to the host, and waits for the stream if an array is on the host. Errors
+    # name `stream`, whose handle is `handle`.
+    cdef int copy_back(self, Stream stream, const StreamHandle& handle) except -1
 
     # Raises ValueError if an array needs a copy: a graph cannot copy arguments in each launch.
     cdef int check_in_place(self, object writes) except -1

@@ -12,16 +12,27 @@ offers DLPack as one object. The array's own assignment does not work, as a tens
 
 import math
 
+cimport cython
 from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
 from cuda_graphs.core.driver.seam cimport check_attempt, ensure_driver
 from cuda_graphs.core.resources.device_scope cimport find_device, has_several_devices, kNoDevice
-from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
+from cuda_graphs.core.resources.handles cimport Awaited, StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
-from cuda_graphs.objects.memory.array_view cimport ArrayView, graph_memory_error, view_array, view_numpy
+from cuda_graphs.objects.memory.array_view cimport (
+    ArrayView,
+    graph_memory_error,
+    kCContiguous,
+    kWriteable,
+    struct_of_numpy,
+    typestr_of,
+    view_array,
+    view_of_struct,
+)
 from cuda_graphs.objects.memory.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs.objects.device.stream cimport Stream
+from cuda_graphs.objects.waiting cimport wait_for
 from .ndarray cimport key_of, array_of_buffer
 from .reading cimport Reading
 
@@ -34,8 +45,19 @@ from cuda_graphs.objects.device.device import Device, current_device
 from .tensors import detached
 
 
+@cython.freelist(8)
+@cython.no_gc  # lives as long as a call, and no argument refers to it
 cdef class ForeignArray:
     """One array, and the address that the kernel uses for it."""
+
+    @property
+    def shape(self):
+        return tuple(self.extents)
+
+    cdef ArrayView memory_view(self):
+        if self.view is None:
+            self.view = view_of_struct(self.layout, self.capsule)
+        return self.view
 
     cdef int device(self) except -2:
         """Return the device of device memory; kNoDevice for other memory, and on machines with one device."""
@@ -44,7 +66,7 @@ cdef class ForeignArray:
         cdef CUresult status
         if not has_several_devices() or self.is_of_host or not address:
             return kNoDevice
-        if self.view.node is not None:
+        if self.is_of_graph:
             return kNoDevice if self.view.node.memory_type == "host" else self.view.node.device_id
         with nogil:
             status = find_device(address, &found)
@@ -52,6 +74,8 @@ cdef class ForeignArray:
         return found
 
 
+@cython.freelist(8)
+@cython.no_gc
 cdef class ForeignArrays:
     """The arrays of other libraries in one call."""
 
@@ -72,8 +96,9 @@ cdef class ForeignArrays:
 
     cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1:
         cdef ForeignArray array, other
+        cdef bint reaches_all = is_all_accessible()
         for array in self.arrays:
-            if array.view.node is not None:
+            if array.is_of_graph:
                 raise RuntimeError(graph_memory_error(f"parameter {array.path!r}, {array.array!r},"))
             array.is_written = array.path in writes
             if array.is_read_only and array.is_written:
@@ -91,20 +116,22 @@ cdef class ForeignArrays:
             if other is not array:
                 array.address = other.address
                 other.is_written |= array.is_written
-            elif not array.is_packed or not is_accessible(array.address):
+            elif not array.is_packed or not (reaches_all or is_known_memory(array.address)):
                 copy_to_device(array, stream)
             r.leaves[array.leaf].bits = array.address
         return 0
 
-    cdef int copy_back(self, const StreamHandle& stream) except -1:
+    cdef int copy_back(self, Stream stream, const StreamHandle& handle) except -1:
         cdef ForeignArray array
+        cdef Awaited awaited
         cdef bint waits = False
         for array in self.arrays:
             waits = waits or array.is_of_host
             if array.staged is not None and array.is_written:
-                copy(array.packed.ctypes.data, array.staged._address, array.packed.nbytes, stream, array)
+                copy(array.packed.ctypes.data, array.staged._address, array.packed.nbytes, handle, array)
         if waits:
-            Stream._from_handle(stream).sync()
+            awaited.stream = handle
+            wait_for(awaited, stream, None)
         for array in self.arrays:
             if array.packed is not None and array.packed is not array.memory and array.is_written:
                 array.memory[...] = array.packed
@@ -113,7 +140,7 @@ cdef class ForeignArrays:
     cdef int check_in_place(self, object writes) except -1:
         cdef ForeignArray array
         for array in self.arrays:
-            if not array.is_packed and array.view.node is not None:
+            if not array.is_packed and array.is_of_graph:
                 raise ValueError(f"parameter {array.path!r}, {array.array!r}, has gaps: kernels take arrays in C order without gaps")
             if not array.is_packed or not is_known_memory(array.address):
                 raise ValueError(
@@ -127,38 +154,68 @@ cdef class ForeignArrays:
 
 cdef ForeignArray foreign_array(object array, str path, tuple inner):
     cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
-    cdef ArrayView view = view_numpy(array)
-    if view is not None:
-        self.is_of_host = True
+    cdef Py_ssize_t outer
+    self.array, self.path = array, path
+    self.capsule = struct_of_numpy(array, &self.layout)
+    cdef str typestr = None if self.capsule is None else typestr_of(self.layout)
+    if typestr is None:
+        read_view(self)
     else:
-        self.needs_grad = getattr(array, "requires_grad", False) is True
-        view = view_other(array, path, self.needs_grad)
-        # PyTorch refuses to expose the interface of a tensor with requires_grad.
-        self.is_of_host = view.node is None and (self.needs_grad or not hasattr(array, "__cuda_array_interface__")) and is_host(array)
-    self.array, self.path, self.view = array, path, view
-    self.dtype, self.key = element_of(array, view, path)
-    self.shape, self.address, self.is_read_only = view.shape, view.address, view.is_read_only
-    self.is_packed = True
-    cdef Py_ssize_t step = view.itemsize
-    for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
-        self.is_packed = self.is_packed and (extent <= 1 or stride == step)
-        step *= extent
-    self.is_packed = self.is_packed or step == 0
-    for extent in view.shape:
-        if extent > 0x7FFFFFFF:
-            raise ValueError(f"parameter {path!r} has the shape {view.shape}: extents of arrays in kernels must be below 2**31")
-        self.extents.push_back(<int32_t>extent)
-    cdef Py_ssize_t outer = len(view.shape) - len(inner)
+        read_struct(self, typestr)
+    outer = <Py_ssize_t>self.extents.size() - len(inner)
     if inner:
-        self.key = key_of(self.dtype, max(outer, 0), False, tuple(view.shape[outer:]) if outer >= 0 else ())
+        self.key = key_of(self.dtype, max(outer, 0), False, self.shape[outer:] if outer >= 0 else ())
     else:
         self.key |= <uint64_t>outer << 8
     self.key |= <uint64_t>self.needs_grad << 16
     return self
 
 
+cdef int read_struct(ForeignArray self, str typestr) except -1:
+    """Read an array of NumPy without the objects of an ArrayView: calls of kernels get them often."""
+    cdef int i
+    self.is_of_host = True
+    self.address, self.is_read_only = <uintptr_t>self.layout.data, not self.layout.flags & kWriteable
+    self.is_packed = self.layout.flags & kCContiguous
+    self.dtype, self.key = element_of(self.array, typestr, False, self.path)
+    self.extents.resize(self.layout.nd)
+    for i in range(self.layout.nd):
+        self.extents[i] = extent_of(self, self.layout.shape[i])
+    return 0
+
+
+cdef int read_view(ForeignArray self) except -1:
+    cdef Py_ssize_t step
+    self.needs_grad = getattr(self.array, "requires_grad", False) is True
+    cdef ArrayView view = view_other(self.array, self.path, self.needs_grad)
+    self.view = view
+    self.is_of_graph = view.node is not None
+    # PyTorch refuses to expose the interface of a tensor with requires_grad.
+    hides = self.needs_grad or not hasattr(self.array, "__cuda_array_interface__")
+    self.is_of_host = not self.is_of_graph and hides and is_host(self.array)
+    self.address, self.is_read_only = view.address, view.is_read_only
+    self.dtype, self.key = element_of(self.array, view.dtype, view.is_bfloat16, self.path)
+    self.is_packed = True
+    step = view.itemsize
+    for extent, stride in zip(reversed(view.shape), reversed(view.strides)):
+        self.is_packed = self.is_packed and (extent <= 1 or stride == step)
+        step *= extent
+    self.is_packed = self.is_packed or step == 0
+    for extent in view.shape:
+        self.extents.push_back(extent_of(self, min(extent, 1 << 31)))
+    return 0
+
+
+cdef int32_t extent_of(ForeignArray self, Py_ssize_t extent) except -1:
+    if extent > 0x7FFFFFFF:
+        raise ValueError(
+            f"parameter {self.path!r} has the shape {self.memory_view().shape}: extents of arrays in kernels must be below 2**31"
+        )
+    return <int32_t>extent
+
+
 cdef ArrayView view_other(object array, str path, bint needs_grad):
-    """Return the memory of an array that `view_numpy` does not take."""
+    """Return the memory of an array that `struct_of_numpy` does not take."""
     if type(array).__name__ == "MaskedArray":  # its interface omits the mask
         raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
     cdef ArrayView view = None
@@ -188,18 +245,18 @@ def from_dlpack(array, dtype=None):
         raise TypeError(f"{array!r} has a gradient, and a view of its memory would lose it: use the array itself")
     inner = () if dtype is None else accept_element(dtype)[1]
     cdef ForeignArray found = foreign_array(array, "array", inner)
-    if found.view.node is not None:
+    if found.is_of_graph:
         raise BufferError(graph_memory_error(repr(array)))
     scalar = found.dtype if dtype is None else accept_element(dtype)[0]
     spec = array_spec(annotations.NDArray(scalar, None, inner), found, "array")
-    size = found.view.itemsize * math.prod(found.shape)
+    size = found.memory_view().itemsize * math.prod(found.shape)
     is_known = size == 0 or is_known_memory(found.address)  # libraries place empty arrays at arbitrary addresses
     if found.is_read_only or not found.is_packed or not is_known:
         raise ValueError(
             f"array, a {type(array).__name__}, is read-only, has gaps, or is not in memory of the driver (device, managed "
             "or pinned memory): copy it with from_numpy of a cuda_graphs.ndarray"
         )
-    buffer = BufferType.from_handle(found.address, size, owner=found.view)
+    buffer = BufferType.from_handle(found.address, size, owner=found.memory_view())
     place = found.device()
     device = current_device() if place < 0 else Device(place)
     return array_of_buffer(buffer, found.dtype, inner, found.shape[: spec.ndim], device)
@@ -208,16 +265,15 @@ def from_dlpack(array, dtype=None):
 cdef dict elements = {}  # (element type, its key) by the typestr of the array interface
 
 
-cdef tuple element_of(object array, ArrayView view, str path):
+cdef tuple element_of(object array, str typestr, bint is_bfloat16, str path):
     """Return the element type, and the key of arrays of this type without dimensions."""
-    cdef str typestr = view.dtype
     found = elements.get(typestr)
     if found is not None:
         return found
     dtype = BY_DTYPE.get(typestr)
     if dtype is not None:
         found = elements[typestr] = (dtype, key_of(dtype, 0, False))
-    elif view.is_bfloat16 or str(getattr(array, "dtype", "")).endswith("bfloat16"):  # array interfaces have no name for bfloat16
+    elif is_bfloat16 or str(getattr(array, "dtype", "")).endswith("bfloat16"):  # array interfaces have no name for bfloat16
         found = (bf16, key_of(bf16, 0, False))
     else:
         raise TypeError(
@@ -236,14 +292,13 @@ cdef bint is_host(object array) except -1:
 all_is_accessible = None
 
 
-cdef bint is_accessible(CUdeviceptr address) except -1:
-    """Return True if kernels can use the memory at the address."""
+cdef bint is_all_accessible() except -1:
     global all_is_accessible
     if all_is_accessible is None:
         ensure_driver()
         reaches_all = bool(current_device().properties.direct_managed_mem_access_from_host)
         all_is_accessible = reaches_all and not wants_instrumented_code()
-    return all_is_accessible or is_known_memory(address)
+    return all_is_accessible
 
 
 class Memory:
@@ -266,7 +321,7 @@ cdef object host_values(ForeignArrays foreign, Py_ssize_t leaf):
     cdef ForeignArray array
     for array in foreign.arrays:
         if array.leaf == leaf and array.is_of_host:
-            return np.asarray(Memory(array.view)).view(array.dtype.dtype)
+            return np.asarray(Memory(array.memory_view())).view(array.dtype.dtype)
     return None
 
 
@@ -274,10 +329,10 @@ cdef int copy_to_device(ForeignArray array, const StreamHandle& stream) except -
     """Make a copy of the array without gaps, in memory that the device can access."""
     import numpy as np
 
-    array.memory = np.asarray(Memory(array.view))
+    array.memory = np.asarray(Memory(array.memory_view()))
     array.packed = array.memory if array.is_packed else np.array(array.memory, order="C")
     cdef CUdeviceptr address = <uintptr_t>array.packed.ctypes.data
-    if not is_accessible(address):
+    if not is_all_accessible() and not is_known_memory(address):
         resource = current_device().memory_resource
         array.staged = resource.allocate(array.packed.nbytes, stream=Stream._from_handle(stream))
         copy(array.staged._address, address, array.packed.nbytes, stream, array)

@@ -32,7 +32,7 @@ cdef class Strategy:
         finally:  # after the launch: a reader before it must see the old version
             code.note_changes(r.leaves, raw_of(handle), False)
         if foreign is not None:
-            foreign.copy_back(handle)
+            foreign.copy_back(stream, handle)
         cdef bint keeps = (raw_of(handle) != usual_stream or usual_is_of_thread) and code.needs_keep_alive
         if (keeps or code.prints) and is_captured_by_any_code(handle):
             return result

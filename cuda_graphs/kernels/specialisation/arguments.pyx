@@ -46,6 +46,9 @@ from cuda_graphs.kernels.arrays.struct_values import is_structured, numpy_struct
 from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
 
 cdef extern from "Python.h":
+    int Py_nb_float
+    int Py_nb_index
+    void* PyType_GetSlot(type kind, int slot)
     long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
     unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
 
@@ -241,9 +244,9 @@ cdef class Float(Reader):
         return type(value) is float
 
     cdef double _number(self, object value) except? -1:
-        if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")) or (
-            getattr(value, "ndim", 0) != 0 or is_address(value)
-        ):
+        cdef type kind = type(value)
+        cdef bint converts = PyType_GetSlot(kind, Py_nb_float) != NULL or PyType_GetSlot(kind, Py_nb_index) != NULL
+        if not converts or isinstance(value, (str, bytes)) or getattr(value, "ndim", 0) != 0 or is_address(value):
             raise TypeError(f"parameter {self.path!r} takes {self.annotation}, a number, got {type(value).__name__}")
         try:
             return float(value)
@@ -320,6 +323,7 @@ cdef class Array(Reader):
 
     cdef uint64_t mask, wanted  # bits of the key that the declaration fixes, and their values
     cdef int extra_leaf  # kind of the extra leaves, an ExtraLeaf
+    cdef tuple inner     # shape of an element
 
     def __cinit__(self):
         self.leaves, self.keys = 1, 1
@@ -425,7 +429,7 @@ cdef class Array(Reader):
             foreign = ForeignArrays.__new__(ForeignArrays)
             Py_INCREF(foreign)
             r.foreign = <PyObject*>foreign
-        return (<ForeignArrays>r.foreign).add(value, path, leaf, self.annotation.inner)
+        return (<ForeignArrays>r.foreign).add(value, path, leaf, self.inner)
 
     cdef object spec(self, object value):
         cdef ForeignArrays foreign
@@ -435,7 +439,7 @@ cdef class Array(Reader):
             value = described_array(value)
         elif not isinstance(value, NDArray):
             foreign = ForeignArrays.__new__(ForeignArrays)
-            value = foreign.add(value, self.path, self.leaf, self.annotation.inner)
+            value = foreign.add(value, self.path, self.leaf, self.inner)
         return array_spec(self.annotation, value, f"parameter {self.path!r}")
 
 
@@ -826,6 +830,7 @@ cdef Reader scalar_reader(object type):
 
 cdef Reader array_reader(object annotation):
     cdef Array array = Array.__new__(Array)
+    array.inner = annotation.inner
     if annotation.dtype is not None:  # the dtype also fixes the shape of an element
         array.mask |= <uint64_t>~0xFFFF00
         array.wanted |= key_of(annotation.dtype, 0, False, annotation.inner)

@@ -128,7 +128,7 @@ cdef class Specialiser:
                     if code.large is None:
                         code.large = self._beside(code, r, fuse)
                     code = code.large
-            if self.options.may_have_nodes() and code.has_long_loops(r.leaves):
+            if code.has_long_loops(r.leaves) and self.options.may_have_nodes():
                 with self.lock:
                     if code.as_nodes is None:
                         other = self._beside(code, r, fuse, is_for_long_loops=True)

@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+from cpython.object cimport PyObject
 from libc.stddef cimport size_t
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
@@ -27,5 +28,30 @@ cpdef tuple packed_strides(tuple shape, size_t itemsize)
 # Returns the memory of an array, or None when the object is not an array. `name` names the argument in messages.
 cpdef ArrayView view_array(object array, str name)
 
-# Returns the memory of a NumPy array of plain numbers; None for other objects, also those of derived classes.
-cdef ArrayView view_numpy(object array)
+
+# The target of `__array_struct__` of an array: PyArrayInterface in NumPy's "The array interface protocol".
+cdef struct ArrayStruct:
+    int two  # the number 2
+    int nd
+    char typekind
+    int itemsize
+    int flags
+    Py_ssize_t* shape    # `nd` extents
+    Py_ssize_t* strides  # the same of bytes
+    void* data
+    PyObject* descr
+
+cdef enum:
+    kCContiguous = 0x1  # flags of an ArrayStruct
+    kNotSwapped = 0x200
+    kWriteable = 0x400
+
+# Returns the capsule that keeps the struct of a NumPy array, and the array; None for other objects, also those of derived
+# classes.
+cdef object struct_of_numpy(object array, const ArrayStruct** found)
+
+# Returns the typestr of the elements of a struct; None for elements that are not plain numbers.
+cdef str typestr_of(const ArrayStruct* found)
+
+# Returns the memory that a struct describes. `owner` keeps it.
+cdef ArrayView view_of_struct(const ArrayStruct* found, object owner)

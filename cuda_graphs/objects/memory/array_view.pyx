@@ -4,18 +4,18 @@
 
 Four protocols are tried in this order: `__cuda_graph_array__`, `__cuda_array_interface__` (version 2 or later),
 `__array_interface__` (NumPy), and DLPack. `__cuda_graph_array__()` is the protocol of arrays of this package: it returns
-an ArrayView, which may name the alloc node of the memory; other libraries cannot get at such memory. NumPy arrays of plain numbers are read by Python's buffer protocol, which has the same information. Nothing
-is copied or synchronised: the `stream` of an interface is ignored, and DLPack exporters get stream -1, which requests
+an ArrayView, which may name the alloc node of the memory; other libraries cannot get at such memory. NumPy arrays of
+plain numbers are read by `__array_struct__`, which has the same information in a C struct. Nothing is copied or synchronised: the `stream` of an interface is ignored, and DLPack exporters get stream -1, which requests
 no synchronisation. A DLPack tensor is not consumed; holding its capsule keeps its memory alive.
 """
 
 import sys
 
-from cpython.buffer cimport PyBUF_FORMAT, PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libcpp.vector cimport vector
 
 from cuda_graphs.core.resources.handles cimport hold_python
 from .dlpack cimport kDLBfloat, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
@@ -63,9 +63,10 @@ cpdef ArrayView view_array(object array, str name):
         ValueError: The memory is on a device that is not CUDA's, the array is masked, or its elements have a fraction
         of a byte.
     """
-    cdef ArrayView view = view_numpy(array)
-    if view is not None:
-        return view
+    cdef const ArrayStruct* found = NULL
+    capsule = struct_of_numpy(array, &found)
+    if capsule is not None and typestr_of(found) is not None:
+        return view_of_struct(found, array)
     describe = getattr(type(array), "__cuda_graph_array__", None)
     if describe is not None:
         return describe(array)
@@ -86,36 +87,53 @@ cpdef str graph_memory_error(str what):
     )
 
 
-# Buffer format of NumPy -> typestr of its array interface, for elements in the byte order of this machine.
-cdef dict TYPESTRS = {
-    b"?": "|b1", b"b": "|i1", b"B": "|u1", b"h": "<i2", b"H": "<u2", b"i": "<i4", b"I": "<u4", b"l": "<i8", b"L": "<u8",
-    b"q": "<i8", b"Q": "<u8", b"e": "<f2", b"f": "<f4", b"d": "<f8",
-}
+# Plain numbers in the byte order of this machine.
+cdef tuple TYPESTRS = ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
+
+# Type letter << 8 | size of each of them, as in __array_struct__.
+cdef vector[int] type_codes = [ord(typestr[1]) << 8 | int(typestr[2]) for typestr in TYPESTRS]
+
+cdef PyTypeObject* numpy_array = NULL  # numpy.ndarray; NULL before NumPy is imported
 
 
-cdef ArrayView view_numpy(object array):
-    # Without the dict of __array_interface__, which is slow in kernel calls.
-    cdef Py_buffer buffer
-    cdef ArrayView view
-    numpy = sys.modules.get("numpy")
-    if numpy is None or type(array) is not numpy.ndarray:
+cdef bint is_numpy_array(object array) except -1:
+    """Return True for an array of NumPy's own class: derived classes may give their elements another meaning."""
+    global numpy_array
+    if numpy_array == NULL:
+        numpy = sys.modules.get("numpy")
+        if numpy is None:
+            return False
+        numpy_array = <PyTypeObject*>numpy.ndarray
+    return Py_TYPE(array) == numpy_array
+
+
+cdef object struct_of_numpy(object array, const ArrayStruct** found):
+    if not is_numpy_array(array):
         return None
-    try:
-        PyObject_GetBuffer(array, &buffer, PyBUF_STRIDES | PyBUF_FORMAT)
-    except (ValueError, BufferError):  # buffers have no format for these elements
-        return None
-    try:
-        typestr = TYPESTRS.get(<bytes>buffer.format)
-        if typestr is None:
-            return None
-        view = ArrayView.__new__(ArrayView)
-        view.address, view.is_read_only = <uintptr_t>buffer.buf, buffer.readonly
-        view.dtype, view.itemsize = typestr, buffer.itemsize
-        view.shape = tuple([buffer.shape[i] for i in range(buffer.ndim)])
-        view.strides = tuple([buffer.strides[i] for i in range(buffer.ndim)])
-    finally:
-        PyBuffer_Release(&buffer)
-    view.owner = hold_python(<PyObject*>array)
+    capsule = array.__array_struct__
+    found[0] = <const ArrayStruct*>PyCapsule_GetPointer(capsule, NULL)
+    return capsule
+
+
+cdef str typestr_of(const ArrayStruct* found):
+    cdef int code = found.typekind << 8 | found.itemsize
+    cdef size_t i
+    for i in range(type_codes.size() if found.flags & kNotSwapped else 0):
+        if type_codes[i] == code:
+            return <str>TYPESTRS[i]
+    return None
+
+
+cdef ArrayView view_of_struct(const ArrayStruct* found, object owner):
+    cdef ArrayView view = ArrayView.__new__(ArrayView)
+    view.address, view.is_read_only = <uintptr_t>found.data, not found.flags & kWriteable
+    view.dtype, view.itemsize = typestr_of(found), found.itemsize
+    view.shape = tuple([found.shape[i] for i in range(found.nd)])
+    if found.flags & kCContiguous:  # NumPy has other strides for axes of at most one element
+        view.strides = packed_strides(view.shape, view.itemsize)
+    else:
+        view.strides = tuple([found.strides[i] for i in range(found.nd)])
+    view.owner = hold_python(<PyObject*>owner)
     return view
 
 
