@@ -17,12 +17,11 @@ Each rank adds the elements in the order of the ranks, so the results are the sa
 the word of health.py is not 0; the result is undefined then.
 
 The block issues each instruction once for each of its warps, and a warp waits for results that its next instruction
-needs, so the number of instructions counts. Therefore
+needs, so the number of instructions counts, and so do the bytes that go through the memory pipeline. Therefore
 
 * a thread exchanges the two words of a *pair* by one access, which the memory model treats as two accesses,
 * threads without a pair leave at once,
-* the parts of ranks that are not there are skipped by branches, which all threads take alike,
-* a rank also sends to itself, so that all ranks are treated alike,
+* loads and stores of this rank's own words, and parts of ranks that are not there, have predicates, not branches,
 * a resident launch keeps the number of the round in a register, and passes it to the function.
 
 Ranks are served in *tiers* of four, whose loads are under way at the same time; more would need more registers than the
@@ -156,36 +155,27 @@ class Exchange:
         yield ".reg .b32 %tries, %seen, %wrong, %piece0, %piece1;"
         yield ".reg .b64 %ending, %stop, %at, %from, %in, %word0, %word1;"
         yield f".reg .{self.type} {', '.join(f'%found{n}, %value{n}' for n in range(self.elements))};"
-        for rank in range(1, MOST_RANKS):
-            yield f".reg .pred %lacks{rank};"
         for place in range(TIER):
+            yield f".reg .pred %is{place}, %other{place};"
             yield f".reg .b64 %to{place}, %word{place}_0, %word{place}_1;"
 
     def of_tiers(self, label: str, part: Callable[[range], Iterator[str]]) -> Iterator[str]:
-        """Yield the parts of the tiers, and the label behind them."""
+        """Yield the parts of the tiers, and the label behind them. A part begins with the predicates of its ranks."""
         for first in range(0, MOST_RANKS, TIER):
             if first > 0:
-                yield f"@%lacks{first} bra.uni {label};"
-            yield from part(range(first, first + TIER))
+                yield f"setp.le.u32 %ends, %size, {first};"
+                yield f"@%ends bra.uni {label};"
+            tier = range(first, first + TIER)
+            for rank in tier:
+                yield f"setp.gt.u32 %is{rank % TIER}, %size, {rank};"
+                yield f"setp.ne.and.u32 %other{rank % TIER}, %rank, {rank}, %is{rank % TIER};"
+            yield from part(tier)
         yield f"{label}:"
-
-    def of_ranks(self, label: str, tier: range, part: Callable[[int], Iterator[str]]) -> Iterator[str]:
-        """Yield the parts of the ranks of a tier whose first one exists.
-
-        A label is behind them. Threads go there from the first absent rank.
-        """
-        for rank in tier:
-            if rank != tier[0]:
-                yield f"@%lacks{rank} bra.uni {label}{tier[0]};"
-            yield from part(rank)
-        yield f"{label}{tier[0]}:"
 
     def places(self) -> Iterator[str]:
         """Set %mine to the first word of this rank in each table, as a number, and %in to where rank 0 writes."""
         yield f"ld.global.u64 %word0, [%table + {8 * RANK}];"
         yield "mov.b64 {%rank, %size}, %word0;"
-        for rank in range(1, MOST_RANKS):
-            yield f"setp.le.u32 %lacks{rank}, %size, {rank};"
         yield "and.b32 %half, %round, 1;"
         yield f"mad.lo.u32 %half, %half, {MOST_RANKS * PIECES}, {TABLE_WORDS};"
         yield f"mad.lo.u32 %mine, %rank, {PIECES}, %half;"
@@ -196,8 +186,6 @@ class Exchange:
         yield "SEND:"
         yield from self.load_own()
         yield "mad.lo.u32 %index, %i, 2, %mine;"
-        yield "mov.b64 %word0, {%piece0, %round};"
-        yield "mov.b64 %word1, {%piece1, %round};"
         yield from self.write("SENT", "v2.u64", "{%word0, %word1}")
         yield from self.next_pair("SEND")
 
@@ -208,16 +196,18 @@ class Exchange:
         yield f"@%more bra {label};"
 
     def load_own(self) -> Iterator[str]:
-        """Set the pieces to those of the pair of this rank. The second one is 0 behind the last element."""
+        """Set %word0 and %word1 to those of this rank. The second one has a 0 behind the last element."""
         yield f"mad.wide.u32 %from, %i, {PAIR_BYTES}, %source;"
         if self.elements == 1:
             yield "ld.global.u64 %word0, [%from];"
             yield "mov.b64 {%piece0, %piece1}, %word0;"
-            return
-        yield "ld.global.u32 %piece0, [%from];"
-        yield "mov.u32 %piece1, 0;"
-        yield from self.compare_with_last()
-        yield "@%two ld.global.u32 %piece1, [%from + 4];"
+        else:
+            yield "ld.global.u32 %piece0, [%from];"
+            yield "mov.u32 %piece1, 0;"
+            yield from self.compare_with_last()
+            yield "@%two ld.global.u32 %piece1, [%from + 4];"
+        yield "mov.b64 %word0, {%piece0, %round};"
+        yield "mov.b64 %word1, {%piece1, %round};"
 
     def compare_with_last(self) -> Iterator[str]:
         """Set %two if the pair has two elements."""
@@ -225,18 +215,14 @@ class Exchange:
         yield "setp.lt.u32 %two, %seen, %count;"
 
     def write(self, label: str, kind: str, what: str) -> Iterator[str]:
-        """Store at word %index of the tables of all ranks."""
-
-        def load_place(rank: int) -> Iterator[str]:
-            yield f"ld.global.u64 %to{rank % TIER}, [%table + {8 * (FIRST_RANK + rank)}];"
-
-        def store(rank: int) -> Iterator[str]:
-            yield f"mad.wide.u32 %at, %index, 8, %to{rank % TIER};"
-            yield f"st.relaxed.sys.global.{kind} [%at], {what};"
+        """Store at word %index of the tables of all other ranks."""
 
         def of_tier(tier: range) -> Iterator[str]:
-            yield from self.of_ranks(f"{label}_PLACED", tier, load_place)
-            yield from self.of_ranks(f"{label}_STORED", tier, store)
+            for rank in tier:  # words of absent ranks are there, too
+                yield f"ld.global.u64 %to{rank % TIER}, [%table + {8 * (FIRST_RANK + rank)}];"
+            for rank in tier:
+                yield f"mad.wide.u32 %at, %index, 8, %to{rank % TIER};"
+                yield f"@%other{rank % TIER} st.relaxed.sys.global.{kind} [%at], {what};"
 
         yield from self.of_tiers(label, of_tier)
 
@@ -255,6 +241,7 @@ class Exchange:
     def receive(self) -> Iterator[str]:
         yield "mov.u32 %tries, 0;"
         yield "RECEIVE:"
+        yield from self.load_own()
         yield "mad.wide.u32 %at, %i, 16, %in;"
         yield from self.of_tiers("RECEIVED", self.receive_tier)
         yield f"mad.wide.u32 %at, %i, {PAIR_BYTES}, %target;"
@@ -267,10 +254,17 @@ class Exchange:
     def receive_tier(self, tier: range) -> Iterator[str]:
         """Wait for the words of the ranks, and reduce their elements."""
         poll, came = f"POLL{tier[0]}", f"CAME{tier[0]}"
+        for place in range(TIER):  # which no load changes, if the rank is this one or not there
+            yield f"mov.b64 %word{place}_0, %word0;"
+            yield f"mov.b64 %word{place}_1, %word1;"
         yield f"{poll}:"
-        yield from self.of_ranks("LOADED", tier, self.load)
+        for rank in tier:
+            words = f"{{%word{rank % TIER}_0, %word{rank % TIER}_1}}"
+            at = f"%at + {8 * rank * PIECES}"
+            yield f"@%other{rank % TIER} ld.relaxed.sys.global.v2.u64 {words}, [{at}];"
         yield "mov.u32 %wrong, 0;"
-        yield from self.of_ranks("CHECKED", tier, self.check)
+        for place in range(TIER):
+            yield from self.check(place)
         yield "setp.eq.u32 %more, %wrong, 0;"
         yield f"@%more bra {came};"
         yield "add.u32 %tries, %tries, 1;"
@@ -283,31 +277,28 @@ class Exchange:
         yield f"@%ends bra {poll};"
         yield "bra OVER;"
         yield f"{came}:"
-        yield from self.of_ranks("REDUCED", tier, self.reduce)
+        for rank in tier:
+            yield from self.reduce(rank)
 
-    def load(self, rank: int) -> Iterator[str]:
-        place = rank % TIER
-        yield f"ld.relaxed.sys.global.v2.u64 {{%word{place}_0, %word{place}_1}}, [%at + {8 * rank * PIECES}];"
-
-    def check(self, rank: int) -> Iterator[str]:
-        """Set bits of %wrong if a word of a rank is not of this round."""
+    def check(self, place: int) -> Iterator[str]:
+        """Set bits of %wrong if a word is not of this round."""
         for word in range(2):
-            yield self.split(rank, word)
+            yield self.split(place, word)
             yield "xor.b32 %seen, %seen, %round;"
             yield "or.b32 %wrong, %wrong, %seen;"
 
-    def split(self, rank: int, word: int) -> str:
-        return f"mov.b64 {{%piece{word}, %seen}}, %word{rank % TIER}_{word};"
+    def split(self, place: int, word: int) -> str:
+        return f"mov.b64 {{%piece{word}, %seen}}, %word{place}_{word};"
 
     def reduce(self, rank: int) -> Iterator[str]:
         """Reduce the elements of the ranks before, in the values, and those of this one."""
         found = "%value" if rank == 0 else "%found"
-        yield self.split(rank, 0)
-        yield self.split(rank, 1)
+        for word in range(2):
+            yield self.split(rank % TIER, word)
         if self.elements == 1:
             yield f"mov.b64 {found}0, {{%piece0, %piece1}};"
         else:
             yield f"mov.b32 {found}0, %piece0;"
             yield f"mov.b32 {found}1, %piece1;"
         for n in range(self.elements if rank > 0 else 0):
-            yield f"{self.reduction} %value{n}, %value{n}, %found{n};"
+            yield f"@%is{rank % TIER} {self.reduction} %value{n}, %value{n}, %found{n};"

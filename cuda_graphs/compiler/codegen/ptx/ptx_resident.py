@@ -46,10 +46,14 @@ ADD = (
     'call i32 asm sideeffect "atom.acq_rel.gpu.global.add.u32 $0, [$1], $2;", "=r,l,r,~{{memory}}"'
     "(ptr addrspace(1) {}, i32 {})"
 )
-# Loads a word if a flag is not 0, else gives 0; without a branch, behind which the threads would wait for the word.
-LOAD_IF = (
-    'call i32 asm sideeffect "{{ .reg .pred %p; setp.ne.b32 %p, $3, 0; @%p ld.volatile.global.u32 $0, [$2]; }}", '
-    '"=r,0,l,r"(i32 0, ptr addrspace(1) {}, i32 {})'
+# Loads the word that ends loops if a flag is not 0, and if more than PAUSE ticks have passed since the last load. Gives
+# the word as it was loaded last, and the tick of that load. There is no branch, behind which the threads would wait.
+PAUSE = 4096  # about 2 us: a load in each short iteration would take 0.15 us of it
+LOAD_STOP = (
+    'call {{ i32, i32 }} asm sideeffect "{{ .reg .pred %p; .reg .b32 %now, %since; mov.u32 %now, %clock; '
+    "sub.u32 %since, %now, $1; setp.gt.u32 %p, %since, {pause}; setp.ne.and.u32 %p, $5, 0, %p; "
+    '@%p mov.u32 $1, %now; @%p ld.volatile.global.u32 $0, [$4]; }}", "=r,=r,0,1,l,r"'
+    "(i32 {stop}, i32 {tick}, ptr addrspace(1) {address}, i32 {flag})"
 )
 SCOPE = 'syncscope("device")'
 HIGHEST = -(1 << 31)
@@ -73,6 +77,8 @@ class GpuResidentTasks(ResidentTasks):
         self.alone = e.let(f"icmp eq i32 {self.blocks}, 1")
         reads = e.let(f"or i1 {self.alone}, {self.leads}")
         self.reads_stop = e.let(f"zext i1 {reads} to i32")
+        self.tick = e.slot("i32")  # of the last load of the word that ends loops
+        e.line(f"store i32 0, ptr {self.tick}")
         self.others = e.let(f"sub i32 {self.blocks}, 1")
         self.first = e.let(f"icmp eq i32 {block}, 0")
         self.share = e.let(f"select i1 {self.first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")
@@ -163,8 +169,16 @@ class GpuResidentTasks(ResidentTasks):
         e = self.e
         array = self.resident.stop
         assert array is not None
-        word = e.let(LOAD_IF.format(e.addresses[array], self.reads_stop))
-        e.line(f"store i32 {word}, ptr {self.stop}")
+        load = LOAD_STOP.format(
+            pause=PAUSE,
+            stop=e.let(f"load i32, ptr {self.stop}"),
+            tick=e.let(f"load i32, ptr {self.tick}"),
+            address=e.addresses[array],
+            flag=self.reads_stop,
+        )
+        found = e.let(load)
+        for number, slot in enumerate((self.stop, self.tick)):
+            e.line(f"store i32 {e.let(f'extractvalue {{ i32, i32 }} {found}, {number}')}, ptr {slot}")
 
     def goes_on(self, condition: ir.Condition) -> str:
         return self.holds(condition)
