@@ -6,7 +6,7 @@ from libcpp.vector cimport vector
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.objects.device.stream cimport Stream
-from cuda_graphs.objects.memory.array_view cimport ArrayStruct, ArrayView
+from cuda_graphs.objects.memory.array_view cimport ArrayView
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from .reading cimport Reading
 
@@ -25,8 +25,6 @@ cdef class ForeignArray:
     cdef readonly bint needs_grad  # True for a PyTorch tensor with requires_grad
     cdef bint is_packed           # True for C order without gaps
     cdef bint is_written          # True if the kernel writes it, through any parameter with this array
-    cdef object capsule           # keeps `layout`, and the memory; None for an array that is not NumPy's
-    cdef const ArrayStruct* layout  # the description of a NumPy array
     cdef ArrayView view           # the memory that the array exposes, and its owner; None before `memory_view` is called
     cdef object memory            # NumPy view of that memory; None if the kernel uses the memory in place
     cdef object packed            # `memory`, or a copy without gaps
