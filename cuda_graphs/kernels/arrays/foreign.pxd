@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stdint cimport int32_t, uint64_t
-from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.resources.handles cimport StreamHandle
@@ -11,6 +10,10 @@ from cuda_graphs.objects.memory.buffer cimport Buffer
 from .reading cimport Reading
 
 
+cdef enum:
+    MOST_AXES = 64  # NumPy's limit
+
+
 # An argument that is an array of another library.
 cdef class ForeignArray:
     cdef readonly object array, dtype
@@ -18,7 +21,8 @@ cdef class ForeignArray:
     cdef Py_ssize_t leaf
     cdef uint64_t key
     cdef CUdeviceptr address      # address that the kernel uses
-    cdef vector[int32_t] extents
+    cdef Py_ssize_t ndim
+    cdef int32_t[MOST_AXES] extents
     cdef bint is_of_host          # memory of the host: the program reads it without synchronising a stream
     cdef bint is_of_graph         # memory of an alloc node
     cdef bint is_read_only

@@ -52,7 +52,7 @@ cdef class ForeignArray:
 
     @property
     def shape(self):
-        return tuple(self.extents)
+        return tuple([self.extents[i] for i in range(self.ndim)])
 
     cdef ArrayView memory_view(self):
         if self.view is None:
@@ -104,7 +104,6 @@ cdef class ForeignArrays:
             array.is_written = array.path in writes
             if array.is_read_only and array.is_written:
                 raise ValueError(f"parameter {array.path!r} is read-only, but the kernel writes it: pass a copy")
-        for array in self.arrays:
             if not array.is_packed and not array.is_of_host:
                 raise ValueError(
                     f"parameter {array.path!r} has gaps or is not in C order: pass a contiguous array, and copy it "
@@ -162,7 +161,7 @@ cdef ForeignArray foreign_array(object array, str path, tuple inner):
         read_view(self)
     else:
         read_numpy(self, fields)
-    outer = <Py_ssize_t>self.extents.size() - len(inner)
+    outer = self.ndim - len(inner)
     if inner:
         self.key = key_of(self.dtype, max(outer, 0), False, self.shape[outer:] if outer >= 0 else ())
     else:
@@ -178,7 +177,7 @@ cdef int read_numpy(ForeignArray self, const NumpyArray* fields) except -1:
     self.address, self.is_read_only = <uintptr_t>fields.data, is_read_only(fields)
     self.is_packed = fields.flags & kCContiguous
     self.dtype, self.key = element_of(self.array, typestr_of(fields), False, self.path)
-    self.extents.resize(fields.ndim)
+    set_ndim(self, fields.ndim)
     for i in range(fields.ndim):
         self.extents[i] = extent_of(self, fields.shape[i])
     return 0
@@ -201,8 +200,16 @@ cdef int read_view(ForeignArray self) except -1:
         self.is_packed = self.is_packed and (extent <= 1 or stride == step)
         step *= extent
     self.is_packed = self.is_packed or step == 0
-    for extent in view.shape:
-        self.extents.push_back(extent_of(self, min(extent, 1 << 31)))
+    set_ndim(self, len(view.shape))
+    for axis, extent in enumerate(view.shape):
+        self.extents[<Py_ssize_t>axis] = extent_of(self, min(extent, 1 << 31))
+    return 0
+
+
+cdef int set_ndim(ForeignArray self, Py_ssize_t ndim) except -1:
+    if ndim > MOST_AXES:
+        raise ValueError(f"parameter {self.path!r} has {ndim} dimensions: arrays in kernels have at most {MOST_AXES}")
+    self.ndim = ndim
     return 0
 
 

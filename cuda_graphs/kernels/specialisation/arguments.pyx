@@ -367,16 +367,16 @@ cdef class Array(Reader):
             found = other.key
             note_device(r, self, other.device())
             r.leaves[self.leaf].bits = other.address
-            r.leaves[self.leaf].extents = other.extents.data()
+            r.leaves[self.leaf].extents = other.extents
             for i in range(1, self.leaves):
                 r.leaves[self.leaf + i].bits = 0
                 r.leaves[self.leaf + i].changes = NULL
-                r.leaves[self.leaf + i].extents = other.extents.data()
+                r.leaves[self.leaf + i].extents = other.extents
             if self.leaves > 1:
                 if self.extra_leaf != kDual and other.needs_grad and self.annotation.needs_grad is not False:
                     grad = self._foreign(r, gradient_of(value, self.path), f"{self.path}.grad", self.leaf + 1)
                     r.leaves[self.leaf + 1].bits = grad.address
-                    r.leaves[self.leaf + 1].extents = other.extents.data()
+                    r.leaves[self.leaf + 1].extents = other.extents
             value = other
         if found & self.mask != self.wanted:
             array_spec(self.annotation, value, f"parameter {self.path!r}")  # raises the error
