@@ -96,6 +96,25 @@ def test_an_array_without_dimensions_is_one_element():
         assert x == 6
 
 
+class Deep:
+    """An array of one element with as many dimensions as NumPy has, and one more."""
+
+    def __init__(self, array, ndim):
+        self.array, self.__array_interface__ = array, {**array.__array_interface__, "shape": (1,) * ndim}
+
+
+def test_an_array_has_at_most_the_dimensions_of_numpy():
+    @cg.kernel
+    def nothing(x: cg.types.ndarray(cg.f32)):
+        pass
+
+    nothing(Deep(packed(1), 64))
+    with pytest.raises(
+        ValueError, match="parameter 'x' has 65 dimensions: arrays in kernels have at most 64"
+    ):
+        nothing(Deep(packed(1), 65))
+
+
 @pytest.mark.parametrize("kind", ["i1", "u1", "i2", "f2", "i4", "u4", "f4", "i8", "f8", "?"])
 def test_elements_of_each_type_arrive_and_come_back(kind):
     @cg.kernel

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: what a buffer of NumPy says of an array is what its array interface says."""
+"""Law: the fields of an array of NumPy say of it what its array interface says."""
 
 import numpy as np
 import pytest
@@ -20,6 +20,9 @@ ARRAYS = {
     "no dimensions": np.array(3.5, "f4"),
     "no elements": np.zeros((3, 0), "f8"),
     "one for all": np.broadcast_to(np.float32(2), (5, 2)),
+    "one for all that warns of writes": np.broadcast_arrays(np.float32(2), np.ones((5, 2), "f4"))[0],
+    "one row": np.ones((1, 3, 1), "f4")[:, ::2],
+    "not aligned": np.zeros(9, "u1")[1:].view("f4"),
     "read-only": FIXED,
     "bytes in the other order": np.ones(3, ">i4"),
     "structures": np.zeros(2, [("a", "i4"), ("b", "f8")]),
@@ -34,7 +37,7 @@ class Other(np.ndarray):
 
 
 @pytest.mark.parametrize("what", ARRAYS)
-def test_a_buffer_says_what_the_interface_says(what):
+def test_the_fields_say_what_the_interface_says(what):
     array = ARRAYS[what]
     found, wanted = view_array(array, "array"), view_array(array.view(Other), "array")
     for name in ("address", "itemsize", "dtype", "is_bfloat16", "shape", "strides", "is_read_only"):

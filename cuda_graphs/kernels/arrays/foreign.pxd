@@ -1,14 +1,17 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stdint cimport int32_t, uint64_t
-from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUdeviceptr
 from cuda_graphs.core.resources.handles cimport StreamHandle
 from cuda_graphs.objects.device.stream cimport Stream
-from cuda_graphs.objects.memory.array_view cimport ArrayStruct, ArrayView
+from cuda_graphs.objects.memory.array_view cimport ArrayView
 from cuda_graphs.objects.memory.buffer cimport Buffer
 from .reading cimport Reading
+
+
+cdef enum:
+    MOST_AXES = 64  # NumPy's limit
 
 
 # An argument that is an array of another library.
@@ -18,15 +21,14 @@ cdef class ForeignArray:
     cdef Py_ssize_t leaf
     cdef uint64_t key
     cdef CUdeviceptr address      # address that the kernel uses
-    cdef vector[int32_t] extents
+    cdef Py_ssize_t ndim
+    cdef int32_t[MOST_AXES] extents
     cdef bint is_of_host          # memory of the host: the program reads it without synchronising a stream
     cdef bint is_of_graph         # memory of an alloc node
     cdef bint is_read_only
     cdef readonly bint needs_grad  # True for a PyTorch tensor with requires_grad
     cdef bint is_packed           # True for C order without gaps
     cdef bint is_written          # True if the kernel writes it, through any parameter with this array
-    cdef object capsule           # keeps `layout`, and the memory; None for an array that is not NumPy's
-    cdef const ArrayStruct* layout  # the description of a NumPy array
     cdef ArrayView view           # the memory that the array exposes, and its owner; None before `memory_view` is called
     cdef object memory            # NumPy view of that memory; None if the kernel uses the memory in place
     cdef object packed            # `memory`, or a copy without gaps

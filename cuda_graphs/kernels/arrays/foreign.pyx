@@ -22,13 +22,13 @@ from cuda_graphs.core.resources.handles cimport Awaited, StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
 from cuda_graphs.objects.memory.array_view cimport (
     ArrayView,
+    NumpyArray,
     graph_memory_error,
+    is_read_only,
     kCContiguous,
-    kWriteable,
-    struct_of_numpy,
+    numpy_fields,
     typestr_of,
     view_array,
-    view_of_struct,
 )
 from cuda_graphs.objects.memory.dlpack cimport kDLCPU, kDLCUDAHost
 from cuda_graphs.objects.device.stream cimport Stream
@@ -52,11 +52,11 @@ cdef class ForeignArray:
 
     @property
     def shape(self):
-        return tuple(self.extents)
+        return tuple([self.extents[i] for i in range(self.ndim)])
 
     cdef ArrayView memory_view(self):
         if self.view is None:
-            self.view = view_of_struct(self.layout, self.capsule)
+            self.view = view_array(self.array, self.path)
         return self.view
 
     cdef int device(self) except -2:
@@ -91,6 +91,7 @@ cdef class ForeignArrays:
     cdef int unite(self, Py_ssize_t first, object array) except -1:
         cdef ForeignArray part
         for part in self.arrays[first:]:
+            part.memory_view()  # that of the part
             part.array = array
         return 0
 
@@ -103,7 +104,6 @@ cdef class ForeignArrays:
             array.is_written = array.path in writes
             if array.is_read_only and array.is_written:
                 raise ValueError(f"parameter {array.path!r} is read-only, but the kernel writes it: pass a copy")
-        for array in self.arrays:
             if not array.is_packed and not array.is_of_host:
                 raise ValueError(
                     f"parameter {array.path!r} has gaps or is not in C order: pass a contiguous array, and copy it "
@@ -156,13 +156,12 @@ cdef ForeignArray foreign_array(object array, str path, tuple inner):
     cdef ForeignArray self = ForeignArray.__new__(ForeignArray)
     cdef Py_ssize_t outer
     self.array, self.path = array, path
-    self.capsule = struct_of_numpy(array, &self.layout)
-    cdef str typestr = None if self.capsule is None else typestr_of(self.layout)
-    if typestr is None:
+    cdef const NumpyArray* fields = numpy_fields(array)
+    if fields == NULL:
         read_view(self)
     else:
-        read_struct(self, typestr)
-    outer = <Py_ssize_t>self.extents.size() - len(inner)
+        read_numpy(self, fields)
+    outer = self.ndim - len(inner)
     if inner:
         self.key = key_of(self.dtype, max(outer, 0), False, self.shape[outer:] if outer >= 0 else ())
     else:
@@ -171,16 +170,16 @@ cdef ForeignArray foreign_array(object array, str path, tuple inner):
     return self
 
 
-cdef int read_struct(ForeignArray self, str typestr) except -1:
+cdef int read_numpy(ForeignArray self, const NumpyArray* fields) except -1:
     """Read an array of NumPy without the objects of an ArrayView: calls of kernels get them often."""
     cdef int i
     self.is_of_host = True
-    self.address, self.is_read_only = <uintptr_t>self.layout.data, not self.layout.flags & kWriteable
-    self.is_packed = self.layout.flags & kCContiguous
-    self.dtype, self.key = element_of(self.array, typestr, False, self.path)
-    self.extents.resize(self.layout.nd)
-    for i in range(self.layout.nd):
-        self.extents[i] = extent_of(self, self.layout.shape[i])
+    self.address, self.is_read_only = <uintptr_t>fields.data, is_read_only(fields)
+    self.is_packed = fields.flags & kCContiguous
+    self.dtype, self.key = element_of(self.array, typestr_of(fields), False, self.path)
+    set_ndim(self, fields.ndim)
+    for i in range(fields.ndim):
+        self.extents[i] = extent_of(self, fields.shape[i])
     return 0
 
 
@@ -201,8 +200,16 @@ cdef int read_view(ForeignArray self) except -1:
         self.is_packed = self.is_packed and (extent <= 1 or stride == step)
         step *= extent
     self.is_packed = self.is_packed or step == 0
-    for extent in view.shape:
-        self.extents.push_back(extent_of(self, min(extent, 1 << 31)))
+    set_ndim(self, len(view.shape))
+    for axis, extent in enumerate(view.shape):
+        self.extents[<Py_ssize_t>axis] = extent_of(self, min(extent, 1 << 31))
+    return 0
+
+
+cdef int set_ndim(ForeignArray self, Py_ssize_t ndim) except -1:
+    if ndim > MOST_AXES:
+        raise ValueError(f"parameter {self.path!r} has {ndim} dimensions: arrays in kernels have at most {MOST_AXES}")
+    self.ndim = ndim
     return 0
 
 
@@ -215,7 +222,7 @@ cdef int32_t extent_of(ForeignArray self, Py_ssize_t extent) except -1:
 
 
 cdef ArrayView view_other(object array, str path, bint needs_grad):
-    """Return the memory of an array that `struct_of_numpy` does not take."""
+    """Return the memory of an array that `numpy_fields` does not take."""
     if type(array).__name__ == "MaskedArray":  # its interface omits the mask
         raise ValueError(f"parameter {path!r} is a masked array: fill it, or pass its data and its mask as two arrays")
     cdef ArrayView view = None

@@ -11,6 +11,8 @@ import math
 import weakref
 from types import SimpleNamespace
 
+import numpy
+
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject
@@ -46,11 +48,11 @@ from cuda_graphs.kernels.arrays.struct_values import is_structured, numpy_struct
 from cuda_graphs.kernels.arrays.tensors import gradient_of, detached
 
 cdef extern from "Python.h":
-    int Py_nb_float
-    int Py_nb_index
-    void* PyType_GetSlot(type kind, int slot)
     long long PyLong_AsLongLongAndOverflow(object value, int* overflow) except? -1
     unsigned long long PyLong_AsUnsignedLongLong(object value) except? 0xFFFFFFFFFFFFFFFF
+
+
+cdef type numpy_number = numpy.number  # its types are frequent arguments, and all of them are numbers
 
 
 class KeptArgument:
@@ -244,9 +246,10 @@ cdef class Float(Reader):
         return type(value) is float
 
     cdef double _number(self, object value) except? -1:
-        cdef type kind = type(value)
-        cdef bint converts = PyType_GetSlot(kind, Py_nb_float) != NULL or PyType_GetSlot(kind, Py_nb_index) != NULL
-        if not converts or isinstance(value, (str, bytes)) or getattr(value, "ndim", 0) != 0 or is_address(value):
+        if not isinstance(value, numpy_number) and (
+            isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__"))
+            or getattr(value, "ndim", 0) != 0 or is_address(value)
+        ):
             raise TypeError(f"parameter {self.path!r} takes {self.annotation}, a number, got {type(value).__name__}")
         try:
             return float(value)
@@ -364,16 +367,16 @@ cdef class Array(Reader):
             found = other.key
             note_device(r, self, other.device())
             r.leaves[self.leaf].bits = other.address
-            r.leaves[self.leaf].extents = other.extents.data()
+            r.leaves[self.leaf].extents = other.extents
             for i in range(1, self.leaves):
                 r.leaves[self.leaf + i].bits = 0
                 r.leaves[self.leaf + i].changes = NULL
-                r.leaves[self.leaf + i].extents = other.extents.data()
+                r.leaves[self.leaf + i].extents = other.extents
             if self.leaves > 1:
                 if self.extra_leaf != kDual and other.needs_grad and self.annotation.needs_grad is not False:
                     grad = self._foreign(r, gradient_of(value, self.path), f"{self.path}.grad", self.leaf + 1)
                     r.leaves[self.leaf + 1].bits = grad.address
-                    r.leaves[self.leaf + 1].extents = other.extents.data()
+                    r.leaves[self.leaf + 1].extents = other.extents
             value = other
         if found & self.mask != self.wanted:
             array_spec(self.annotation, value, f"parameter {self.path!r}")  # raises the error

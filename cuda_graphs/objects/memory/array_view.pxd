@@ -29,29 +29,35 @@ cpdef tuple packed_strides(tuple shape, size_t itemsize)
 cpdef ArrayView view_array(object array, str name)
 
 
-# The target of `__array_struct__` of an array: PyArrayInterface in NumPy's "The array interface protocol".
-cdef struct ArrayStruct:
-    int two  # the number 2
-    int nd
-    char typekind
-    int itemsize
+# The fields of the arrays of NumPy 1 and 2 that the inline functions of NumPy's C API read (ndarraytypes.h:
+# PyArrayObject_fields, PyArray_Descr). Extensions that were built with other versions of NumPy have these places too.
+cdef struct NumpyType:
+    PyObject head
+    void* scalar
+    char kind
+    char letter
+    char byteorder  # ">" for the order that this machine does not have
+    char former_flags
+    int number
+
+cdef struct NumpyArray:
+    PyObject head
+    char* data
+    int ndim
+    const Py_ssize_t* shape
+    const Py_ssize_t* strides  # bytes
+    PyObject* base
+    const NumpyType* type
     int flags
-    Py_ssize_t* shape    # `nd` extents
-    Py_ssize_t* strides  # the same of bytes
-    void* data
-    PyObject* descr
 
 cdef enum:
-    kCContiguous = 0x1  # flags of an ArrayStruct
-    kNotSwapped = 0x200
+    kCContiguous = 0x1  # flags of a NumpyArray
     kWriteable = 0x400
 
-# Returns the capsule that keeps the struct of a NumPy array, and the array; None for other objects, also those of derived
-# classes.
-cdef object struct_of_numpy(object array, const ArrayStruct** found)
+# Returns the fields of a NumPy array of plain numbers. They are valid until the array changes, while the GIL is held.
+# NULL for other objects, also those of derived classes, and for a NumPy whose arrays have other fields.
+cdef const NumpyArray* numpy_fields(object array) except? NULL
 
-# Returns the typestr of the elements of a struct; None for elements that are not plain numbers.
-cdef str typestr_of(const ArrayStruct* found)
-
-# Returns the memory that a struct describes. `owner` keeps it.
-cdef ArrayView view_of_struct(const ArrayStruct* found, object owner)
+# Return the typestr of the elements, and whether a program may not write them, for what numpy_fields returned.
+cdef str typestr_of(const NumpyArray* array)
+cdef bint is_read_only(const NumpyArray* array) noexcept

@@ -5,7 +5,7 @@
 Four protocols are tried in this order: `__cuda_graph_array__`, `__cuda_array_interface__` (version 2 or later),
 `__array_interface__` (NumPy), and DLPack. `__cuda_graph_array__()` is the protocol of arrays of this package: it returns
 an ArrayView, which may name the alloc node of the memory; other libraries cannot get at such memory. NumPy arrays of
-plain numbers are read by `__array_struct__`, which has the same information in a C struct. Nothing is copied or synchronised: the `stream` of an interface is ignored, and DLPack exporters get stream -1, which requests
+plain numbers are read by their fields in C, which have the same information. Nothing is copied or synchronised: the `stream` of an interface is ignored, and DLPack exporters get stream -1, which requests
 no synchronisation. A DLPack tensor is not consumed; holding its capsule keeps its memory alive.
 """
 
@@ -15,7 +15,6 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
-from libcpp.vector cimport vector
 
 from cuda_graphs.core.resources.handles cimport hold_python
 from .dlpack cimport kDLBfloat, kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged
@@ -63,10 +62,9 @@ cpdef ArrayView view_array(object array, str name):
         ValueError: The memory is on a device that is not CUDA's, the array is masked, or its elements have a fraction
         of a byte.
     """
-    cdef const ArrayStruct* found = NULL
-    capsule = struct_of_numpy(array, &found)
-    if capsule is not None and typestr_of(found) is not None:
-        return view_of_struct(found, array)
+    cdef const NumpyArray* found = numpy_fields(array)
+    if found != NULL:
+        return view_numpy(array, found)
     describe = getattr(type(array), "__cuda_graph_array__", None)
     if describe is not None:
         return describe(array)
@@ -87,53 +85,70 @@ cpdef str graph_memory_error(str what):
     )
 
 
-# Plain numbers in the byte order of this machine.
-cdef tuple TYPESTRS = ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
+cdef enum:
+    kInt = 5  # type number of i4
 
-# Type letter << 8 | size of each of them, as in __array_struct__.
-cdef vector[int] type_codes = [ord(typestr[1]) << 8 | int(typestr[2]) for typestr in TYPESTRS]
+# Typestr of each type number of NumPy (NPY_TYPES in ndarraytypes.h); None for other types than plain numbers.
+cdef tuple TYPESTRS = (
+    "|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<i8", "<u8", "<f4", "<f8", *[None] * 10, "<f2",
+)
+cdef unsigned int plain_numbers = sum([1 << i for i, typestr in enumerate(TYPESTRS) if typestr is not None])
 
 cdef PyTypeObject* numpy_array = NULL  # numpy.ndarray; NULL before NumPy is imported
+cdef bint fields_are_known = False  # True if the arrays of this NumPy have the fields of a NumpyArray
 
 
-cdef bint is_numpy_array(object array) except -1:
-    """Return True for an array of NumPy's own class: derived classes may give their elements another meaning."""
-    global numpy_array
+cdef const NumpyArray* numpy_fields(object array) except? NULL:
     if numpy_array == NULL:
-        numpy = sys.modules.get("numpy")
-        if numpy is None:
-            return False
-        numpy_array = <PyTypeObject*>numpy.ndarray
-    return Py_TYPE(array) == numpy_array
+        find_numpy()
+    if numpy_array == NULL or Py_TYPE(array) != numpy_array or not fields_are_known:
+        return NULL
+    cdef const NumpyArray* found = <const NumpyArray*><PyObject*>array
+    if found.type.number > 31 or not plain_numbers >> found.type.number & 1 or found.type.byteorder == c">":
+        return NULL
+    return found
 
 
-cdef object struct_of_numpy(object array, const ArrayStruct** found):
-    if not is_numpy_array(array):
-        return None
-    capsule = array.__array_struct__
-    found[0] = <const ArrayStruct*>PyCapsule_GetPointer(capsule, NULL)
-    return capsule
+cdef str typestr_of(const NumpyArray* array):
+    return <str>TYPESTRS[<Py_ssize_t>array.type.number]
 
 
-cdef str typestr_of(const ArrayStruct* found):
-    cdef int code = found.typekind << 8 | found.itemsize
-    cdef size_t i
-    for i in range(type_codes.size() if found.flags & kNotSwapped else 0):
-        if type_codes[i] == code:
-            return <str>TYPESTRS[i]
-    return None
+cdef bint is_read_only(const NumpyArray* array) noexcept:
+    return not array.flags & kWriteable or array.flags < 0  # NPY_ARRAY_WARN_ON_WRITE is the sign
 
 
-cdef ArrayView view_of_struct(const ArrayStruct* found, object owner):
+cdef int find_numpy() except -1:
+    """Check the fields of NumPy's arrays against the array interface, if NumPy is imported."""
+    global numpy_array, fields_are_known
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return 0
+    sample = numpy.arange(24, dtype="i4").reshape(4, 6)[1:, ::2]
+    interface = sample.__array_interface__
+    cdef const NumpyArray* found = <const NumpyArray*><PyObject*>sample
+    fields_are_known = (
+        <uintptr_t>found.data == interface["data"][0]
+        and found.ndim == 2
+        and <PyObject*>found.type == <PyObject*>sample.dtype
+        and (found.shape[0], found.shape[1], found.strides[0], found.strides[1]) == (3, 3, 24, 8)
+        and found.flags & (kCContiguous | kWriteable) == kWriteable
+        and found.type.number == kInt
+    )
+    numpy_array = <PyTypeObject*>numpy.ndarray
+    return 0
+
+
+cdef ArrayView view_numpy(object array, const NumpyArray* found):
     cdef ArrayView view = ArrayView.__new__(ArrayView)
-    view.address, view.is_read_only = <uintptr_t>found.data, not found.flags & kWriteable
-    view.dtype, view.itemsize = typestr_of(found), found.itemsize
-    view.shape = tuple([found.shape[i] for i in range(found.nd)])
+    view.address, view.is_read_only = <uintptr_t>found.data, is_read_only(found)
+    view.dtype = typestr_of(found)
+    view.itemsize = int(view.dtype[2:])
+    view.shape = tuple([found.shape[i] for i in range(found.ndim)])
     if found.flags & kCContiguous:  # NumPy has other strides for axes of at most one element
         view.strides = packed_strides(view.shape, view.itemsize)
     else:
-        view.strides = tuple([found.strides[i] for i in range(found.nd)])
-    view.owner = hold_python(<PyObject*>owner)
+        view.strides = tuple([found.strides[i] for i in range(found.ndim)])
+    view.owner = hold_python(<PyObject*>array)
     return view
 
 
