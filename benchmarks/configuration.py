@@ -4,13 +4,15 @@
 
     python benchmarks/configuration.py [--driver host|cuda] [--arrays 400] [--rounds 60] [--json FILE]
 
-All contestants are calls of one kernel, in turns in one process. They differ in the template argument. The time is that
-of the calling thread, which waits for nothing.
+The contestants take turns in one process. They differ in the template argument, and in how they pass the arrays: one by
+one, in a dataclass, or as members of the object of a method. The method uses all arrays, the others use two. The time
+is that of the calling thread, which waits for nothing.
 """
 
 import argparse
 import dataclasses
 import importlib.util
+import sys
 import tempfile
 import time
 import types
@@ -26,6 +28,8 @@ import cuda_graphs as cg
 CALLS = 50  # calls in a turn
 
 PROGRAM = """
+from dataclasses import dataclass
+
 import cuda_graphs as cg
 
 
@@ -35,6 +39,30 @@ def advance({parameters}, config: cg.template) -> None:
         if cg.static(config is None or config.solver.kind == "newton"):
             a0[i] += 1
         a{last}[i] += 1
+
+
+@dataclass
+class State:
+{members}
+
+
+@cg.kernel
+def advance_state(s: State, config: cg.template) -> None:
+    for i in range(1):
+        s.a0[i] += 1
+        s.a{last}[i] += 1
+
+
+@cg.data_oriented
+class Solver:
+    def __init__(self, arrays):
+        for number, each in enumerate(arrays):
+            setattr(self, f"a{{number}}", each)
+
+    @cg.kernel
+    def advance(self, config: cg.template) -> None:
+        for i in range(1):
+            {uses}
 """
 
 
@@ -56,16 +84,19 @@ class Config:
     substeps: int = 4
 
 
-def kernel_of(arrays: int) -> Any:
-    """Return a kernel with that many arrays."""
+def program_of(arrays: int) -> Any:
+    """Return a module with kernels of that many arrays."""
     parameters = ", ".join(f"a{i}: cg.Array1[cg.f32]" for i in range(arrays))
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
-        file.write(PROGRAM.format(parameters=parameters, last=arrays - 1))
+        members = "\n".join(f"    a{i}: cg.Array1[cg.f32]" for i in range(arrays))
+        uses = "\n            ".join(f"self.a{i}[i] += 1" for i in range(arrays))
+        file.write(PROGRAM.format(parameters=parameters, last=arrays - 1, members=members, uses=uses))
     spec = importlib.util.spec_from_file_location("many_arrays", file.name)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules["many_arrays"] = module
     spec.loader.exec_module(module)
-    return module.advance
+    return module
 
 
 def timed(kernel: Any, arguments: tuple[Any, ...]) -> Callable[[], float]:
@@ -91,12 +122,15 @@ def main() -> None:
     options = parser.parse_args()
     cg.use_driver(options.driver)
     cg.Device().set_current()
-    kernel = kernel_of(options.arrays)
+    program = program_of(options.arrays)
     arrays = [cg.zeros(1, cg.f32) for _ in range(options.arrays)]
     mutable = types.SimpleNamespace(**vars(Config()), notes=["a", "b"])
     configs = {"no configuration": None, "frozen dataclass": Config(), "object that can change": mutable}
     warm_up()
-    found = measure({name: timed(kernel, (*arrays, each)) for name, each in configs.items()}, options.rounds)
+    contestants = {name: timed(program.advance, (*arrays, each)) for name, each in configs.items()}
+    contestants["arrays in a dataclass"] = timed(program.advance_state, (program.State(*arrays), Config()))
+    contestants["arrays of a method's object"] = timed(program.Solver(arrays).advance, (Config(),))
+    found = measure(contestants, options.rounds)
     show(machine(), {f"{options.arrays} arrays": found})
     write(options.json, {"machine": machine(), "figures": {f"{options.arrays} arrays": found}})
 

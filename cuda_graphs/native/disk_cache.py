@@ -44,7 +44,9 @@ KINDS = (
     "kernel",
     "image",
     "unit",
-)  # suffixes of files: compiled kernels, images that were translated to the CPU, and parts of kernels (units.py)
+    "syntax",
+)  # suffixes of files: compiled kernels, images that were translated to the CPU, parts of kernels (units.py), and the
+# names in the functions of a source file (cache/syntax.py)
 DEFAULT_MIB = 256
 UNFINISHED = ".unfinished-"
 ABANDONED_S = 3600.0  # age in seconds at which an unfinished file is taken to have no writer

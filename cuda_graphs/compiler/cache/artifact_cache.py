@@ -23,6 +23,7 @@ from cuda_graphs.compiler.language.free_names import path_value
 from cuda_graphs.compiler.language.number_rules import USUAL, NumberRules
 from cuda_graphs.native import disk_cache, llvm, trace
 
+from . import syntax
 from .fingerprint import Fingerprint, NoFingerprint, compiler_hash
 from .paused_collection import paused_collection
 
@@ -44,7 +45,8 @@ MALFORMED = (
 class Entry(NamedTuple):
     """One file. `used`: seconds since 1970.
 
-    `kind`: "kernel", "unit" for the code of one task, or "image" for PTX that was translated to the CPU.
+    `kind`: "kernel", "unit" for the code of one task, "image" for PTX that was translated to the CPU, or "syntax" for
+    the names in the functions of a source file.
     """
 
     name: str
@@ -176,6 +178,7 @@ def fingerprint(
         found.add(target.depends_on(), *options, dict(signature))
         found.source(function)
         found.file(getattr(target, "libdevice", None))
+        syntax.keep()
     except NoFingerprint as error:
         trace.show(trace.TIMING, f"{function.__qualname__} is not kept on disk: it depends on {error}")
         return None

@@ -27,10 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from cuda_graphs.compiler.frontend.source import Source
-from cuda_graphs.compiler.language.annotations import HostObjectSpec, StructSpec
+from cuda_graphs.compiler.language.annotations import ArraySpec, HostObjectSpec, StructSpec
 from cuda_graphs.compiler.language.free_names import (
-    free_paths,
     is_installed,
     is_ours,
     longest_value,
@@ -41,6 +39,7 @@ from cuda_graphs.compiler.language.signature import resolve
 from cuda_graphs.native.versions import FOLDER, interpreter, llvm_version, state_of, tree_hash
 
 from .class_source import class_source
+from .syntax import syntax_of
 
 __all__ = ["Fingerprint", "NoFingerprint", "compiler_hash"]
 
@@ -75,11 +74,13 @@ class Fingerprint:
 
     def __init__(self) -> None:
         self.hash = hashlib.sha256()
+        self.parts: list[str] = []  # texts that follow in the hash
         self.functions: dict[str, list[Callable[..., Any]]] = {}
         # id -> (number, a value that is or was described). The reference keeps the value alive, so ids stay unique.
         self.seen: dict[int, tuple[int, Any]] = {}
 
     def digest(self) -> str:
+        self.data(b"")
         return self.hash.hexdigest()
 
     def add(self, *values: Any) -> None:
@@ -88,9 +89,12 @@ class Fingerprint:
             self.value(value)
 
     def text(self, *parts: str) -> None:
-        for part in parts:
-            data = part.encode()
-            self.hash.update(len(data).to_bytes(8, "little") + data)
+        self.parts += [f"{len(part)}:{part}" for part in parts]
+
+    def data(self, data: bytes) -> None:
+        """Add bytes whose number follows from the texts before them."""
+        self.hash.update("".join(self.parts).encode() + data)
+        self.parts.clear()
 
     def value(self, value: Any) -> None:
         """Add one value of any kind. Raises NoFingerprint."""
@@ -101,6 +105,10 @@ class Fingerprint:
             self.text("seen", str(self.seen[id(value)][0]))
             return
         self.seen[id(value)] = len(self.seen), value
+        describe_exactly = EXACT.get(type(value))
+        if describe_exactly is not None:
+            describe_exactly(self, value)
+            return
         for fits, describe in DESCRIBED:
             if fits(value):
                 describe(self, value)
@@ -144,7 +152,7 @@ class Fingerprint:
     def number(self, value: float | complex) -> None:
         """Add a number by its bits: zeros and NaNs have a sign."""
         self.text(type(value).__name__)
-        self.hash.update(struct.pack("<dd", value.real, value.imag))
+        self.data(struct.pack("<dd", value.real, value.imag))
 
     def sequence(self, value: Any) -> None:
         self.kind(value, tuple if isinstance(value, tuple) else list)
@@ -172,7 +180,7 @@ class Fingerprint:
         if value.dtype.hasobject or not (type(value) is np.ndarray or isinstance(value, np.generic)):
             raise NoFingerprint(f"an array of {value.dtype} of {type(value).__qualname__}")
         self.text("array", type(value).__name__, repr(value.dtype), str(value.shape))
-        self.hash.update(np.ascontiguousarray(value).tobytes())
+        self.data(np.ascontiguousarray(value).tobytes())
 
     def ufunc(self, value: np.ufunc) -> None:
         """Add a ufunc of NumPy. Ufuncs of other libraries have no fingerprint: two of them may share a name."""
@@ -215,6 +223,11 @@ class Fingerprint:
         for name, member in members_of(value):
             self.text(name)
             self.value(member)
+
+    def array_type(self, value: ArraySpec) -> None:
+        """Add the type of an array. A large kernel has hundreds of arrays."""
+        self.text("array type", value.dtype.name, str(value.ndim), str(value.inner))
+        self.text(str(value.needs_grad), str(value.needs_dual))
 
     def host_object(self, value: HostObjectSpec) -> None:
         """Add the methods of a host object that kernels may call, with their defaults."""
@@ -263,15 +276,14 @@ class Fingerprint:
         self.functions.setdefault(value.__qualname__, []).append(value)
         self.text("function", code.co_filename, str(code.co_firstlineno), value.__name__, value.__qualname__)
         self.code(code)
-        source = Source(value)
         try:
-            self.text(source.text)
-            tree = source.tree
+            syntax = syntax_of(value, SOURCE)
         except Exception as error:
             raise NoFingerprint(f"the function {value.__qualname__}: {error}") from None
+        self.text(syntax.digest)
         self.add(value.__defaults__, value.__kwdefaults__)
         self.declared(value)
-        for path in free_paths(value, tree):
+        for path in syntax.paths:
             place = public_name(value, path)
             if place is not None:  # SOURCE has its code; to load it takes 2 ms
                 self.text("public", path, *place)
@@ -289,8 +301,8 @@ class Fingerprint:
 
     def code(self, code: types.CodeType) -> None:
         """Add the bytecode. It differs from the source if the file was changed after Python loaded it."""
-        self.text("code")
-        self.hash.update(code.co_code)
+        self.text("code", str(len(code.co_code)))
+        self.data(code.co_code)
         for each in code.co_consts:
             if isinstance(each, types.CodeType):
                 self.code(each)
@@ -464,3 +476,12 @@ DESCRIBED: tuple[tuple[Callable[[Any], bool], Callable[[Fingerprint, Any], None]
     (of(range), lambda f, value: f.text("range", repr(value))),
     (has_plain_state, Fingerprint.object),
 )
+
+# The descriptions of values of exactly these types: the tests of DESCRIBED take longer.
+EXACT: dict[type, Callable[[Fingerprint, Any], None]] = {
+    tuple: Fingerprint.sequence,
+    list: Fingerprint.sequence,
+    dict: Fingerprint.mapping,
+    float: Fingerprint.number,
+    ArraySpec: Fingerprint.array_type,
+}

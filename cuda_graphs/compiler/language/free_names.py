@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import types
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,11 @@ def is_installed(value: Any) -> bool:
         file = code.co_filename if code is not None else inspect.getfile(value)
     except (OSError, TypeError):
         return True  # a value of C
+    return is_installed_file(file)
+
+
+@cache
+def is_installed_file(file: str) -> bool:
     return os.path.realpath(file).startswith(INSTALLED)
 
 

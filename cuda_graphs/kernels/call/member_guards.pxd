@@ -8,3 +8,6 @@ cdef class MemberGuard:
 
     # Returns True if a value makes the same code. `around`: the objects that hold it, the outermost one first.
     cdef bint holds(self, object value, list around) except -1
+
+    # Returns True if the guard holds for an object as long as it held for this object once.
+    cdef bint is_steady(self)

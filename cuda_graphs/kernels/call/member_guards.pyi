@@ -36,6 +36,8 @@ class LeftOutGuard(MemberGuard):
 class EnclosingGuard(MemberGuard): ...
 
 class RecordGuard(MemberGuard):
+    passes: int
+
     def __init__(
         self,
         annotation: Any,

@@ -12,6 +12,7 @@ A guard keeps no array alive, and no object that holds one: it has the constants
 
 import types
 
+from cuda_graphs.kernels.specialisation.own_attributes cimport OwnAttributes, own_attributes
 from cuda_graphs.kernels.specialisation.snapshots cimport ExpectedValue, expected_value
 
 from cuda_graphs.kernels.specialisation.constants import is_fixed
@@ -26,6 +27,9 @@ cdef class MemberGuard:
     cdef bint holds(self, object value, list around) except -1:
         raise NotImplementedError
 
+    cdef bint is_steady(self):
+        return False
+
 
 cdef class ArrayGuard(MemberGuard):
     """An array. `kind`: a type that has arrays only; None: other types are asked each time."""
@@ -37,6 +41,9 @@ cdef class ArrayGuard(MemberGuard):
 
     cdef bint holds(self, object value, list around) except -1:
         return type(value) is self.kind or self.is_array(value)
+
+    cdef bint is_steady(self):
+        return self.kind is not None
 
 
 cdef class StructArrayGuard(MemberGuard):
@@ -69,6 +76,9 @@ cdef class FixedGuard(MemberGuard):
             if type(value) in NUMBERS:
                 return type(value) is type(self.value) and value == self.value
         return self.expected.is_equal(value)
+
+    cdef bint is_steady(self):
+        return self.is_fixed
 
 
 cdef class RowGuard(MemberGuard):
@@ -103,6 +113,9 @@ cdef class OwnMethodGuard(MemberGuard):
             and value.__self__ is around[-1]
             and getattr(value, "__cuda_graphs_func__", None) is self.function
         )
+
+    cdef bint is_steady(self):
+        return True
 
 
 cdef class ComputedGuard(MemberGuard):
@@ -178,6 +191,8 @@ cdef class RecordGuard(MemberGuard):
 
     cdef object cls
     cdef tuple names, guards, whole, methods, all_names
+    cdef OwnAttributes unchanged  # of the last object for which the guard held, or None
+    cdef readonly unsigned long long passes  # that looked at all members
 
     def __init__(self, annotation, members, methods, all_names):
         self.annotation, self.cls, self.all_names = annotation, annotation.cls, all_names
@@ -185,6 +200,29 @@ cdef class RecordGuard(MemberGuard):
         self.methods = tuple(methods)
 
     cdef bint holds(self, object value, list around) except -1:
+        cdef OwnAttributes known = self.unchanged  # other threads may replace it
+        if not around and known is not None and known.are_those_of(value):
+            return True
+        self.passes += 1
+        # An object that the program changes in each call must not pay for new versions in each call.
+        if not around and self.passes & (self.passes - 1) == 0:
+            known = self.state_of(value)  # before the comparison: later changes must show
+            self.unchanged = None
+            if self.is_equal(value, around):
+                self.unchanged = known
+                return True
+            return False
+        return self.is_equal(value, around)
+
+    cdef OwnAttributes state_of(self, object value):
+        """Return the OwnAttributes of an object that holds for the guard as long as they are unchanged, or None."""
+        cdef MemberGuard guard
+        for guard in self.guards:
+            if not guard.is_steady():
+                return None
+        return own_attributes(value, self.names)
+
+    cdef bint is_equal(self, object value, list around) except -1:
         cdef bint found
         if type(value) is not self.cls or not self.has_methods(value):
             return False

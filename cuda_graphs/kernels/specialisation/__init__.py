@@ -9,6 +9,7 @@ Other rooms may import:
     guards          captured values that code depends on
     options         the options of a kernel
     origins         the origins of compiled kernels
+    own_attributes  objects whose attributes are unchanged
     snapshots       results of functions of template values, until the values change
     specialisation  the code of a kernel for one signature
     specialiser     finds or compiles the specialisation of a call

@@ -35,6 +35,7 @@ from cuda_graphs.objects.numbers cimport as_int, is_address
 from cuda_graphs.kernels.arrays.foreign cimport ForeignArrays, ForeignArray
 from cuda_graphs.kernels.arrays.ndarray cimport Field, NDArray, key_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
+from .own_attributes cimport OwnAttributes, dict_of, own_attributes
 from .snapshots cimport Memo
 
 from cuda_graphs.compiler.language import annotations
@@ -520,8 +521,9 @@ cdef object part_of(object value, object name):
 cdef class Block:
     """The leaves and keys of an instance whose members give the same in each call, until a Buffer is closed."""
 
-    cdef list parts    # the members of the instance
+    cdef list parts    # the members of the instance; None with `attributes`
     cdef list members  # the members at all depths, as lists
+    cdef OwnAttributes attributes  # of an instance that is not frozen
     cdef bint is_steady  # False if the members must be read in each call
     cdef vector[Leaf] leaves
     cdef vector[uint64_t] keys
@@ -546,6 +548,7 @@ cdef class Struct(Reader):
     cdef object seen     # a weak reference to the last instance, if that is frozen, and
     cdef list kept       # its members, until it dies
     cdef Block block     # the block of these members, from the second call on
+    cdef unsigned long long reads  # of all members of instances that are not frozen
 
     cdef list _parts(self, object value):
         """Return the members of an instance in the order of the readers."""
@@ -564,16 +567,10 @@ cdef class Struct(Reader):
             self.kept = self.seen = self.block = None
 
     cdef bint is_steady(self, object value) except -1:
-        cdef Reader member
         cdef list parts = self.kept
-        cdef Py_ssize_t i
         if parts is None or PyWeakref_GetObject(self.seen) != <PyObject*>value:
             return False
-        for i in range(len(parts)):
-            member = self.members[i]
-            if not member.is_steady(parts[i]):
-                return False
-        return True
+        return self._are_steady(parts)
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef list before = self.kept
@@ -587,9 +584,12 @@ cdef class Struct(Reader):
             found = []
             Py_INCREF(found)
             r.members = <PyObject*>found
-        parts = self._parts(value)
         block = self.block  # read once: another thread may replace it
         closed = closed_buffers()
+        if not self.is_frozen:
+            return self._read_changing(r, value, block, closed)
+        parts = self._parts(value)
+        block = self.block  # it may have been dropped
         if block is not None and block.parts is parts and block.is_steady and block.closed_buffers == closed:
             return block.write(r, self)
         depth = len(<list>r.members)
@@ -598,6 +598,44 @@ cdef class Struct(Reader):
         if parts is before and (block is None or block.is_steady):
             self._keep_block(r, value, parts, (<list>r.members)[depth:], closed)
         return 0
+
+    cdef int _read_changing(self, Reading* r, object value, Block block, unsigned long long closed) except -1:
+        """Read an instance that is not frozen. Its members are read again after each change of its attributes."""
+        cdef OwnAttributes attributes = None
+        cdef list parts
+        if block is not None and block.closed_buffers == closed and block.attributes.are_those_of(value):
+            (<list>r.members).append(list(dict_of(value).values()))
+            return block.write(r, self)
+        self.reads += 1
+        # An instance that the program changes in each call must not pay for new versions in each call.
+        if self.reads & (self.reads - 1) == 0:
+            attributes = own_attributes(value, self.names)  # before the members: later changes must show
+        parts = self._parts(value)
+        (<list>r.members).append(parts)
+        self._read_members(r, parts)
+        if attributes is not None and self._are_steady(parts) and self._are_own(dict_of(value)):
+            block = Block.__new__(Block)
+            block.members, block.attributes, block.closed_buffers = [], attributes, closed
+            self._fill_block(r, block, parts)
+            self.block = block
+        return 0
+
+    cdef bint _are_own(self, dict attributes) except -1:
+        """Return True if an instance itself has its arrays, so that its attributes keep them alive."""
+        cdef Py_ssize_t i
+        for i in range(len(self.names)):
+            if self.names[i] not in attributes and not isinstance(self.members[i], Fixed):
+                return False
+        return True
+
+    cdef bint _are_steady(self, list parts) except -1:
+        cdef Reader member
+        cdef Py_ssize_t i
+        for i in range(len(parts)):
+            member = self.members[i]
+            if not member.is_steady(parts[i]):
+                return False
+        return True
 
     cdef int _read_members(self, Reading* r, list parts) except -1:
         cdef Reader member
@@ -610,17 +648,21 @@ cdef class Struct(Reader):
     cdef int _keep_block(self, Reading* r, object value, list parts, list members, unsigned long long closed) except -1:
         """Keep what the members of an instance gave."""
         cdef Block block = Block.__new__(Block)
-        cdef Reading own = r[0]
         block.parts, block.members, block.closed_buffers = parts, members, closed
         block.is_steady = self.is_steady(value)
         if block.is_steady:
-            own.device = kNoDevice
-            self._read_members(&own, parts)  # the same leaves again, for the device of these arrays alone
-            block.device = own.device
-            block.leaves.assign(r.leaves + self.leaf, r.leaves + self.leaf + self.leaves)
-            block.keys.assign(r.keys + self.key, r.keys + self.key + self.keys)
+            self._fill_block(r, block, parts)
         if self.kept is parts:
             self.block = block
+        return 0
+
+    cdef int _fill_block(self, Reading* r, Block block, list parts) except -1:
+        cdef Reading own = r[0]
+        own.device = kNoDevice
+        self._read_members(&own, parts)  # the same leaves again, for the device of these arrays alone
+        block.device = own.device
+        block.leaves.assign(r.leaves + self.leaf, r.leaves + self.leaf + self.leaves)
+        block.keys.assign(r.keys + self.key, r.keys + self.key + self.keys)
         return 0
 
     cdef int add_owners(self, dict owners, object value) except -1:

@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: 2026 The cuda_graphs authors
+# SPDX-License-Identifier: Apache-2.0
+class OwnAttributes: ...
