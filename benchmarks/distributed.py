@@ -466,9 +466,10 @@ def draw(figures: Figures, path: Path) -> None:
         panel.set_title(f"{ranks} ranks")
         panel.set_xlabel("bytes")
     axes[0][0].set_ylabel("microseconds of an iteration")
-    axes[0][-1].legend(fontsize=7)
     figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
+    lines, names = axes[0][0].get_legend_handles_labels()
+    figure.legend(lines, names, loc="center left", bbox_to_anchor=(1, 0.5), fontsize=7)
+    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
 
 
 def main() -> None:
