@@ -663,7 +663,7 @@ cdef class StructArray(Struct):
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef Reader member
-        cdef Py_ssize_t before = 0 if r.foreign == NULL else len((<ForeignArrays>r.foreign).arrays)
+        cdef ForeignArray before = None if r.foreign == NULL else (<ForeignArrays>r.foreign).last
         found = self._array_of(value)
         ndim = self.annotation.ndim
         if ndim is not None and found.ndim != ndim:
