@@ -13,6 +13,7 @@ offers DLPack as one object. The array's own assignment does not work, as a tens
 import math
 
 cimport cython
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
@@ -21,6 +22,7 @@ from cuda_graphs.core.resources.device_scope cimport find_device, has_several_de
 from cuda_graphs.core.resources.handles cimport Awaited, StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
 from cuda_graphs.objects.memory.array_view cimport (
+    MOST_NUMPY_TYPES,
     ArrayView,
     NumpyArray,
     graph_memory_error,
@@ -179,13 +181,25 @@ cdef ForeignArray foreign_array(object array, str path, tuple inner):
     return self
 
 
+# An element type, which `elements` keeps, and the key of arrays of this type without dimensions.
+cdef struct Element:
+    PyObject* dtype
+    uint64_t key
+
+cdef Element[MOST_NUMPY_TYPES] numpy_elements  # by the type number of NumPy
+
+
 cdef int read_numpy(ForeignArray self, const NumpyArray* fields) except -1:
     """Read an array of NumPy without the objects of an ArrayView: calls of kernels get them often."""
     cdef int i
     self.is_of_host = True
     self.address, self.is_read_only = <uintptr_t>fields.data, is_read_only(fields)
     self.is_packed = fields.flags & kCContiguous
-    self.dtype, self.key = element_of(self.array, typestr_of(fields), False, self.path)
+    cdef Element* element = &numpy_elements[fields.type.number]
+    if element.dtype == NULL:
+        dtype, element.key = element_of(self.array, typestr_of(fields), False, self.path)
+        element.dtype = <PyObject*>dtype
+    self.dtype, self.key = <object>element.dtype, element.key
     set_ndim(self, fields.ndim)
     for i in range(fields.ndim):
         self.extents[i] = extent_of(self, fields.shape[i])

@@ -365,7 +365,8 @@ cdef class Array(Reader):
             r.leaves[self.leaf].changes = NULL
             other = self._foreign(r, value, self.path, self.leaf)
             found = other.key
-            note_device(r, self, other.device())
+            if has_several_devices():
+                note_device(r, self, other.device())
             r.leaves[self.leaf].bits = other.address
             r.leaves[self.leaf].extents = other.extents
             for i in range(1, self.leaves):
