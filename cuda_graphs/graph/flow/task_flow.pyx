@@ -191,9 +191,10 @@ cdef class TaskFlow(InsertionPoint):
         if edge is not None:
             raise ValueError("edge=... is not for a task flow, which finds the edges: call launch of a node")
         self._settle()
-        place.graph, place.count = self._open().raw, 0
+        cdef GraphBox* graph = self._open()
+        place.graph, place.count = graph.raw, 0
         if has_bodies(spec.kind):
-            return self._add_after(spec, place, name, None)
+            return self._add_after(graph, spec, place, name, None)
         describe_accesses(spec, spec.declared.get(), accesses)
         if spec.kind == NodeKind.kChild:
             add_graph_accesses(<object>spec.child, accesses)
@@ -202,7 +203,7 @@ cdef class TaskFlow(InsertionPoint):
         for task in found:
             after.push_back(self._raw_of(task))
         place.after, place.count = after.data(), after.size()
-        node = self._add_after(spec, place, name, None)
+        node = self._add_after(graph, spec, place, name, None)
         self._journal.clear()
         if spec.kind == NodeKind.kAlloc:
             # The address is known only now. The driver uses that of freed memory again only after its free node, so

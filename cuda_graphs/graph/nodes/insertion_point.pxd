@@ -29,12 +29,11 @@ cdef class InsertionPoint:
     # Adds the node of a spec. `name` is a str or None. `edge` is an EdgeData, or None for a full edge.
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=*)
 
-    # Adds the node of a spec with these dependencies. `edge` is the EdgeData of the dependencies, for messages, or None.
-    cdef InsertionPoint _add_after(self, NodeSpec& spec, Dependencies place, object name, object edge)
+    # Adds the node of a spec with these dependencies to the graph of `_open`. `edge` is the EdgeData of the dependencies, for
+    # messages, or None.
+    cdef InsertionPoint _add_after(self, GraphBox* graph, NodeSpec& spec, Dependencies place, object name, object edge)
 
-    # The steps of `_add_after`. `_attach` attaches owners to the graph before the driver call that needs them. `_added` records
-    # a node that the driver has made.
-    cdef OwnerSlot _attach(self, const Owners& owners) except *
+    # Records a node that the driver has made.
     cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name)
 
     # Adds a conditional node on a Condition, a flag or a predicate.
@@ -59,6 +58,9 @@ cdef class InsertionPoint:
 # Adds the kernel that sets the condition at the end of each iteration to the body of a loop. `any` is a handle of its
 # hierarchy.
 cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test, Condition condition) except -1
+
+# Attaches owners to a graph before the driver call that needs them.
+cdef OwnerSlot attach(GraphBox* graph, const Owners& owners) except *
 
 # Returns the Python object of a recorded node: the living object or a new one. `any` is a handle of its hierarchy.
 cdef InsertionPoint wrap_node(const NodeHandle& any, NodeRecord* record)

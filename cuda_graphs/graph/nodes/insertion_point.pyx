@@ -274,6 +274,13 @@ cdef bint is_reached(InsertionPoint place, InsertionPoint before) except -1:
     return False
 
 
+cdef OwnerSlot attach(GraphBox* graph, const Owners& owners) except *:
+    cdef OwnerSlot slot = graph.owners.prepare(graph.raw, owners.first, owners.second)
+    if slot.page == NULL:
+        raise_noted("attach the owners of the node to its graph")
+    return slot
+
+
 cdef int add_loop_test(const NodeHandle& any, GraphBox* body, ConditionTest test, Condition condition) except -1:
     cdef InsertionPoint place = wrap_graph(any, body)
     cdef InsertionPoint last = place.launch(None, test.kernel, condition, *test.args)
@@ -326,13 +333,6 @@ cdef class InsertionPoint:
         """Return the number of the definition around this position, which no other definition of the process gets."""
         return hierarchy_number(self._open()[0])
 
-    cdef OwnerSlot _attach(self, const Owners& owners) except *:
-        cdef GraphBox* graph = self._open()
-        cdef OwnerSlot slot = graph.owners.prepare(graph.raw, owners.first, owners.second)
-        if slot.page == NULL:
-            raise_noted("attach the owners of the node to its graph")
-        return slot
-
     cdef InsertionPoint _added(self, CUgraphNode raw, NodeKind kind, OwnerSlot owners, object name):
         cdef NodeRecord* record = &add_node(box_of[NodeRecord](self._h).graph[0], raw, kind, owners)
         record.source = keep_source(record.graph, find_source())
@@ -341,7 +341,7 @@ cdef class InsertionPoint:
         return wrap_node(self._h, record)
 
     cdef InsertionPoint _add(self, NodeSpec& spec, object name, object edge=None):
-        self._open()
+        cdef GraphBox* graph = self._open()
         cdef Dependencies place = dependencies_on(self._h)
         cdef CUgraphEdgeData data
         if edge is not None:
@@ -351,10 +351,9 @@ cdef class InsertionPoint:
                 raise ValueError(
                     "edge=... needs a predecessor: call node.launch(...) instead of definition.launch(...)"
                 )
-        return self._add_after(spec, place, name, edge)
+        return self._add_after(graph, spec, place, name, edge)
 
-    cdef InsertionPoint _add_after(self, NodeSpec& spec, Dependencies place, object name, object edge):
-        cdef GraphBox* graph = self._open()
+    cdef InsertionPoint _add_after(self, GraphBox* graph, NodeSpec& spec, Dependencies place, object name, object edge):
         cdef OwnerSlot slot
         cdef CUgraphNode raw = NULL
         cdef CUresult status
@@ -368,7 +367,7 @@ cdef class InsertionPoint:
         if not spec.uses.empty():
             parameters = prepare_uses(graph, spec)
         if spec.owners:
-            slot = self._attach(spec.owners)
+            slot = attach(graph, spec.owners)
         about_to_change(graph[0])
         with nogil:
             status = make_node(place, spec, &raw)

@@ -49,6 +49,7 @@ from cuda_graphs.graph.operands.operands cimport accept_edge
 from cuda_graphs.graph.operands.parameter cimport is_hidden, prepare_uses, temporaries_of
 from .insertion_point cimport (
     InsertionPoint,
+    attach,
     cause_of_other_graph,
     find_cause,
     hand_out,
@@ -332,7 +333,7 @@ cdef class GraphNode(InsertionPoint):
             parameters = prepare_uses(graph, spec)  # adds the owners of placeholders
         keeps = holds(slot, spec.owners)
         if not keeps:
-            slot = self._attach(spec.owners) if spec.owners else OwnerSlot()
+            slot = attach(graph, spec.owners) if spec.owners else OwnerSlot()
         if record.metadata:
             record.metadata.get().loaded.reset()
         with nogil:

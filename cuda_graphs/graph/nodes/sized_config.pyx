@@ -122,14 +122,16 @@ cdef object without_node(object arg):
 
 
 cdef LaunchConfig read_config(object config, tuple args):
+    return call_config(config, args) if is_config_function(config) else accept_launch_config(config)
+
+
+cdef LaunchConfig call_config(object config, tuple args):
     cdef ConfigFunction self
     cdef shared_ptr[SizeRule] rule
     cdef vector[const ParameterValue*] operands
     cdef Parameter parameter
     cdef LaunchSize size
     cdef bint known = True
-    if not is_config_function(config):
-        return accept_launch_config(config)
     parameters = list(dict.fromkeys([parameter_of(arg) for arg in args if isinstance(arg, StandIn)]))
     self = ConfigFunction.__new__(ConfigFunction)
     self.function, self.args, self.parameters = config, tuple([without_node(arg) for arg in args]), parameters

@@ -54,7 +54,16 @@ from cuda_graphs.objects.device.context cimport context_of_device
 from cuda_graphs.objects.numbers cimport read_address, read_size
 from .callback cimport read_callback
 from cuda_graphs.graph.operands.condition cimport Condition
-from .sized_config cimport begin_rules, device_of_config, drop_size, finish_rules, fix_shapes, join_call_of, read_config
+from .sized_config cimport (
+    SizedConfig,
+    begin_rules,
+    device_of_config,
+    drop_size,
+    finish_rules,
+    fix_shapes,
+    join_call_of,
+    read_config,
+)
 from cuda_graphs.graph.operands.operands cimport (
     accept_condition,
     accept_context,
@@ -67,13 +76,15 @@ from .options import MEMORY_TYPES, device_ordinal, memory_kind, peer_ordinals
 
 cdef int read_kernel(NodeSpec& spec, object config, object kernel, tuple args) except -1:
     cdef LaunchConfig size = read_config(config, args)
+    cdef bint has_rules = isinstance(size, SizedConfig)
     spec.begin(NodeKind.kKernel)
     fill_config(spec, size)
-    begin_rules(spec, size)
+    if has_rules:
+        begin_rules(spec, size)
     fill_arguments(spec, accept_kernel(kernel), args)
     if has_several_devices():
         place_kernel(spec, device_of_config(size), args)
-    return finish_rules(spec, size)
+    return finish_rules(spec, size) if has_rules else 0
 
 
 cdef int place_kernel(NodeSpec& spec, int device, tuple args) except -1:

@@ -18,6 +18,7 @@ cdef enum:
 cdef class ForeignArray:
     cdef readonly object array, dtype
     cdef readonly str path
+    cdef ForeignArray next        # of the call; None for the last one
     cdef Py_ssize_t leaf
     cdef uint64_t key
     cdef CUdeviceptr address      # address that the kernel uses
@@ -43,12 +44,12 @@ cdef class ForeignArray:
 
 # The arrays of other libraries in one call.
 cdef class ForeignArrays:
-    cdef list arrays
+    cdef ForeignArray first, last  # a chain; None without arrays
 
     cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner)
 
-    # Makes the arrays from the number `first` on views of one array, which is copied as a whole.
-    cdef int unite(self, Py_ssize_t first, object array) except -1
+    # Makes the arrays after `before` views of one array, which is copied as a whole; None stands before the first array.
+    cdef int unite(self, ForeignArray before, object array) except -1
 
     # Copies the arrays that the device cannot access to the device. `writes` holds the paths that the kernel writes.
     cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1

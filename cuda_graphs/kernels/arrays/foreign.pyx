@@ -13,6 +13,7 @@ offers DLPack as one object. The array's own assignment does not work, as a tens
 import math
 
 cimport cython
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint64_t, uintptr_t
 
 from cuda_graphs.core.driver.cuda cimport CUDA_SUCCESS, CUdeviceptr, CUresult, CUstream, driver
@@ -21,6 +22,7 @@ from cuda_graphs.core.resources.device_scope cimport find_device, has_several_de
 from cuda_graphs.core.resources.handles cimport Awaited, StreamHandle, raw_of
 from cuda_graphs.objects.code.arguments cimport is_known_memory
 from cuda_graphs.objects.memory.array_view cimport (
+    MOST_NUMPY_TYPES,
     ArrayView,
     NumpyArray,
     graph_memory_error,
@@ -79,26 +81,28 @@ cdef class ForeignArray:
 cdef class ForeignArrays:
     """The arrays of other libraries in one call."""
 
-    def __cinit__(self):
-        self.arrays = []
-
     cdef ForeignArray add(self, object array, str path, Py_ssize_t leaf, tuple inner):
         cdef ForeignArray made = foreign_array(array, path, inner)
         made.leaf = leaf
-        self.arrays.append(made)
+        if self.last is None:
+            self.first = made
+        else:
+            self.last.next = made
+        self.last = made
         return made
 
-    cdef int unite(self, Py_ssize_t first, object array) except -1:
-        cdef ForeignArray part
-        for part in self.arrays[first:]:
+    cdef int unite(self, ForeignArray before, object array) except -1:
+        cdef ForeignArray part = self.first if before is None else before.next
+        while part is not None:
             part.memory_view()  # that of the part
             part.array = array
+            part = part.next
         return 0
 
     cdef int stage(self, const StreamHandle& stream, object writes, Reading* r) except -1:
-        cdef ForeignArray array, other
+        cdef ForeignArray other, array = self.first
         cdef bint reaches_all = is_all_accessible()
-        for array in self.arrays:
+        while array is not None:
             if array.is_of_graph:
                 raise RuntimeError(graph_memory_error(f"parameter {array.path!r}, {array.array!r},"))
             array.is_written = array.path in writes
@@ -109,37 +113,43 @@ cdef class ForeignArrays:
                     f"parameter {array.path!r} has gaps or is not in C order: pass a contiguous array, and copy it "
                     "back if the kernel writes it"
                 )
-        for array in self.arrays:
-            for other in self.arrays:  # the same array twice is one array in the kernel too
-                if other is array or other.array is array.array:
-                    break
+            array = array.next
+        array = self.first
+        while array is not None:
+            other = self.first
+            while other.array is not array.array:  # the same array twice is one array in the kernel too
+                other = other.next
             if other is not array:
                 array.address = other.address
                 other.is_written |= array.is_written
             elif not array.is_packed or not (reaches_all or is_known_memory(array.address)):
                 copy_to_device(array, stream)
             r.leaves[array.leaf].bits = array.address
+            array = array.next
         return 0
 
     cdef int copy_back(self, Stream stream, const StreamHandle& handle) except -1:
-        cdef ForeignArray array
+        cdef ForeignArray array = self.first
         cdef Awaited awaited
         cdef bint waits = False
-        for array in self.arrays:
+        while array is not None:
             waits = waits or array.is_of_host
             if array.staged is not None and array.is_written:
                 copy(array.packed.ctypes.data, array.staged._address, array.packed.nbytes, handle, array)
+            array = array.next
         if waits:
             awaited.stream = handle
             wait_for(awaited, stream, None)
-        for array in self.arrays:
+        array = self.first
+        while array is not None:
             if array.packed is not None and array.packed is not array.memory and array.is_written:
                 array.memory[...] = array.packed
+            array = array.next
         return 0
 
     cdef int check_in_place(self, object writes) except -1:
-        cdef ForeignArray array
-        for array in self.arrays:
+        cdef ForeignArray array = self.first
+        while array is not None:
             if not array.is_packed and array.is_of_graph:
                 raise ValueError(f"parameter {array.path!r}, {array.array!r}, has gaps: kernels take arrays in C order without gaps")
             if not array.is_packed or not is_known_memory(array.address):
@@ -149,6 +159,7 @@ cdef class ForeignArrays:
                 )
             if array.is_read_only and array.path in writes:
                 raise ValueError(f"parameter {array.path!r} is read-only: pass a copy")
+            array = array.next
         return 0
 
 
@@ -170,13 +181,25 @@ cdef ForeignArray foreign_array(object array, str path, tuple inner):
     return self
 
 
+# An element type, which `elements` keeps, and the key of arrays of this type without dimensions.
+cdef struct Element:
+    PyObject* dtype
+    uint64_t key
+
+cdef Element[MOST_NUMPY_TYPES] numpy_elements  # by the type number of NumPy
+
+
 cdef int read_numpy(ForeignArray self, const NumpyArray* fields) except -1:
     """Read an array of NumPy without the objects of an ArrayView: calls of kernels get them often."""
     cdef int i
     self.is_of_host = True
     self.address, self.is_read_only = <uintptr_t>fields.data, is_read_only(fields)
     self.is_packed = fields.flags & kCContiguous
-    self.dtype, self.key = element_of(self.array, typestr_of(fields), False, self.path)
+    cdef Element* element = &numpy_elements[fields.type.number]
+    if element.dtype == NULL:
+        dtype, element.key = element_of(self.array, typestr_of(fields), False, self.path)
+        element.dtype = <PyObject*>dtype
+    self.dtype, self.key = <object>element.dtype, element.key
     set_ndim(self, fields.ndim)
     for i in range(fields.ndim):
         self.extents[i] = extent_of(self, fields.shape[i])
@@ -325,10 +348,11 @@ class Memory:
 cdef object host_values(ForeignArrays foreign, Py_ssize_t leaf):
     import numpy as np
 
-    cdef ForeignArray array
-    for array in foreign.arrays:
+    cdef ForeignArray array = foreign.first
+    while array is not None:
         if array.leaf == leaf and array.is_of_host:
             return np.asarray(Memory(array.memory_view())).view(array.dtype.dtype)
+        array = array.next
     return None
 
 

@@ -366,7 +366,8 @@ cdef class Array(Reader):
             r.leaves[self.leaf].changes = NULL
             other = self._foreign(r, value, self.path, self.leaf)
             found = other.key
-            note_device(r, self, other.device())
+            if has_several_devices():
+                note_device(r, self, other.device())
             r.leaves[self.leaf].bits = other.address
             r.leaves[self.leaf].extents = other.extents
             for i in range(1, self.leaves):
@@ -705,7 +706,7 @@ cdef class StructArray(Struct):
 
     cdef int read(self, Reading* r, object value) except -1:
         cdef Reader member
-        cdef Py_ssize_t before = 0 if r.foreign == NULL else len((<ForeignArrays>r.foreign).arrays)
+        cdef ForeignArray before = None if r.foreign == NULL else (<ForeignArrays>r.foreign).last
         found = self._array_of(value)
         ndim = self.annotation.ndim
         if ndim is not None and found.ndim != ndim:

@@ -51,6 +51,7 @@ cdef struct NumpyArray:
     int flags
 
 cdef enum:
+    MOST_NUMPY_TYPES = 32  # above the type numbers of plain numbers
     kCContiguous = 0x1  # flags of a NumpyArray
     kWriteable = 0x400
 

@@ -104,7 +104,7 @@ cdef const NumpyArray* numpy_fields(object array) except? NULL:
     if numpy_array == NULL or Py_TYPE(array) != numpy_array or not fields_are_known:
         return NULL
     cdef const NumpyArray* found = <const NumpyArray*><PyObject*>array
-    if found.type.number > 31 or not plain_numbers >> found.type.number & 1 or found.type.byteorder == c">":
+    if found.type.number >= MOST_NUMPY_TYPES or not plain_numbers >> found.type.number & 1 or found.type.byteorder == c">":
         return NULL
     return found
 
