@@ -132,3 +132,42 @@ def test_closed_member_of_a_frozen_instance_is_refused(kernel, calls):
     pair.y.buffer.close()
     with pytest.raises(cg.ClosedBufferError):
         kernel(argument)
+
+
+@dataclass(frozen=True)
+class Slope:
+    x: cg.Array1[cg.f32]
+    grad: cg.Array1[cg.f32]
+
+
+@cg.kernel
+def descend(s: Slope) -> None:
+    for i in s.x:
+        s.x[i] -= s.grad[i]
+
+
+@pytest.mark.parametrize("needs_grad", [False, True])
+def test_member_with_the_name_of_gradients_is_a_member(needs_grad):
+    slope = Slope(cg.zeros(2, cg.f32, needs_grad=needs_grad), cg.ones(2, cg.f32))
+    for _ in range(5):
+        descend(slope)
+    slope.grad.fill(3)
+    descend(slope)
+    other = Slope(cg.zeros(2, cg.f32), cg.ones(2, cg.f32))
+    descend(other)
+    assert (slope.x.to_numpy().tolist(), other.x.to_numpy().tolist()) == ([-8, -8], [-1, -1])
+
+
+@cg.kernel
+def copy_gradients(s: Slope) -> None:
+    for i in s.x:
+        s.grad[i] = s.x.grad[i]
+
+
+def test_gradients_of_members_are_those_of_each_call():
+    for number in range(4):
+        slope = Slope(cg.zeros(2, cg.f32, needs_grad=True), cg.zeros(2, cg.f32))
+        for call in range(4):
+            slope.x.grad.fill(10 * number + call)
+            copy_gradients(slope)
+            assert slope.grad.to_numpy().tolist() == 2 * [10 * number + call]

@@ -106,6 +106,33 @@ def by_a_method(out: i32_0d):
     out[()] = cg.static(SIZE.number() - 3)
 
 
+class Part(enum.Enum):
+    """An enumeration whose members have attributes."""
+
+    WHEEL = 1
+
+    def __init__(self, number):
+        self.weight, self.sizes = 4 + number, [4 + number]
+
+
+def weight_of(part):
+    return part.weight
+
+
+def size_of(part):
+    return part.sizes[0]
+
+
+@cg.kernel
+def by_an_attribute_of_a_member(out: i32_0d):
+    out[()] = cg.static(weight_of(Part.WHEEL))
+
+
+@cg.kernel
+def by_a_list_of_a_member(out: i32_0d):
+    out[()] = cg.static(size_of(Part.WHEEL))
+
+
 def put(owner, name, value):
     """Set an attribute; undone by an ExitStack."""
 
@@ -155,6 +182,9 @@ ROWS = [
     (by_a_method, SEVEN),
     (by_a_method, put(Size, "least", 5)),
     (by_a_method, put(SIZE, "least", 5)),
+    (by_an_attribute_of_a_member, put(Part.WHEEL, "weight", 7)),
+    (by_a_list_of_a_member, put_in(Part.WHEEL.sizes, 0, 7)),
+    (by_a_list_of_a_member, put(Part.WHEEL, "sizes", [7])),
 ]
 
 

@@ -386,8 +386,10 @@ cdef class Array(Reader):
         return 0
 
     cdef bint is_steady(self, object value) except -1:
-        # The partners of an array may get memory later.
-        return value is None or (self.leaves == 1 and isinstance(value, NDArray) and not isinstance(value, Field))
+        # The partners of an array may get memory later, but an array without a gradient never gets one.
+        if value is None or not isinstance(value, NDArray) or isinstance(value, Field):
+            return value is None
+        return self.leaves == 1 or (self.extra_leaf == kGradient and not (<NDArray>value)._needs_grad)
 
     cdef int add_owners(self, dict owners, object value) except -1:
         cdef bint wants = getattr(value, "requires_grad", False) is True  # a PyTorch tensor with requires_grad

@@ -20,10 +20,10 @@ from cpython.module cimport PyModule_CheckExact, PyModule_GetDict
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
-from .snapshots cimport ExpectedValue, dict_of_class, expected_value
+from .snapshots cimport ExpectedValue, dict_of_class, expected_value, has_own_dict
 
 from cuda_graphs.compiler.frontend.free_values import CONTAINERS
-from .constants import freeze, is_method_of_value, is_of_numpy
+from .constants import freeze, is_fixed, is_method_of_value, is_of_numpy
 
 cdef extern from *:
     """
@@ -77,17 +77,21 @@ cdef class Guard:
 
     cdef list _dicts(self):
         """Return the dicts whose versions tell that the guard still holds; None if it must run in each call."""
-        if self.namespace is None or self.changing is not None:
+        cdef bint is_dict_of_object = self.changing is not None and self.attributes[-1:] == ("__dict__",)
+        if self.namespace is None or (self.changing is not None and not is_dict_of_object):
             return None
         dicts = [self.namespace]
         value = self.namespace.get(self.name)
-        for attribute in self.attributes:
+        for attribute in self.attributes[:-1] if is_dict_of_object else self.attributes:
             found = dicts_of_attribute(value, attribute)
             if found is None:
                 return None
             dicts += found
             value = getattr(value, attribute)
-        return dicts
+        if not is_dict_of_object:
+            return dicts
+        own = dicts_of_content(value)
+        return None if own is None else dicts + own
 
     cdef tuple _place(self):
         """Return what the guard checks. Functions of one module check the same names."""
@@ -177,6 +181,15 @@ cdef list dicts_of_attribute(object value, str attribute):
     inner = (<dict>found)[attribute]
     is_same = isinstance(inner, (types.FunctionType, staticmethod)) or not hasattr(type(inner), "__get__")
     return [<object>found] if is_same else None
+
+
+cdef list dicts_of_content(object value):
+    """Return the dicts that decide the attributes in the `__dict__` of an object; None if an attribute may change itself."""
+    cdef object cls = type(value)
+    cdef PyObject* of_class = dict_of_class(<PyObject*>cls)
+    if of_class == NULL or not has_own_dict(value) or not all(map(is_fixed, value.__dict__.values())):
+        return None
+    return [<object>of_class, value.__dict__]
 
 
 def guards_of(free_values) -> Guards:

@@ -51,3 +51,6 @@ cdef class Memo:
 
 # Returns the Snapshot of a value; None for a value whose changes no comparison of identities can find.
 cdef Snapshot snapshot_of(object value)
+
+# Returns True if the `__dict__` of an object has its attributes, and is no property of its class.
+cdef bint has_own_dict(object value)
