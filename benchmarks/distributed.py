@@ -104,7 +104,7 @@ SCALING = """.version 7.0
 .reg .b64 %table, %memory<{size}>, %to<{size}>, %word, %in, %x;
 .reg .b32 %round, %left, %half, %seen, %piece, %i;
 .reg .f32 %factor, %value, %sum, %other;
-.reg .pred %ends, %all, %first;
+.reg .pred %ends, %all, %waits;
 .shared .b32 total;
 ld.param.u64 %table, [table];
 ld.param.u64 %x, [x];
@@ -112,7 +112,7 @@ ld.param.f32 %factor, [factor];
 ld.param.u32 %left, [rounds];
 ld.global.u32 %round, [%table];
 mov.u32 %i, %tid.x;
-setp.ne.u32 %first, %i, 0;
+setp.ne.u32 %waits, %i, 0;
 mad.wide.u32 %x, %i, 4, %x;
 {memory}
 NEXT:
@@ -120,7 +120,7 @@ ld.global.f32 %value, [%x];
 mul.f32 %value, %value, %factor;
 st.global.f32 [%x], %value;
 bar.sync 0;
-@%first bra WAIT;
+@%waits bra WAIT;
 mov.f32 %sum, %value;
 mov.b32 %piece, %value;
 {exchange}
@@ -132,7 +132,7 @@ sub.u32 %left, %left, 1;
 setp.gt.f32 %ends, %sum, 0f00000000;
 setp.ne.and.u32 %ends, %left, 0, %ends;
 @%ends bra NEXT;
-@%first bra OVER;
+@%waits bra OVER;
 st.global.u32 [%table], %round;
 OVER:
 ret;

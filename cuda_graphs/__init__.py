@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA graphs as Python objects, on NVIDIA GPUs and on any CPU.
 
-The public names are listed once, in `__init__.pyi`. Each name is imported at its first use, so that a program that
-compiles no kernel does not load the compiler.
+The public names are listed once, in `__init__.pyi`. Each name but `load` is imported at its first use, so that a
+program that compiles no kernel does not load the compiler.
 """
 
 import ast as _ast

@@ -211,7 +211,7 @@ class DirectEngine:
         """Return the launch of a reduction. The arguments keep `lease` alive, which keeps the Exchange open."""
         assert self.exchange is not None and step.send is not None and step.recv is not None
         kernel = exchange_kernel(step.operand.type, str(step.op))
-        warps = max(1, -(-step.operand.size // (PAIR_BYTES * WARP)))
+        warps = -(-step.operand.size // (PAIR_BYTES * WARP))  # an array without elements is not exchanged
         threads = min(MOST_THREADS, warps * WARP)
         table = address_of(self.exchange.table.handle, lease)
         arguments = (table, step.send.array, step.recv.array, step.count)

@@ -6,8 +6,8 @@ It calls the loader of files (loader/), and adds what only Python keeps: functio
 of kernels, the lines that added nodes, and types of arrays. No Python runs for a node, except for host callbacks and arrays
 of alloc nodes.
 
-`import cuda_graphs` imports this module, which imports no other one. Further modules are imported for the files that
-need them.
+`import cuda_graphs` imports this module, so that the first load of a process imports nothing more. Some files need further
+modules, which are imported for them.
 """
 
 import os
@@ -49,6 +49,8 @@ __all__ = ["LoadedGraph", "add_nodes", "load"]
 
 cdef extern from *:
     """
+    #include <algorithm>
+
     #include "core/handles/gil.hpp"
     #include "loader/failure.hpp"
     #include "loader/loading.hpp"
@@ -66,6 +68,22 @@ cdef extern from *:
 
     void check_python(int status) {
         if (status < 0) throw PendingPythonError();
+    }
+
+    // Returns the code of a function that never runs, and whose first line is this line of a file. PyCode_NewEmpty would
+    // read names that are not ASCII in the encoding of the file system.
+    PyObject* code_at(const std::string& file, int line) {
+        const bool is_ascii = std::all_of(file.begin(), file.end(), [](char c) { return (c & 0x80) == 0; });
+        PyObject* const code =
+            reinterpret_cast<PyObject*>(PyCode_NewEmpty(is_ascii ? file.c_str() : "", "<saved graph>", line));
+        if (code == nullptr || is_ascii) return code;
+        PyObject* const replace = PyObject_GetAttrString(code, "replace");
+        PyObject* const none = PyTuple_New(0);
+        PyObject* const names = Py_BuildValue("{s:s}", "co_filename", file.c_str());
+        PyObject* const found =
+            replace != nullptr && none != nullptr && names != nullptr ? PyObject_Call(replace, none, names) : nullptr;
+        for (PyObject* const each : {code, replace, none, names}) Py_XDECREF(each);
+        return found;
     }
 
     // The functions below, which get the object that loads.
@@ -105,8 +123,7 @@ cdef extern from *:
             check_python(hooks_.note_kernel(self_, kernel, image));
         }
         cg::Opaque line_of(const std::string& file, int line) override {
-            // The code of a function that never runs, and whose first line this is.
-            return own(reinterpret_cast<PyObject*>(PyCode_NewEmpty(file.c_str(), "<saved graph>", line)));
+            return own(code_at(file, line));
         }
         cg::Opaque array_form(const cg::ParameterType& type, const std::vector<std::int64_t>& shape) override {
             return own(hooks_.array_form(self_, type, shape));

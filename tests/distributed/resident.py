@@ -135,6 +135,31 @@ def with_auto_a_refused_loop_has_nodes_and_the_same_results(comm):
     kernel.forget()
 
 
+@cg.kernel(graph=True, loop="resident")
+def count_passes(x: Singles, passes: cg.Array1[cg.i64]):
+    while cg.graph_while(passes[0] >= 0):
+        for i in x:
+            x[i] += 1
+        passes[0] += 1
+
+
+@law
+def a_cancelled_loop_of_several_blocks_ends_after_the_same_pass_in_all_of_them(comm):
+    x, passes = cg.zeros(5000, cg.f32), cg.zeros(1, cg.i64)
+    graph, stream = cg.GraphDef(), cg.Device().create_stream()
+    graph.call(count_passes, x, passes)
+    executable = graph.instantiate()
+    for _ in range(10):
+        before = passes[0]
+        executable.launch(stream)
+        executable.cancel()
+        stream.sync()
+        assert passes[0] > before
+        np.testing.assert_array_equal(x.to_numpy(), float(passes[0]))
+    del executable, graph
+    count_passes.forget()
+
+
 def main(folder):
     faulthandler.enable()
     compile_for_gpus()

@@ -85,8 +85,8 @@ def held_port():
     """Yield a port that Linux gives to no other program, and on which rank 0 can listen.
 
     A port that is only free may go to another test process while the ranks import PyTorch. Then rank 0 fails, and the
-    other ranks wait, or connect to that process. Linux shares a port between sockets with SO_REUSEADDR if one of them
-    listens. PyTorch's store sets this option.
+    other ranks wait, or connect to that process. Linux shares a port between sockets with SO_REUSEADDR if at most one
+    of them listens. PyTorch's store sets this option.
     """
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -101,3 +101,24 @@ assert called == [True]
 def test_loading_opens_one_file_and_runs_nothing(zoo, tmp_path, elsewhere):
     zoo.save(tmp_path / "zoo.cgg")
     elsewhere(AUDITED)
+
+
+LINE_OF = """
+import sys
+import cuda_graphs as cg
+
+assert sys.getfilesystemencoding() == "ascii"
+(node,) = cg.load("saved.cgg").nodes()
+sys.stdout.buffer.write(node.source.encode())
+"""
+
+
+def test_source_lines_in_files_with_any_name_travel_to_a_process_that_reads_names_as_ascii(
+    device, tmp_path, elsewhere
+):
+    y = cg.ndarray(cg.f32, 8)
+    names = {"g": cg.GraphDef(), "y": y}
+    exec(compile("\ng.memset(y, 1.0)", "/models/größe.py", "exec"), names)
+    names["g"].save(tmp_path / "saved.cgg", outputs={"y": y})
+    found = elsewhere(LINE_OF, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert found == "/models/größe.py:2"

@@ -8,7 +8,10 @@ The table of a rank has words of 8 bytes, and fills a cache line, so that what a
     [0]      the number of the round, 4 bytes, which the exchange increments; the first one is 1
     [1]      the address of the word that ends polls, an i64
     [2]      the number of this rank, and in its upper half the number of ranks
-    [3 + r]  the address of the table of rank r; the words behind are not used
+    [3 + r]  the address of the table of rank r, for MOST_RANKS ranks; those of absent ranks are loaded and not used
+
+Two words are stored and loaded at a time, so the parts of all senders begin at multiples of 16 bytes: TABLE_WORDS is
+even, and PIECES is a power of two, which also counts rounds (`Exchange.refresh`).
 
 The code that uses it is in codegen/ptx/ptx_exchange.py.
 """
@@ -33,7 +36,7 @@ __all__ = [
 
 LARGEST_BYTES = 4096  # of the array of a rank
 PIECES = LARGEST_BYTES // 4  # words of one sender in one half
-MOST_RANKS = 8  # the code has a part for each of them, so that their words are loaded at the same time
+MOST_RANKS = 8  # the code has a part for each of them
 ENDING, RANK, FIRST_RANK = 1, 2, 3  # words of the table
 TABLE_WORDS = 16
 MEMORY_BYTES = 8 * (TABLE_WORDS + 2 * MOST_RANKS * PIECES)  # of a rank, with the table

@@ -67,7 +67,7 @@ cdef TemporaryMemory plan_memory(object definition, TemporaryMemory present):
 
 cdef tuple plans_of(object definition):
     if not definition._has_temporaries():
-        return ()  # as most definitions do, which spare the import
+        return ()  # without the import: most definitions have none
     from cuda_graphs.graph.analysis.sharing import plan_sharing
 
     return plan_sharing(definition)

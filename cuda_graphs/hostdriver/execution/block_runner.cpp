@@ -86,6 +86,7 @@ struct SharedMemory {
     std::size_t around_bytes;
 };
 
+// The checks need a KernelRun, which launches without them do not have in their frames.
 CUresult enter_checked(const Launch& launch, const cgh_launch& dims, const SharedMemory& shared, std::uint64_t first,
                        std::uint64_t end) {
     KernelRun run;
@@ -332,7 +333,7 @@ CUresult run_blocks(Kernel& kernel, const cgh_launch& dims, const void* params, 
     if (blocks == 1 && !kernel.is_measured_now()) return enter(launch, 0, 1);
     if (blocks > 1 && order_is_random()) return run_at_random(launch, blocks);
     if (blocks > 1 && Scheduler::get().concurrency() == 1) return enter(launch, 0, blocks);
-    const auto threads = static_cast<float>(blocks * blocks_of(dims.block));
+    const float threads = static_cast<float>(blocks) * static_cast<float>(blocks_of(dims.block));
     double cost = kernel.ticks_per_thread() * threads;
     const CUresult fault =
         blocks == 1 ? run_measured(launch, blocks, &cost) : run_small_or_shared(launch, blocks, &cost);
@@ -367,9 +368,9 @@ CUresult run_loop(cgh_entry loop, const cgh_launch& of, const void* params, std:
     const Launch& outer = *thread_state.launch;
     const Launch launch{outer.kernel, loop, dims, params, outer.run_context, outer.context, outer.stream};
     if (order_is_random()) return run_at_random(launch, blocks);
-    double ticks = static_cast<double>(relaxed(cost.ticks_per_block)) * blocks;
-    const CUresult fault = run_small_or_shared(launch, blocks, &ticks);
-    if (ticks > 0) note_cost(cost, ticks / blocks);
+    double whole = static_cast<double>(relaxed(cost.ticks_per_block)) * blocks;
+    const CUresult fault = run_small_or_shared(launch, blocks, &whole);
+    if (whole > 0) note_cost(cost, whole / blocks);
     return fault;
 }
 

@@ -40,7 +40,7 @@ class ResidentTasks:
     ) -> None:
         self.e, self.resident, self.tasks, self.arguments = e, resident, program.tasks, arguments
         self.conditions = {slot.path: what for slot, what in slots if isinstance(what, ir.Array)}
-        self.stop = e.slot("i32")  # the word that ends loops, as the iteration began
+        self.stop = e.slot("i32")  # the word that ends loops, as it was last loaded
         e.line(f"store i32 0, ptr {self.stop}")
 
     def run(self) -> None:

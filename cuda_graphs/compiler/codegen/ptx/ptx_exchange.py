@@ -11,7 +11,7 @@ A round uses half `round % 2`. A rank begins a round after it has received all w
 by ranks that had read all words of the round before that one, whose half is written now.
 
 The number of the round has 32 bits. A word that no round has written for 2^32 rounds would look like a new one.
-Therefore each round also writes one word beyond its elements, a different one in each round.
+Therefore each round also writes one word, a different one in each round, unless that word is among its pairs.
 
 Each rank adds the elements in the order of the ranks, so the results are the same bits on all ranks. A poll ends when
 the word of health.py is not 0; the result is undefined then.
@@ -120,11 +120,9 @@ class Exchange:
     """
 
     def __init__(self, kind: str, op: str) -> None:
-        self.bytes = int(kind[1:])
-        self.type, self.elements = (
-            f"{LETTERS[kind[0]]}{8 * self.bytes}",
-            PAIR_BYTES // self.bytes,
-        )  # of a pair
+        size = int(kind[1:])
+        self.type = f"{LETTERS[kind[0]]}{8 * size}"
+        self.elements = PAIR_BYTES // size  # of a pair: 1 or 2
         self.reduction = f"{INSTRUCTIONS[op][kind[0] == 'f']}.{self.type}"
 
     def begin(self, given: Iterable[str]) -> Iterator[str]:
@@ -136,8 +134,7 @@ class Exchange:
     def lines(self) -> Iterator[str]:
         """Yield the exchange, whose registers of PARAMETERS are set."""
         yield "mov.u32 %i, %tid.x;"
-        yield f"add.u32 %pairs, %count, {self.elements - 1};"
-        yield f"shr.u32 %pairs, %pairs, {self.elements - 1};"
+        yield from self.count_pairs()
         yield "setp.ge.u32 %ends, %i, %pairs;"
         yield "@%ends bra OVER;"
         yield from self.places()
@@ -146,6 +143,13 @@ class Exchange:
         yield from self.refresh()
         yield from self.receive()
         yield "OVER:"
+
+    def count_pairs(self) -> Iterator[str]:
+        if self.elements == 1:
+            yield "mov.u32 %pairs, %count;"
+        else:
+            yield "add.u32 %pairs, %count, 1;"
+            yield "shr.u32 %pairs, %pairs, 1;"
 
     def registers(self) -> Iterator[str]:
         for each, bits in PARAMETERS.items():
@@ -160,7 +164,10 @@ class Exchange:
             yield f".reg .b64 %to{place}, %word{place}_0, %word{place}_1;"
 
     def of_tiers(self, label: str, part: Callable[[range], Iterator[str]]) -> Iterator[str]:
-        """Yield the parts of the tiers, and the label behind them. A part begins with the predicates of its ranks."""
+        """Yield the parts of the tiers, and the label behind them.
+
+        Before a part come the predicates of its ranks, %is and %other. They hold until those of the next part.
+        """
         for first in range(0, MOST_RANKS, TIER):
             if first > 0:
                 yield f"setp.le.u32 %ends, %size, {first};"
@@ -218,7 +225,7 @@ class Exchange:
         """Store at word %index of the tables of all other ranks."""
 
         def of_tier(tier: range) -> Iterator[str]:
-            for rank in tier:  # words of absent ranks are there, too
+            for rank in tier:  # the table has words for MOST_RANKS ranks
                 yield f"ld.global.u64 %to{rank % TIER}, [%table + {8 * (FIRST_RANK + rank)}];"
             for rank in tier:
                 yield f"mad.wide.u32 %at, %index, 8, %to{rank % TIER};"
@@ -227,7 +234,7 @@ class Exchange:
         yield from self.of_tiers(label, of_tier)
 
     def refresh(self) -> Iterator[str]:
-        """Let the first thread write one word beyond the pairs."""
+        """Let the first thread write one word beyond the pairs, for its round: the other half of it does not matter."""
         yield "setp.ne.u32 %ends, %i, 0;"
         yield "@%ends bra REFRESHED;"
         yield "shr.u32 %index, %round, 1;"
@@ -242,21 +249,28 @@ class Exchange:
         yield "mov.u32 %tries, 0;"
         yield "RECEIVE:"
         yield from self.load_own()
-        yield "mad.wide.u32 %at, %i, 16, %in;"
+        yield f"mad.wide.u32 %at, %i, {2 * 8}, %in;"
         yield from self.of_tiers("RECEIVED", self.receive_tier)
         yield f"mad.wide.u32 %at, %i, {PAIR_BYTES}, %target;"
         yield f"st.global.{self.type} [%at], %value0;"
         if self.elements == 2:
-            yield from self.compare_with_last()
             yield f"@%two st.global.{self.type} [%at + 4], %value1;"
         yield from self.next_pair("RECEIVE")
 
     def receive_tier(self, tier: range) -> Iterator[str]:
         """Wait for the words of the ranks, and reduce their elements."""
-        poll, came = f"POLL{tier[0]}", f"CAME{tier[0]}"
-        for place in range(TIER):  # which no load changes, if the rank is this one or not there
+        for place in range(
+            TIER
+        ):  # the words stay if the rank is this one or not there: its load has a predicate
             yield f"mov.b64 %word{place}_0, %word0;"
             yield f"mov.b64 %word{place}_1, %word1;"
+        yield from self.poll(tier)
+        for rank in tier:
+            yield from self.reduce(rank)
+
+    def poll(self, tier: range) -> Iterator[str]:
+        """Load the words of the other ranks until all are of this round, or until the word that ends polls is not 0."""
+        poll, came = f"POLL{tier[0]}", f"CAME{tier[0]}"
         yield f"{poll}:"
         for rank in tier:
             words = f"{{%word{rank % TIER}_0, %word{rank % TIER}_1}}"
@@ -277,8 +291,6 @@ class Exchange:
         yield f"@%ends bra {poll};"
         yield "bra OVER;"
         yield f"{came}:"
-        for rank in tier:
-            yield from self.reduce(rank)
 
     def check(self, place: int) -> Iterator[str]:
         """Set bits of %wrong if a word is not of this round."""

@@ -22,7 +22,8 @@ barriers of the block.
 An exchange with other ranks (ptx_exchange.py) is done by all threads of the first block.
 
 The thread that runs a serial task also ends loops: it sets the conditions that the task has set to 0 if the word that
-ends loops was not 0 as the iteration began. So all blocks see the same condition.
+ends loops was not 0 when it last loaded it, at most PAUSE ticks before the iteration began. So all blocks see the same
+condition.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ ADD = (
     "(ptr addrspace(1) {}, i32 {})"
 )
 # Loads the word that ends loops if a flag is not 0, and if more than PAUSE ticks have passed since the last load. Gives
-# the word as it was loaded last, and the tick of that load. There is no branch, behind which the threads would wait.
+# the word as it was loaded last, and the tick of that load. Ticks have 32 bits: after an iteration with close to a
+# multiple of 2**32 of them, a later one loads. No branch is here, behind which the threads would wait.
 PAUSE = 4096  # about 2 us: a load in each short iteration would take 0.15 us of it
 LOAD_STOP = (
     'call {{ i32, i32 }} asm sideeffect "{{ .reg .pred %p; .reg .b32 %now, %since; mov.u32 %now, %clock; '
@@ -78,7 +80,8 @@ class GpuResidentTasks(ResidentTasks):
         reads = e.let(f"or i1 {self.alone}, {self.leads}")
         self.reads_stop = e.let(f"zext i1 {reads} to i32")
         self.tick = e.slot("i32")  # of the last load of the word that ends loops
-        e.line(f"store i32 0, ptr {self.tick}")
+        now = register(e, "clock")
+        e.line(f"store i32 {e.let(f'sub i32 {now}, {PAUSE + 1}')}, ptr {self.tick}")
         self.others = e.let(f"sub i32 {self.blocks}, 1")
         self.first = e.let(f"icmp eq i32 {block}, 0")
         self.share = e.let(f"select i1 {self.first}, i32 {e.let(f'sub i32 {HIGHEST}, {self.others}')}, i32 1")

@@ -144,10 +144,10 @@ float average_cost(float known, float measured) {
     return known == 0 ? measured : 0.5f * (known + std::min(measured, 2 * known));
 }
 
-void Kernel::count_cost(float ticks_per_thread) {
-    const float counted = average_cost(this->ticks_per_thread(), ticks_per_thread);
+void Kernel::average_in(float measured) {
+    const float counted = average_cost(ticks_per_thread(), measured);
     ticks_per_thread_.store(counted, std::memory_order_relaxed);
-    const double brief = kBrief * ticks_per_microsecond() / std::max({counted, ticks_per_thread, 1e-3f});
+    const double brief = kBrief * ticks_per_microsecond() / std::max({counted, measured, 1e-3f});
     brief_threads_.store(code_.is_open_ended != 0 ? 0 : static_cast<float>(brief), std::memory_order_relaxed);
 }
 
