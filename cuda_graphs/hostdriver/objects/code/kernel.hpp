@@ -60,7 +60,7 @@ class Kernel {
     bool is_measured_now() { return single_runs_.takes_next(); }
     // Returns the largest number of threads with which a launch is brief (wait_limit.hpp); 0 if that is unknown.
     float brief_threads() const { return brief_threads_.load(std::memory_order_relaxed); }
-    // Counts the ticks that a run of `threads` threads took. Of the runs that cost about what is known, only some count.
+    // Counts the ticks that a run of `threads` threads took. Of runs that cost about what is known, only some count.
     void note_cost(float ticks, float threads) {
         const float known = ticks_per_thread() * threads;
         const bool is_usual = ticks > 0.5f * known && ticks < 1.25f * known;
