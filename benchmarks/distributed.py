@@ -12,8 +12,8 @@ bare exchange is one word for each pair of ranks in a loop of one thread, withou
 that of a kernel by hand, which keeps to one block: scale the array, sum one number of each rank, decide. Methods that
 wait on the host in each iteration run a twentieth of the iterations.
 
-With --direct-bytes the direct exchange takes larger arrays than the package allows. So the size at which the library
-becomes faster can be measured.
+With --direct-bytes the direct exchange takes larger arrays than the package allows, to measure the size at which the
+library becomes faster.
 
 A size that takes longer than --limit ends all ranks, and shows where each of them is.
 """

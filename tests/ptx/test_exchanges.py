@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Law: one round of an exchange reduces in the order of the ranks bit by bit, and sends each word to each other rank.
 
-One rank runs alone. What the other ranks send is in its memory before it begins.
+One rank runs alone. The words of the other ranks are in its memory before it begins.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ RANKS = [
     (MOST_RANKS, 3),
 ]  # (ranks, this one)
 ROUNDS = [1, 2, 2**31 + 2000, 2**32 - 1, 0]
-GUARD = 4  # elements behind the result, which nothing writes
+UNTOUCHED = 0xAB  # bytes of the arrays behind their elements, which nothing writes
 
 
 def pinned(size):
@@ -93,6 +93,7 @@ def check_round(memories, kernel, kind, op, ranks, rank, count, block, number, i
         sent = words_of(data[sender], number)
         part(own, number, sender)[: len(sent)] = sent
     (source, of_source), (target, of_target) = pinned(2 * LARGEST_BYTES), pinned(2 * LARGEST_BYTES)
+    of_source[:] = of_target[:] = UNTOUCHED
     of_source.view(dtype)[:count] = data[rank]
     result = (of_source if in_place else of_target).view(dtype)
     cg.launch(
@@ -106,7 +107,7 @@ def check_round(memories, kernel, kind, op, ranks, rank, count, block, number, i
     )
     stream.sync()
     assert result[:count].tobytes() == reduced(data, op).tobytes()
-    assert not result[count : count + GUARD].any()
+    assert np.all(result[count:].view(np.uint8) == UNTOUCHED)
     assert int(own[0]) & 0xFFFFFFFF == (number + 1) % 2**32
     sent = words_of(data[rank], number)
     for receiver in set(range(ranks)) - {rank}:
@@ -127,6 +128,33 @@ def test_a_round_reduces_in_the_order_of_the_ranks_and_sends_each_word(kind, op,
         for count, block in ((1, 32), (33, 32), (most - 1, 96), (most, 512)):
             number = ROUNDS[(case + count) % len(ROUNDS)]
             check_round(memories, kernel, kind, op, ranks, rank, count, block, number, in_place=case % 2 == 0)
+
+
+@pytest.mark.parametrize("number", [3, 0])
+@pytest.mark.parametrize("lacking", [0, 1, 2, 65])
+def test_a_round_takes_no_word_of_another_round(lacking, number, memories):
+    """The word that ends polls is set: without it the rank would wait for ever. Nothing is stored then."""
+    tables, words, _ = memories
+    stop, stops = pinned(8)
+    stops[0] = 1
+    kernel = cg.ObjectCode.from_ptx(exchange_entry("e", "f4", "sum").encode(), name="e").get_kernel("e")
+    stream, own, values = cg.Device().create_stream(), words[0], np.ones(66, np.float32)
+    for each in words:
+        each[:] = 0
+    own[0], own[ENDING], own[RANK] = number, stop.handle, 2 << 32
+    own[FIRST_RANK : FIRST_RANK + 2] = [table.handle for table in tables[:2]]
+    sent = words_of(values, number)
+    sent[lacking] = words_of(values, (number - 2) % 2**32)[lacking]
+    part(own, number, 1)[: len(sent)] = sent
+    (source, of_source), (target, of_target) = pinned(LARGEST_BYTES), pinned(LARGEST_BYTES)
+    of_source.view(np.float32)[: len(values)], of_target[:] = values, UNTOUCHED
+    cg.launch(stream, {"grid": 1, "block": 64}, kernel, tables[0], source, target, np.uint32(len(values)))
+    stream.sync()
+    found = of_target.reshape(-1, 8)  # of each pair
+    pair = lacking // 2
+    assert np.all(found[pair] == UNTOUCHED)
+    others = np.delete(found[: len(values) // 2], pair, axis=0)
+    assert np.all(others.view(np.float32) == 2.0)
 
 
 def test_all_parts_of_a_table_begin_where_two_words_can_be_stored_at_a_time():

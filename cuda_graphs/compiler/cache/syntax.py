@@ -29,7 +29,7 @@ MANY = 64  # parsed functions for which a process writes entries
 
 
 class Syntax(NamedTuple):
-    """What the text of a function says.
+    """The facts in the text of a function.
 
     Attributes:
         digest: The hash of the text, in hexadecimal digits.

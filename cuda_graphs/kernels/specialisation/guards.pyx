@@ -20,27 +20,11 @@ from cpython.module cimport PyModule_CheckExact, PyModule_GetDict
 from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 
+from .own_attributes cimport version_of
 from .snapshots cimport ExpectedValue, dict_of_class, expected_value, has_own_dict
 
 from cuda_graphs.compiler.frontend.free_values import CONTAINERS
 from .constants import freeze, is_fixed, is_method_of_value, is_of_numpy
-
-cdef extern from *:
-    """
-    #include <stdint.h>
-    #pragma GCC diagnostic push
-    #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    static inline uint64_t version_of(PyObject* dict) {
-    #if PY_VERSION_HEX < 0x030D0000
-        return ((PyDictObject*)dict)->ma_version_tag;
-    #else
-        return 0;
-    #endif
-    }
-    #pragma GCC diagnostic pop
-    """
-    # Returns the version of a dict, which no other state of any dict has; 0 if this Python has no versions.
-    uint64_t version_of(object dict)
 
 # Immutable numbers and strings: two objects with the same value make the same code.
 PLAIN = (bool, int, float, str, bytes, type(None))

@@ -2,6 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stdint cimport uint64_t
 
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #pragma GCC diagnostic push
+    #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    static inline uint64_t version_of(PyObject* dict) {
+    #if PY_VERSION_HEX < 0x030D0000
+        return ((PyDictObject*)dict)->ma_version_tag;
+    #else
+        return 0;
+    #endif
+    }
+    #pragma GCC diagnostic pop
+    """
+    # Returns the version of a dict, which no other state of any dict has; 0 if this Python has no versions.
+    uint64_t version_of(object dict)
+
 
 # The attributes that an object had at one time. The object is not kept alive, and neither are they.
 cdef class OwnAttributes:

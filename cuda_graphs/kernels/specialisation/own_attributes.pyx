@@ -7,27 +7,16 @@ which every change replaces (PEP 509), and so has its class, which may get a pro
 versions of dicts: there no object counts as unchanged.
 """
 
-import types
 import weakref
 
 from cpython.object cimport PyObject
 from cpython.weakref cimport PyWeakref_GetObject
 from libc.stdint cimport uint64_t
 
+from .snapshots cimport has_own_dict
+
 cdef extern from *:
     """
-    #include <stdint.h>
-    #pragma GCC diagnostic push
-    #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    static inline uint64_t version_of_dict(PyObject* dict) {
-    #if PY_VERSION_HEX < 0x030D0000
-        return ((PyDictObject*)dict)->ma_version_tag;
-    #else
-        return 0;
-    #endif
-    }
-    #pragma GCC diagnostic pop
-
     static inline unsigned int version_of_class(PyObject* cls) {
         PyTypeObject* type = (PyTypeObject*)cls;
         return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
@@ -37,7 +26,6 @@ cdef extern from *:
         return ((PyTypeObject*)cls)->tp_getattro == PyObject_GenericGetAttr;
     }
     """
-    uint64_t version_of_dict(object dict)
     # Returns the version of a class and of its bases; 0 if Python has given none since the last change.
     unsigned int version_of_class(object cls)
     # Returns True for a class without `__getattr__` and `__getattribute__`.
@@ -52,7 +40,7 @@ cdef class OwnAttributes:
         return (
             PyWeakref_GetObject(self.owner) == <PyObject*>value
             and version_of_class(type(value)) == self.class_version
-            and version_of_dict(dict_of(value)) == self.version
+            and version_of(dict_of(value)) == self.version
         )
 
 
@@ -63,10 +51,10 @@ cdef dict dict_of(object value):
 cdef OwnAttributes own_attributes(object value, object names):
     cdef OwnAttributes self = OwnAttributes.__new__(OwnAttributes)
     cls = type(value)
-    if not reads_as_usual(cls) or not hasattr(cls, "__weakref__") or not has_own_dict(cls):
+    if not reads_as_usual(cls) or not hasattr(cls, "__weakref__") or not has_own_dict(value):
         return None
     own = dict_of(value)
-    self.owner, self.version, self.class_version = weakref.ref(value), version_of_dict(own), version_of_class(cls)
+    self.owner, self.version, self.class_version = weakref.ref(value), version_of(own), version_of_class(cls)
     if self.version == 0 or self.class_version == 0:
         return None
     for name in names:
@@ -81,9 +69,3 @@ cdef bint is_decided(object name, dict own, object cls):
         if name in vars(each):
             return not hasattr(type(vars(each)[name]), "__get__")
     return name in own
-
-
-cdef bint has_own_dict(object cls):
-    """Return True if `__dict__` of the objects of a class is the descriptor that Python itself gives them."""
-    found = next((vars(each)["__dict__"] for each in cls.__mro__ if "__dict__" in vars(each)), None)
-    return type(found) is types.GetSetDescriptorType

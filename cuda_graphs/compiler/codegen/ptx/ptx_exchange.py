@@ -259,9 +259,8 @@ class Exchange:
 
     def receive_tier(self, tier: range) -> Iterator[str]:
         """Wait for the words of the ranks, and reduce their elements."""
-        for place in range(
-            TIER
-        ):  # the words stay if the rank is this one or not there: its load has a predicate
+        # These words stay if the rank is this one or not there: its load has a predicate.
+        for place in range(TIER):
             yield f"mov.b64 %word{place}_0, %word0;"
             yield f"mov.b64 %word{place}_1, %word1;"
         yield from self.poll(tier)

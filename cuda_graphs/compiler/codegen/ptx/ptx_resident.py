@@ -22,8 +22,8 @@ barriers of the block.
 An exchange with other ranks (ptx_exchange.py) is done by all threads of the first block.
 
 The thread that runs a serial task also ends loops: it sets the conditions that the task has set to 0 if the word that
-ends loops was not 0 when it last loaded it, at most PAUSE ticks before the iteration began. So all blocks see the same
-condition.
+ends loops was not 0 when it last loaded it, at most PAUSE ticks before the iteration began. All blocks then see the
+same condition.
 """
 
 from __future__ import annotations
