@@ -18,7 +18,6 @@ import types
 from cpython.dict cimport PyDict_GetItem
 from cpython.module cimport PyModule_CheckExact, PyModule_GetDict
 from cpython.object cimport PyObject
-from libc.stdint cimport uint64_t
 
 from .own_attributes cimport version_of
 from .snapshots cimport ExpectedValue, dict_of_class, expected_value, has_own_dict

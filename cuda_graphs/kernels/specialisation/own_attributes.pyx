@@ -11,7 +11,6 @@ import weakref
 
 from cpython.object cimport PyObject
 from cpython.weakref cimport PyWeakref_GetObject
-from libc.stdint cimport uint64_t
 
 from .snapshots cimport has_own_dict
 
