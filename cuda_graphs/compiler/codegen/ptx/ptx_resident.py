@@ -12,7 +12,7 @@ The barrier is three words of memory, each in a cache line of its own:
     ARRIVED   Block 0 adds 2**31 - (blocks - 1), and all others add 1. The highest bit thus changes each time that all
               have arrived, and no reset is needed. The blocks poll that bit.
     LAST      counts arrivals before a serial task. The last block resets it to 0 and runs the task.
-    SERIAL     counts the serial tasks that have run. The other blocks poll it.
+    SERIAL    counts the serial tasks that have run, above FLAG_BITS flags. The other blocks poll it.
 
 One thread of a block arrives for it, after a barrier of the block. Its atom.acq_rel publishes the writes of the block.
 Its ld.acquire, before the next barrier of the block, makes the other blocks' writes visible (PTX ISA, "Memory
@@ -20,6 +20,10 @@ Consistency Model": causality order is transitive through barriers of a block). 
 barriers of the block.
 
 An exchange with other ranks (ptx_exchange.py) is done by all threads of the first block.
+
+Conditions of loops and branches are flags: each thread has their values in registers. The thread that runs the serial
+tasks stores new values with its count in SERIAL, and the first thread of each block passes them on at the barrier of
+the block. So no thread loads a condition, which takes as long as a short task.
 
 The thread that runs a serial task also ends loops: it sets the conditions that the task has set to 0 if the word that
 ends loops was not 0 when it last loaded it, at most PAUSE ticks before the iteration began. All blocks then see the
@@ -59,6 +63,8 @@ LOAD_STOP = (
 )
 SCOPE = 'syncscope("device")'
 HIGHEST = -(1 << 31)
+FLAG_BITS = 8  # of SERIAL; further conditions are loaded
+COUNTS = (1 << (32 - FLAG_BITS)) - 1  # the largest count of serial tasks; 0 follows
 
 
 class GpuResidentTasks(ResidentTasks):
@@ -88,11 +94,35 @@ class GpuResidentTasks(ResidentTasks):
         self.serial_count = e.slot(
             "i32"
         )  # read before any block can change it, as a change needs this block too
-        e.line(f"store i32 {self.load_word(SERIAL, 'monotonic')}, ptr {self.serial_count}")
+        count = e.let(f"lshr i32 {self.load_word(SERIAL, 'monotonic')}, {FLAG_BITS}")
+        e.line(f"store i32 {count}, ptr {self.serial_count}")
+        self.flags = {name: e.slot("i1") for name in self.conditions_of_serial_tasks()}
+        self.bits = e.slot("i32")  # new flags, in the first thread of a block
+        for name in self.flags:
+            self.set_flag(name, super().holds(ir.Condition(name)))
         # The number of the round of each table, in all threads of the first block.
         self.rounds = {step.table: e.slot("i32") for step in resident.exchanges}
         for table, slot in self.rounds.items():
             e.line(f"store i32 {e.let(f'load i32, {e.pointer(table)} {e.addresses[table]}')}, ptr {slot}")
+
+    def conditions_of_serial_tasks(self) -> list[str]:
+        """Return the conditions with two values that only serial tasks store."""
+        tasks = [self.tasks[number] for number in ir.tasks_of(self.resident.plan)]
+        elsewhere = {array.path for task in tasks if task.loop is not None for array in stored_by(task)}
+        names = dict.fromkeys(
+            step.condition.name
+            for step in ir.all_steps(self.resident.plan)
+            if isinstance(step, ir.Branch) and step.kind != "switch"
+        )
+        return [name for name in names if name not in elsewhere][:FLAG_BITS]
+
+    def set_flag(self, name: str, value: str) -> None:
+        self.e.line(f"store i1 {value}, ptr {self.flags[name]}")
+
+    def holds(self, condition: ir.Condition) -> str:
+        if condition.name not in self.flags:
+            return super().holds(condition)
+        return self.e.let(f"load i1, ptr {self.flags[condition.name]}")
 
     def word_address(self, word: int) -> str:
         return self.e.let(
@@ -186,12 +216,9 @@ class GpuResidentTasks(ResidentTasks):
     def goes_on(self, condition: ir.Condition) -> str:
         return self.holds(condition)
 
-    def clear_conditions(self) -> None:
-        """Emit code that sets the conditions of the serial tasks to 0 if loops are to end."""
-        stored = [
-            s.array for task in self.serial for s in ir.walk_called(task.body) if isinstance(s, ir.Store)
-        ]
-        conditions = [array for array in dict.fromkeys(stored) if array.path in self.loops]
+    def clear_conditions(self, stored: list[ir.Array]) -> None:
+        """Emit code that sets the conditions of loops among these to 0 if loops are to end."""
+        conditions = [array for array in stored if array.path in self.loops]
         if not conditions:
             return
         e = self.e
@@ -203,8 +230,28 @@ class GpuResidentTasks(ResidentTasks):
         e.jump(after)
         e.start(after)
 
+    def pack_flags(self, names: list[str]) -> str:
+        """Emit loads of conditions that this thread has stored; return their flags as the lowest bits of a word."""
+        e, bits = self.e, "0"
+        for number, name in enumerate(names):
+            flag = e.let(f"zext i1 {super().holds(ir.Condition(name))} to i32")
+            bits = e.let(f"or disjoint i32 {bits}, {e.let(f'shl i32 {flag}, {number}')}")
+        return bits
+
+    def pass_flags(self, names: list[str]) -> None:
+        """Emit a barrier of the block that gives the flags of its first thread to all of its threads."""
+        e = self.e
+        if not names:
+            block_barrier(e)
+            return
+        bits = e.let(f"load i32, ptr {self.bits}")
+        for number, name in enumerate(names):
+            own = e.let(f"icmp ne i32 {e.let(f'and i32 {bits}, {1 << number}')}, 0")
+            self.set_flag(name, e.call("llvm.nvvm.barrier.cta.red.or.aligned.all", "i1", [("i32", "0"), ("i1", own)]))
+
     def next_serial_count(self) -> str:
-        return self.e.let(f"add i32 {self.e.let(f'load i32, ptr {self.serial_count}')}, 1")
+        count = self.e.let(f"load i32, ptr {self.serial_count}")
+        return self.e.let(f"and i32 {self.e.let(f'add i32 {count}, 1')}, {COUNTS}")
 
     def wait_for_other_blocks(self) -> None:
         e = self.e
@@ -228,8 +275,13 @@ class GpuResidentTasks(ResidentTasks):
     def run_serial_tasks(self) -> None:
         """Let the last thread that arrives run the serial tasks, and all others wait for it."""
         e = self.e
+        stored = list(dict.fromkeys(array for task in self.serial for array in stored_by(task)))
+        names = [array.path for array in stored if array.path in self.flags]
         lead, together = e.label("lead"), e.label("together")
-        arrive, last, run, publish, poll = (e.label(s) for s in ("arrive", "last", "run", "publish", "poll"))
+        arrive, last, run, publish, poll, come = (
+            e.label(s) for s in ("arrive", "last", "run", "publish", "poll", "come")
+        )
+        e.line(f"store i32 0, ptr {self.bits}")
         e.jump_if(self.leads, lead, together)
         e.start(lead)
         before = e.let(f"load i32, ptr {self.serial_count}")
@@ -243,17 +295,29 @@ class GpuResidentTasks(ResidentTasks):
         e.start(run)
         for task in self.serial:
             self.call(task)
-        self.clear_conditions()
+        self.clear_conditions(stored)
+        bits = self.pack_flags(names)
+        e.line(f"store i32 {bits}, ptr {self.bits}")
         e.jump_if(self.alone, together, publish)
         e.start(publish)
-        store_word(e, self.words[SERIAL], e.let(f"add i32 {before}, 1"), "release")
+        count = e.let(f"shl i32 {self.next_serial_count()}, {FLAG_BITS}")
+        store_word(e, self.words[SERIAL], e.let(f"or disjoint i32 {count}, {bits}"), "release")
         e.jump(together)
         e.start(poll)
-        same = e.let(f"icmp eq i32 {self.load_word(SERIAL, 'acquire')}, {before}")
-        e.jump_if(same, poll, together)
+        word = self.load_word(SERIAL, "acquire")
+        same = e.let(f"icmp eq i32 {e.let(f'lshr i32 {word}, {FLAG_BITS}')}, {before}")
+        e.jump_if(same, poll, come)
+        e.start(come)
+        e.line(f"store i32 {word}, ptr {self.bits}")
+        e.jump(together)
         e.start(together)
-        block_barrier(e)
+        self.pass_flags(names)
         e.line(f"store i32 {self.next_serial_count()}, ptr {self.serial_count}")
+
+
+def stored_by(task: ir.Task) -> list[ir.Array]:
+    """Return the arrays that a task stores to, as its conditions are."""
+    return [s.array for s in ir.walk_called(task.body) if isinstance(s, ir.Store) and isinstance(s.array, ir.Array)]
 
 
 def run_in_last_thread(e: FunctionText, word: str, body: Callable[[], None]) -> None:
