@@ -93,14 +93,14 @@ class ResidentShape(NamedTuple):
     many_tasks: int | None = None
 
     def lone_iterations(self, info: TaskInfo) -> int:
-        """Return the most iterations for which one block is faster than several, as they have to wait for each other."""
+        """Return the most iterations for which one block is faster than several, which wait for each other."""
         return max(self.block, self.lone_bytes // info.traffic) if info.traffic else self.block
 
 
 WARP = 32
-# Measured on an H200 (docs/design/2026-11-resident.md). A wait of blocks for each other takes about as long as one block
-# needs for so many bytes of loads and stores. As a node a task takes 0.65 us, and with that wait 1.2 us, but a graph
-# of nodes takes 4 us more for an iteration.
+# Measured on an H200 (docs/design/2026-11-resident.md). A wait of blocks for each other takes about as long as one
+# block needs for so many bytes of loads and stores. As a node a task takes 0.65 us, and with that wait 1.2 us, but a
+# graph of nodes takes 4 us more for an iteration.
 LONE_BYTES = 80 << 10
 MANY_TASKS = 8
 LARGEST = 1024  # most threads of a block on every GPU

@@ -95,6 +95,74 @@ def add_up(x: Singles, total: Singles, left: Number):
         left[()] -= 1
 
 
+@cg.kernel(graph=True, loop="resident")
+def counters_around_loops(
+    x: Numbers, y: Numbers, left: Number, odd: Number, hits: cg.types.ndarray(cg.i64, 1)
+):
+    while cg.graph_while(left[()] > 0):
+        odd[()] = left[()] % 2
+        for i in x:
+            x[i] += 1
+        hits[0] += 1
+        if cg.graph_if(odd[()] > 0):
+            for i in y:
+                y[i] += x[i]
+            hits[1] += y[0]
+        for i in x:
+            x[i] += 2
+        left[()] -= 1
+        hits[2] += 1
+
+
+@law
+def serial_tasks_beside_loops_see_what_came_before_and_nothing_later():
+    for size in SIZES:
+        x, y, hits = cg.zeros(size, cg.i32), cg.zeros(size, cg.i32), cg.zeros(3, cg.i64)
+        counters_around_loops(x, y, count(9), count(0), hits)
+        here = there = seen = 0
+        for left in range(9, 0, -1):
+            here += 1
+            if left % 2:
+                there += here
+                seen += there
+            here += 2
+        np.testing.assert_array_equal(x.to_numpy(), np.full(size, here))
+        np.testing.assert_array_equal(y.to_numpy(), np.full(size, there))
+        assert hits.to_numpy().tolist() == [9, seen, 9]
+
+
+@cg.kernel(graph=True, loop="resident")
+def flags_around_a_loop(x: Singles, total: Singles, done: cg.types.ndarray(cg.i64, 1), left: Number):
+    while cg.graph_while(left[()] > 0):
+        left[()] -= 1
+        if cg.graph_if(left[()] % 3 == 0):
+            for i in x:
+                x[i] += 1.0
+            done[0] += 1
+        for i in x:
+            total[0] += x[i]
+        done[1] += 1
+        if cg.graph_if(total[0] > 1e6):
+            left[()] = 0
+
+
+@law
+def flags_of_tasks_beside_a_loop_and_behind_it_are_both_passed_on():
+    for size in (3, 1000, 2048, 3000):
+        x, total, done, left = cg.zeros(size, cg.f32), cg.zeros(1, cg.f32), cg.zeros(2, cg.i64), count(20)
+        flags_around_a_loop(x, total, done, left)
+        value = seen = steps = marks = 0
+        rest = 20
+        while rest > 0:
+            rest -= 1
+            marks, value = (marks + 1, value + 1) if rest % 3 == 0 else (marks, value)
+            seen += size * value
+            steps += 1
+            rest = 0 if seen > 1e6 else rest
+        assert done.to_numpy().tolist() == [marks, steps], size
+        assert total.to_numpy()[0] == seen and left.to_numpy() == rest
+
+
 def blocks_of(kernel, *arguments):
     """Return the number of blocks of the only launch of a kernel."""
     graph = cg.GraphDef()

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Law: resident loops of a GPU compute what Python computes, with one block and with several. The laws are in resident_flow.py."""
+"""Law: resident loops of a GPU compute what Python computes, with one block and with several.
+
+The laws are in resident_flow.py.
+"""
 
 import subprocess
 import sys
