@@ -37,7 +37,8 @@ class Shape(NamedTuple):
     waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
     gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.has_sums); None for this Shape
     unordered  iterations from which on several blocks or calls run a loop, so that the order of sums is not fixed
-    uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape
+    uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape. Its
+               many waves are for loops whose number of iterations is known: blocks without an iteration take time too
     """
 
     block: int
@@ -49,7 +50,8 @@ class Shape(NamedTuple):
 
     def of(self, info: TaskInfo) -> Shape:
         """Return the Shape of a task."""
-        found = self.gathering if info.has_sums else self.uneven if info.heavy else self
+        is_known = info.iterations is not None or info.axes is not None
+        found = self.gathering if info.has_sums else self.uneven if info.heavy and is_known else self
         return self if found is None else found
 
     def resident(self, kernel: Kernel, info: TaskInfo) -> ResidentShape:

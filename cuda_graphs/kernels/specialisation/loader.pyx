@@ -31,8 +31,11 @@ from .specialisation cimport (
     kCondition,
     kConstant,
     kExtent,
+    kFloorDivide,
     kIf,
     kLeaf,
+    kMaximum,
+    kMinimum,
     kMultiply,
     kRepeated,
     kRunTask,
@@ -59,7 +62,14 @@ cdef enum:
     TEMP_ALIGNMENT = 256  # bytes, of temporary arrays: the alignment of cuMemAlloc
 
 cdef dict STEPS = {"while": <int>kWhile, REPEATED: <int>kRepeated, "if": <int>kIf, "switch": <int>kSwitch}
-cdef dict OPERATIONS = {"add": <int>kAdd, "sub": <int>kSubtract, "mul": <int>kMultiply}
+cdef dict OPERATIONS = {
+    "add": <int>kAdd,
+    "sub": <int>kSubtract,
+    "mul": <int>kMultiply,
+    "floor_div": <int>kFloorDivide,
+    "min": <int>kMinimum,
+    "max": <int>kMaximum,
+}
 
 
 cdef class Loader:

@@ -20,6 +20,9 @@ cdef enum Origin:
     kAdd       # the sum of the two previous values
     kSubtract
     kMultiply
+    kFloorDivide
+    kMinimum
+    kMaximum
 
 cdef struct Source:
     Origin origin

@@ -500,9 +500,26 @@ cdef uint64_t size_of(const Span& span, const Leaf* leaves) noexcept nogil:
 
 
 cdef int64_t apply(Origin how, int64_t a, int64_t b) noexcept nogil:
+    if how == kAdd:
+        return <int64_t>(<uint64_t>a + <uint64_t>b)
+    if how == kSubtract:
+        return <int64_t>(<uint64_t>a - <uint64_t>b)
     if how == kMultiply:
         return <int64_t>(<uint64_t>a * <uint64_t>b)
-    return <int64_t>(<uint64_t>a + <uint64_t>b) if how == kAdd else <int64_t>(<uint64_t>a - <uint64_t>b)
+    if how == kFloorDivide:
+        return floor_divide(a, b)
+    return min(a, b) if how == kMinimum else max(a, b)
+
+
+cdef int64_t floor_divide(int64_t a, int64_t b) noexcept nogil:
+    """Return the quotient, rounded down, or 0 for a division by 0."""
+    cdef int64_t found
+    if b == 0:
+        return 0
+    if b == -1:  # the least number has no quotient, and the processor would stop
+        return <int64_t>(0 - <uint64_t>a)
+    found = a // b  # rounds to zero (cdivision)
+    return found - (a % b != 0 and (a < 0) != (b < 0))
 
 
 cdef object scalar_of(uint64_t bits, type):
