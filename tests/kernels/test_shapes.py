@@ -19,7 +19,11 @@ BODIES = {
     "a sum": ("y[0] += x[i]", GPU.gathering),
     "bins": ("y[i & 7] += x[i]", GPU.gathering),
     "a while": ("while x[i] > 1.0:\n            x[i] = x[i] * 0.5", GPU.uneven),
-    "whiles, as many as memory says": ("while x[i] > 1.0:\n            x[i] = x[i] * 0.5", GPU, "range(n[0])"),
+    "whiles, as many as memory says": (
+        "while x[i] > 1.0:\n            x[i] = x[i] * 0.5",
+        GPU,
+        "range(n[0])",
+    ),
     "a sum of loops": ("for k in range(i):\n            y[0] += x[k]", GPU.gathering),
 }
 
