@@ -137,6 +137,8 @@ cdef class Specialisation:
     cdef bint is_replaced            # True if all calls use the replacement
     cdef bint is_refused             # True for such a replacement
     cdef readonly bint is_straight   # True without control flow between tasks
+    cdef bint may_be_graph           # True if one graph may run the tasks of a call, though the kernel is no graph kernel
+    cdef Py_ssize_t calls_before_graph  # calls that still launch the tasks one by one
     cdef readonly bint prints        # True if a call waits for printed output
     cdef readonly bint waits_for_results       # True if a call waits for results or for a report of checks
     cdef bint has_gradients          # True if an array argument has a gradient
