@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint64_t
+from libcpp.utility cimport pair as cpp_pair
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUdeviceptr, CUfunction, CUresult, CUstream
@@ -61,6 +62,9 @@ cdef struct Span:
     int axes       # number of axes whose extents come with the call
     int64_t size   # bytes of the part behind one index in each of these axes
 
+# The addresses of an array: that of its first byte, and the one behind it.
+ctypedef cpp_pair[uint64_t, uint64_t] MemoryRange
+
 # Two arrays that must not share memory, as concurrent sections or fused tasks use both.
 cdef struct DisjointPair:
     Span first
@@ -109,6 +113,7 @@ cdef class Specialisation:
     cdef vector[DisjointPair] disjoint         # pairs of arrays that must not share memory
     cdef vector[DisjointPair] apart  # pairs of arrays that share no memory in calls of this code, since tasks are fused
     cdef vector[Span] compared       # the arrays in `apart`, once each
+    cdef vector[MemoryRange] known_apart  # those of the last call that share no memory; empty without such a call
     cdef vector[Source] equal        # pairs of extents, one after the other, that are equal in calls of this code
     cdef Specialisation separate     # code for other calls; None until there is such a call
     cdef vector[TripCount] sums      # loops with sums of floats, if code for large sums has fewer tasks; `share` is unused
@@ -151,8 +156,9 @@ cdef class Specialisation:
     cdef int64_t iterations_of(self, const TripCount& loop, const Leaf* leaves) noexcept nogil
     # Returns True if arrays share no memory and extents are equal as the fused tasks need it.
     cdef bint fits(self, const Leaf* leaves) noexcept nogil
-    # Returns True if no two arrays in `apart` share memory, whether they are a pair or not.
+    # Returns True if no two arrays in `apart` share memory, whether they are a pair or not. The caller holds the GIL.
     cdef bint are_all_apart(self, const Leaf* leaves) noexcept nogil
+    cdef MemoryRange range_of(self, const Span& span, const Leaf* leaves) noexcept nogil
     # Returns True if all sums of floats are large.
     cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil
     # Returns True if a loop is long, and a resident launch has few threads for it.
