@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.kernels.call import outside_arrays
 from cuda_graphs.kernels.call.member_guards import Choices
 from cuda_graphs.kernels.call.members import guarded_record
 
@@ -49,10 +50,23 @@ def classes():
         for i in s.x:
             s.x[i] += s.scale + 1
 
-    return {"method": (Model, Model.step), "argument": (lambda: State(numbers(0), 1), step)}
+    class Plain:
+        def __init__(self):
+            self.x, self.scale = numbers(0), 1
+
+    @cg.kernel
+    def step_template(s: cg.template):
+        for i in s.x:
+            s.x[i] += s.scale + 1
+
+    return {
+        "method": (Model, Model.step),
+        "argument": (lambda: State(numbers(0), 1), step),
+        "template": (Plain, step_template),
+    }
 
 
-@pytest.fixture(params=["method", "argument"])
+@pytest.fixture(params=["method", "argument", "template"])
 def known(request):
     """An object whose attributes a kernel knows, and the kernel as a function of an object."""
     make, kernel = classes()[request.param]
@@ -209,3 +223,46 @@ def test_guard_looks_at_lists_in_each_call():
     assert choices.find((holder,)) == "found"
     holder.n[0] = 4
     assert choices.find((holder,)) is None
+
+
+def test_template_that_loses_its_arrays_and_gets_others():
+    class Holder:
+        pass
+
+    @cg.kernel
+    def add(s: cg.template, out: Numbers):
+        for i in out:
+            if cg.static(hasattr(s, "x")):
+                out[i] += s.x[i]
+            else:
+                out[i] += 100
+
+    holder, out = Holder(), numbers(0)
+    holder.x, holder.n = numbers(1), 3
+    for _ in range(CALLS):
+        add(holder, out)
+    del holder.x
+    for _ in range(CALLS):
+        add(holder, out)
+    holder.x = numbers(10000)
+    add(holder, out)
+    assert out.to_numpy().tolist() == [CALLS * 101 + 10000]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="dicts have no versions")
+def test_arrays_of_an_unchanged_template_are_searched_once(monkeypatch):
+    class Holder:
+        pass
+
+    @cg.kernel
+    def add(s: cg.template):
+        for i in s.x:
+            s.x[i] += 1
+
+    holder = Holder()
+    holder.x = numbers(0)
+    for _ in range(CALLS):
+        add(holder)
+    monkeypatch.setattr(outside_arrays, "has_references", lambda value: pytest.fail("searched again"))
+    add(holder)
+    assert holder.x.to_numpy().tolist() == [CALLS + 1]

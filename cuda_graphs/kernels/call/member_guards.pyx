@@ -12,7 +12,7 @@ A guard keeps no array alive, and no object that holds one: it has the constants
 
 import types
 
-from cuda_graphs.kernels.specialisation.own_attributes cimport OwnAttributes, own_attributes
+from cuda_graphs.kernels.specialisation.own_attributes cimport OwnAttributes, dict_of, own_attributes
 from cuda_graphs.kernels.specialisation.snapshots cimport ExpectedValue, expected_value
 
 from cuda_graphs.kernels.specialisation.constants import is_fixed
@@ -304,3 +304,26 @@ cdef class Choices:
     def forget(self):
         """Release the results."""
         self.known = ()
+
+
+cdef class HolderOfArrays:
+    """An object that was found to have an array among its own attributes. It has it as long as they are unchanged."""
+
+    cdef OwnAttributes known
+    cdef unsigned long long notes
+
+    cpdef bint is_known(self, object value):
+        """Return True if this is the object, and its attributes are unchanged."""
+        cdef OwnAttributes known = self.known  # other threads may replace it
+        return known is not None and known.are_those_of(value)
+
+    def note(self, value, is_array):
+        """Keep an object if one of its attributes is an array."""
+        cdef OwnAttributes attributes
+        self.notes += 1
+        # An object that the program changes in each call must not pay for new versions in each call.
+        if self.notes & (self.notes - 1):
+            return
+        attributes = own_attributes(value, ())  # before they are read: later changes must show
+        if attributes is not None and any([is_array(each) for each in dict_of(value).values()]):
+            self.known = attributes
