@@ -12,7 +12,7 @@ A guard keeps no array alive, and no object that holds one: it has the constants
 
 import types
 
-from cuda_graphs.kernels.specialisation.own_attributes cimport OwnAttributes, dict_of, own_attributes
+from cuda_graphs.kernels.specialisation.own_attributes cimport OwnAttributes, own_attributes
 from cuda_graphs.kernels.specialisation.snapshots cimport ExpectedValue, expected_value
 
 from cuda_graphs.kernels.specialisation.constants import is_fixed
@@ -319,11 +319,16 @@ cdef class HolderOfArrays:
 
     def note(self, value, is_array):
         """Keep an object if one of its attributes is an array."""
-        cdef OwnAttributes attributes
         self.notes += 1
         # An object that the program changes in each call must not pay for new versions in each call.
         if self.notes & (self.notes - 1):
             return
-        attributes = own_attributes(value, ())  # before they are read: later changes must show
-        if attributes is not None and any([is_array(each) for each in dict_of(value).values()]):
-            self.known = attributes
+        for name, each in list(getattr(value, "__dict__", {}).items()):
+            if is_array(each):
+                self.known = self.with_array(value, name, is_array)
+                return
+
+    cdef OwnAttributes with_array(self, object value, object name, object is_array):
+        """Return the OwnAttributes of an object whose attribute of this name is an array, or None."""
+        cdef OwnAttributes found = own_attributes(value, (name,))  # before it is read: later changes must show
+        return found if is_array(getattr(value, name, None)) else None
