@@ -30,6 +30,10 @@ class Absent(Exception):
     """The contestant cannot take part; the message gives the reason."""
 
 
+class Broken(Absent):
+    """The contestant met an error, after which its process may not work any more."""
+
+
 class Contestant:
     """A process that executes requests. `python`: the interpreter that has the peer installed."""
 
@@ -37,6 +41,9 @@ class Contestant:
 
     def __init__(self, module: str, driver: str, python: str = sys.executable) -> None:
         self.command = [python, str(self.script), module, driver]
+        self.begin()
+
+    def begin(self) -> None:
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
@@ -51,8 +58,10 @@ class Contestant:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise Absent(f"its process ended with {self.process.wait()}")
+            raise Broken(f"its process ended with {self.process.wait()}")
         answer = json.loads(line)
+        if "broken" in answer:
+            raise Broken(answer["broken"])
         if "absent" in answer:
             raise Absent(answer["absent"])
         return answer["found"]
@@ -179,7 +188,7 @@ class Worker:
             except Absent as reason:
                 answer = {"absent": str(reason)}
             except Exception as error:  # any exception of a peer is the reason of its absence
-                answer = {"absent": f"{type(error).__name__}: {error}".splitlines()[0]}
+                answer = {"broken": f"{type(error).__name__}: {error}".splitlines()[0]}
             out.write(json.dumps(answer) + "\n")
             out.flush()
 

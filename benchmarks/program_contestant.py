@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from contestant import Absent, Contestant, Worker, serve
+from contestant import Absent, Broken, Contestant, Worker, serve
 from programs.kits import KITS, Kit, Missing, Run
 
 HERE = Path(__file__).resolve()
@@ -29,8 +29,18 @@ class ProgramContestant(Contestant):
     script = HERE
 
     def take(self, program: str, size: str, wanted: Path | None = None) -> None:
-        """Prepare a program and run it once; compare its result with the array in the file `wanted`. Raises Absent."""
-        self.ask("take", program=program, size=size, wanted=None if wanted is None else str(wanted))
+        """Prepare a program and run it once; compare its result with the array in the file `wanted`. Raises Absent.
+
+        An error of one program does not count for the next: the contestant gets a new process.
+        """
+        try:
+            self.ask("take", program=program, size=size, wanted=None if wanted is None else str(wanted))
+        except Broken:
+            self.process.kill()
+            self.end()
+            self.begin()
+            self.come()
+            raise
 
     def result(self, path: Path) -> int:
         """Write the result of the last run to a file, and return its number of iterations. Raises Absent."""

@@ -127,13 +127,12 @@ def with_cuda_graphs(kit: Kit, x, v, steps) -> Run:
     for array, values in zip((places, speeds), states_of(x, v, steps)):
         array.from_numpy(values)
 
-    def call():
-        with cg.ad.Tape(loss=loss):
-            for t in range(steps):
-                advance(places, speeds, t)
-            measure(places, loss, steps)
-
-    return Run(lambda: None, call, lambda: speeds.grad.to_numpy()[0])
+    with cg.capture() as builder, cg.ad.Tape(loss=loss):
+        for t in range(steps):
+            advance(places, speeds, t)
+        measure(places, loss, steps)
+    graph, stream = builder.complete(), cg.Device().default_stream
+    return Run(lambda: None, lambda: graph.launch(stream), lambda: speeds.grad.to_numpy()[0])
 
 
 # https://github.com/NVIDIA/warp/blob/main/warp/examples/optim/example_spring_cage.py (wp.Tape, captured)

@@ -94,6 +94,8 @@ class TaskInfo:
     heavy            an iteration has loops or many statements
     resident_tasks   of a resident entry. All blocks of such an entry must run at the same time
     calls            (name, signature, file, line) of each function that the task calls, directly or not
+    traffic          bytes that an iteration accesses; 0 if it is heavy
+    loop_tasks       of a resident entry: the parallel tasks of the loop that has the most
     """
 
     entry: str
@@ -113,6 +115,8 @@ class TaskInfo:
     heavy: bool = False
     resident_tasks: tuple[TaskInfo, ...] = ()
     calls: tuple[tuple[str, str, str, int], ...] = ()
+    traffic: int = 0
+    loop_tasks: int = 0
 
     @property
     def dynamic_bytes(self) -> int:
@@ -405,7 +409,7 @@ def describe(task: ir.Task) -> TaskInfo:
         iterations(task), ir.line_of(task.loc), axes_of(task), settings_of(task).block_dim,
         task.loop is not None and task.loop.block_dim > 0, shared_layout(task.body)[1],
         any(isinstance(each, ir.Print) for each in ir.walk_called(task.body)), settings_of(task).parallelize,
-        bool(task.bins or task.sums), is_heavy(task), calls=calls_of(task.body),
+        bool(task.bins or task.sums), is_heavy(task), calls=calls_of(task.body), traffic=traffic_of(task),
     )  # fmt: skip
 
 
@@ -428,7 +432,26 @@ def describe_resident(resident: ir.Resident, tasks: tuple[ir.Task, ...]) -> Task
         reads.union(*(info.reads for info in infos)), writes.union(*(info.writes for info in infos)),
         None, min(info.line for info in infos), None, max(sizes, default=None), bool(blocks),
         max(info.shared_bytes for info in infos), any(info.prints for info in infos), resident_tasks=infos,
+        loop_tasks=max((parallel_tasks(step, tasks) for step in ir.all_steps(resident.plan)), default=0),
     )  # fmt: skip
+
+
+def parallel_tasks(step: ir.Step, tasks: tuple[ir.Task, ...]) -> int:
+    """Return the number of parallel tasks in a loop; 0 for other steps."""
+    if not (isinstance(step, ir.Branch) and step.kind in ir.LOOPS):
+        return 0
+    return sum(tasks[number].loop is not None for number in ir.tasks_of(step.plans[0]))
+
+
+def traffic_of(task: ir.Task) -> int:
+    """Return the bytes of memory that an iteration of a light loop accesses at most."""
+    if task.loop is None or task.loop.block_dim or is_heavy(task):
+        return 0
+    return sum(
+        statement.array.element.size
+        for statement in ir.walk_called(task.loop.body)
+        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic)) and is_memory_of_launch(statement.array)
+    )
 
 
 def is_heavy(task: ir.Task) -> bool:

@@ -73,7 +73,8 @@ class Shape(NamedTuple):
             each = kernel.occupancy.max_active_blocks_per_multiprocessor(block, 0)
             if each:
                 most = current_device().properties.max_threads_per_multiprocessor
-                return ResidentShape(block, each * multiprocessors, is_sparse=2 * each * block <= most)
+                is_sparse = 2 * each * block <= most
+                return ResidentShape(block, each * multiprocessors, is_sparse, LONE_BYTES, MANY_TASKS)
         raise AssertionError(f"{kernel.name} fits no block")
 
 
@@ -84,14 +85,28 @@ class ResidentShape(NamedTuple):
         block: Threads of a block.
         max_blocks: Largest number of blocks that are on the device at the same time.
         is_sparse: Whether the registers of the launch leave half of the threads of the device or more without work.
+        lone_bytes: The most bytes that a loop may access to be faster in one block than in several.
+        many_tasks: The least parallel tasks of a loop of the graph that are faster as nodes, if their iterations
+            need several blocks but not the whole device; None for no number of tasks.
     """
 
     block: int
     max_blocks: int
     is_sparse: bool = False
+    lone_bytes: int = 0
+    many_tasks: int | None = None
+
+    def lone_iterations(self, info: TaskInfo) -> int:
+        """Return the most iterations for which one block is faster than several, which wait for each other."""
+        return max(self.block, self.lone_bytes // info.traffic) if info.traffic else self.block
 
 
 WARP = 32
+# Measured on an H200 (docs/design/2026-11-resident.md). A wait of blocks for each other takes about as long as one
+# block needs for so many bytes of loads and stores. As a node a task takes 0.65 us, and with that wait 1.2 us, but a
+# graph of nodes takes 4 us more for an iteration.
+LONE_BYTES = 80 << 10
+MANY_TASKS = 8
 LARGEST = 1024  # most threads of a block on every GPU
 HEAVY = 256  # threads of a block with heavy iterations
 

@@ -103,3 +103,30 @@ def test_a_point_sees_its_own_stores_through_other_names_of_the_memory():
     found = array.copy()
     on_ptx(program, {"x": found, "y": found}, {"x": array, "y": array}, shape)
     np.testing.assert_array_equal(found, (array + 1) * 3)
+
+
+@pytest.mark.parametrize("begin", [0, 1, 31, 32, 33, -5], ids=str)
+@pytest.mark.parametrize("columns", [1, 31, 32, 97, 160, 300], ids=str)
+def test_columns_from_any_index_on_are_visited_once(begin, columns):
+    """Warps begin at multiples of 32, with one axis and with two."""
+    k = function_of(
+        "def k(x: ndarray(i32, 2), y: ndarray(i32, 1), begin: i32, end: i32):\n"
+        "    for i, j in cg.ndrange((1, 4), (begin, end)):\n        x[i, j + 8] += 100 * i + j\n"
+        "    for j in range(begin, end):\n        y[j + 8] += j\n"
+    )
+    width = 8 + 33 + 300
+    given = {
+        "x": np.zeros((5, width), "i4"),
+        "y": np.zeros(width, "i4"),
+        "begin": begin,
+        "end": begin + columns,
+    }
+    found = in_every_grid(k, given)
+    wanted = np.zeros(width, "i4")
+    wanted[begin + 8 : begin + 8 + columns] = np.arange(begin, begin + columns)
+    np.testing.assert_array_equal(found["y"], wanted)
+    rows = np.zeros((5, width), "i4")
+    rows[1:4, begin + 8 : begin + 8 + columns] = (
+        wanted[begin + 8 : begin + 8 + columns] + 100 * np.arange(1, 4)[:, None]
+    )
+    np.testing.assert_array_equal(found["x"], rows)

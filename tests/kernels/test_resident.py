@@ -327,3 +327,30 @@ def test_nodes_run_a_long_loop_where_a_resident_launch_has_few_threads(few_threa
 def test_a_chosen_lowering_stays_for_long_loops(few_threads, chosen):
     kernel = cg.kernel(count_down, graph=True, **chosen)
     assert kernel.explain(cg.zeros(1 << 21, cg.f32), cg.array(3, cg.i32)).lowering == "resident"
+
+
+def three_tasks(x, left):
+    while cg.graph_while(left[()] > 0):
+        for _ in cg.static(range(3)):
+            for i in x:
+                x[i] += 1.0
+        left[()] -= 1
+
+
+three_tasks.__annotations__ = {"x": f32_1d, "left": i32_0d}
+
+
+def test_nodes_run_a_loop_of_many_tasks_where_blocks_would_wait_for_each_other(monkeypatch):
+    real = Shape.resident
+    limits = {"lone_bytes": 8 * 5000, "many_tasks": 3}
+    monkeypatch.setattr(Shape, "resident", lambda *given: real(*given)._replace(**limits))
+    kernel = cg.kernel(three_tasks, graph=True, fuse=False)
+    for size, lowering in ((5000, "resident"), (5001, "conditional"), (1 << 16, "resident")):
+        x, left = cg.zeros(size, cg.f32), cg.array(2, cg.i32)
+        found = kernel.explain(x, left)
+        kernel(x, left)
+        np.testing.assert_array_equal(x.to_numpy(), np.full(size, 6, "f4"))
+        assert found.lowering == kernel.graph_stats.lowering == lowering
+        assert ("many tasks" in found.why) == (lowering == "conditional")
+    fewer = cg.kernel(count_down, graph=True)
+    assert fewer.explain(cg.zeros(5001, cg.f32), cg.array(2, cg.i32)).lowering == "resident"

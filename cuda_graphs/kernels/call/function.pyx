@@ -385,7 +385,7 @@ cdef class KernelFunction:
         code = of.specialiser.find_for(args)
         for name, reader in zip(of.specialiser.names, of.specialiser.readers):
             annotations[name] = (<Reader>reader).annotation
-        why = of.specialiser.options.why(code.artifact, code.is_refused, code.is_for_long_loops)
+        why = of.specialiser.options.why(code.artifact, code.is_refused, code.why_nodes)
         if of.replay is not None and of.replay.refusal is not None and code.replacement is not None:
             code, why = code.replacement, of.replay.refusal
         return explain(of.specialiser.function, annotations, of.specialiser.signature(args), code.artifact, why)

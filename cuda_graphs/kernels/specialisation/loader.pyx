@@ -119,17 +119,22 @@ cdef class Loader:
         """Set the grid of resident tasks so that all blocks are on the device at the same time."""
         resident = shape.resident(kernel, info)
         task.block, task.max_blocks, task.cooperative = resident.block, resident.max_blocks, True
+        task.has_sums = any([each.has_sums for each in info.resident_tasks])
         for each in info.resident_tasks:
             if each.parallel:
-                self.add_trip_count(task.loops, each.iterations, each.axes, 1 if each.fixed_block_dim and task.block == 1 else task.block)
+                share = 1 if each.fixed_block_dim and task.block == 1 else task.block
+                self.add_trip_count(task.loops, each.iterations, each.axes, share, resident.lone_iterations(each))
+        is_busy = resident.many_tasks is not None and info.loop_tasks >= resident.many_tasks
         # All ranks must choose the same code for exchanges, and their loops may have other lengths.
-        if resident.is_sparse and not self.code.artifact.exchanged:
-            self.code.in_sparse.insert(self.code.in_sparse.end(), task.loops.begin(), task.loops.end())
+        if (resident.is_sparse or is_busy) and not self.code.artifact.exchanged:
+            self.code.is_sparse = self.code.is_sparse or resident.is_sparse
+            self.code.has_many_tasks = self.code.has_many_tasks or is_busy
+            self.code.in_resident.insert(self.code.in_resident.end(), task.loops.begin(), task.loops.end())
         return 0
 
-    cdef int add_trip_count(self, vector[TripCount]& loops, iterations, axes, int64_t share) except -1:
+    cdef int add_trip_count(self, vector[TripCount]& loops, iterations, axes, int64_t share, int64_t lone=0) except -1:
         cdef TripCount loop
-        loop.share = share
+        loop.share, loop.lone = share, lone
         loop.iterations = UNKNOWN if iterations is None else iterations
         if iterations is None and axes is not None:
             steps = self.bounds(axes)

@@ -17,8 +17,11 @@ __all__ = ["CHAINS", "GRAPHS_ARE_ON", "LOOPS", "Options"]
 
 GRAPHS_ARE_ON = os.environ.get("CUDA_GRAPHS_KERNEL_GRAPHS", "1") == "1"
 
-FEW_THREADS = (
-    "a loop has many iterations, and half of the threads of a resident launch or more would have no place"
+# By the NodesReason of the code (specialisation.pxd).
+WHY_NODES = (
+    "",
+    "a loop has many iterations, and half of the threads of a resident launch or more would have no place",
+    "a loop has many tasks, and blocks of a resident launch would wait for each other longer than nodes do",
 )
 
 LOOPS = ("auto", "conditional", "resident", "host")
@@ -91,8 +94,11 @@ class Options(NamedTuple):
         """Return whether the user left open if tasks share a launch."""
         return self.loop == "auto" and self.chain != "resident"
 
-    def why(self, artifact: Artifact, is_refused: bool, is_for_long_loops: bool) -> str:
-        """Return the reason for the lowering, in words. `is_refused` means that the driver cannot build the graph."""
+    def why(self, artifact: Artifact, is_refused: bool, why_nodes: int) -> str:
+        """Return the reason for the lowering, in words. `is_refused` means that the driver cannot build the graph.
+
+        `why_nodes` is the number of a reason in WHY_NODES.
+        """
         if not self.graph:
             return "the kernel is no graph kernel, so a call launches its tasks one by one"
         if self.debug:
@@ -103,4 +109,4 @@ class Options(NamedTuple):
             return f'the kernel sets loop="{self.loop}"'
         if is_refused:
             return "the driver cannot build the graph"
-        return FEW_THREADS if is_for_long_loops else why_lowered(artifact)
+        return WHY_NODES[why_nodes] or why_lowered(artifact)

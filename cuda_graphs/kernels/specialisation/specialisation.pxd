@@ -39,8 +39,16 @@ cdef enum:
 
 
 # The iterations of a loop, which determine the number of blocks.
+# Why a call has nodes where its kernel has resident launches otherwise. Options.why has the words.
+cdef enum NodesReason:
+    kNoReason
+    kFewThreads  # a loop has many iterations, and a resident launch few threads
+    kManyTasks   # a loop has many tasks, whose iterations need several blocks but not the whole device
+
+
 cdef struct TripCount:
     int64_t share              # iterations for each block
+    int64_t lone               # iterations up to which one block of a resident launch is faster than several
     int64_t iterations         # number of iterations, COUNTED if `count` computes it, or UNKNOWN
     vector[Source] count       # bounds of the loop in postfix order: values, then operations
 
@@ -51,6 +59,7 @@ cdef struct Task:
     unsigned int max_blocks        # largest number of blocks
     unsigned int shared        # bytes of dynamic shared memory
     bint cooperative           # True if the blocks wait for each other
+    bint has_sums              # True if blocks of such a launch add to one element
     vector[TripCount] loops        # loops of the task: several for resident tasks, else at most one
     vector[Source] parameters
 
@@ -119,9 +128,11 @@ cdef class Specialisation:
     cdef vector[TripCount] sums      # loops with sums of floats, if code for large sums has fewer tasks; `share` is unused
     cdef int64_t unordered           # iterations from which on a sum is large
     cdef Specialisation large        # code for calls in which all of them are; None until there is such a call
-    cdef vector[TripCount] in_sparse  # loops of a sparse resident launch; `share` is unused
-    cdef Specialisation as_nodes     # code for calls in which one of them is long; None until there is such a call
-    cdef readonly bint is_for_long_loops  # True for such code
+    cdef vector[TripCount] in_resident  # loops of resident launches that are faster as nodes with some sizes
+    cdef bint is_sparse              # True if that are large sizes, as such a launch has few threads
+    cdef bint has_many_tasks         # True if that are sizes for several blocks, as tasks wait longer than nodes
+    cdef Specialisation as_nodes     # code for calls with such sizes; None until there is such a call
+    cdef readonly int why_nodes      # the NodesReason of such code
     cdef vector[Step] steps          # plan for the host; all tasks in order, unless the lowering is "host"
     cdef vector[uint64_t] constants
     cdef vector[size_t] temps        # offset of each temporary array in their common memory, in bytes
@@ -161,8 +172,8 @@ cdef class Specialisation:
     cdef MemoryRange range_of(self, const Span& span, const Leaf* leaves) noexcept nogil
     # Returns True if all sums of floats are large.
     cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil
-    # Returns True if a loop is long, and a resident launch has few threads for it.
-    cdef bint has_long_loops(self, const Leaf* leaves) noexcept nogil
+    # Returns why nodes are faster than resident launches, if they are.
+    cdef NodesReason reason_for_nodes(self, const Leaf* leaves) noexcept nogil
     # Returns True if this is the code, or if it stands for calls of this one with other arrays or sizes.
     cdef bint leads_to(self, Specialisation code)
     # Launches all tasks. `stacks` has three words for each stack of a gradient: its address, its capacity, its workers.

@@ -55,6 +55,7 @@ cdef dict WORDS = {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32, 8: numpy.ui
 cdef enum:
     MOST_PARAMETERS = 64  # parameters of an entry that fit on the C stack
     LONG = 1 << 21  # iterations of a loop that a sparse resident launch runs slower than nodes
+    MIDDLE = 1 << 16  # iterations from which on a wait of blocks is short beside the work of a task
     MOST_AHEAD = 16  # iterations that the host begins before it reads the condition
     TURNS_BETWEEN_SIGNALS = 256  # iterations of a loop on the host between two checks for signals
 
@@ -71,6 +72,7 @@ cdef class Specialisation:
     cdef unsigned int grid_of(self, const Task& task, const Leaf* leaves) noexcept nogil:
         cdef int64_t blocks = 1
         cdef int64_t iterations
+        cdef bint lone = task.cooperative
         cdef const TripCount* loop
         cdef size_t i
         for i in range(task.loops.size()):
@@ -79,6 +81,10 @@ cdef class Specialisation:
             if iterations == UNKNOWN:
                 return task.max_blocks
             blocks = max(blocks, iterations // loop.share + (iterations % loop.share != 0))
+            lone = lone and iterations <= loop.lone
+        # Sums of two blocks have fixed bits. They must not depend on the work of other tasks, as fusion changes it.
+        if lone and not (task.has_sums and blocks == 2):
+            return 1
         return <unsigned int>min(blocks, <int64_t>task.max_blocks)
 
     cdef int64_t count(self, const TripCount& loop, const Leaf* leaves) noexcept nogil:
@@ -154,12 +160,17 @@ cdef class Specialisation:
                 return False
         return self.sums.size() != 0
 
-    cdef bint has_long_loops(self, const Leaf* leaves) noexcept nogil:
+    cdef NodesReason reason_for_nodes(self, const Leaf* leaves) noexcept nogil:
+        cdef int64_t iterations, longest = 0
+        cdef bint lone = True
         cdef size_t i
-        for i in range(self.in_sparse.size()):
-            if self.iterations_of(self.in_sparse[i], leaves) >= LONG:
-                return True
-        return False
+        for i in range(self.in_resident.size()):
+            iterations = self.iterations_of(self.in_resident[i], leaves)
+            longest = max(longest, iterations)
+            lone = lone and iterations <= self.in_resident[i].lone
+        if self.is_sparse and longest >= LONG:
+            return kFewThreads
+        return kManyTasks if self.has_many_tasks and not lone and longest < MIDDLE else kNoReason
 
     cdef bint leads_to(self, Specialisation code):
         return (

@@ -47,7 +47,7 @@ cdef class Specialiser:
     # Returns `code`, or other code: if the arrays do not fit `code`, or may later not fit it in a graph, if all sums of
     # floats are large, or if a loop is too long for a resident launch with few threads.
     cdef Specialisation fitting(self, Specialisation code, Reading* r)
-    cdef Specialisation _beside(self, Specialisation code, Reading* r, str fuse, bint is_for_long_loops=*)
+    cdef Specialisation _beside(self, Specialisation code, Reading* r, str fuse, int why_nodes=*)
     # Makes the device of a call current, and returns its code for this device. The stream may be empty. Raises ValueError if
     # the stream or a field is of another device than the arrays.
     cdef Specialisation find_on_device(self, DeviceScope& scope, Reading* r, const StreamHandle& stream)

@@ -22,7 +22,7 @@ from cuda_graphs.kernels.arrays.reading cimport Reading
 from cuda_graphs.objects.device.context cimport enter_device
 from cuda_graphs.kernels.specialisation.arguments cimport Reader, reader_of, takes_condition
 from .guards cimport Guards
-from .specialisation cimport Specialisation
+from .specialisation cimport NodesReason, Specialisation, kNoReason
 
 from cuda_graphs.native import trace
 from cuda_graphs.compiler.artifact import START
@@ -120,6 +120,7 @@ cdef class Specialiser:
 
     cdef Specialisation fitting(self, Specialisation code, Reading* r):
         cdef Specialisation other
+        cdef NodesReason why_nodes
         fuse = "call"
         if not r.in_graph and not r.has_parameters:
             if code.has_large_sums(r.leaves):
@@ -128,22 +129,23 @@ cdef class Specialiser:
                     if code.large is None:
                         code.large = self._beside(code, r, fuse)
                     code = code.large
-            if code.has_long_loops(r.leaves) and self.options.may_have_nodes():
+            why_nodes = code.reason_for_nodes(r.leaves)
+            if why_nodes and self.options.may_have_nodes():
                 with self.lock:
                     if code.as_nodes is None:
-                        other = self._beside(code, r, fuse, is_for_long_loops=True)
-                        other.is_for_long_loops, code.as_nodes = True, other
+                        other = self._beside(code, r, fuse, why_nodes)
+                        other.why_nodes, code.as_nodes = why_nodes, other
                     code = code.as_nodes
         if code.apart.size() + code.equal.size() == 0 or (not r.in_graph and code.fits(r.leaves)):
             return code
         with self.lock:
             if code.separate is None:
-                code.separate = self._beside(code, r, "any", is_for_long_loops=code.is_for_long_loops)
+                code.separate = self._beside(code, r, "any", code.why_nodes)
             return code.separate
 
-    cdef Specialisation _beside(self, Specialisation code, Reading* r, str fuse, bint is_for_long_loops=False):
+    cdef Specialisation _beside(self, Specialisation code, Reading* r, str fuse, int why_nodes=kNoReason):
         """Return other code for calls that have the signature of `code`. The caller holds the lock."""
-        cdef Specialisation other = self._compile(<tuple>r.args, False, fuse=fuse, is_for_long_loops=is_for_long_loops)
+        cdef Specialisation other = self._compile(<tuple>r.args, False, fuse=fuse, has_nodes=why_nodes != kNoReason)
         other.device = code.device
         return other
 
@@ -245,7 +247,7 @@ cdef class Specialiser:
             return ()
         return tuple([name for name, value in zip(self.names, args) if getattr(value, "__cuda_graph_exchanges__", False)])
 
-    def _compile(self, args, embedded, is_refused=False, fuse="call", exchanges=None, is_for_long_loops=False):
+    def _compile(self, args, embedded, is_refused=False, fuse="call", exchanges=None, has_nodes=False):
         signature = self.signature(args)
         leaves = {path: number for reader in self.readers for path, number in leaf_paths(reader)}
         if self.has_checkpoints:
@@ -254,7 +256,7 @@ cdef class Specialiser:
         target, shape = target_of(self.options.fast_math)
         try:
             lowering = self.options.lowering(False, False) if is_refused else self.lowering(embedded)
-            if is_for_long_loops:
+            if has_nodes:
                 lowering = as_nodes(lowering)
             lowered = self._lowering_options(*lowering, "any" if embedded else fuse)
             if exchanges is None and not (embedded or is_refused):

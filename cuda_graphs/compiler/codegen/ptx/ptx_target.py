@@ -34,11 +34,11 @@ from .ptx_blocks import GpuBlockLoop
 from .ptx_exchange import MOST_THREADS, with_exchanges
 from .ptx_merge import merged_ptx
 from .ptx_resident import GpuResidentTasks, run_in_last_thread
-from .tiles import TiledLoop, is_tiled
+from .tiles import LANES, TiledLoop, is_tiled
 
 GLOBAL, SHARED = " addrspace(1)", " addrspace(3)"
 ENTRY = "ptx_kernel"
-INLINED = " alwaysinline convergent"
+INTERNAL, INLINED = "internal", " alwaysinline convergent"
 
 HEADER = """target datalayout = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 target triple = "nvptx64-nvidia-cuda"
@@ -184,7 +184,7 @@ class Ptx:
         last = [statement for statement in task.body.body if isinstance(statement, ir.Last)]
         for statement in statements:
             if statement is task.loop:
-                self.parallel(e, task.loop, task.name, task.bins, start)
+                self.parallel(e, task.loop, task.name, task.bins, start, is_resident=kind == INTERNAL)
             elif statement not in sums and statement not in last:
                 e.block(ir.Block([statement]))
         if sums:
@@ -205,7 +205,7 @@ class Ptx:
         """Return the functions of resident tasks, and the entry that calls them."""
         slots = slots_of(resident, program)
         tasks = [program.tasks[number] for number in ir.tasks_of(resident.plan)]
-        functions = [self.task(each, declarations, slots, "internal", INLINED) for each in tasks]
+        functions = [self.task(each, declarations, slots, INTERNAL, INLINED) for each in tasks]
         e = Emitter(self, declarations)
         parameters = self.receive(e, slots)
         if self.is_early(program):
@@ -234,6 +234,7 @@ class Ptx:
         name: str,
         bins: tuple[ir.Atomic, ...] = (),
         start: EarlyLoads | None = None,
+        is_resident: bool = False,
     ) -> None:
         """Emit the iterations of this thread. `bins` are the bins of the Task, and `start` its early loads."""
         if loop.block_dim:
@@ -246,9 +247,11 @@ class Ptx:
             width = group_width(loop)
             early = None if start is None else start.for_loop(loop, width)
             if width > 1:
-                thread = self.wide_groups(e, loop, width, thread, threads, total, early)
+                thread = self.wide_groups(e, loop, width, thread, threads, total, early, is_resident)
             elif early is not None:
                 thread = self.early_point(e, loop, begins, thread, threads, total, early)
+            elif len(loop.axes) == 1:
+                thread = aligned(e, shift_of(e, loop, begins), thread, threads)
             self.stride(e, loop, begins, counts, thread, threads, total)
 
         if bins:
@@ -295,8 +298,11 @@ class Ptx:
         threads: str,
         total: str,
         start: EarlyLoads | None = None,
+        is_resident: bool = False,
     ) -> str:
         """Emit groups of neighbouring iterations, if all arrays are aligned to 16 bytes. Accesses become as wide.
+
+        The grid of a resident launch is not made for this loop, so its loop also needs a group for each thread.
 
         Returns the iteration at which this thread begins the rest. The rest is the whole loop without alignment.
 
@@ -312,6 +318,8 @@ class Ptx:
             bits = e.let(f"or i64 {bits}, {e.let(f'ptrtoint {kind} {address} to i64')}")
         aligned = e.let(f"icmp eq i64 {e.let(f'and i64 {bits}, 15')}, 0")
         whole = e.let(f"udiv i64 {total}, {width}")
+        if is_resident:
+            aligned = e.let(f"and i1 {aligned}, {e.let(f'icmp sge i64 {whole}, {threads}')}")
         first, wide, rest = (e.label(stem) for stem in ("whole", "groups", "rest"))
         other = rest if start is None else e.label("unaligned")
         e.jump(first)
@@ -389,9 +397,29 @@ class Ptx:
             strided_box(e, counts, thread, threads, total, point)
 
         if is_tiled(loop):
-            TiledLoop(e, loop, counts, place).run(row_major)
+            shift = e.let(f"trunc i64 {shift_of(e, loop, begins)} to i32")
+            TiledLoop(e, loop, counts, shift, place).run(row_major)
         else:
             row_major()
+
+
+def shift_of(e: Emitter, loop: ir.For, begins: list[str]) -> str:
+    """Emit the number of indices from a multiple of 32 to the first index of the last axis, in 64 bits."""
+    if loop.axes[-1].step != 1:
+        return "0"
+    return e.let(f"and i64 {begins[-1]}, {LANES - 1}")
+
+
+def aligned(e: Emitter, shift: str, thread: str, threads: str) -> str:
+    """Emit the first iteration of a thread: the first warp begins at an index that is a multiple of 32.
+
+    Threads that would come before the loop begin one step of the grid later. Grids have whole warps, or no shift.
+    """
+    is_whole = e.let(f"icmp eq i64 {e.let(f'and i64 {threads}, {LANES - 1}')}, 0")
+    shift = e.let(f"select i1 {is_whole}, i64 {shift}, i64 0")
+    first = e.let(f"sub nsw i64 {thread}, {shift}")
+    later = e.let(f"add nsw i64 {first}, {threads}")
+    return e.let(f"select i1 {e.let(f'icmp slt i64 {first}, 0')}, i64 {later}, i64 {first}")
 
 
 def required_threads(blocks: int) -> str:

@@ -4,6 +4,8 @@
 
 The last axis of the loop is that of the columns; all other axes make the rows. Compared with iterations in row-major
 order (grid_stride.py), a point needs fewer instructions, and a block reads neighbours in other rows from its own cache.
+Tiles begin at indices that are multiples of 32, so a warp accesses whole lines of the cache: an inner copy of 4096^2
+floats, from index 1 on, took 51 us on an H200 where a whole copy took 37.
 
 A thread of a long loop has up to four points of a tile, 32 columns apart: it first runs the loads of all of them, up
 to the first statement that has an effect, then the rest of each. Iterations of a parallel loop may run in any order, so
@@ -18,7 +20,7 @@ from itertools import takewhile
 from cuda_graphs.compiler.codegen.llvm.emitter import Emitter
 from cuda_graphs.compiler.ir import ir
 
-__all__ = ["TiledLoop", "is_tiled"]
+__all__ = ["LANES", "TiledLoop", "is_tiled"]
 
 LANES = 32
 MOST = 64  # statements of a body that may be emitted several times
@@ -38,10 +40,13 @@ def is_tiled(loop: ir.For) -> bool:
 
 
 class TiledLoop:
-    """Emitter of a loop. `sizes` are the numbers of steps of the axes, in 64 bits."""
+    """Emitter of a loop. `sizes` are the numbers of steps of the axes, in 64 bits.
 
-    def __init__(self, e: Emitter, loop: ir.For, sizes: Sequence[str], place: Place) -> None:
-        self.e, self.sizes, self.place = e, list(sizes), place
+    `shift` is the number of columns before the first one, in 32 bits: tiles begin that much earlier.
+    """
+
+    def __init__(self, e: Emitter, loop: ir.For, sizes: Sequence[str], shift: str, place: Place) -> None:
+        self.e, self.sizes, self.shift, self.place = e, list(sizes), shift, place
         statements = loop.body.body
         pure = sum(1 for _ in takewhile(lambda s: isinstance(s, PURE), statements))
         self.early, self.late = statements[:pure], statements[pure:]
@@ -88,6 +93,7 @@ class TiledLoop:
         self.lane, self.warp = e.let(f"and i32 {thread}, {LANES - 1}"), e.let(f"lshr i32 {thread}, 5")
         self.height = e.let(f"lshr i32 {threads}, 5")
         self.rows, self.columns = (e.let(f"trunc i64 {each} to i32") for each in (rows, columns))
+        self.columns = e.let(f"add i32 {self.columns}, {self.shift}")
         # Unsigned numbers of 32 bits hold all of these: a tile ends less than 2**10 beyond the loop.
         most = e.let(f"add i32 {self.rows}, {e.let(f'sub i32 {self.height}, 1')}")
         down = e.let(f"zext i32 {e.let(f'udiv i32 {most}, {self.height}')} to i64")
@@ -155,16 +161,21 @@ class TiledLoop:
         some, together, apart, end = (e.label(stem) for stem in ("some", "together", "apart", "end"))
         e.jump_if(e.let(f"icmp ult i32 {own}, {self.rows}"), some, end)
         e.start(some)
-        has_all = e.let(f"icmp ult i32 {last}, {self.columns}")
+        is_inside = e.let(f"icmp uge i32 {first}, {self.shift}")
+        has_all = e.let(f"and i1 {is_inside}, {e.let(f'icmp ult i32 {last}, {self.columns}')}")
         e.jump_if(e.let(f"and i1 {has_all}, {self.is_wide}"), together, apart)
         e.start(together)
-        self.points_together(self.positions(own), first)
+        self.points_together(self.positions(own), e.let(f"sub i32 {first}, {self.shift}"))
         e.jump(end)
         e.start(apart)
         if self.points > 1:
             beyond = e.let(f"add i32 {begin}, {self.width}")
             limit = e.call("llvm.umin.i32", "i32", [("i32", beyond), ("i32", self.columns)])
-            low, high = (e.let(f"zext i32 {each} to i64") for each in (first, limit))
+            second = e.let(f"add i32 {first}, {LANES}")
+            start = e.let(f"select i1 {is_inside}, i32 {first}, i32 {second}")
+            low, high = (
+                e.let(f"zext i32 {e.let(f'sub i32 {each}, {self.shift}')} to i64") for each in (start, limit)
+            )
             at = ir.LoopIndex("column")
             e.counted(at, low, high, LANES, lambda _: self.point(self.positions(own), e.wide[at]))
         e.jump(end)
