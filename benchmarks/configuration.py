@@ -5,8 +5,8 @@
     python benchmarks/configuration.py [--driver host|cuda] [--arrays 400] [--rounds 60] [--json FILE]
 
 The contestants take turns in one process. They differ in the template argument, and in how they pass the arrays: one by
-one, in a dataclass, or as members of the object of a method. The method uses all arrays, the others use two. The time
-is that of the calling thread, which waits for nothing.
+one, in a dataclass, as members of the object of a method, or as those of a template. The last two use all arrays, the
+others use two. The time is that of the calling thread, which waits for nothing.
 """
 
 import argparse
@@ -63,6 +63,12 @@ class Solver:
     def advance(self, config: cg.template) -> None:
         for i in range(1):
             {uses}
+
+
+@cg.kernel
+def advance_template(s: cg.template, config: cg.template) -> None:
+    for i in range(1):
+        {uses_of_template}
 """
 
 
@@ -90,7 +96,12 @@ def program_of(arrays: int) -> Any:
     with tempfile.NamedTemporaryFile("w", suffix=".py", delete=False) as file:
         members = "\n".join(f"    a{i}: cg.Array1[cg.f32]" for i in range(arrays))
         uses = "\n            ".join(f"self.a{i}[i] += 1" for i in range(arrays))
-        file.write(PROGRAM.format(parameters=parameters, last=arrays - 1, members=members, uses=uses))
+        texts = {
+            "members": members,
+            "uses": uses,
+            "uses_of_template": uses.replace("self", "s").replace("\n    ", "\n"),
+        }
+        file.write(PROGRAM.format(parameters=parameters, last=arrays - 1, **texts))
     spec = importlib.util.spec_from_file_location("many_arrays", file.name)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -130,6 +141,8 @@ def main() -> None:
     contestants = {name: timed(program.advance, (*arrays, each)) for name, each in configs.items()}
     contestants["arrays in a dataclass"] = timed(program.advance_state, (program.State(*arrays), Config()))
     contestants["arrays of a method's object"] = timed(program.Solver(arrays).advance, (Config(),))
+    solver = program.Solver(arrays)
+    contestants["arrays of a template"] = timed(program.advance_template, (solver, Config()))
     found = measure(contestants, options.rounds)
     show(machine(), {f"{options.arrays} arrays": found})
     write(options.json, {"machine": machine(), "figures": {f"{options.arrays} arrays": found}})

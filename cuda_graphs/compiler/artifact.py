@@ -466,7 +466,9 @@ def settings_of(task: ir.Task) -> ir.LoopSettings:
     return ir.LoopSettings() if found is None else found
 
 
-ARITHMETIC = ("add", "sub", "mul")
+# The operations of bounds that callers compute: ir/host_calls.py, kernels/specialisation/loader.pyx. Files of saved
+# graphs (saving/sizes.py) have the first three.
+ARITHMETIC = ("add", "sub", "mul", "floor_div", "min", "max")
 
 
 def axes_of(task: ir.Task) -> tuple[tuple[Any, Any, int], ...] | None:
@@ -478,7 +480,7 @@ def axes_of(task: ir.Task) -> tuple[tuple[Any, Any, int], ...] | None:
 
 
 def bound_of(value: ir.Value) -> Any:
-    """Return an int; ("extent", path, axis); ("scalar", path, type); ("add" | "sub" | "mul", a, b); else None."""
+    """Return an int; ("extent", path, axis); ("scalar", path, type); (one of ARITHMETIC, a, b); else None."""
     match value:
         case ir.Const():
             return int(value.value)
@@ -487,7 +489,7 @@ def bound_of(value: ir.Value) -> Any:
             return ("extent", array.path, value.axis) if array.shape is None else array.shape[value.axis]
         case ir.Param():
             return ("scalar", value.path, value.type.name)
-        case ir.Op(name, (a, b)) if name in ARITHMETIC:
+        case ir.Op(name, (a, b)) if name in ARITHMETIC and value.type.kind != "float":
             parts = bound_of(a), bound_of(b)
             return None if None in parts else (name, *parts)
         case ir.Op("cast", (a,)):

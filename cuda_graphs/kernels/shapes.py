@@ -37,7 +37,9 @@ class Shape(NamedTuple):
     waves      largest number of blocks, as a multiple of the resident blocks; a second wave balances the load
     gathering  Shape of tasks whose blocks have a fixed cost each (TaskInfo.has_sums); None for this Shape
     unordered  iterations from which on several blocks or calls run a loop, so that the order of sums is not fixed
-    uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape
+    together   tasks from which on calls of a kernel launch one graph, though it is no graph kernel; None: never
+    uneven     Shape of tasks whose iterations may take very different times (TaskInfo.heavy); None for this Shape. Its
+               many waves are for loops whose number of iterations is known: blocks without an iteration take time too
     """
 
     block: int
@@ -46,10 +48,12 @@ class Shape(NamedTuple):
     unordered: int = 1 << 16
     gathering: Shape | None = None
     uneven: Shape | None = None
+    together: int | None = None
 
     def of(self, info: TaskInfo) -> Shape:
         """Return the Shape of a task."""
-        found = self.gathering if info.has_sums else self.uneven if info.heavy else self
+        is_known = info.iterations is not None or info.axes is not None
+        found = self.gathering if info.has_sums else self.uneven if info.heavy and is_known else self
         return self if found is None else found
 
     def resident(self, kernel: Kernel, info: TaskInfo) -> ResidentShape:
@@ -188,7 +192,7 @@ def may_release_during_work() -> bool:
 
 # By the kind of the driver.
 SHAPES = {
-    "cuda": Shape(128, 128, gathering=Shape(512, 2048, waves=1), uneven=Shape(128, 128, waves=8)),
+    "cuda": Shape(128, 128, gathering=Shape(512, 2048, waves=1), uneven=Shape(128, 128, waves=8), together=4),
     "host": Shape(block=1, share=128, unordered=1 << 20),
 }
 

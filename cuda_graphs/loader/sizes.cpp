@@ -44,7 +44,9 @@ struct TaskSize::Shape {
 
     static Shape of(const Loop& loop, bool is_on_host) {
         if (is_on_host) return {1, 128, 2};
-        return loop.has_sums ? Shape{512, 2048, 1} : loop.heavy ? Shape{128, 128, 8} : Shape{128, 128, 2};
+        if (loop.has_sums) return {512, 2048, 1};
+        const bool is_known = loop.iterations || loop.axes;
+        return loop.heavy && is_known ? Shape{128, 128, 8} : Shape{128, 128, 2};
     }
 };
 

@@ -110,6 +110,39 @@ def test_calls_with_overlapping_arrays_and_others_may_alternate():
             np.testing.assert_array_equal(result(kernel, place), result(apart, place), err_msg=place)
 
 
+COUNT = 6  # arrays: more pairs than arrays, so that they are compared by their addresses
+
+
+def rotation(a: f32_1d, b: f32_1d, c: f32_1d, d: f32_1d, e: f32_1d, f: f32_1d):
+    for i in range(16):
+        a[i] = b[i] + 1.0
+        c[i] = d[i] * 2.0
+        e[i] = f[i] - 3.0
+    for i in range(16):
+        b[i] = a[i] * 0.5
+        d[i] = e[i] + c[i]
+        f[i] = b[i] + 4.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_arrays_may_overlap_in_any_call(seed, driver):
+    """Each call has the arrays of the last one, or others. On a GPU iterations over overlapping arrays would race."""
+    random = np.random.default_rng(seed)
+    fused, separate = cg.kernel(rotation), cg.kernel(rotation, fuse=False)
+    wholes = [cg.array(random.random(16 * COUNT + 8, "f4")) for _ in range(2)]
+    wholes[1].copy_from(wholes[0])
+    places = [16 * n for n in range(COUNT)]
+    for _ in range(40):
+        what = random.integers(4 if driver.kind == "host" else 2)
+        if what == 1:
+            places = list(16 * random.permutation(COUNT))
+        elif what == 2:
+            places[random.integers(COUNT)] = random.integers(16 * (COUNT - 1) + 8)
+        for kernel, whole in zip((fused, separate), wholes, strict=True):
+            kernel(*[whole[begin : begin + 16] for begin in map(int, places)])
+        np.testing.assert_array_equal(wholes[0].to_numpy(), wholes[1].to_numpy())
+
+
 def test_graph_kernels_keep_both_graphs():
     graph.forget()
     before = graph.graph_stats.builds

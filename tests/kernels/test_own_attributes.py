@@ -4,19 +4,26 @@
 
 import dataclasses
 import gc
-import sys
 import weakref
 
 import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.kernels.call import outside_arrays
 from cuda_graphs.kernels.call.member_guards import Choices
 from cuda_graphs.kernels.call.members import guarded_record
+from cuda_graphs.kernels.specialisation import own_attributes
 
 CALLS = 9  # calls after which both a guard and a reader know an object
 
 Numbers = cg.types.ndarray(cg.i32, ndim=1)
+
+
+@pytest.fixture(autouse=True, params=[True, False], ids=["versions", "no versions"])
+def versions(request, monkeypatch):
+    """Whether dicts have versions, as before Python 3.13."""
+    monkeypatch.setattr(own_attributes, "HAS_VERSIONS", request.param and own_attributes.HAS_VERSIONS)
 
 
 def numbers(*values, dtype="i4"):
@@ -49,10 +56,23 @@ def classes():
         for i in s.x:
             s.x[i] += s.scale + 1
 
-    return {"method": (Model, Model.step), "argument": (lambda: State(numbers(0), 1), step)}
+    class Plain:
+        def __init__(self):
+            self.x, self.scale = numbers(0), 1
+
+    @cg.kernel
+    def step_template(s: cg.template):
+        for i in s.x:
+            s.x[i] += s.scale + 1
+
+    return {
+        "method": (Model, Model.step),
+        "argument": (lambda: State(numbers(0), 1), step),
+        "template": (Plain, step_template),
+    }
 
 
-@pytest.fixture(params=["method", "argument"])
+@pytest.fixture(params=["method", "argument", "template"])
 def known(request):
     """An object whose attributes a kernel knows, and the kernel as a function of an object."""
     make, kernel = classes()[request.param]
@@ -183,7 +203,6 @@ def test_array_of_another_type_gets_other_code():
     assert found.x.to_numpy().tolist() == [2.5]
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="dicts have no versions")
 def test_guard_looks_at_the_members_of_an_unchanged_object_once():
     class Holder:
         pass
@@ -209,3 +228,73 @@ def test_guard_looks_at_lists_in_each_call():
     assert choices.find((holder,)) == "found"
     holder.n[0] = 4
     assert choices.find((holder,)) is None
+
+
+def test_template_that_loses_its_arrays_and_gets_others():
+    class Holder:
+        pass
+
+    @cg.kernel
+    def add(s: cg.template, out: Numbers):
+        for i in out:
+            if cg.static(hasattr(s, "x")):
+                out[i] += s.x[i]
+            else:
+                out[i] += 100
+
+    holder, out = Holder(), numbers(0)
+    holder.x, holder.n = numbers(1), 3
+    for _ in range(CALLS):
+        add(holder, out)
+    del holder.x
+    for _ in range(CALLS):
+        add(holder, out)
+    holder.x = numbers(10000)
+    add(holder, out)
+    assert out.to_numpy().tolist() == [CALLS * 101 + 10000]
+
+
+def test_arrays_of_an_unchanged_template_are_searched_once(monkeypatch):
+    class Holder:
+        pass
+
+    @cg.kernel
+    def add(s: cg.template):
+        for i in s.x:
+            s.x[i] += 1
+
+    holder = Holder()
+    holder.x = numbers(0)
+    for _ in range(CALLS):
+        add(holder)
+    monkeypatch.setattr(outside_arrays, "has_references", lambda value: pytest.fail("searched again"))
+    add(holder)
+    assert holder.x.to_numpy().tolist() == [CALLS + 1]
+
+
+def test_array_that_becomes_none_is_noticed(known):
+    found, step = known
+    found.x = None
+    gc.collect()
+    with pytest.raises((TypeError, cg.CompileError)):
+        step(found)
+
+
+@pytest.mark.parametrize("change", ["first", "last"])
+def test_each_of_many_attributes_is_compared(change):
+    @cg.kernel
+    def add(s: cg.template, out: Numbers):
+        for i in out:
+            out[i] += s.a0[i] + s.a99[i]
+
+    class Holder:
+        pass
+
+    holder, out = Holder(), numbers(0)
+    for number in range(100):
+        setattr(holder, f"a{number}", numbers(number))
+    for _ in range(CALLS):
+        add(holder, out)
+    setattr(holder, {"first": "a0", "last": "a99"}[change], numbers(1000))
+    add(holder, out)
+    assert out.to_numpy().tolist() == [CALLS * 99 + {"first": 1099, "last": 1000}[change]]

@@ -19,16 +19,22 @@ BODIES = {
     "a sum": ("y[0] += x[i]", GPU.gathering),
     "bins": ("y[i & 7] += x[i]", GPU.gathering),
     "a while": ("while x[i] > 1.0:\n            x[i] = x[i] * 0.5", GPU.uneven),
+    "whiles, as many as memory says": (
+        "while x[i] > 1.0:\n            x[i] = x[i] * 0.5",
+        GPU,
+        "range(n[0])",
+    ),
     "a sum of loops": ("for k in range(i):\n            y[0] += x[k]", GPU.gathering),
 }
 
 
 @pytest.mark.parametrize("what", BODIES)
 def test_the_shape_of_a_task_is_that_of_its_kind(what):
-    body, wanted = BODIES[what]
-    k = function_of(f"def k(x: ndarray(f32, 1), y: ndarray(f64, 1)):\n    for i in x:\n        {body}\n")
-    x = np.zeros(8, "f4")
-    (task,) = compile_kernel(k, specialise(k, {"x": x, "y": np.zeros(8)}), Ptx()).tasks
+    body, wanted, *where = BODIES[what]
+    loop = f"for i in {where[0] if where else 'x'}:\n        {body}\n"
+    k = function_of(f"def k(x: ndarray(f32, 1), y: ndarray(f64, 1), n: ndarray(i32, 1)):\n    {loop}")
+    given = {"x": np.zeros(8, "f4"), "y": np.zeros(8), "n": np.zeros(1, "i4")}
+    *_, task = compile_kernel(k, specialise(k, given), Ptx()).tasks
     assert GPU.of(task) is wanted
     assert HOST.of(task) is HOST
 

@@ -21,6 +21,9 @@ ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
+    "floor_div": lambda a, b: a // b,
+    "min": min,
+    "max": max,
 }
 
 

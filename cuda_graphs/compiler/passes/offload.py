@@ -138,7 +138,7 @@ def plain(argument: Any, call: ir.HostCall) -> Argument:
     if bound is None:
         raise compile_error(
             CompileTypeError, call.loc, f"{call.object}.{call.method} gets a number that is known on the device only",
-            "compute it from parameters and extents, with +, - and *",
+            "compute it from parameters and extents, with +, -, *, //, min and max",
         )  # fmt: skip
     return "number", bound
 

@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
-"""Replaces locals that are written once by their values, folds operations on constants, and removes unused statements.
+"""Replaces locals whose value is known by it, folds operations on constants, and removes unused statements.
 
 After this pass `n = x.shape[0]` and the parameters of inlined functions cost nothing, and the bounds of loops are
-visible when tasks are cut. The only write stands before all reads (law 4 of verifier.py), and its value never changes,
-so each read may be replaced by the value.
+visible when tasks are cut. These locals are:
+
+* those that are written once. The write stands before all reads (law 4 of verifier.py), and its value never changes.
+* those that several statements of one block between tasks write, and no others: a read has the value of the last write
+  before it, as `n` has in `n = x.shape[0]; if cg.static(is_long): n = y.shape[0]`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.ops import evaluate
@@ -19,6 +23,7 @@ from .copy import Copier
 
 __all__ = ["propagate"]
 
+NEVER = 1 << 62  # writes that no block has alone
 PURE = (ir.Op, ir.Extent, ir.Get, ir.Load, ir.Position)
 
 
@@ -29,19 +34,31 @@ def propagate(kernel: ir.Kernel) -> ir.Kernel:
         if isinstance(statement, ir.Set):
             writes[statement.local] += 1
         elif isinstance(statement, ir.Atomic) and isinstance(statement.array, ir.Local):
-            writes[statement.array] += 2
-    body = _Propagator({local for local, count in writes.items() if count == 1}).block(kernel.body)
-    return ir.replace(kernel, body=without_unused(body))
+            writes[statement.array] += NEVER
+    in_order = {local for local, count in writes.items() if count == 1}
+    for block in blocks_between_tasks(kernel.body):
+        own = Counter(each.local for each in block.body if isinstance(each, ir.Set))
+        in_order.update(local for local, count in own.items() if count == writes[local])
+    return ir.replace(kernel, body=without_unused(_Propagator(in_order).block(kernel.body)))
+
+
+def blocks_between_tasks(body: ir.Block) -> Iterator[ir.Block]:
+    """Yields the blocks whose statements run once, in order, each time that their Conditional or Sections do."""
+    yield body
+    for statement in body.body:
+        if isinstance(statement, (ir.Conditional, ir.Sections)):
+            for block in statement.blocks:
+                yield from blocks_between_tasks(block)
 
 
 class _Propagator(Copier):
-    def __init__(self, once: set[ir.Local]) -> None:
+    def __init__(self, in_order: set[ir.Local]) -> None:
         super().__init__()
-        self.once = once
+        self.in_order = in_order
         self.known: dict[ir.Local, ir.Value] = {}
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
-        if isinstance(statement, ir.Set) and statement.local in self.once:
+        if isinstance(statement, ir.Set) and statement.local in self.in_order:
             self.known[statement.local] = self.part(statement.value)
             return []
         if isinstance(statement, ir.Get) and statement.local in self.known:

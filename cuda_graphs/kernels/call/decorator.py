@@ -85,7 +85,8 @@ def kernel(
         graph: Launch each call as one graph. The first call with each combination of argument types builds the graph;
             later calls set the changed values. Only graph kernels can have control flow between tasks
             (`cg.graph_do_while`). With `debug`, or with CUDA_GRAPHS_KERNEL_GRAPHS=0 in the environment, a call launches
-            the tasks one by one.
+            the tasks one by one. On GPUs, later calls of any kernel of four tasks or more launch one graph on the
+            default stream, unless it draws random numbers, prints, or returns values.
         loop: The lowering of control flow between tasks. "conditional" makes conditional nodes. "resident" makes one
             cooperative launch, whose threads synchronise between tasks. "host" makes a loop on the host, which reads
             each condition back. "auto" selects "resident" if the device supports it for these tasks, then

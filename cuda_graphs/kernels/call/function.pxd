@@ -15,6 +15,7 @@ cdef class KernelFunction:
     cdef CaptureStrategy capture
     cdef Strategy launch
     cdef ReplayStrategy replay  # None for kernels that are not graph kernels
+    cdef ReplayStrategy together  # of such a kernel with many tasks; None until a call needs it
     cdef Specialisation called  # Specialisation of the last call
     cdef dict forwards          # KernelFunctions for forward differentiation, by mode
     cdef int extra_leaf         # ExtraLeaf of the kernel itself
@@ -27,6 +28,7 @@ cdef class KernelFunction:
     cdef tuple resolved(self, tuple args)
     cdef object _run(self, Reading* r, Stream stream)
     cdef Strategy _strategy(self, Specialisation code, Reading* r, const StreamHandle& handle)
+    cdef Strategy _strategy_of_launches(self, Specialisation code, Reading* r, const StreamHandle& handle)
 
 
 # Returns the kernel of the class `cls` that computes a derivative of `primal`. `mode` is one of the compiler's MODES;

@@ -4,7 +4,7 @@
 
 A call finds the specialisation of its arguments (specialiser.pyx) and selects a strategy by the state of its stream: it
 adds nodes to a capture (capture_strategy.pyx), launches a graph (replay_strategy.pyx), or launches the tasks one by one
-(launch_strategy.pyx).
+(launch_strategy.pyx). On GPUs also a kernel of many tasks that is no graph kernel launches a graph.
 """
 
 import functools
@@ -14,7 +14,7 @@ from libc.stdint cimport uint64_t
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.capture.capture_handles cimport may_be_captured
-from cuda_graphs.core.resources.handles cimport StreamHandle
+from cuda_graphs.core.resources.handles cimport StreamHandle, raw_of
 from cuda_graphs.kernels.arrays.reading cimport Leaf, Reading
 from cuda_graphs.objects.capture_ledger cimport note_work_elsewhere
 from cuda_graphs.objects.device.current cimport current_or
@@ -25,7 +25,7 @@ from .call_hooks cimport replacement_of, has_hook, after_call
 from .capture_strategy cimport CaptureStrategy
 from cuda_graphs.kernels.arrays.captures cimport is_captured_by_any_code, is_captured
 from .launch_strategy cimport LaunchStrategy
-from .replay_strategy cimport replay_strategy
+from .replay_strategy cimport ReplayStrategy, replay_strategy
 from cuda_graphs.kernels.specialisation.specialisation cimport Specialisation
 from cuda_graphs.kernels.specialisation.specialiser cimport HeapReading, Specialiser, specialiser_of
 from .strategy cimport Strategy
@@ -35,13 +35,16 @@ from cuda_graphs.compiler.language.annotations import NDArray, OutsideName
 from cuda_graphs.compiler.language.signature import names_gradients
 from cuda_graphs.graph.definition import GraphDef
 from cuda_graphs.kernels.graph.checkpoints import number_of
-from cuda_graphs.objects.device.stream import default_stream
+from cuda_graphs.kernels.specialisation.options import GRAPHS_ARE_ON
+from cuda_graphs.objects.device.stream import PER_THREAD_DEFAULT_STREAM, default_stream
 from .kernel_registry import register_kernel
 
 cdef enum:
     FEW = 32  # leaves and keys that fit on the C stack
 
 cdef Stream usual_stream = default_stream()
+cdef bint usual_is_of_thread = usual_stream is PER_THREAD_DEFAULT_STREAM  # a separate stream in each thread
+cdef bint graphs_are_on = GRAPHS_ARE_ON
 
 
 cdef object composite(tuple kinds, object numbers):
@@ -162,12 +165,32 @@ cdef class KernelFunction:
                 "the graph of the condition with call() or launch(), or call it on a stream that is being captured"
             )
         if self.replay is None:  # the driver adds launches to the captures of other code
-            return self.launch
+            return self._strategy_of_launches(code, r, handle)
         replays = self.specialiser.is_replayed and code.is_replayable
         # A replay detects a capture itself.
         if (r.foreign != NULL or not replays) and is_captured_by_any_code(handle):
             return self.capture
         return self.replay if replays else self.launch
+
+    cdef Strategy _strategy_of_launches(self, Specialisation code, Reading* r, const StreamHandle& handle):
+        """Return the strategy of a call of a kernel that is no graph kernel.
+
+        One graph is launched faster than many tasks. Its launches never overlap, so calls on other streams, which
+        could, stay launches. No code captures the usual stream.
+        """
+        if (
+            not code.may_be_graph or code.is_refused or r.foreign != NULL or not self.specialiser.is_primal
+            or usual_is_of_thread or raw_of(handle) != raw_of(usual_stream._h) or not graphs_are_on
+        ):
+            return self.launch
+        if code.calls_before_graph > 0:
+            code.calls_before_graph -= 1
+            return self.launch
+        if self.together is None:
+            with self.specialiser.lock:
+                if self.together is None:
+                    self.together = replay_strategy(self.specialiser, self.capture, self.launch)
+        return self.together
 
     @property
     def mode(self):
@@ -415,8 +438,9 @@ cdef class KernelFunction:
                 self.gradient.forget()
             self.forwards.clear()
             self.specialiser.forget()
-            if self.replay is not None:
-                self.replay.forget()
+            for strategy in (self.replay, self.together):
+                if strategy is not None:
+                    (<ReplayStrategy>strategy).forget()
 
     def __repr__(self):
         given = {"debug": self.debug, "fast_math": self.fast_math, "graph": self.is_graph, "checkpoints": self.has_checkpoints}

@@ -304,3 +304,31 @@ cdef class Choices:
     def forget(self):
         """Release the results."""
         self.known = ()
+
+
+cdef class HolderOfArrays:
+    """An object that was found to have an array among its own attributes. It has it as long as they are unchanged."""
+
+    cdef OwnAttributes known
+    cdef unsigned long long notes
+
+    cpdef bint is_known(self, object value):
+        """Return True if this is the object, and its attributes are unchanged."""
+        cdef OwnAttributes known = self.known  # other threads may replace it
+        return known is not None and known.are_those_of(value)
+
+    def note(self, value, is_array):
+        """Keep an object if one of its attributes is an array."""
+        self.notes += 1
+        # An object that the program changes in each call must not pay for new versions in each call.
+        if self.notes & (self.notes - 1):
+            return
+        for name, each in list(getattr(value, "__dict__", {}).items()):
+            if is_array(each):
+                self.known = self.with_array(value, name, is_array)
+                return
+
+    cdef OwnAttributes with_array(self, object value, object name, object is_array):
+        """Return the OwnAttributes of an object whose attribute of this name is an array, or None."""
+        cdef OwnAttributes found = own_attributes(value, (name,))  # before it is read: later changes must show
+        return found if is_array(getattr(value, name, None)) else None

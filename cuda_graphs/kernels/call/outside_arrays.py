@@ -28,7 +28,7 @@ from cuda_graphs.kernels.specialisation.constants import Seen
 from cuda_graphs.kernels.specialisation.options import Options
 from cuda_graphs.kernels.specialisation.snapshots import Memo
 
-from .member_guards import Choices, MemberGuard
+from .member_guards import Choices, HolderOfArrays, MemberGuard
 from .member_uses import Uses, uses_at, uses_from
 from .members import (
     CONTAINERS,
@@ -53,6 +53,7 @@ class TemplateUse(NamedTuple):
     number: int
     name: str
     uses: Names
+    holder: HolderOfArrays  # the last object with arrays that was the argument
 
 
 class Found(NamedTuple):
@@ -94,7 +95,7 @@ class OutsideArrays:
         objects = [
             each
             for each in found.templates
-            if each.number < len(args) and self.holds_references(args[each.number])
+            if each.number < len(args) and self.holds_references(args[each.number], each.holder)
         ]
         if not found.places and not objects:
             return None
@@ -127,18 +128,23 @@ class OutsideArrays:
             choices.forget()
         return kernel
 
-    def holds_references(self, value: Any) -> bool:
+    def holds_references(self, value: Any, holder: HolderOfArrays) -> bool:
         """Return True for an object that holds arrays that kernels take by reference."""
+        if holder.is_known(value):
+            return True
         # Most values are constants that the memo knows. It is asked about no array, since it would compare them.
         if isinstance(value, OurArray) or self.without_arrays.of(value):
             return False
-        return not is_array(value) and not is_struct_array(value)
+        if is_array(value) or is_struct_array(value):
+            return False
+        holder.note(value, is_our_array)
+        return True
 
     def search(self) -> Found:
         """Return the objects around the kernel that hold arrays, and its parameters that may be such objects."""
         parameters = inspect.signature(self.function).parameters.values()
         templates = [
-            TemplateUse(i, each.name, uses_at(self.function, each.name))
+            TemplateUse(i, each.name, uses_at(self.function, each.name), HolderOfArrays())
             for i, each in enumerate(parameters)
             if each.name not in self.annotations and is_template(resolve(each.annotation, self.function))
         ]
@@ -154,6 +160,10 @@ class OutsideArrays:
             self.choices.clear()
             self.found = None
             self.without_arrays.forget()
+
+
+def is_our_array(value: Any) -> bool:
+    return isinstance(value, OurArray)
 
 
 def names_for(places: Iterable[Place]) -> list[OutsideName]:

@@ -31,8 +31,11 @@ from .specialisation cimport (
     kCondition,
     kConstant,
     kExtent,
+    kFloorDivide,
     kIf,
     kLeaf,
+    kMaximum,
+    kMinimum,
     kMultiply,
     kRepeated,
     kRunTask,
@@ -56,10 +59,18 @@ from cuda_graphs.objects.code.object_code import make_object_code
 
 cdef enum:
     MOST_WORKERS = 65536  # threads of a task with stacks
+    CALLS_BEFORE_GRAPH = 3  # a graph takes longer to make than to launch
     TEMP_ALIGNMENT = 256  # bytes, of temporary arrays: the alignment of cuMemAlloc
 
 cdef dict STEPS = {"while": <int>kWhile, REPEATED: <int>kRepeated, "if": <int>kIf, "switch": <int>kSwitch}
-cdef dict OPERATIONS = {"add": <int>kAdd, "sub": <int>kSubtract, "mul": <int>kMultiply}
+cdef dict OPERATIONS = {
+    "add": <int>kAdd,
+    "sub": <int>kSubtract,
+    "mul": <int>kMultiply,
+    "floor_div": <int>kFloorDivide,
+    "min": <int>kMinimum,
+    "max": <int>kMaximum,
+}
 
 
 cdef class Loader:
@@ -344,4 +355,10 @@ def load_artifact(str name, artifact, shape, dict leaves, guards, labels=(), fil
     code.yielded = YIELDED * sizeof(int32_t)
     code.waits_for_results = bool(artifact.results or artifact.asserts or code.state >= 0)
     code.prints = any([task.prints for task in artifact.tasks])
+    code.may_be_graph = (
+        shape.together is not None and len(artifact.tasks) >= shape.together and code.is_straight
+        and not (stacks or code.prints or code.waits_for_results or code.calls is not None)
+        and not code.draws  # a graph draws a seed when it is made, and random numbers are the same on all devices
+    )
+    code.calls_before_graph = CALLS_BEFORE_GRAPH
     return code

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
 from libc.stdint cimport uint64_t
+from libcpp.vector cimport vector
 
 cdef extern from *:
     """
@@ -20,11 +21,27 @@ cdef extern from *:
     uint64_t version_of(object dict)
 
 
-# The attributes that an object had at one time. The object is not kept alive, and neither are they.
+# How an attribute is compared.
+cdef enum Comparison:
+    kByName   # it may have any value
+    kWeak     # `values` has a weak reference to its value
+    kConstant  # `values` has its value, a constant
+
+
+# The attributes that an object had at one time. The object is not kept alive, and neither are arrays.
 cdef class OwnAttributes:
     cdef object owner  # a weak reference to the object
-    cdef uint64_t version  # of its dict
+    cdef uint64_t version  # of its dict; 0 if the attributes are compared one by one
     cdef unsigned int class_version
+    # Only without a version, in the order of the dict:
+    cdef tuple names
+    cdef list values
+    cdef vector[Comparison] comparisons
+
+    # Returns True if a dict has the attributes, compared one by one.
+    cdef bint are_in(self, dict own)
+
+    cdef bint note(self, dict own, set used) except -1
 
     # Returns True if an object is the same one, and certainly has the same attributes.
     cdef bint are_those_of(self, object value)

@@ -1,3 +1,5 @@
 # SPDX-FileCopyrightText: 2026 The cuda_graphs authors
 # SPDX-License-Identifier: Apache-2.0
+HAS_VERSIONS: bool
+
 class OwnAttributes: ...

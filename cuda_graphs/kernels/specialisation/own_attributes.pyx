@@ -4,15 +4,20 @@
 
 An object of hundreds of arrays would otherwise be read attribute by attribute in each call. Its dict has a version,
 which every change replaces (PEP 509), and so has its class, which may get a property of the same name. Python 3.13 has no
-versions of dicts: there no object counts as unchanged.
+versions of dicts: there a call walks through the dict once, and compares names and values by identity.
 """
 
 import weakref
 
+from cpython.dict cimport PyDict_Next, PyDict_Size
 from cpython.object cimport PyObject
 from cpython.weakref cimport PyWeakref_GetObject
 
 from .snapshots cimport has_own_dict
+
+from .constants import is_fixed
+
+HAS_VERSIONS = version_of({}) != 0  # tests also do without them
 
 cdef extern from *:
     """
@@ -32,6 +37,8 @@ cdef extern from *:
 
 cdef extern from "Python.h":
     object PyObject_GenericGetDict(object value, void* context)
+    PyObject* PyTuple_GET_ITEM(object found, Py_ssize_t number)
+    PyObject* PyList_GET_ITEM(object found, Py_ssize_t number)
 
 
 cdef class OwnAttributes:
@@ -39,8 +46,46 @@ cdef class OwnAttributes:
         return (
             PyWeakref_GetObject(self.owner) == <PyObject*>value
             and version_of_class(type(value)) == self.class_version
-            and version_of(dict_of(value)) == self.version
+            and (version_of(dict_of(value)) == self.version if self.version else self.are_in(dict_of(value)))
         )
+
+    cdef bint are_in(self, dict own):
+        cdef PyObject* name
+        cdef PyObject* value
+        cdef PyObject* known
+        cdef Py_ssize_t position = 0, i = 0
+        if PyDict_Size(own) != len(self.names):
+            return False
+        while PyDict_Next(own, &position, &name, &value):
+            if PyTuple_GET_ITEM(self.names, i) != name:
+                return False
+            if self.comparisons[i] != kByName:
+                known = PyList_GET_ITEM(self.values, i)
+                if self.comparisons[i] == kWeak:
+                    known = PyWeakref_GetObject(<object>known)
+                    if known == <PyObject*>None:  # the value is gone
+                        return False
+                if known != value:
+                    return False
+            i += 1
+        return True
+
+    cdef bint note(self, dict own, set used) except -1:
+        """Keep the attributes of a dict. Return False if a `used` one can be kept in no way."""
+        self.names, self.values = tuple(own), []
+        for name, value in own.items():
+            if name not in used:
+                self.comparisons.push_back(kByName)
+            elif is_fixed(value):
+                self.comparisons.push_back(kConstant)
+            else:
+                try:
+                    value = weakref.ref(value)
+                except TypeError:
+                    return False
+                self.comparisons.push_back(kWeak)
+            self.values.append(None if self.comparisons.back() == kByName else value)
+        return True
 
 
 cdef dict dict_of(object value):
@@ -53,13 +98,14 @@ cdef OwnAttributes own_attributes(object value, object names):
     if not reads_as_usual(cls) or not hasattr(cls, "__weakref__") or not has_own_dict(value):
         return None
     own = dict_of(value)
-    self.owner, self.version, self.class_version = weakref.ref(value), version_of(own), version_of_class(cls)
-    if self.version == 0 or self.class_version == 0:
+    self.owner, self.class_version = weakref.ref(value), version_of_class(cls)
+    self.version = version_of(own) if HAS_VERSIONS else 0
+    if self.class_version == 0:
         return None
     for name in names:
         if not is_decided(name, own, cls):
             return None
-    return self
+    return self if self.version or self.note(own, set(names)) else None
 
 
 cdef bint is_decided(object name, dict own, object cls):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint64_t
+from libcpp.utility cimport pair as cpp_pair
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport CUDA_ERROR_UNKNOWN, CUdeviceptr, CUfunction, CUresult, CUstream
@@ -20,6 +21,9 @@ cdef enum Origin:
     kAdd       # the sum of the two previous values
     kSubtract
     kMultiply
+    kFloorDivide
+    kMinimum
+    kMaximum
 
 cdef struct Source:
     Origin origin
@@ -66,6 +70,9 @@ cdef struct Span:
     int number
     int axes       # number of axes whose extents come with the call
     int64_t size   # bytes of the part behind one index in each of these axes
+
+# The addresses of an array: that of its first byte, and the one behind it.
+ctypedef cpp_pair[uint64_t, uint64_t] MemoryRange
 
 # Two arrays that must not share memory, as concurrent sections or fused tasks use both.
 cdef struct DisjointPair:
@@ -115,6 +122,7 @@ cdef class Specialisation:
     cdef vector[DisjointPair] disjoint         # pairs of arrays that must not share memory
     cdef vector[DisjointPair] apart  # pairs of arrays that share no memory in calls of this code, since tasks are fused
     cdef vector[Span] compared       # the arrays in `apart`, once each
+    cdef vector[MemoryRange] known_apart  # those of the last call that share no memory; empty without such a call
     cdef vector[Source] equal        # pairs of extents, one after the other, that are equal in calls of this code
     cdef Specialisation separate     # code for other calls; None until there is such a call
     cdef vector[TripCount] sums      # loops with sums of floats, if code for large sums has fewer tasks; `share` is unused
@@ -145,6 +153,8 @@ cdef class Specialisation:
     cdef bint is_replaced            # True if all calls use the replacement
     cdef bint is_refused             # True for such a replacement
     cdef readonly bint is_straight   # True without control flow between tasks
+    cdef bint may_be_graph           # True if one graph may run the tasks of a call, though the kernel is no graph kernel
+    cdef Py_ssize_t calls_before_graph  # calls that still launch the tasks one by one
     cdef readonly bint prints        # True if a call waits for printed output
     cdef readonly bint waits_for_results       # True if a call waits for results or for a report of checks
     cdef bint has_gradients          # True if an array argument has a gradient
@@ -157,8 +167,9 @@ cdef class Specialisation:
     cdef int64_t iterations_of(self, const TripCount& loop, const Leaf* leaves) noexcept nogil
     # Returns True if arrays share no memory and extents are equal as the fused tasks need it.
     cdef bint fits(self, const Leaf* leaves) noexcept nogil
-    # Returns True if no two arrays in `apart` share memory, whether they are a pair or not.
+    # Returns True if no two arrays in `apart` share memory, whether they are a pair or not. The caller holds the GIL.
     cdef bint are_all_apart(self, const Leaf* leaves) noexcept nogil
+    cdef MemoryRange range_of(self, const Span& span, const Leaf* leaves) noexcept nogil
     # Returns True if all sums of floats are large.
     cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil
     # Returns why nodes are faster than resident launches, if they are.

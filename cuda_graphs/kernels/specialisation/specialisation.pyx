@@ -11,7 +11,6 @@ from libc.stddef cimport size_t
 from libc.stdint cimport int16_t, int32_t, int64_t, int8_t, uint16_t, uint32_t, uint64_t, uint8_t, uintptr_t
 from cpython.object cimport PyObject
 from libcpp.algorithm cimport sort
-from libcpp.utility cimport pair as cpp_pair
 from libcpp.vector cimport vector
 
 from cuda_graphs.core.driver.cuda cimport (
@@ -118,26 +117,38 @@ cdef class Specialisation:
         for i in range(0, self.equal.size(), 2):
             if number_of(self.equal[i], leaves) != number_of(self.equal[i + 1], leaves):
                 return False
-        # Hundreds of arrays have tens of thousands of pairs, so the arrays are sorted first. If that finds two arrays
-        # that share memory, the pairs decide.
+        # Hundreds of arrays have tens of thousands of pairs, so the arrays are sorted first, unless they are those of the
+        # last call. If that finds two arrays that share memory, the pairs decide.
         if self.apart.size() == 0 or (self.apart.size() > self.compared.size() and self.are_all_apart(leaves)):
             return True
         return self.find_overlap(self.apart, leaves) < 0
 
     cdef bint are_all_apart(self, const Leaf* leaves) noexcept nogil:
-        cdef vector[cpp_pair[uint64_t, uint64_t]] ranges
-        cdef uint64_t begin, end = 0
-        cdef size_t i
-        for i in range(self.compared.size()):
-            begin = self.begin_of(self.compared[i], leaves)
-            if begin != 0:
-                ranges.push_back(cpp_pair[uint64_t, uint64_t](begin, begin + size_of(self.compared[i], leaves)))
+        cdef vector[MemoryRange] ranges
+        cdef uint64_t end = 0
+        cdef size_t count = self.compared.size()
+        cdef size_t i = 0
+        if self.known_apart.size() == count:
+            while i < count and self.known_apart[i] == self.range_of(self.compared[i], leaves):
+                i += 1
+            if i == count:
+                return True
+        self.known_apart.resize(count)
+        for i in range(count):
+            self.known_apart[i] = self.range_of(self.compared[i], leaves)
+        ranges = self.known_apart
         sort(ranges.begin(), ranges.end())
-        for i in range(ranges.size()):
+        for i in range(count):
             if ranges[i].first < end:
+                self.known_apart.clear()
                 return False
             end = max(end, ranges[i].second)
         return True
+
+    cdef MemoryRange range_of(self, const Span& span, const Leaf* leaves) noexcept nogil:
+        """Return the first byte of an array and the one behind it; 0 and 0 without memory."""
+        cdef uint64_t begin = self.begin_of(span, leaves)
+        return MemoryRange(begin, 0 if begin == 0 else begin + size_of(span, leaves))
 
     cdef int64_t iterations_of(self, const TripCount& loop, const Leaf* leaves) noexcept nogil:
         return self.count(loop, leaves) if loop.iterations == COUNTED else loop.iterations
@@ -511,9 +522,26 @@ cdef uint64_t size_of(const Span& span, const Leaf* leaves) noexcept nogil:
 
 
 cdef int64_t apply(Origin how, int64_t a, int64_t b) noexcept nogil:
+    if how == kAdd:
+        return <int64_t>(<uint64_t>a + <uint64_t>b)
+    if how == kSubtract:
+        return <int64_t>(<uint64_t>a - <uint64_t>b)
     if how == kMultiply:
         return <int64_t>(<uint64_t>a * <uint64_t>b)
-    return <int64_t>(<uint64_t>a + <uint64_t>b) if how == kAdd else <int64_t>(<uint64_t>a - <uint64_t>b)
+    if how == kFloorDivide:
+        return floor_divide(a, b)
+    return min(a, b) if how == kMinimum else max(a, b)
+
+
+cdef int64_t floor_divide(int64_t a, int64_t b) noexcept nogil:
+    """Return the quotient, rounded down, or 0 for a division by 0."""
+    cdef int64_t found
+    if b == 0:
+        return 0
+    if b == -1:  # the least number has no quotient, and the processor would stop
+        return <int64_t>(0 - <uint64_t>a)
+    found = a // b  # rounds to zero (cdivision)
+    return found - (a % b != 0 and (a < 0) != (b < 0))
 
 
 cdef object scalar_of(uint64_t bits, type):
