@@ -206,6 +206,7 @@ class Artifact:
     equal     pairs of extents (`bound_of`) that must be equal in a call, since a fused task had both as bounds
     sums      sizes of the loops with sums of floats: if all are large, code with fuse="large" has fewer tasks
     fusion    (lines of neighbouring tasks, the reason why they are not fused; "" for fused tasks), in order
+    again     (lines of fused tasks, what their iterations compute again, in words)
     gradient  the description of a gradient, if this kernel computes one
     parts     of a part of a kernel: the plan of all parts (autodiff/parts.py)
     early     an entry may begin before the previous entry has ended: it waits for that by itself
@@ -230,6 +231,7 @@ class Artifact:
     equal: tuple[tuple[Any, Any], ...] = ()
     sums: tuple[LoopSize, ...] = ()
     fusion: tuple[tuple[tuple[int, ...], str], ...] = ()
+    again: tuple[tuple[tuple[int, ...], str], ...] = ()
     early: bool = False
     why: str = ""
     gradient: GradientInfo | None = None

@@ -447,7 +447,7 @@ def test_tasks_in_a_loop_are_fused_and_those_around_it_are_not_joined_to_them():
 # Refusals: lines of the program, and the reason. The first line of the body is line 2.
 REFUSED = {
     "an element of another iteration": (
-        ["for i in a:", "    a[i] = s", "for i in a:", "    d[i] = a[(i + 1) % 37]"],
+        ["for i in a:", "    a[i] = s", "for i in a:", "    d[i] = a[(i + 1) % 37]", "    a[i] = 2.0"],
         "line 5 reads 'a' at other elements than line 3 writes",
     ),
     "an element that a later task overwrites": (

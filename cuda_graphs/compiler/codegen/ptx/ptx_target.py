@@ -60,6 +60,7 @@ class Ptx:
     version: int = 80
     libdevice: str | None = None
     name: ClassVar[str] = "ptx"
+    most_again: ClassVar[int] = 100
 
     def code(self, text: str) -> bytes:
         """Return the PTX of a program as LLVM text."""

@@ -64,6 +64,7 @@ class X86:
     fast_math: bool = False
     instrumented: bool = False
     name: ClassVar[str] = "x86"
+    most_again: ClassVar[int] = 16
 
     def code(self, text: str) -> bytes:
         """Return the object file of a program as LLVM text."""
