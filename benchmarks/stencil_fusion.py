@@ -57,9 +57,10 @@ def set_limit(most: int) -> None:
     """Set the limits of what iterations compute again, and of their lengths."""
     from cuda_graphs.compiler.codegen.ptx.ptx_target import Ptx
     from cuda_graphs.compiler.codegen.x86.x86_target import X86
+    from cuda_graphs.compiler.language.lowerings import FUSIONS
     from cuda_graphs.compiler.passes import fuse_tasks
 
-    Ptx.most_again = X86.most_again = most
+    Ptx.most_again = X86.most_again = dict.fromkeys(FUSIONS, most)
     fuse_tasks.MOST_LIGHT = 10 * most + fuse_tasks.MOST_LIGHT
 
 

@@ -28,7 +28,7 @@ from cuda_graphs.compiler.passes.check_sections import check_sections, disjoint_
 from cuda_graphs.compiler.passes.conditions_in_memory import conditions_in_memory
 from cuda_graphs.compiler.passes.debug import check_bounds, without_asserts
 from cuda_graphs.compiler.passes.demote_atomics import demote_atomics
-from cuda_graphs.compiler.passes.fuse_tasks import fuse_tasks
+from cuda_graphs.compiler.passes.fuse_tasks import NOTHING_AGAIN, Limits, fuse_tasks
 from cuda_graphs.compiler.passes.fuse_tests import fuse_tests
 from cuda_graphs.compiler.passes.limit_loops import limit_loops
 from cuda_graphs.compiler.passes.limit_recursion import limit_recursion
@@ -123,7 +123,7 @@ def lower(
     chain: str | None = None,
     fuse: str | None = None,
     contracts: bool = False,
-    most_again: int = 0,
+    most_again: Limits = NOTHING_AGAIN,
     mode: str | None = None,
     checkpoints: bool = False,
     rules: NumberRules = USUAL,
@@ -388,7 +388,7 @@ def generate(program: ir.Program, target: X86 | Ptx, free_values: FreeValues) ->
         disjoint=disjoint_arrays(program.kernel),
         apart=tuple((span(one), span(other)) for one, other in program.apart),
         equal=program.equal,
-        sums=program.sums,
+        large_loops=program.large_loops,
         fusion=program.fusion,
         again=program.again,
         checkpoints=program.kernel.checkpoints,

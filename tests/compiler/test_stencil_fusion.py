@@ -10,6 +10,7 @@ import pytest
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.language.lowerings import FUSIONS
 from cuda_graphs.compiler.language.signature import specialise
 from cuda_graphs.compiler.passes import fuse_tasks
 from cuda_graphs.compiler.pipeline import lower
@@ -44,7 +45,8 @@ def kernel_of(*lines):
 
 def fused(function, fuse="call", most_again=10**6, **options):
     signature = specialise(function, arguments())
-    return lower(function, signature, fuse=fuse, most_again=most_again, verify_ir=True, **options)[0]
+    limits = dict.fromkeys(FUSIONS, most_again)
+    return lower(function, signature, fuse=fuse, most_again=limits, verify_ir=True, **options)[0]
 
 
 def program_of(*lines, **options):
@@ -312,7 +314,8 @@ def test_tasks_in_a_loop_compute_elements_again():
     function = function_of(source)
     for graph in ("conditional", "resident"):
         signature = specialise(function, given)
-        program = lower(function, signature, fuse="call", most_again=100, graph=graph, verify_ir=True)[0]
+        limits = dict.fromkeys(FUSIONS, 100)
+        program = lower(function, signature, fuse="call", most_again=limits, graph=graph, verify_ir=True)[0]
         apart = lower(function, signature, graph=graph)[0]
         same_arrays(execute("interpreter", apart, given)[0], compare(program, given)[0])
 

@@ -7,9 +7,21 @@ import numpy as np
 import pytest
 
 import cuda_graphs as cg
+from cuda_graphs.compiler.codegen.x86.x86_target import X86
+from cuda_graphs.compiler.language.lowerings import FUSIONS
+from cuda_graphs.core.driver.choice import driver_info
+from cuda_graphs.kernels import targets
 from tests.kernels.graph_kernels import f32_1d, f32_2d, i32_0d
 
 N = 16
+LARGE = targets.shape_of_driver().unordered
+USUAL = X86.most_again
+
+
+@pytest.fixture(autouse=True)
+def small_loops(monkeypatch):
+    """On a CPU only large loops are worth it. The laws of calls hold for all sizes."""
+    monkeypatch.setattr(X86, "most_again", dict.fromkeys(FUSIONS, USUAL["large"]))
 
 
 def smooth(x: f32_1d, t: f32_1d, y: f32_1d):
@@ -215,3 +227,27 @@ def test_heavy_iterations_are_not_run_again_and_the_reason_says_so():
     (found,) = heavy.explain(*arrays).fusion
     assert not found.is_fused
     assert "again for them would cost an iteration as much as" in found.why
+
+
+@pytest.mark.parametrize("with_graph", [False, True])
+def test_large_loops_compute_elements_again_and_on_a_cpu_small_ones_do_not(with_graph, monkeypatch):
+    def large(x: f32_1d, t: f32_1d, y: f32_1d):
+        for i in x:
+            t[i] = x[i] * 0.3
+        for i in range(1, x.shape[0] - 1):
+            y[i] = t[i - 1] - t[i + 1]
+
+    monkeypatch.setattr(X86, "most_again", USUAL)
+    kernel = cg.kernel(large, graph=with_graph)
+    small = 1 if driver_info().kind == "cuda" else 2
+    for size, tasks in ((LARGE + 2, 1), (100, small), (LARGE + 1, small), (LARGE + 2, 1)):
+        x, t, y = (cg.zeros(size, cg.f32) for _ in range(3))
+        values = np.random.default_rng(size).standard_normal(size).astype("f4")
+        x.from_numpy(values)
+        kernel(x, t, y)
+        wanted = values * np.float32(0.3)
+        np.testing.assert_array_equal(t.to_numpy(), wanted)
+        np.testing.assert_array_equal(y.to_numpy()[1:-1], wanted[:-2] - wanted[2:])
+        found = kernel.explain(x, t, y)
+        assert len(found.tasks) == tasks
+        assert tasks == 1 or "only loops of many iterations are worth it" in found.fusion[0].why

@@ -623,7 +623,7 @@ class Program:
     again    (lines of fused tasks, what their iterations compute again, in words)
     apart    pairs of arrays that calls of this code must not let overlap: those of the kernel, and of fused tasks
     equal    pairs of extents (artifact.bound_of) that are equal in calls of this code: fused tasks had both as bounds
-    sums     sizes (artifact.LoopSize) of loops with sums of floats: if all are large, other code has fewer tasks
+    large_loops  sizes (artifact.LoopSize) of loops: if all are large, other code has fewer tasks
     """
 
     kernel: Kernel
@@ -637,7 +637,7 @@ class Program:
     again: tuple[tuple[tuple[int, ...], str], ...] = ()
     apart: tuple[tuple[Array, Array], ...] = ()
     equal: tuple[tuple[Any, Any], ...] = ()
-    sums: tuple[Any, ...] = ()
+    large_loops: tuple[Any, ...] = ()
 
 
 def _inner(statement: Any) -> tuple[Block, ...]:

@@ -12,7 +12,7 @@ loop keep their values, and are loaded. The fused loop has the larger of the two
 iterations of the other loop.
 
 Fusion saves a launch and a pass over an array. Its price is `work` that is done again, for which each target has a
-limit.
+limit. On a CPU it is worth it only if the arrays do not fit into the caches: for large loops.
 """
 
 from __future__ import annotations
@@ -53,11 +53,14 @@ def work(block: ir.Block) -> int:
     )
 
 
-def fuse_stencil(one: Group, other: Group, conflict: Conflict, knows_calls: bool, most: int) -> Group | str:
+def fuse_stencil(
+    one: Group, other: Group, conflict: Conflict, knows_calls: bool, most: int, most_if_large: int
+) -> Group | str:
     """Returns two neighbours as one group, in which iterations compute elements of the first one again.
 
     Returns the reason against it, or "" if no other elements are read. `conflict` returns the reason why two accesses
-    keep loops apart, and adds conditions on calls. `most`: the limit of the `work` that is done again.
+    keep loops apart, and adds conditions on calls. `most`: the limit of the `work` that is done again, and
+    `most_if_large` that for loops of many iterations.
     """
     assert one.loop is not None
     assert other.loop is not None
@@ -86,7 +89,7 @@ def fuse_stencil(one: Group, other: Group, conflict: Conflict, knows_calls: bool
     body = values_once(forward_stores(ir.Block([*blocks[0], *blocks[1]]), aliases))
     again = work(body) - work(first) - work(second) + BRANCHED * consumer.branches
     if again > most:
-        return consumer.too_much(again, most)
+        return consumer.too_much(again, most_if_large)
     body = stores_last(body, produced, aliases)
     axes = tuple(ir.Axis(a.index, b.begin, b.end) for a, b in zip(one.loop.axes, outer.axes, strict=True))
     prologue = one.prologue + other.prologue
@@ -215,13 +218,16 @@ class _Consumer(Copier):
             self.elements[load.array, key] = found
         return ""
 
-    def too_much(self, again: int, most: int) -> str:
+    def too_much(self, again: int, most_if_large: int) -> str:
         """Returns the reason against fusion that would do too much work again."""
+        limit = f"at most {most_if_large} are worth it"
+        if again <= most_if_large:
+            limit = "only loops of many iterations are worth it"
         (array, _), element = next(iter(self.elements.items()))
         lines = self.sites[array]
         return (
             f"line {lines[0]} reads {array.path!r} at other elements, and computing line {element.line} again for them "
-            f"would cost an iteration as much as {again} additions: at most {most} are worth it"
+            f"would cost an iteration as much as {again} additions: {limit}"
         )
 
     def notes(self) -> list[str]:

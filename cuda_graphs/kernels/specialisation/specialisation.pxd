@@ -108,8 +108,8 @@ cdef class Specialisation:
     cdef vector[Span] compared       # the arrays in `apart`, once each
     cdef vector[Source] equal        # pairs of extents, one after the other, that are equal in calls of this code
     cdef Specialisation separate     # code for other calls; None until there is such a call
-    cdef vector[TripCount] sums      # loops with sums of floats, if code for large sums has fewer tasks; `share` is unused
-    cdef int64_t unordered           # iterations from which on a sum is large
+    cdef vector[TripCount] large_loops  # loops that must be large for code with fewer tasks; `share` is unused
+    cdef int64_t unordered           # iterations from which on a loop is large
     cdef Specialisation large        # code for calls in which all of them are; None until there is such a call
     cdef vector[TripCount] in_sparse  # loops of a sparse resident launch; `share` is unused
     cdef Specialisation as_nodes     # code for calls in which one of them is long; None until there is such a call
@@ -148,8 +148,8 @@ cdef class Specialisation:
     cdef bint fits(self, const Leaf* leaves) noexcept nogil
     # Returns True if no two arrays in `apart` share memory, whether they are a pair or not.
     cdef bint are_all_apart(self, const Leaf* leaves) noexcept nogil
-    # Returns True if all sums of floats are large.
-    cdef bint has_large_sums(self, const Leaf* leaves) noexcept nogil
+    # Returns True if all loops that must be large for code with fewer tasks are.
+    cdef bint has_large_loops(self, const Leaf* leaves) noexcept nogil
     # Returns True if a loop is long, and a resident launch has few threads for it.
     cdef bint has_long_loops(self, const Leaf* leaves) noexcept nogil
     # Returns True if this is the code, or if it stands for calls of this one with other arrays or sizes.
