@@ -17,7 +17,7 @@ limit. On a CPU it is worth it only if the arrays do not fit into the caches: fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.types import bool_
@@ -300,10 +300,10 @@ def dependence(
     return ""
 
 
-def stores_last(block: ir.Block, produced: Collection[ir.Array], aliases: Aliases) -> ir.Block:
+def stores_last(block: ir.Block, produced: Mapping[ir.Array, tuple[int, ...]], aliases: Aliases) -> ir.Block:
     """Moves the stores of an iteration behind its loads, which would have to wait for the values that are stored.
 
-    Loads of `produced` arrays are of other elements if their indices are others.
+    Loads of `produced` arrays at other indices are of elements that the producer does not change.
     """
     numbers = Numbers()
     kept: list[ir.Statement] = []
@@ -313,7 +313,9 @@ def stores_last(block: ir.Block, produced: Collection[ir.Array], aliases: Aliase
         if not isinstance(each, (ir.Load, ir.Store, ir.Atomic)) or not isinstance(each.array, ir.Array):
             return False
         if each.array is store.array and isinstance(each, ir.Load) and each.array in produced:
-            return numbers.element(each) == numbers.element(store)
+            (_, mine), (_, theirs) = numbers.element(store), numbers.element(each)
+            is_own = all(mine[place] == theirs[place] for place in produced[each.array])
+            return is_own and not numbers.differ(mine, theirs)
         return aliases(store.array, each.array)
 
     for statement in reversed(block.body):

@@ -27,7 +27,7 @@ Key = tuple[
 
 @entity
 class Element:
-    """What computes an element of an array in an iteration.
+    """The statements of an iteration that compute an element of an array.
 
     axes   of the loop; `at`: their positions in the index
     block  the statements
