@@ -238,6 +238,55 @@ def test_index_that_may_leave_the_loop_gets_a_branch_and_others_do_not(index):
     compare(program, arguments())
 
 
+# Conditions around loads in a loop over 0, ..., n - 1, and whether the indices are then known to be inside.
+BOTH = "b[i - 1] + b[i + 1]"
+CONDITIONS = {
+    "0 < i < n - 1": (BOTH, True),
+    "i >= 1 and i <= n - 2": (BOTH, True),
+    "i - 1 >= 0 and n - 1 > i": (BOTH, True),
+    "0 <= i - 1 and i + 1 < n and a[i] > s": (BOTH, True),
+    "a[i] > s and (0 < i and (i < n - 1 and a[i] < 9.0))": (BOTH, True),
+    "(i > 0) & (i < n - 1)": (BOTH, True),
+    "i < n - 3": ("b[i + 3]", True),
+    "i > 2": ("b[i - 3]", True),
+    "i < n - 2": ("b[min(i + 3, 36)]", False),
+    "i >= 2": ("b[cg.select(i > 2, i - 3, 0)] + b[i - 2]", False),
+    "0 < i < m[0] + 100 and i < 36": (BOTH, False),
+    "(i > 0 and i < n - 1) or i == 7": (BOTH, False),
+    "not (i <= 0 or i >= n - 1)": (BOTH, False),
+}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_conditions_around_a_load_may_tell_that_an_index_is_inside(condition):
+    index, is_known = CONDITIONS[condition]
+    lines = [f"    if {condition}:", f"        c[i] = {index}"]
+    program = program_of("for i in range(n):", "    b[i] = a[i] * s", "for i in range(n):", *lines)
+    assert (len(program.tasks), near(program) == []) == (1, is_known)
+    compare(program, arguments())
+
+
+# Lines of such a loop. Its conditions do not hold where it reads an element.
+ELSEWHERE = {
+    "another branch": ["if i > 0:", "    h = b[i - 1]", "else:", "    h = b[i - 1 + n]"],
+    "after the branch": ["if i > 0:", "    h = b[i - 1]", "if a[i] > s:", "    h += b[cg.select(i > 0, i, n) - 1]"],
+    "a variable that changes": ["here = i > 0", "if a[i] > s:", "    here = i >= 0", "if here:", "    h = b[i - here]"],
+    "the other branch of a variable": [
+        "here = a[i] > s",
+        "if a[i] > -s:", "    here = i > 0 and i < 36",
+        "else:", "    if here:", "        h = b[i - 1]",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_conditions_hold_in_their_branch_only(name):
+    lines = [f"    {line}" for line in ("h = cg.f32(0.0)", *ELSEWHERE[name], "c[i] = h")]
+    program = program_of("for i in range(n):", "    b[i] = a[i] * s", "for i in range(n):", *lines)
+    assert (len(program.tasks), near(program)) == (1, ["b.near"])
+    compare(program, arguments())
+
+
 @pytest.mark.parametrize(
     ("first", "second", "branches"),
     [

@@ -25,6 +25,7 @@ from cuda_graphs.compiler.ir.types import bool_
 from .alias_classes import Aliases, aliases_of
 from .copy import Copier
 from .forward_stores import Numbers, forward_stores
+from .index_facts import Facts
 from .index_spaces import Spaces
 from .recompute import Element, Key, element_of, key_of, values_once, zeroed
 from .task_groups import Access, Group, Pairs, accesses_of, different_spaces
@@ -145,6 +146,7 @@ class _Consumer(Copier):
     elements  what computes them, by array and key
     sites     the lines of the loads of each array that were replaced
     branches  how many of them may be outside of the producer's loop
+    facts     what conditions tell about indices
     why       the reason why one could not be replaced
     """
 
@@ -161,12 +163,25 @@ class _Consumer(Copier):
         self.elements: dict[tuple[ir.Array, Key], Element] = {}
         self.sites: dict[ir.Array, list[int]] = {}
         self.branches = 0
+        self.facts = Facts()
         self.why = ""
 
     def statement(self, statement: ir.Statement) -> list[ir.Statement]:
         if isinstance(statement, ir.Load) and statement.array in self.produced and not self.why:
             return self.load(statement)
-        return super().statement(statement)
+        made = self.branch(statement) if isinstance(statement, ir.If) else super().statement(statement)
+        for each in made:
+            self.facts.note(each)
+        return made
+
+    def branch(self, branch: ir.If) -> list[ir.Statement]:
+        """Returns a branch. Its condition may tell where indices are."""
+        condition, limits = self.part(branch.condition), self.spaces.limits
+        self.spaces.limits = [*limits, *self.facts.of(condition)]
+        then = self.block(branch.then)
+        self.spaces.limits = limits
+        self.facts.forget(then)
+        return [ir.If(condition, then, self.block(branch.orelse), branch.loc)]
 
     def load(self, load: ir.Load) -> list[ir.Statement]:
         """Returns the statements that take the place of a load."""

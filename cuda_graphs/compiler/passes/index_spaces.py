@@ -12,28 +12,37 @@ around is out of bounds, which is an error by itself. Sums of signed integers th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from cuda_graphs.compiler.ir import ir
+from cuda_graphs.compiler.records import record
 
 from .forward_stores import Numbers
 from .task_groups import Extents, are_equal
 
-__all__ = ["Spaces"]
+__all__ = ["Limit", "Spaces", "linear"]
 
-Compare = Callable[[ir.Value, int, ir.Value, int], bool]
+
+@record
+class Limit:
+    """An index of a loop is less than `value` + `more`, or, unless `is_upper`, at least that."""
+
+    index: ir.LoopIndex
+    is_upper: bool
+    value: ir.Value
+    more: int
 
 
 class Spaces:
     """Two loops with as many axes, which count upwards by 1.
 
     consumed  index of the fused loop -> the axis of the consumer
+    limits    what else is known of these indices where the consumer reads an element
     equal     gets the pairs of extents that calls must compare; None: calls do not compare extents
     """
 
     def __init__(self, producer: ir.For, consumer: ir.For, equal: Extents | None) -> None:
         self.producer, self.consumer, self.equal = producer.axes, consumer.axes, equal
         self.consumed = {a.index: b for a, b in zip(producer.axes, consumer.axes, strict=True)}
+        self.limits: list[Limit] = []
         self.numbers = Numbers()
         self.consumer_is_inside = self.contains(self.producer, self.consumer)
         self.producer_is_inside = self.contains(self.consumer, self.producer)
@@ -71,7 +80,12 @@ class Spaces:
                 return self.is_period(period, axis)
         base, more = linear(index)
         if isinstance(base, ir.LoopIndex):
-            return base in self.consumed and self.at_most(axis.begin, 0, self.consumed[base].begin, more)
+            return base in self.consumed and (
+                self.at_most(axis.begin, 0, self.consumed[base].begin, more)
+                or any(
+                    self.at_most(axis.begin, 0, v, n + more) for v, n in self.limits_of(base, is_upper=False)
+                )
+            )
         if self.at_most(axis.begin, 0, index, 0):
             return True
         # It is at least the last index of the consumer, which is in the space.
@@ -89,11 +103,21 @@ class Spaces:
                 return self.is_period(period, axis)
         base, more = linear(index)
         if isinstance(base, ir.LoopIndex):
-            return base in self.consumed and self.at_most(self.consumed[base].end, more, axis.end, 0)
+            return base in self.consumed and (
+                self.at_most(self.consumed[base].end, more, axis.end, 0)
+                or any(self.at_most(v, n + more, axis.end, 0) for v, n in self.limits_of(base, is_upper=True))
+            )
         if self.at_most(index, 1, axis.end, 0):
             return True
         # It is at most the first index of the consumer, which is in the space.
         return self.at_most(index, 0, here.begin, 0) and self.at_most(here.end, 0, axis.end, 0)
+
+    def limits_of(self, index: ir.LoopIndex, is_upper: bool) -> list[tuple[ir.Value, int]]:
+        return [
+            (each.value, each.more)
+            for each in self.limits
+            if (each.index, each.is_upper) == (index, is_upper)
+        ]
 
     def is_period(self, period: ir.Value, axis: ir.Axis) -> bool:
         """Returns whether remainders of a division are in an axis. It is not empty, as it contains the iteration."""
