@@ -266,6 +266,18 @@ def test_conditions_around_a_load_may_tell_that_an_index_is_inside(condition):
     compare(program, arguments())
 
 
+def test_variable_may_have_the_condition():
+    lines = [
+        "    inside = 0 < i < n - 1",
+        "    h = a[i]",
+        "    if inside and h > s:",
+        f"        c[i] = {BOTH}",
+    ]
+    program = program_of("for i in range(n):", "    b[i] = a[i] * s", "for i in range(n):", *lines)
+    assert (len(program.tasks), near(program)) == (1, [])
+    compare(program, arguments())
+
+
 # Lines of such a loop. Its conditions do not hold where it reads an element.
 ELSEWHERE = {
     "another branch": ["if i > 0:", "    h = b[i - 1]", "else:", "    h = b[i - 1 + n]"],

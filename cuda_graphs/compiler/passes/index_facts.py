@@ -47,7 +47,7 @@ class Facts:
             case ir.Get():
                 self.values[statement] = self.locals.get(statement.local, [])
             case ir.Set():
-                self.locals.pop(statement.local, None)
+                self.locals[statement.local] = self.of(statement.value)
             case ir.If():
                 self.forget(ir.Block([statement]))
                 self.note_and(statement)
