@@ -117,7 +117,10 @@ class Programs:
 
     def store(self, name):
         target = f"{name}[{', '.join('ij'[: len(self.axes)])}]"
-        kind, value = self.rng.randint(0, 5), self.cast(self.value(3), name)
+        kind, value = self.rng.randint(0, 6), self.cast(self.value(3), name)
+        if kind == 6:
+            condition, inner = self.inside(), self.cast(self.value(3, inside=1), name)
+            return [f"if {condition}:", f"    {target} = {inner}", "else:", f"    {target} = {value}"]
         if kind == 0:
             return [f"if {self.value(1)} > {self.value(1)}:", f"    {target} = {value}",
                     "else:", f"    {target} = {self.cast(self.value(2), name)}"]  # fmt: skip
@@ -130,24 +133,35 @@ class Programs:
             ]
         return [f"{target} = {value}"]
 
+    def inside(self):
+        """Returns a condition that holds one index away from the ends of the loop."""
+        limits = [(at, begin, end) for at, (begin, end, *_) in zip("ij", self.axes)]
+        lower, upper = (
+            [f"{at} > {begin}" for at, begin, _ in limits],
+            [f"{at} < {end} - 1" for at, _, end in limits],
+        )
+        return " and ".join(self.rng.sample([*lower, *upper], 2 * len(limits)))
+
     def cast(self, value, name):
         return f"cg.cast({value}, {'cg.i32' if name == 'm' else 'cg.f64' if name in 'dep' else 'cg.f32'})"
 
-    def value(self, depth):
+    def value(self, depth, inside=0):
+        """Returns an expression. `inside`: how far away from the ends of the loop the iteration is."""
         if depth and self.rng.random() < 0.7:
-            return f"({self.value(depth - 1)} {self.rng.choice('+-*')} {self.value(depth - 1)})"
+            left, right = self.value(depth - 1, inside), self.value(depth - 1, inside)
+            return f"({left} {self.rng.choice('+-*')} {right})"
         if self.rng.random() < 0.2:
             return self.rng.choice(["s", "1.5", "0.1", "i"])
         name = self.rng.choice(self.read)
-        return f"{name}[{', '.join(self.index(number) for number in range(len(self.axes)))}]"
+        return f"{name}[{', '.join(self.index(number, inside) for number in range(len(self.axes)))}]"
 
-    def index(self, number):
+    def index(self, number, inside):
         """Returns an index in the array: near the own one, or turned around at the ends."""
         *_, begin, end = self.axes[number]
         size, at = self.sizes[number], "ij"[number]
         offset = self.rng.choice([-2, -1, -1, 0, 0, 1, 1, 2])
         moved = f"{at} {'+' if offset >= 0 else '-'} {abs(offset)}" if offset else at
-        if begin + offset >= 0 and end + offset <= size:
+        if begin + inside + offset >= 0 and end - inside + offset <= size:
             return moved
         # No remainders: LLVM 22 makes wrong vectors of some for CPUs with AVX-512, also in loops that are alone.
         return self.rng.choice([
