@@ -10,9 +10,10 @@ import pytest
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.language.lowerings import FUSIONS
 from cuda_graphs.compiler.language.signature import specialise
-from cuda_graphs.compiler.passes import fuse_tasks
+from cuda_graphs.compiler.passes import fuse_stencils, fuse_tasks
 from cuda_graphs.compiler.pipeline import lower
 from tests.compiler.rig import compare, execute, flattened, function_of, same, targets_here
 
@@ -489,6 +490,26 @@ def test_arrays_that_calls_may_pass_twice_keep_nodes_of_graphs_apart():
 
 
 # The cost model
+
+
+def test_operations_that_have_a_cost_are_rows_of_the_table():
+    assert fuse_stencils.COSTS.keys() <= OPS.keys()
+
+
+def test_only_kernels_that_would_compute_elements_again_in_large_loops_have_code_for_these():
+    limits = {**dict.fromkeys(FUSIONS, 2), "large": 3}
+    sizes = ((None, ((0, ("extent", "a", 0), 1),)), (None, ((1, ("sub", ("extent", "a", 0), 1), 1),)))
+    for lines, found in (
+        (SMOOTHED, sizes),
+        ([*FIRST, SECOND, "    c[i] = cg.exp(a[i - 1])"], ()),
+        ([*FIRST, SECOND, "    a[i] = b[i - 1]"], ()),
+    ):
+        function = kernel_of(*lines)
+        options = {"fuse": "call", "most_again": limits}
+        assert lower(function, specialise(function, arguments()), **options)[0].large_loops == found
+    function = kernel_of(*SMOOTHED)
+    large = lower(function, specialise(function, arguments()), fuse="large", most_again=limits)[0]
+    assert (len(large.tasks), large.large_loops) == (1, ())
 
 
 def test_work_that_is_done_again_has_a_limit():
