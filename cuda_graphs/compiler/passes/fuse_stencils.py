@@ -42,6 +42,7 @@ SIMPLE = (
 )  # fmt: skip
 COSTS = {**dict.fromkeys(SIMPLE, 1), **dict.fromkeys(("div", "sqrt", "rsqrt"), 8)}
 CALLED = 20
+HALF = 4  # a conversion of an f16 or bf16
 BRANCHED = 20  # an element that may be outside of the producer's loop: on a CPU, the branch prevents vectors
 LOADED = 2  # the cache has the element, as an iteration nearby loads it too
 IF_LARGE = "only loops of many iterations are worth it"
@@ -50,9 +51,17 @@ IF_LARGE = "only loops of many iterations are worth it"
 def work(block: ir.Block) -> int:
     """Returns what an iteration costs, in additions."""
     return sum(
-        COSTS.get(each.name, CALLED) if isinstance(each, ir.Op) else LOADED * isinstance(each, ir.Load)
+        cost(each) if isinstance(each, ir.Op) else LOADED * isinstance(each, ir.Load)
         for each in ir.walk(block)
     )
+
+
+def cost(op: ir.Op) -> int:
+    if op.name == "cast" and any(
+        type.kind == "float" and type.size == 2 for type in (op.type, op.args[0].type)
+    ):
+        return HALF
+    return COSTS.get(op.name, CALLED)
 
 
 def fuse_stencil(
