@@ -65,19 +65,18 @@ def large_loops(
 ) -> tuple[LoopSize, ...]:
     """Returns the sizes of loops that must be large for a plan with fewer tasks than `plan` has, if there is one.
 
+    These are the loops with sums of floats, and fused loops whose iterations compute elements again if they are large.
     `fuser`: has made `plan`.
-
-    These are the loops with sums of floats, and those whose iterations may compute elements again if they are large.
     """
-    loops = [number for number, task in enumerate(program.tasks) if has_sum(task)]
+    loops = [task for task in program.tasks if has_sum(task)]
     computes_more = any(why.endswith(IF_LARGE) for _, why in fuser.notes)
     if not loops and not computes_more:
         return ()
     other = _Fuser(program, "large", False, most_again)
     fused = other.plan(program.plan)
     if computes_more:
-        loops += [number for number in other.stencils if number not in loops]
-    sizes = tuple((iterations(program.tasks[number]), axes_of(program.tasks[number])) for number in loops)
+        loops += [other.tasks[number] for number in other.stencils]
+    sizes = tuple((iterations(task), axes_of(task)) for task in loops)
     is_less = len(list(ir.tasks_of(fused))) < len(list(ir.tasks_of(plan)))
     return sizes if is_less and (None, None) not in sizes else ()
 
@@ -92,7 +91,7 @@ class _Fuser:
     """Fuses the tasks of a program.
 
     tasks     by number
-    stencils  the numbers of tasks whose iterations compute elements again
+    stencils  the numbers of fused tasks whose iterations compute elements again
     notes, again, apart, equal  `fusion` and the others of ir.Program
     """
 
@@ -227,7 +226,7 @@ class _Fuser:
         first = self.tasks[group.numbers[0]]
         self.notes.append((tuple(group.lines), ""))
         self.again += [(tuple(group.lines), each) for each in group.again]
-        self.stencils += group.numbers if group.again else []
+        self.stencils += group.numbers[:1] if group.again else []
         self.apart.update(group.apart)
         self.equal.update(group.equal)
         if group.loop is None:
