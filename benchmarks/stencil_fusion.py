@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 SIZES = (1 << 10, 1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 24)
 
@@ -39,17 +40,19 @@ def main() -> None:
     from timing import measure, show, warm_up, write
 
     warm_up()
-    figures = {}
+    figures: dict[str, Any] = {}
     for name in options.programs or problem.PAIR:
+        found = {}
         for n in options.sizes:
             stream, runs, tasks = problem.contestants(name, n)
             launches = max(1, min(50, (1 << 22) // n))
             row = f"{name}, n = {n}, {tasks // problem.PAIRS} a pair"
-            figures[row] = measure(
+            found[row] = measure(
                 {label: turn(run, stream.sync, launches, problem.PAIRS) for label, run in runs.items()},
                 options.rounds,
             )
-    show("A loop and a stencil of its results", figures)
+        show("A loop and a stencil of its results", found)
+        figures |= found
     write(options.json, json.loads(json.dumps({"figures": figures})))
 
 

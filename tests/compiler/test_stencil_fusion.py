@@ -10,11 +10,12 @@ import pytest
 
 from cuda_graphs.compiler.ir import ir
 from cuda_graphs.compiler.ir.interpreter import interpret
+from cuda_graphs.compiler.ir.ops import OPS
 from cuda_graphs.compiler.language.lowerings import FUSIONS
 from cuda_graphs.compiler.language.signature import specialise
-from cuda_graphs.compiler.passes import fuse_tasks
+from cuda_graphs.compiler.passes import fuse_stencils, fuse_tasks
 from cuda_graphs.compiler.pipeline import lower
-from tests.compiler.rig import compare, execute, flattened, function_of, same, targets_here
+from tests.compiler.rig import Bf16, compare, execute, flattened, function_of, same, targets_here
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*the conversion can lose:cuda_graphs.CompileWarning")
 
@@ -489,6 +490,37 @@ def test_arrays_that_calls_may_pass_twice_keep_nodes_of_graphs_apart():
 
 
 # The cost model
+
+
+def test_operations_that_have_a_cost_are_rows_of_the_table():
+    assert fuse_stencils.COSTS.keys() <= OPS.keys()
+
+
+def test_conversions_of_short_floats_cost_more():
+    found = {}
+    for kind in ("f16", "bf16", "f32"):
+        function = function_of(f"def k(x: ndarray({kind}, 1)):\n    for i in x:\n        x[i] = x[i] * 0.5\n")
+        x = np.zeros(4, "f4" if kind == "f32" else "f2")
+        given = {"x": Bf16(np.zeros(4, "u2")) if kind == "bf16" else x}
+        (task,) = lower(function, specialise(function, given))[0].tasks
+        found[kind] = fuse_stencils.work(task.loop.body)
+    assert found["f16"] == found["bf16"] == found["f32"] + 2 * fuse_stencils.HALF
+
+
+def test_only_kernels_that_would_compute_elements_again_in_large_loops_have_code_for_these():
+    limits = {**dict.fromkeys(FUSIONS, 2), "large": 3}
+    sizes = ((None, ((0, ("extent", "a", 0), 1),)),)  # of the fused loop
+    for lines, found in (
+        (SMOOTHED, sizes),
+        ([*FIRST, SECOND, "    c[i] = cg.exp(a[i - 1])"], ()),
+        ([*FIRST, SECOND, "    a[i] = b[i - 1]"], ()),
+    ):
+        function = kernel_of(*lines)
+        options = {"fuse": "call", "most_again": limits}
+        assert lower(function, specialise(function, arguments()), **options)[0].large_loops == found
+    function = kernel_of(*SMOOTHED)
+    large = lower(function, specialise(function, arguments()), fuse="large", most_again=limits)[0]
+    assert (len(large.tasks), large.large_loops) == (1, ())
 
 
 def test_work_that_is_done_again_has_a_limit():

@@ -30,7 +30,7 @@ from .index_spaces import Spaces
 from .recompute import Element, Key, element_of, key_of, values_once, zeroed
 from .task_groups import Access, Group, Pairs, accesses_of, different_spaces
 
-__all__ = ["fuse_stencil", "work"]
+__all__ = ["IF_LARGE", "fuse_stencil", "work"]
 
 Conflict = Callable[[Access, Access, Pairs], str]
 
@@ -42,16 +42,26 @@ SIMPLE = (
 )  # fmt: skip
 COSTS = {**dict.fromkeys(SIMPLE, 1), **dict.fromkeys(("div", "sqrt", "rsqrt"), 8)}
 CALLED = 20
+HALF = 4  # a conversion of an f16 or bf16
 BRANCHED = 20  # an element that may be outside of the producer's loop: on a CPU, the branch prevents vectors
 LOADED = 2  # the cache has the element, as an iteration nearby loads it too
+IF_LARGE = "only loops of many iterations are worth it"
 
 
 def work(block: ir.Block) -> int:
     """Returns what an iteration costs, in additions."""
     return sum(
-        COSTS.get(each.name, CALLED) if isinstance(each, ir.Op) else LOADED * isinstance(each, ir.Load)
+        cost(each) if isinstance(each, ir.Op) else LOADED * isinstance(each, ir.Load)
         for each in ir.walk(block)
     )
+
+
+def cost(op: ir.Op) -> int:
+    if op.name == "cast" and any(
+        type.kind == "float" and type.size == 2 for type in (op.type, op.args[0].type)
+    ):
+        return HALF
+    return COSTS.get(op.name, CALLED)
 
 
 def fuse_stencil(
@@ -65,6 +75,9 @@ def fuse_stencil(
     """
     assert one.loop is not None
     assert other.loop is not None
+    stored = {each.array for each in one.accesses if each.writes and each.at is not None}
+    if not any(each.array in stored and not each.writes for each in other.accesses):
+        return ""
     first, second = (forward_stores(each.body, aliases_of(each.apart)) for each in (one, other))
     produced = arrays_of(first, one, second, other)
     if not produced:
@@ -237,7 +250,7 @@ class _Consumer(Copier):
         """Returns the reason against fusion that would do too much work again."""
         limit = f"at most {most_if_large} are worth it"
         if again <= most_if_large:
-            limit = "only loops of many iterations are worth it"
+            limit = IF_LARGE
         (array, _), element = next(iter(self.elements.items()))
         lines = self.sites[array]
         return (

@@ -27,7 +27,7 @@ from cuda_graphs.compiler.language.lowerings import FUSIONS
 
 from .alias_classes import PASSED, may_alias
 from .free_order import is_sum
-from .fuse_stencils import fuse_stencil
+from .fuse_stencils import IF_LARGE, fuse_stencil
 from .fuse_tests import renumbered
 from .propagate import without_unused
 from .task_groups import Access, Extents, Group, Pairs, different_spaces, group_of
@@ -56,24 +56,27 @@ def fuse_tasks(
         program, tasks=tuple(fuser.tasks[number] for number in kept), plan=renumbered(plan, numbers),
         fusion=tuple(sorted(fuser.notes)), again=tuple(dict.fromkeys(fuser.again)),
         apart=tuple(fuser.apart), equal=tuple(fuser.equal),
-        large_loops=large_loops(program, plan, most_again) if fuse == "call" and not contracts else (),
+        large_loops=large_loops(program, fuser, plan, most_again) if fuse == "call" and not contracts else (),
     )  # fmt: skip
 
 
-def large_loops(program: ir.Program, plan: ir.Plan, most_again: Limits) -> tuple[LoopSize, ...]:
+def large_loops(
+    program: ir.Program, fuser: _Fuser, plan: ir.Plan, most_again: Limits
+) -> tuple[LoopSize, ...]:
     """Returns the sizes of loops that must be large for a plan with fewer tasks than `plan` has, if there is one.
 
-    These are the loops with sums of floats, and those whose iterations may compute elements again if they are large.
+    These are the loops with sums of floats, and fused loops whose iterations compute elements again if they are large.
+    `fuser`: has made `plan`.
     """
-    loops = [number for number, task in enumerate(program.tasks) if has_sum(task)]
-    computes_more = most_again["large"] > most_again["call"]
+    loops = [task for task in program.tasks if has_sum(task)]
+    computes_more = any(why.endswith(IF_LARGE) for _, why in fuser.notes)
     if not loops and not computes_more:
         return ()
-    fuser = _Fuser(program, "large", False, most_again)
-    fused = fuser.plan(program.plan)
+    other = _Fuser(program, "large", False, most_again)
+    fused = other.plan(program.plan)
     if computes_more:
-        loops += [number for number in fuser.stencils if number not in loops]
-    sizes = tuple((iterations(program.tasks[number]), axes_of(program.tasks[number])) for number in loops)
+        loops += [other.tasks[number] for number in other.stencils]
+    sizes = tuple((iterations(task), axes_of(task)) for task in loops)
     is_less = len(list(ir.tasks_of(fused))) < len(list(ir.tasks_of(plan)))
     return sizes if is_less and (None, None) not in sizes else ()
 
@@ -88,7 +91,7 @@ class _Fuser:
     """Fuses the tasks of a program.
 
     tasks     by number
-    stencils  the numbers of tasks whose iterations compute elements again
+    stencils  the numbers of fused tasks whose iterations compute elements again
     notes, again, apart, equal  `fusion` and the others of ir.Program
     """
 
@@ -223,7 +226,7 @@ class _Fuser:
         first = self.tasks[group.numbers[0]]
         self.notes.append((tuple(group.lines), ""))
         self.again += [(tuple(group.lines), each) for each in group.again]
-        self.stencils += group.numbers if group.again else []
+        self.stencils += group.numbers[:1] if group.again else []
         self.apart.update(group.apart)
         self.equal.update(group.equal)
         if group.loop is None:

@@ -61,7 +61,7 @@ class Ptx:
     version: int = 80
     libdevice: str | None = None
     name: ClassVar[str] = "ptx"
-    most_again: ClassVar[Mapping[str, int]] = dict.fromkeys(FUSIONS, 100)
+    most_again: ClassVar[Mapping[str, int]] = dict.fromkeys(FUSIONS, 64)
 
     def code(self, text: str) -> bytes:
         """Return the PTX of a program as LLVM text."""
